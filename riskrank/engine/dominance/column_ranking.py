@@ -18,6 +18,7 @@ from riskrank.engine.dominance.effect_sizes import EffectSizes, effect_sizes
 from riskrank.engine.dominance.hidden_risk import HiddenRisks, hidden_risk
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.pair_freedom import behind_pairs
+from riskrank.engine.dominance.permuted_tails import Relabelled
 from riskrank.engine.dominance.rank_sets import Separation, separation
 from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio, rank_by_score, rank_by_wins
 from riskrank.engine.dominance.simultaneous import Spread, spread_of_differences
@@ -51,6 +52,8 @@ class RankStudy:
         Pairs that the tests of a method tell apart; only of methods that test pairs.
     hidden_risks : HiddenRisks or None
         Of those who sort by the mean rather than by the leading method; None where nothing was resampled.
+    relabelled : Relabelled or None
+        A second opinion on tails of models that were drawn apart.
     """
 
     dominance: DominanceStudy
@@ -58,6 +61,7 @@ class RankStudy:
     effects: Mapping[str, EffectSizes]
     separations: Mapping[str, Separation]
     hidden_risks: HiddenRisks | None
+    relabelled: Relabelled | None = None
 
     @property
     def leading_method(self) -> str:
@@ -95,15 +99,18 @@ def rank_column(
     behind = behind_pairs(scores)
     rankings = {tests.claim.method: _ranking(tests, by_wins=by_wins) for tests in dominance.tests}
     rankings |= _win_rates(scores, dominance)
-    risks = None
+    risks, relabelled = None, None
     if replicates is not None:
+        claims = scores.models * (scores.models - 1)
+        relabelled = Relabelled(scores, estimates.tail_level, claims, inference.family, inference.seed)
         risks = hidden_risk(
             estimates.means,
             estimates.tails,
-            replicates.tails,
+            relabelled.less_bias(estimates.tails, replicates.tails),
             rank=rankings[leading_method(rankings)].rank,
             samples=behind,
             family=inference.family,
+            relabelled=relabelled,
         )
     leaders = {int(ranking.order[0]) for ranking in rankings.values()}
     effects = dict(zip(leaders, _effects(behind, dominance, leaders, inference), strict=True))
@@ -116,6 +123,7 @@ def rank_column(
             for tests in dominance.tests
         },
         risks,
+        relabelled,
     )
 
 

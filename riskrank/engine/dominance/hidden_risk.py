@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskrank.engine.dominance.inference import MOST
 from riskrank.engine.dominance.pair_freedom import least
+from riskrank.engine.dominance.permuted_tails import Relabelled
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
 from riskrank.engine.sampling.freedom import Behind, Freedom
@@ -88,6 +89,7 @@ def hidden_risk(
     rank: ArrayLike,
     samples: Behind,
     family: Family = Family(),
+    relabelled: Relabelled | None = None,
 ) -> HiddenRisks:
     """Test every model for a hidden risk.
 
@@ -102,6 +104,8 @@ def hidden_risk(
     samples : float, ndarray of shape (k,) or (k, k), or Freedom
         Independent samples of every model or behind every pair, or degrees of freedom.
     family : Family
+    relabelled : Relabelled, optional
+        A second opinion on models that were drawn apart.
 
     Returns
     -------
@@ -120,6 +124,7 @@ def hidden_risk(
     p_adjusted = _adjusted(crossings, resamples, asked, behind, family)
     places = np.asarray(rank)
     shown = asked & (gap > slack) & (places[None, :] < places[:, None])
+    p_adjusted = _confirmed(p_adjusted, shown, relabelled, family)
     significant = shown & family.significant(p_adjusted)
     against = np.full(k, -1)
     for i in np.flatnonzero(shown.any(axis=1)):
@@ -168,6 +173,7 @@ def worse_tails(
     *,
     samples: Behind,
     family: Family = Family(),
+    relabelled: Relabelled | None = None,
 ) -> list[WorseTail]:
     """Whose tail is worse, the leader's or that of a model the verdict calls equal to it.
 
@@ -187,6 +193,8 @@ def worse_tails(
         Independent samples of every model or behind every pair, or degrees of freedom.
     family : Family
         Of all ordered pairs of the k models.
+    relabelled : Relabelled, optional
+        A second opinion on models that were drawn apart.
 
     Returns
     -------
@@ -199,12 +207,25 @@ def worse_tails(
     asked = ~np.eye(k, dtype=bool)
     p_adjusted = _adjusted(crossings, len(tail_replicates), asked, _behind(samples, k), family)
     pairs = [pair for j in equals if j != leader for pair in ((leader, j), (j, leader))]
+    named = np.zeros((k, k), dtype=bool)
+    named[tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)] = True
+    p_adjusted = _confirmed(p_adjusted, named, relabelled, family)
     found = [
         WorseTail(i, j, float(tails[i]), float(tails[j]), float(p_adjusted[i, j]))
         for i, j in pairs
         if family.significant(p_adjusted[i, j]) and tails[i] < tails[j] - slack
     ]
     return sorted(found, key=lambda one: (one.p_adjusted, one.worse_tail - one.better_tail))
+
+
+def _confirmed(p_adjusted: Floats, asked: Booleans, relabelled: Relabelled | None, family: Family) -> Floats:
+    """The larger p-value where resamples alone would show a worse tail."""
+    if relabelled is None:
+        return p_adjusted
+    found = p_adjusted.copy()
+    for i, j in np.argwhere(asked & family.significant(p_adjusted)).tolist():
+        found[i, j] = max(found[i, j], relabelled.p_adjusted(i, j))
+    return found
 
 
 def _behind(samples: Behind, k: int) -> Floats | Freedom:

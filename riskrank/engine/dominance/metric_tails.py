@@ -67,7 +67,7 @@ class MetricTails:
     ) -> None:
         self.columns, self.level = columns, tail_level(columns[0])
         self.counting = np.ones(len(columns), dtype=bool) if counting is None else counting
-        self._seed = seed
+        self.seed = seed
         self._tails = (_alike if columns[0].weights is None else _weighted)(columns, self.level)
         ones = [np.ones((1, count), dtype=np.int64) for count in columns[0].cluster_counts]
         self.sample = self._tails(ones)[0]
@@ -83,7 +83,7 @@ class MetricTails:
         """Tail means of this many resamples, shape (total, k, m); a later call goes on where one stopped."""
         done = sum(map(len, self._drawn))
         if done < total:
-            lacking = blocks(total, self._seed)[done // BLOCK :]
+            lacking = blocks(total, self.seed)[done // BLOCK :]
             self._drawn += [self._tails(counts) for counts in _counts(self.columns[0], lacking)]
             self._drawn = [np.concatenate(self._drawn)]
         return self._drawn[0][:total]

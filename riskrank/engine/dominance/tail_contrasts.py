@@ -18,6 +18,7 @@ from riskrank.engine.dominance.contrasts import Contrasts
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.metric_tails import MetricTails
 from riskrank.engine.dominance.pair_freedom import behind_pairs, least
+from riskrank.engine.dominance.permuted_tails import Relabelled
 from riskrank.engine.sampling.freedom import Freedom
 from riskrank.engine.types import Booleans, Floats
 
@@ -103,29 +104,46 @@ def tail_contrasts(tails: MetricTails, means: Contrasts, inference: Inference) -
     others = np.delete(np.arange(k), means.against)
     behind = _behind(tails, means.against, others)
     better, worse = (_Side(tails, means.against, behind, inference, sign) for sign in (1, -1))
+    second = [
+        Relabelled(one, tails.level, len(others) * m, inference.family, tails.seed) for one in tails.columns
+    ]
     rounds = inference.rounds(len(others) * m, tails.work, least(behind))
     drawn = tails.resampled(0)
     for total in rounds:
         if better.closed:
             break
         drawn = tails.resampled(total)
-        better.settle(drawn, last=total == rounds[-1])
+        better.settle(second[0].less_bias(tails.sample, drawn), last=total == rounds[-1])
     milder, undecided = better.shown, better.undecided
     if milder.any() or undecided.any() or means.throughout.size:
-        worse.settle(drawn, last=True)
+        worse.settle(second[0].less_bias(tails.sample, drawn), last=True)
+    milder, p_milder = _confirmed(milder, better.p_adjusted, second, means.against)
+    shown_worse, _ = _confirmed(worse.shown, worse.p_adjusted, second, means.against, worse=True)
     behind_in_mean = means.worse
     return TailContrasts(
         means.against,
         tails.level,
         tails.sample,
         drawn,
-        better.p_adjusted,
+        p_milder,
         milder,
         milder & ~means.better,
         undecided,
-        (worse.shown & ~means.better) | (behind_in_mean & ~milder & tails.counting),
+        (shown_worse & ~means.better) | (behind_in_mean & ~milder & tails.counting),
         np.asarray((behind_in_mean | ~tails.counting).all(axis=1)),
     )
+
+
+def _confirmed(
+    shown: Booleans, p_adjusted: Floats, second: Sequence[Relabelled], against: int, *, worse: bool = False
+) -> tuple[Booleans, Floats]:
+    """What relabelling shows as well, metric by metric, with the larger p-values."""
+    shown, p_adjusted = shown.copy(), p_adjusted.copy()
+    for i, at in np.argwhere(shown).tolist():
+        pair = (i, against) if worse else (against, i)
+        p_adjusted[i, at] = max(p_adjusted[i, at], second[at].p_adjusted(*pair))
+        shown[i, at] = second[at].confirms(*pair)
+    return shown, p_adjusted
 
 
 class _Side:

@@ -7,7 +7,7 @@ has two p-values, one for either side of the boundary.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -21,6 +21,9 @@ from riskrank.engine.types import Floats
 
 # Chance that the number of samples said to decide a claim does decide it, if the estimate is the truth.
 POWER = 0.8
+
+# Larger p-values decide nothing, and need no second opinion.
+_DOUBTED = 0.1
 
 # Numbers of samples nobody will ever have.
 _MOST = 1e12
@@ -80,6 +83,7 @@ class ResampledDifference:
         modified: MeanDifference | None = None,
         kept: float = 0.0,
         most: float = math.inf,
+        relabelled: Callable[[int], float] | None = None,
     ) -> ResampledDifference:
         """Count replicates beyond the boundary.
 
@@ -91,6 +95,9 @@ class ResampledDifference:
             Replicates of the difference, for its standard error.
         against, in_favour : ndarray, shape (B,)
             The same with one sample more, against the claim and for it.
+        relabelled : callable, optional
+            Of tails of models drawn apart: what relabelling says of "above" (1) and of "below" (−1). There
+            replicates move back by twice what they are off on average.
         """
         count = len(plain)
         # Exponential weights of n scores spread a mean by √((n − 1)/(n + 1)) of its standard error.
@@ -101,6 +108,9 @@ class ResampledDifference:
             spread = deviation * float(behind.widen)
         else:
             spread = deviation * math.sqrt((samples + 1) / (samples - 1))
+        if relabelled is not None:
+            off = 2 * (float(plain.mean()) - estimate)
+            against, in_favour = against - off, in_favour - off
         shares = (
             (1 + np.count_nonzero(against <= boundary)) / (count + 1),
             (1 + np.count_nonzero(in_favour >= boundary)) / (count + 1),
@@ -109,6 +119,10 @@ class ResampledDifference:
         if modified is not None:
             above = max(above, modified.johnson_p_value(boundary))
             below = max(below, modified.mirrored().johnson_p_value(-boundary))
+        if relabelled is not None:
+            above, below = (
+                max(p, relabelled(side)) if p <= _DOUBTED else p for p, side in ((above, 1), (below, -1))
+            )
         ends = np.sort(against), np.sort(in_favour)
         return cls(estimate, boundary, spread, samples, above, below, *ends, behind, modified, kept, most)
 
@@ -126,7 +140,9 @@ class ResampledDifference:
         if self.modified is not None:
             low = min(low, self.modified.johnson_low(level / 2))
             high = max(high, -self.modified.mirrored().johnson_low(level / 2))
-        return low, high
+        if self.p_above > level / 2:  # relabelling may say so, which has no interval of its own
+            low = min(low, self.boundary)
+        return low, max(high, self.boundary) if self.p_below > level / 2 else high
 
     def samples_needed(self, level: float) -> float:
         """Samples that decide a claim four times out of five, if the estimate is the truth.

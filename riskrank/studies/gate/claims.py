@@ -13,6 +13,7 @@ from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.effect_sizes import samples_behind_tail
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.pair_freedom import behind_pairs
+from riskrank.engine.dominance.permuted_tails import second_opinion
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.evidence.bets import Bet, e_values, won_by_bets
 from riskrank.engine.evidence.bootstrap import ResampledDifference, of_replicates
@@ -142,10 +143,12 @@ def _differences(claims: Sequence[GateClaim], inference: Inference, family: int)
     cautious = [one.against() for one in comparisons], [one.in_favour() for one in comparisons]
     resamples = resamples_of(inference, family, max(one.samples for one in comparisons))
     drawn = differences([*comparisons, *cautious[0], *cautious[1]], resamples=resamples, seed=inference.seed)
+    deals = {"deals": resamples, "seed": inference.seed}
     k = len(claims)
     found = []
     for at, (claim, one) in enumerate(zip(claims, comparisons, strict=True)):
-        behind = behind_pairs(claim.column.scores, [(claim.new, claim.old)])[claim.new, claim.old]
+        scores = claim.column.scores
+        behind = behind_pairs(scores, [(claim.new, claim.old)])[claim.new, claim.old]
         if one.level is not None:
             behind = int(samples_behind_tail(behind, one.level))
         found.append(
@@ -160,6 +163,7 @@ def _differences(claims: Sequence[GateClaim], inference: Inference, family: int)
                 modified=one.modified,
                 kept=one.kept,
                 most=one.most,
+                relabelled=second_opinion(scores, (claim.new, claim.old), one.level, claim.boundary, **deals),
             )
         )
     return found

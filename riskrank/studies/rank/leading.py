@@ -152,6 +152,13 @@ class Leading:
             return self.named[0], self.first
         return self.first, self.refuted.rival
 
+    def sizes(self, model: int, other: int) -> str:
+        """How many samples two models have that were drawn apart, where that differs."""
+        each = self.scores.cluster_counts
+        if self.scores.drawn_together or each[model] == each[other]:
+            return ""
+        return f" ({each[model]:,} against {each[other]:,} samples)"
+
     @cached_property
     def level_among_themselves(self) -> bool:
         """Whether no test puts one of these others ahead of another either."""
@@ -238,12 +245,16 @@ def _worse_tails(one: Leading, inference: Inference) -> tuple[WorseTail, ...]:
         return ()
     if not bad_cases(dominance.estimates.tail_level):
         return ()
+    relabelled, replicates = one.found.relabelled, dominance.replicates.tails
+    if relabelled is not None:
+        replicates = relabelled.less_bias(dominance.estimates.tails, replicates)
     found = worse_tails(
         dominance.estimates.tails,
-        dominance.replicates.tails,
+        replicates,
         one.first,
         one.level,
         samples=behind_pairs(one.scores),
         family=inference.family,
+        relabelled=relabelled,
     )
     return tuple(found)

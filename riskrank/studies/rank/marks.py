@@ -26,7 +26,7 @@ class Tail(TailMeans):
 
     def __init__(self, one: Leading, table: ScoreTable) -> None:
         super().__init__(one.column, worst_of(one.found.dominance), table.metrics)
-        self._found, self._models = one.found, table.models
+        self._found, self._models, self._sizes = one.found, table.models, one.sizes
 
     @property
     def risks(self) -> list[int]:
@@ -54,14 +54,21 @@ class Tail(TailMeans):
         low, high = effects.tail_difference.low, effects.tail_difference.high
         if low is None or high is None:
             return 0
-        return int(high[following] < 0) - int(low[following] > 0)
+        side = int(high[following] < 0) - int(low[following] > 0)
+        worse, better = (following, one.first) if side > 0 else (one.first, following)
+        second = self._found.relabelled
+        return side if second is None or second.confirms(worse, better) else 0
 
     def risk(self, model: int) -> str:
         """A hidden risk in figures."""
         found = self._found.hidden_risks
         assert found is not None
-        figures = self.against(model, int(found.against[model]))
-        return f"the worst {self.words} average {figures} of {self.rival(model)}"
+        return self.average(model, int(found.against[model]))
+
+    def average(self, model: int, other: int) -> str:
+        """Two models' worst shares: ``the worst 5 % average −4.7 against −1.0 of b``."""
+        figures, sizes = self.against(model, other), self._sizes(model, other)
+        return f"the worst {self.words} average {figures} of {self._models[other]}{sizes}"
 
     def rival(self, model: int) -> str:
         """The model of milder bad cases that a hidden risk is held against."""

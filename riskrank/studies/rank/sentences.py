@@ -68,7 +68,7 @@ def _trade(finding: Finding, case: Case) -> str:
     minds = f"{case.models[first]} for who minds risk"
     if tail.side(one, rival) > 0:
         minds = f"{case.models[first]} for who minds bad cases"
-        minds += f" (the worst {tail.words} average {tail.against(first, rival)})"
+        minds += f" (the worst {tail.words} average {tail.against(first, rival)}{one.sizes(first, rival)})"
     if len(means) > 1:
         mean = one.found.effects[one.method].mean
         figures = " against ".join(told_apart(float(mean[rival]), float(mean[first]), rounded, 3))
@@ -103,21 +103,15 @@ def _trade_of_metrics(one: Leading, case: Case, also: str) -> str:
     name, other = case.models[first], case.models[rival]
     mine = f"better on {wins}" if wins else "ahead by their distribution"
     theirs = f"better on {losses}" if losses else "better on average"
-    weighs = option("weight", f"{_heaviest(held.better[rival], case)}=5")
     return (
         f"A trade, none to ship: {name} comes first if all metrics count alike, {mine}; {other} is "
-        f"{theirs}{also}. {weighs} or riskrank copa settles it."
+        f"{theirs}{also}. {option('weight', 'NAME=…')} says what counts more, or ask riskrank copa."
     )
 
 
 def _on_metrics(shown: np.ndarray, pair: tuple[int, int], case: Case) -> str:
     """Metrics on which the first of two is better, with its means."""
     return _listed([against_of(case.means[m], *pair) for m in np.flatnonzero(shown)], len(case.means))
-
-
-def _heaviest(shown: np.ndarray, case: Case) -> str:
-    """A metric on which the other is better, to weigh more."""
-    return case.means[int(np.argmax(shown))].name
 
 
 def _best_mean_of_all(finding: Finding, case: Case) -> str:
@@ -307,7 +301,7 @@ def _given_up(one: Leading, case: Case) -> str:
     held = found.leader.contrasts
     better = held.better
     best = {m: best_of(mean) for m, mean in enumerate(case.means)}
-    lost = [m for m, i in best.items() if better[i, m] and i != one.others[0]]
+    lost = [m for m, i in best.items() if better[i, m] and i not in (one.others[0], *one.trade)]
     if not lost:
         return ""
     most = max(lost, key=lambda m: held.difference[best[m], m] / max(held.error[best[m], m], 1e-300))
@@ -364,11 +358,9 @@ def _tail_of_the_first(finding: Finding, case: Case) -> str:
 
 
 def _tail(finding: Finding, case: Case, manner: str) -> str:
-    tail, (model, other) = Tail(_one(case), case.table), finding.models
-    return (
-        f"The bad cases of {case.models[model]} are {manner}: the worst {tail.words} average "
-        f"{tail.against(model, other)} of {case.models[other]}."
-    )
+    model, other = finding.models
+    average = Tail(_one(case), case.table).average(model, other)
+    return f"The bad cases of {case.models[model]} are {manner}: {average}."
 
 
 def _first_without(finding: Finding, case: Case) -> str:

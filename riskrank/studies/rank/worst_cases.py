@@ -27,6 +27,8 @@ class WorseCases:
     also : tuple of str
         Other metrics on which that model's are milder as well.
     tail : TailMeans
+    sizes : str
+        How many samples both have, where that differs.
     """
 
     first: int
@@ -34,12 +36,13 @@ class WorseCases:
     metric: str
     also: tuple[str, ...]
     tail: TailMeans
+    sizes: str = ""
 
     def words(self, models: Sequence[str]) -> str:
         """``worst 5 % on p average −41.2 against −3.9 of safe``."""
         average = f"average {self.tail.against(self.first, self.rival)}"
         also = f", and are worse on {names(self.also, 3)} as well" if self.also else ""
-        return f"worst {self.tail.words} on {self.metric} {average} of {models[self.rival]}{also}"
+        return f"worst {self.tail.words} on {self.metric} {average} of {models[self.rival]}{self.sizes}{also}"
 
     @property
     def metrics(self) -> str:
@@ -61,13 +64,13 @@ def worse_cases(one: Leading, metrics: Sequence[MetricSpec]) -> WorseCases | Non
     if found is None or found.leader.tails is None or found.hidden_tails is None:
         return None
     if found.holds:
-        return _surest(found.leader.tails, one.others, found.hidden_tails, metrics)
+        return _surest(one, found.leader.tails, one.others, found.hidden_tails, metrics)
     rivals = [i for i in (found.rival,) if i not in {*found.leader.better, *found.leader.ahead}]
-    return _surest(found.leader.tails, rivals, found.leader.tails.milder, metrics)
+    return _surest(one, found.leader.tails, rivals, found.leader.tails.milder, metrics)
 
 
 def _surest(
-    found: TailContrasts, rivals: Sequence[int], shown: Booleans, metrics: Sequence[MetricSpec]
+    one: Leading, found: TailContrasts, rivals: Sequence[int], shown: Booleans, metrics: Sequence[MetricSpec]
 ) -> WorseCases | None:
     pairs = [(i, m) for i in rivals for m in np.flatnonzero(shown[i]).tolist()]
     if not pairs:
@@ -77,4 +80,4 @@ def _surest(
     also = tuple(labels[at] for at in np.flatnonzero(shown[i]).tolist() if at != m)
     worst = Worst.of(found.level, found.tails[:, m], found.resampled[:, :, m])
     tail = TailMeans(metrics[m].name, worst, metrics)
-    return WorseCases(found.against, i, labels[m], also, tail)
+    return WorseCases(found.against, i, labels[m], also, tail, one.sizes(found.against, i))
