@@ -29,9 +29,9 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def all_others(count: int) -> str:
-    """The others of a table: both others, all 3 others."""
-    return "both others" if count == 2 else f"all {count} others"
+def all_others(others: Sequence[str]) -> str:
+    """The others of a table: up to three by name, else all 5 others."""
+    return names(others) if len(others) <= 3 else f"all {len(others)} others"
 
 
 def all_metrics(count: int) -> str:
@@ -76,6 +76,12 @@ def unseen(samples: int, unit: str = "samples") -> str:
         f"{samples:,} {unit} say nothing about what happens in fewer than about 3 in {samples:,} {cases} "
         f"({percent(3 / samples)})."
     )
+
+
+def unseen_tasks(tasks: int) -> str:
+    """What T drawn tasks cannot see: a kind of task of which none need be drawn, 1 − .05^(1/T) of them."""
+    share = math.floor(100 * (1 - 0.05 ** (1 / tasks)))
+    return f"A kind of task rarer than {share} in 100 need not be among these {tasks}."
 
 
 def unseen_in(scores: ClusteredScores) -> str:

@@ -214,7 +214,7 @@ def test_without_resamples_no_risk_is_looked_for(run, write):
 def test_the_verdict_comes_first_and_says_what_to_ship(run, table, quick):
     document = run("rank", table, *quick, "--format", "json").document
     verdict = document["meta"]["verdict"]
-    assert verdict.startswith("Ship A: significantly better than both others on the combined score. ")
+    assert verdict.startswith("Ship A: significantly better than B and C on the combined score. ")
     assert "Against B, A is better on acc " in verdict
     page = " ".join(run("rank", table, *quick).stdout.split())
     assert page.startswith(f"Verdict: {verdict}")

@@ -1,4 +1,4 @@
-"""Student's t of the tasks' means, beside or instead of resamples of few whole tasks (method §8).
+"""The tasks' means by Student's t and Johnson's, beside or instead of resamples of few tasks (method §8).
 
 Whoever is better on tasks like these has the better macro mean on them: the larger p-value of both counts,
 so that a ranking never says what macro means deny. Resamples of few tasks alone err too often: of four
@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import stdtr
 
 from riskrank.engine.dominance.claims import DIRECT, RELATIVE
 from riskrank.engine.dominance.estimates import ViolationEstimates
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.pair_freedom import behind_pairs, least
 from riskrank.engine.dominance.tests import BESIDE, INSTEAD, DominanceTests, Pairs, decide, family_of
+from riskrank.engine.evidence.johnson import p_above
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.expanded_percentile import expanded_share
 from riskrank.engine.types import Floats
@@ -125,12 +125,15 @@ def with_task_means(
     return replace(found, of_means=how, extrapolated=tests.extrapolated, decided=known, **counts)
 
 
-def p_above_zero(difference: Floats, error: Floats, df: Floats | float) -> Floats:
-    """Student's one-sided p-values of "it is not above 0"; those of signs where all tasks say the same."""
+def p_above_zero(difference: Floats, error: Floats, df: Floats | float, skewness: Floats) -> Floats:
+    """One-sided p-values of "it is not above 0", the larger of Student's and Johnson's.
+
+    Those of signs where all tasks say the same.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(error > 0, difference / error, 0.0)
     sure = np.where(difference > 0, 0.5 ** (df + 1), 1.0)
-    found: Floats = np.where(error > 0, stdtr(df, -t), sure)
+    found: Floats = np.where(error > 0, p_above(t, skewness, df), sure)
     return found
 
 
@@ -144,16 +147,22 @@ def means_of_tasks(scores: ClusteredScores) -> Floats:
     )
 
 
-def task_mean_differences(scores: ClusteredScores) -> tuple[Floats, Floats, float]:
-    """Differences of all pairs' macro means, their standard errors over tasks, and degrees of freedom.
+def task_mean_differences(scores: ClusteredScores) -> tuple[Floats, Floats, Floats, Floats]:
+    """Differences of all pairs' macro means, as :func:`over_tasks`."""
+    assert scores.strata is not None
+    means = means_of_tasks(scores)
+    return over_tasks(means[:, None] - means, scores.strata.weights)
+
+
+def over_tasks(values: Floats, weights: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Weighted means over tasks, the last axis, with standard errors, degrees of freedom and skewness.
 
     Of unequal weights the number of tasks is Kish's.
     """
-    assert scores.strata is not None
-    weights = scores.strata.weights
-    means = means_of_tasks(scores)
-    number = float(1 / (weights**2).sum())
-    away = means[:, None] - means
-    difference = away @ weights
-    spread = ((weights * (away - difference[..., None])) ** 2).sum(axis=-1)
-    return difference, np.sqrt(spread * number / (number - 1)), number - 1
+    number = 1 / (weights**2).sum(axis=-1)
+    mean = (values * weights).sum(axis=-1)
+    parts = weights * (values - mean[..., None])
+    error = np.sqrt((parts**2).sum(axis=-1) * number / (number - 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        skewness = np.where(error > 0, (parts**3).sum(axis=-1) / error**3, 0.0)
+    return mean, error, number - 1, skewness

@@ -15,7 +15,7 @@ from math import ceil
 import numpy as np
 
 from riskrank.engine.dominance.tests import family_of
-from riskrank.engine.dominance.tests_of_task_means import means_of_tasks, p_above_zero
+from riskrank.engine.dominance.tests_of_task_means import means_of_tasks, over_tasks, p_above_zero
 from riskrank.engine.power.decision import DominanceDecision
 from riskrank.engine.power.samplers import PilotSampler
 from riskrank.engine.power.simulation import BLOCK, PowerCurve, Run, Simulation, share_error
@@ -165,7 +165,4 @@ def _with_all(shown: Booleans) -> Booleans:
 
 def _student(apart: Floats, share: Floats) -> Floats:
     """P-values of weighted means of differences on tasks, the last axis."""
-    number = 1 / (share**2).sum(axis=-1)
-    mean = (apart * share).sum(axis=-1)
-    spread = ((share * (apart - mean[..., None])) ** 2).sum(axis=-1)
-    return p_above_zero(mean, np.sqrt(spread * number / (number - 1)), number - 1)
+    return p_above_zero(*over_tasks(apart, share))

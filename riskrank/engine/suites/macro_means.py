@@ -13,11 +13,12 @@ Bulletin 2(6), 110-114. doi:10.2307/3002019
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtrit
 
+from riskrank.engine.evidence.johnson import p_above
 from riskrank.engine.family import Family
 from riskrank.engine.suites.task_differences import TaskDifferences
 from riskrank.engine.suites.task_scores import TaskScores
@@ -28,22 +29,31 @@ FIXED, RANDOM = "fixed", "random"
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """Estimates of one shape that vary as Student's t says.
+    """Estimates of one shape that vary as Student's t says, and Johnson's where they are skewed.
 
     Attributes
     ----------
     value, error, df : ndarray
         Estimate, standard error, degrees of freedom.
+    skewness : ndarray or float
+        Of the estimate; 0 where nothing skewed is drawn.
     """
 
     value: Floats
     error: Floats
     df: Floats
+    skewness: Floats | float = 0.0
 
     def interval(self, level: float = 0.05) -> tuple[Floats, Floats]:
-        """Both ends at a two-sided level, each for one estimate at a time."""
+        """Both ends at a two-sided level, each for one estimate at a time.
+
+        None leaves out 0 where the p-value does not.
+        """
         wide = self.error * -stdtrit(self.df, level / 2)
-        return self.value - wide, self.value + wide
+        mirrored = replace(self, value=-self.value, skewness=-self.skewness)
+        ends = self.value - wide, self.value + wide
+        low = np.where(self.p_positive() > level / 2, np.minimum(ends[0], 0.0), ends[0])
+        return low, np.where(mirrored.p_positive() > level / 2, np.maximum(ends[1], 0.0), ends[1])
 
     def p_positive(self) -> Floats:
         """One-sided p-values of "it is not above 0"."""
@@ -51,7 +61,8 @@ class Estimates:
             t = self.value / self.error
         # Without any spread there are df + 1 equal observations of one sign.
         sure = np.where(self.value > 0, 0.5 ** (self.df + 1), 1.0)
-        return np.where(self.error > 0, stdtr(self.df, -np.where(self.error > 0, t, 0.0)), sure)
+        larger = p_above(np.where(self.error > 0, t, 0.0), np.asarray(self.skewness), self.df)
+        return np.where(self.error > 0, larger, sure)
 
     def p_pairs(self, family: Family = Family()) -> Floats:
         """Of differences of all pairs: one-sided p-values adjusted over the k(k − 1), 1 on the diagonal."""
@@ -66,7 +77,7 @@ def task_number(weights: Floats) -> float:
 def macro_means(scores: TaskScores, scope: str = FIXED) -> Estimates:
     """Macro mean of every model, shape (k,)."""
     if scope == RANDOM:
-        return _over_tasks(scores.mean, scores.weights)
+        return replace(_over_tasks(scores.mean, scores.weights), skewness=0.0)
     found = task_means(scores)
     return within_tasks(found.value, found.error, scores.independent, scores.weights)
 
@@ -124,4 +135,6 @@ def _over_tasks(value: Floats, weights: Floats) -> Estimates:
     # Rounding of the mean itself is no spread.
     away[np.abs(away) <= 8 * np.finfo(np.float64).eps * np.abs(value).max()] = 0.0
     error = _norm(weights * away) * np.sqrt(count / max(count - 1, 1e-9))
-    return Estimates(mean, error, np.full(mean.shape, max(count - 1, 1e-9)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        skewness = np.where(error > 0, ((weights * away / error[..., None]) ** 3).sum(axis=-1), 0.0)
+    return Estimates(mean, error, np.full(mean.shape, max(count - 1, 1e-9)), skewness)

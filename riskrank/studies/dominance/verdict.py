@@ -179,7 +179,8 @@ def _field(case: DominanceCase, column: DominanceColumn) -> Iterator[str]:
     best, free = ahead_of_all(tests), [i for i in column.standing if not tests.dominates[:, i].any()]
     if best:
         also = _first_order(column, best[0])
-        who = f"{models[best[0]]} {_ahead(case)} {all_others(k - 1)} on {on}, {how}{also}"
+        others = all_others([model for i, model in enumerate(models) if i != best[0]])
+        who = f"{models[best[0]]} {_ahead(case)} {others} on {on}, {how}{also}"
         against = case.mean_of(column) is None and best[0] in worst_everywhere(case.means)
         yield _unclear(case, who) if against else f"{who}."
         yield from _doubts(case, column, best[0])

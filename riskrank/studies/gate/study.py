@@ -32,6 +32,7 @@ from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import family_of, inference_of
 from riskrank.studies.task_scale import on_task_scale, scale_of
+from riskrank.studies.wording import unseen, unseen_tasks
 
 
 def gate(
@@ -85,8 +86,8 @@ def gate(
     judged = judged_chapter(tables[0], {(claim.new, claim.old) for claim in claims if claim.of_means})
     scored = None if judged is None else judged.entry.samples
     rows = _as_labelled(rows, judged)
-    outcome = overall(rows)
-    unit = _unit(claims)
+    outcome, unit = overall(rows), _unit(claims)
+    said = outcome_sentence(rows, metrics, unit, scored, _blind(claims))
     return GateDocument(
         provenance=provenance(
             "gate",
@@ -99,7 +100,7 @@ def gate(
             **_described_inputs(tables, metrics),
         ),
         rows=rows,
-        verdict=one_line(" ".join((outcome_sentence(rows, metrics, unit, scored), *judge_worth(judged)))),
+        verdict=one_line(f"{said} {' '.join(judge_worth(judged))}".rstrip()),
         quoted=quoted(rows),
         unit=unit,
         worth=min(claim.pair_scores.effective_size for claim in claims),
@@ -134,6 +135,15 @@ def _unit(claims: Sequence[GateClaim]) -> str:
     """What is drawn: clusters before samples, as of some groups each cluster may hold one."""
     units = {claim.column.scores.unit for claim in claims}
     return "tasks" if "tasks" in units else min(units)
+
+
+def _blind(claims: Sequence[GateClaim]) -> str:
+    """What the samples say nothing about, where a score may be as bad as any, or a task of another kind."""
+    scores = [claim.pair_scores for claim in claims]
+    if _unit(claims) == "tasks":
+        return unseen_tasks(min(one.effective_size for one in scores))
+    seen = [one.effective_size for one, claim in zip(scores, claims, strict=True) if not claim.column.bounded]
+    return unseen(min(seen), _unit(claims)) if seen else ""
 
 
 def _notes(tables: Sequence[ScoreTable], wanted: Sequence[Statistic]) -> list[str]:

@@ -15,9 +15,16 @@ _CHOSEN = "the labels do not look chosen by chance"
 
 
 def outcome_sentence(
-    rows: Sequence[GateRow], metrics: Sequence[MetricSpec], unit: str = "samples", judged: int | None = None
+    rows: Sequence[GateRow],
+    metrics: Sequence[MetricSpec],
+    unit: str = "samples",
+    judged: int | None = None,
+    blind: str = "",
 ) -> str:
-    """The verdict on all claims, and the claim that decides it; of some samples that a judge scored."""
+    """The verdict on all claims, and the claim that decides it; of some samples that a judge scored.
+
+    What passes says what the samples are blind to, where a score may be as bad as any.
+    """
     found, outcome = counts(rows), overall(rows)
     parts = [f"{found[PASS]} of {len(rows)} claim{'s' if len(rows) > 1 else ''} shown"]
     parts += [f"{found[FAIL]} refuted"] if found[FAIL] else []
@@ -34,7 +41,8 @@ def outcome_sentence(
     elif (never := beyond_labels(deciding, judged)) is not None:
         needed = f" No number of {never} would decide that (normal approximation)."
     again = "" if deciding.e_value is None else " It may be looked at again at any time."
-    return f"{sentence} {told}.{needed}{_tasks(rows, deciding)}{again}"
+    unseen = f" {blind}" if blind and outcome == PASS else ""
+    return f"{sentence} {told}.{needed}{_tasks(rows, deciding)}{again}{unseen}"
 
 
 def deciding_row(rows: Sequence[GateRow]) -> GateRow:

@@ -19,7 +19,7 @@ def gsd_verdict(
     however = "however one values the metrics"
     best = [models[i] for i in np.flatnonzero(dominates.sum(axis=1) == k - 1).tolist()]
     if best:
-        whom = all_others(k - 1) if k > 2 else models[1 - models.index(best[0])]
+        whom = all_others([model for model in models if model not in best] or best[1:])
         sentences = [f"{there} {names(best)} {_are(best)} at least as good as {whom}, {however}."]
     else:
         free = [models[i] for i in np.flatnonzero(analysis.front).tolist()]

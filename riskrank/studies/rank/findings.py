@@ -9,6 +9,7 @@ import numpy as np
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.win_rate import share_better
 from riskrank.engine.family import Side
+from riskrank.engine.suites.macro_means import RANDOM
 from riskrank.studies.findings import Finding
 from riskrank.studies.judged.chapter import sentences as judge_worth
 from riskrank.studies.rank.case import Case
@@ -43,6 +44,8 @@ def rank_findings(study: MethodStudy, case: Case) -> list[Finding]:
     found = [answer, *_worst_on_a_metric(one, case), *_best_mean(one, answer)]
     if case.suite is not None:
         found += _of_tasks(one, case, case.suite)
+        if one.ahead and case.suite.scope == RANDOM:
+            found.insert(1, Finding(kind="tasks-not-drawn", on=one.column))
     else:
         found += [Finding(kind="judge-worth") for _ in judge_worth(case.judged)]
         found += _gain(one, case)

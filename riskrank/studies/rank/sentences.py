@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from riskrank.engine.dominance.recommendation import Recommendation
+from riskrank.engine.dominance.tests import INSTEAD
 from riskrank.errors import option
 from riskrank.studies.findings import Finding, Sentences
 from riskrank.studies.judged.chapter import sentences as judge_worth
@@ -20,7 +21,7 @@ from riskrank.studies.rounding import rounded, told_apart
 from riskrank.studies.said import assuming
 from riskrank.studies.suites import words
 from riskrank.studies.weights import weighed
-from riskrank.studies.wording import all_metrics, all_others, counted, names, percent
+from riskrank.studies.wording import all_metrics, all_others, counted, names, percent, unseen_tasks
 
 
 def _one(case: Case) -> Leading:
@@ -131,12 +132,12 @@ def _level_with(finding: Finding, case: Case) -> str:
 def _ahead(one: Leading, case: Case) -> str:
     """Of whom the first is ahead on the column ranked, and of whom by its means on every metric."""
     models, beaten, others = case.models, len(one.beaten), len(one.others)
-    whom = models[one.others[0]] if others == 1 else all_others(others)
+    whom = all_others([models[i] for i in one.others])
     if beaten == others:
         return f"than {whom} on {case.score(one.column)}"
     means = f"than {names([models[i] for i in one.worse_throughout], 3)} on {all_metrics(len(case.means))}"
     if not beaten:
-        return f"{means}, though no test separates them on {case.score(one.column)}"
+        return f"{means}, though dominance does not separate them on {case.score(one.column)}"
     return f"than {beaten} of {others} others on {case.score(one.column)}, and {means}"
 
 
@@ -148,7 +149,7 @@ def _by(one: Leading) -> str:
 def _level(one: Leading, who: str, case: Case) -> str:
     """The first and those that no test puts behind it, with what it does beat."""
     models, on = case.models, "" if one.column in case.names else f" on {case.score(one.column)}"
-    on = " on the whole" if means_differ(one, case) else on
+    test = _test_of(one) if _told_apart(one, case) else "no test"
     beaten, others = len(one.beaten), len(one.others)
     so_many = f"{beaten} of {others} others" if beaten > 1 else f"1 other of {others}"
     beats = f"; {who} beats {so_many}" if beaten else ""
@@ -156,14 +157,32 @@ def _level(one: Leading, who: str, case: Case) -> str:
     if not level:
         return f"{who} comes first{beats.replace(f'; {who}', ' and')}" if beats else f"{who} comes first"
     if not beaten and len(level) > 1:
-        return f"No test tells {who}, first in these samples, from {_any(level, others)}{on}"
+        none = "No test tells" if test == "no test" else f"{test[0].upper()}{test[1:]} does not tell"
+        return f"{none} {who}, first in these samples, from {_any(level, others)}{on}"
     them = "them" if one.level_among_themselves else f"{who} from them"
     whom = (
         names([who, *level]).replace(" and ", " or ")
         if len(level) < 3
         else f"{who} or one of {len(level)} others ({names(level)})"
     )
-    return f"{whom}: no test separates {them}{on}{beats}"
+    none = f"{test} separates" if test == "no test" else f"{test} does not separate"
+    return f"{whom}: {none} {them}{on}{beats}"
+
+
+def _test_of(one: Leading) -> str:
+    """What the ranking tests: of few drawn tasks their means."""
+    tests = one.found.tests_of(one.method)
+    return "the macro mean" if tests is not None and tests.of_means == INSTEAD else "dominance"
+
+
+def _told_apart(one: Leading, case: Case) -> bool:
+    """Whether another test tells the first from a model that dominance does not: of means, tasks or tails."""
+    found, level = one.recommendation, one.level
+    held = None if found is None else found.leader.contrasts
+    means = held is not None and bool((held.better | held.worse)[level].any())
+    marks = None if case.suite is None else case.suite.columns[one.column].marks
+    tasks = marks is not None and bool(marks[one.first, level].any())
+    return means_differ(one, case) or means or tasks or bool(one.worse_tails)
 
 
 def _any(level: Sequence[str], others: int) -> str:
@@ -250,6 +269,8 @@ def _by_task(finding: Finding, case: Case) -> str:
     one, suite, (first, following) = case.leading[finding.on], case.suite, finding.models
     assert suite is not None
     told = words.by_task(suite, suite.columns[one.column], first, following)
+    if told.startswith(("better", "worse", "open")) and suite.tested:
+        told = f"task by task {told}"
     mean = next((mean for mean in case.means if mean.name == one.column), None)
     if mean is not None:
         span = differing(span_of(one, one.pair, case))
@@ -289,7 +310,8 @@ def _gain(finding: Finding, case: Case) -> str:
 
     gains = f"better on {sides(better)}" if better else ""
     losses = f"worse on {sides(worse)}" if worse else ""
-    told = " but ".join(filter(None, (gains, losses)))
+    # What speaks against a shipment comes before what speaks for it.
+    told = " but ".join(filter(None, (losses, gains) if one.shipped else (gains, losses)))
     against = f"{first} is {told}" if told else "no metric's mean differs significantly"
     return f"Against {next_one}, {against}{_given_up(one, case)}."
 
@@ -415,6 +437,7 @@ SENTENCES: Sentences[Case] = Sentences(
         "ahead": _shipped,
         "trade": _trade,
         "level": _level_with,
+        "tasks-not-drawn": lambda finding, case: unseen_tasks(case.leading[finding.on].scores.effective_size),
         "best-mean": _best_mean_of_all,
         "aggregated": _aggregated,
         "worse-tail-on-a-metric": _worst_on_a_metric,

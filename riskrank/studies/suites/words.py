@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from riskrank.asked.suites import FIXED
 from riskrank.engine.suites.macro_means import RANDOM
 from riskrank.studies.suites.chapter import SuiteChapter
@@ -17,7 +19,7 @@ def by_task(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> 
     ``better on 7, worse on 1 (gsm8k), open on 4; no single task decides``
     """
     if not chapter.tested:
-        return without_a_task(chapter, one, first)
+        return without_a_task(chapter, one, first, other)
     won, lost = one.won(first, other), one.won(other, first)
     count = len(chapter.names)
     parts = [_on("better on", [chapter.names[t] for t in won], count)]
@@ -25,7 +27,7 @@ def by_task(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> 
     parts += [f"open on {one.open(first, other)}"] if one.open(first, other) else []
     told = [part for part in parts if part]
     found = "open on every task" if one.open(first, other) == count else ", ".join(told)
-    return "; ".join(filter(None, (found, without_a_task(chapter, one, first))))
+    return "; ".join(filter(None, (found, without_a_task(chapter, one, first, other))))
 
 
 def _on(how: str, tasks: list[str], count: int) -> str:
@@ -38,8 +40,11 @@ def _on(how: str, tasks: list[str], count: int) -> str:
     return f"{how} {len(tasks)}{named}"
 
 
-def without_a_task(chapter: SuiteChapter, one: SuiteColumn, first: int) -> str:
-    """Who comes first without each task in turn, by the method that ranks and by the macro mean."""
+def without_a_task(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> str:
+    """Who comes first without each task in turn, by the method that ranks and by the macro mean.
+
+    Where nobody else does: whether the lead over another is still shown.
+    """
     by_method = one.deciding() if first == one.leader else []
     if by_method:
         task, model = by_method[0]
@@ -48,9 +53,26 @@ def without_a_task(chapter: SuiteChapter, one: SuiteColumn, first: int) -> str:
         return ""
     changes = one.left_out.changes(first)
     if not changes:
-        return "no single task decides"
+        return _still_shown(chapter, one, first, other)
     model = int(one.left_out.leader[changes[0]])
     return _without(chapter, changes[0], model, "has the best macro mean", len(changes) - 1)
+
+
+def _still_shown(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> str:
+    """Whether a lead that is shown is so without each task, too."""
+    ranked = one.ahead is None or bool(one.ahead[first, other])
+    p = one.scopes[chapter.scope].p_adjusted[first, other] if chapter.scope in one.scopes else 1.0
+    if one.left_out is None or first != one.leader or not chapter.tested or not ranked:
+        return ""
+    if not chapter.family.significant(p):
+        return ""
+    left = one.left_out.p_adjusted[:, other]
+    lost = np.flatnonzero(~chapter.family.significant(left))
+    if not lost.size:
+        return "no single task decides"
+    task = int(lost[np.argmax(left[lost])])
+    more = f" (so without {lost.size - 1} more)" if lost.size > 1 else ""
+    return f"without {chapter.names[task]} the lead is no longer shown{more}"
 
 
 def _without(chapter: SuiteChapter, task: int, model: int, what: str, others: int) -> str:

@@ -186,6 +186,10 @@ def test_portfolio_weights(write, long_frame):
     table = read_scores([path], ReadOptions(metrics_file=metrics, weight={"acc": 3.0}))
     np.testing.assert_array_equal(portfolio_weights(table), [0.75, 0.25])
     table = read_scores([path], ReadOptions(weight={"acc": 3.0}))
+    np.testing.assert_array_equal(portfolio_weights(table), [0.75, 0.25])
+    table = read_scores([path], ReadOptions(weight="equal"))
+    np.testing.assert_array_equal(portfolio_weights(table), [0.5, 0.5])
+    table = read_scores([path], ReadOptions(metrics_file=write("n.toml", "[acc]\nweight = 3")))
     with pytest.raises(UsageError, match="some metrics have a weight") as caught:
         portfolio_weights(table)
     assert caught.value.found == "no weight for loss"

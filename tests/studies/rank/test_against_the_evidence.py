@@ -112,7 +112,7 @@ def test_a_better_mean_of_worse_bad_cases_is_no_equal_mean():
     table = long(brilliant=brilliant, steady=steady, plain=steady - 0.1)
     result = rr.rank(table, resamples=2000, jobs=1)
     assert result.verdict.startswith(
-        "No test tells brilliant, first in these samples, from any of the 2 others on the whole. "
+        "Dominance does not tell brilliant, first in these samples, from any of the 2 others. "
     )
     assert "The bad cases of brilliant are worse: " in result.verdict
     assert "! brilliant: worse bad cases than " in result.to_text()
@@ -138,7 +138,7 @@ def test_what_the_first_gives_up_is_told_even_to_a_model_far_behind():
         )
     directions = {"wide": True, "higher": "passed", "lower": "latency"}
     verdict = rr.rank(pl.concat(rows), **directions, weight="equal", resamples=1000, jobs=1).verdict
-    assert verdict.startswith("Ship fast: significantly better than both others on the combined score.")
+    assert verdict.startswith("Ship fast: significantly better than middling and slow on the combined score.")
     assert "; slow is better on passed, 9" in verdict, verdict
 
 

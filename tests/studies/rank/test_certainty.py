@@ -28,7 +28,7 @@ def word(data, **options):
 def test_clear_if_the_tests_put_all_others_behind():
     found = rank(table({"a": [1.0], "b": [0.5], "c": [0.0]}), resamples=400, jobs=1)
     assert found.document.certainty == "clear"
-    assert "significantly better than both others" in found.verdict
+    assert "significantly better than b and c" in found.verdict
 
 
 def test_tied_if_one_is_not_behind():

@@ -64,7 +64,7 @@ def test_a_disaster_on_both_metrics_is_not_shipped(seed, alike):
 def test_a_mean_that_is_better_on_every_metric_is_shipped_with_a_word_on_the_tail(metric):
     """Together as on each alone, where the gain pays for the disasters many times."""
     result = ranked(scores(gain=12), metric=metric)
-    assert result.verdict.startswith("Ship z: significantly better than all 3 others")
+    assert result.verdict.startswith("Ship z: significantly better than safe, third and last")
     assert result.document.certainty == "clear"
     said = (
         "Mind the tail of z: its worst 5 % on"
@@ -119,7 +119,9 @@ def test_names_and_units_change_no_verdict():
 def test_what_is_gained_elsewhere_is_a_trade_that_is_told():
     """Nothing is bad about z on q: whoever ships it has to mind p."""
     result = ranked(scores(bad=("p",)))
-    assert result.verdict.startswith("Ship z: significantly better than all 3 others on the combined score.")
+    assert result.verdict.startswith(
+        "Ship z: significantly better than safe, third and last on the combined score."
+    )
     assert "Mind the tail of z: its worst 5 % on p average −40.4 against −3.9 of safe." in result.verdict
     assert "z is better on q" in result.verdict
     assert "! z: worse bad cases on p than safe" in result.to_text()
