@@ -117,6 +117,25 @@ def test_published_tests_of_uci(gsd):
     assert p_value["GBM", "RF"] > 0.05
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("options", "shown"), [((), 0), (("--delta", "0.00001"), 3)])
+def test_every_pair_of_uci_is_decided_at_the_defaults(gsd, options, shown):
+    """1,001 labellings could not show one of 56 pairs; as many as the family needs do."""
+    document = gsd(*UCI_OPTIONS, *options)
+    assert document["meta"]["resamples"] == 5600
+    assert sum(bool(row["significant"]) for row in document["results"]) == shown
+    assert all(row["decided"] is not False for row in document["results"])
+    assert document["meta"]["warnings"] == []
+
+
+def test_too_few_labellings_are_not_decided(gsd, mixed):
+    document = gsd(*mixed, "--delta", "0.0001", "--resamples", "20")
+    left = [row for row in document["results"] if row["decided"] is False]
+    assert left
+    assert all(row["p_value"] == pytest.approx(1 / 21) and not row["significant"] for row in left)
+    assert f"{len(left)} not decided by 20 relabellings" in document["meta"]["verdict"]
+
+
 def test_rows_of_the_contract(gsd, mixed):
     document = gsd(*mixed, "--delta", "0,0.0001", "--resamples", "100")
     assert list(document["results"][0])[:9] == [

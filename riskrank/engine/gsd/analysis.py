@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from riskrank.errors import InputError, UsageError, one_of
 
 Progress = Callable[[int, int, str], None]
 
+# Relabellings, and entries of their table, so that it takes some hundred megabytes at most.
+_FEWEST, _MOST_ENTRIES = 1000, 20_000_000
+
 TESTED = ("dominant", "all", "none")
 
 
@@ -36,6 +40,8 @@ class Relabelling:
         As in :func:`riskrank.engine.gsd.relabelling.relabelling_tests`.
     resamples : int
         Random relabellings; all of them are looked at if they are no more.
+    closing : bool
+        Whether a pair is closed as not significant before the last of them (method §4, rule 2).
     seed : int
         Entropy of the random streams.
     family : Family
@@ -47,8 +53,9 @@ class Relabelling:
     pairs: str = "dominant"
     resampling: str = "swap"
     resamples: int = 1000
+    closing: bool = False
     seed: int = 0
-    family: Family = Family(correction="bonferroni")
+    family: Family = Family()
     contamination: bool = False
 
 
@@ -96,6 +103,14 @@ class GsdAnalysis:
         return self.relation.dominates & self.family.significant(self.p_adjusted)
 
     @property
+    def undecided(self) -> Booleans:
+        """Where no relabelling contradicts dominance, and there are too few of them to show it."""
+        found = np.zeros_like(self.relation.dominates)
+        for pair, test in self.tests.items():
+            found[pair] = not test.exact and test.p_value * (test.resamples + 1) < 1.5
+        return found & self.relation.dominates & ~self.significant
+
+    @property
     def incomparable(self) -> tuple[tuple[int, int], ...]:
         """Pairs of models of which neither dominates the other."""
         either = self.relation.dominates | self.relation.dominates.T
@@ -105,6 +120,13 @@ class GsdAnalysis:
     def lps_solved(self) -> int:
         """Linear programs solved for relation and tests."""
         return self.relation.lps_solved + sum(test.lps_solved for test in self.tests.values())
+
+
+def labellings_for(table: QualityTable, family: Family) -> int:
+    """Relabellings that can show every pair of a family, five times over, as far as work allows."""
+    k = table.models
+    wanted = ceil(5 / family.level(max(k * (k - 1), 1)))
+    return max(_FEWEST, min(wanted, _MOST_ENTRIES // table.samples))
 
 
 def analyse(
@@ -169,6 +191,7 @@ def analyse(
             resamples=relabelling.resamples,
             seed=relabelling.seed,
             contamination_level=relabelling.family.level(1) if relabelling.contamination else None,
+            closing_level=relabelling.family.level(1) if relabelling.closing else None,
             jobs=jobs,
             progress=counting_programs(progress),
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from riskrank.engine.gsd.labellings import relabellings
+from riskrank.engine.gsd.null_optima import NullOptima
 from riskrank.engine.gsd.quality import QualityTable
-from riskrank.engine.gsd.relabelling import NullOptima
 from riskrank.engine.gsd.relation import pair_polytope, sample_masses, shared_system
 from riskrank.engine.gsd.threshold import Threshold
 from riskrank.engine.types import Floats

@@ -37,6 +37,7 @@ class GsdRow:
     survives: int | None
     regularization: float | None
     delta_max: float
+    decided: bool | None
 
 
 @dataclass(frozen=True)
@@ -160,6 +161,7 @@ def _row(found: GsdAnalysis, i: int, j: int, models: Sequence[str]) -> GsdRow:
         survives=found.survives.get((i, j)),
         regularization=share,
         delta_max=float(relation.largest_slack[i, j]),
+        decided=None if test is None else not bool(found.undecided[i, j]),
     )
 
 

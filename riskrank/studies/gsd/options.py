@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from riskrank.asked.option import METHOD, TESTS, ByName, Settings, ask
-from riskrank.asked.resampling import CORRECTIONS, ResamplingSettings
+from riskrank.asked.resampling import CORRECTIONS, FamilySettings
 from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.errors import UsageError, option
 
@@ -45,12 +45,16 @@ class CriteriaSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RelabellingSettings(ResamplingSettings):
+class RelabellingSettings(FamilySettings):
     """How to test by relabelling."""
 
     PANEL: ClassVar[str] = TESTS
 
-    resamples: int = ask(1000, "Random relabellings; all, exactly, if there are no more.", metavar="N")
+    resamples: int | str = ask(
+        "auto",
+        "Random relabellings: a number, or as many as the family needs; all, exactly, if there are no more.",
+        metavar="auto|N",
+    )
     resampling: str = ask(
         "swap",
         "Swap two models' scores within samples, or deal all of them out anew.",
@@ -63,7 +67,7 @@ class RelabellingSettings(ResamplingSettings):
         choices=("dominant", "all"),
         unset="dominant",
     )
-    correction: str = ask("bonferroni", "Correction over all ordered pairs.", choices=CORRECTIONS)
+    correction: str = ask("holm", "Correction over all ordered pairs.", choices=CORRECTIONS)
     contamination: bool = ask(
         False,
         "How many samples may be arbitrary before a result is significant no more.",

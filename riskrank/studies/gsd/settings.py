@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from riskrank.engine.gsd.analysis import Relabelling
+from riskrank.engine.gsd.analysis import Relabelling, labellings_for
+from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.threshold import Threshold
 from riskrank.studies.document import entries
 from riskrank.studies.gsd.options import GsdSettings
@@ -18,11 +19,20 @@ def thresholds(settings: GsdSettings) -> tuple[Threshold, ...]:
     return tuple(Threshold(delta=delta, on=settings.delta_on or "r1") for delta in settings.delta or (0.0,))
 
 
-def relabelling(settings: GsdSettings) -> Relabelling:
+def relabelling(settings: GsdSettings, quality: QualityTable) -> Relabelling:
     """How the engine is to test."""
-    pairs = "none" if settings.no_test else settings.pairs or "dominant"
-    how = entries(settings, "resampling", "resamples", "seed", "contamination")
-    return Relabelling(pairs=pairs, family=family_of(settings), **how)
+    auto = settings.resamples == "auto"
+    return Relabelling(
+        pairs=_pairs(settings),
+        family=family_of(settings),
+        resamples=labellings_for(quality, family_of(settings)) if auto else int(settings.resamples),
+        closing=auto,
+        **entries(settings, "resampling", "seed", "contamination"),
+    )
+
+
+def _pairs(settings: GsdSettings) -> str:
+    return "none" if settings.no_test else settings.pairs or "dominant"
 
 
 def described(settings: GsdSettings) -> dict[str, Any]:
@@ -36,7 +46,7 @@ def described(settings: GsdSettings) -> dict[str, Any]:
         "system": settings.system,
         "epsilon": settings.epsilon,
         "no_test": settings.no_test,
-        "pairs": relabelling(settings).pairs if tested else None,
+        "pairs": _pairs(settings) if tested else None,
         "resampling": settings.resampling if tested else None,
         **family_of(settings).settings,
         "correction": settings.correction if tested else "none",

@@ -63,22 +63,23 @@ def gsd(
         index_of(name, table.models, kind="model", parameter="front_test") for name in settings.front_test
     ]
     explained = [resolve_pair(pair, table.models, parameter="witness") for pair in settings.witness]
+    how = relabelling(settings, scales.quality)
     analyses = tuple(
-        _analysis(scales.quality, settings, threshold, runtime) for threshold in thresholds(settings)
+        _analysis(scales.quality, settings, how, threshold, runtime) for threshold in thresholds(settings)
     )
     return GsdDocument(
-        provenance=_provenance(table, scales, settings),
+        provenance=_provenance(table, scales, settings, how),
         rows=rows(analyses, table.models),
         verdict=gsd_verdict(analyses, table.models, "on these tasks" if tasks else "in these samples"),
         means=means,
         analyses=analyses,
         criteria=tuple(spec.name for spec in scales.specs),
-        relabelling=relabelling(settings),
+        relabelling=how,
         quality=scales.quality,
         system=settings.system,
         unit="task" if tasks else "sample",
         front_tests=tuple(
-            _front_test(scales.quality, settings, threshold, model, table.models[model], runtime)
+            _front_test(scales.quality, settings, how, threshold, model, table.models[model], runtime)
             for threshold in thresholds(settings)
             for model in front_models
         ),
@@ -92,12 +93,12 @@ def gsd(
 
 
 def _analysis(
-    quality: QualityTable, settings: GsdSettings, threshold: Threshold, runtime: Runtime
+    quality: QualityTable, settings: GsdSettings, how: Relabelling, threshold: Threshold, runtime: Runtime
 ) -> GsdAnalysis:
     with runtime.progress(f"comparing at {threshold}") as progress:
         return analyse(
             quality,
-            relabelling(settings),
+            how,
             threshold=threshold,
             system=settings.system,
             epsilon=settings.epsilon,
@@ -109,6 +110,7 @@ def _analysis(
 def _front_test(
     quality: QualityTable,
     settings: GsdSettings,
+    how: Relabelling,
     threshold: Threshold,
     model: int,
     name: str,
@@ -121,7 +123,7 @@ def _front_test(
             threshold=threshold,
             system=settings.system,
             resampling=settings.resampling,
-            resamples=settings.resamples,
+            resamples=how.resamples,
             seed=settings.seed,
             contamination_level=family_of(settings).level(1) if settings.contamination else None,
             jobs=runtime.jobs,
@@ -136,16 +138,16 @@ def _explanation(
     return Explanation(witness=found, scores=original_units(found.values, scales.specs))
 
 
-def _provenance(table: ScoreTable, scales: Criteria, settings: GsdSettings) -> Provenance:
+def _provenance(table: ScoreTable, scales: Criteria, settings: GsdSettings, how: Relabelling) -> Provenance:
     tested = not settings.no_test
-    advice = power_warnings(scales.quality, relabelling(settings)) if tested else []
+    advice = power_warnings(scales.quality, how) if tested else []
     return provenance(
         "gsd",
         table,
         settings,
         scales.described | described(settings),
         seed=settings.seed if tested else None,
-        resamples=settings.resamples if tested else None,
+        resamples=how.resamples if tested else None,
         warnings=[*scales.warnings, *advice],
         **described_inputs(table, scales.specs),
     )

@@ -32,13 +32,20 @@ def gsd_verdict(
         count = int(dominates.sum())
         shown = f"{proven} {_are(proven)}" if proven else "none is"
         sentences.append(
-            f"Of {counted(count, 'pair')} of models ordered so {where}, {shown} {at}."
+            f"Of {counted(count, 'pair')} of models ordered so {where}, {shown} {at}{_left_open(analysis)}."
             if count
             else f"No two models are ordered so {where}."
         )
     else:
         sentences.append("Nothing was tested, so nothing says how sure that is.")
     return " ".join(sentences)
+
+
+def _left_open(analysis: GsdAnalysis) -> str:
+    """Pairs of which more relabellings might show it."""
+    open_ = int(analysis.undecided.sum())
+    fewest = min((test.resamples for test in analysis.tests.values()), default=0)
+    return f"; {open_} not decided by {fewest:,} relabellings" if open_ else ""
 
 
 def _are(what: Sequence[str] | int) -> str:

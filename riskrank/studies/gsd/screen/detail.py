@@ -109,7 +109,7 @@ def _answer(study: GsdAnalysis, i: int, j: int) -> Cell:
         return Cell("dominates")
     if study.significant[i, j]:
         return Cell("significant", "green")
-    return Cell("in the sample only", "dim")
+    return Cell("not decided" if study.undecided[i, j] else "in the sample only", "dim")
 
 
 def _reading(document: GsdDocument) -> list[Line]:
