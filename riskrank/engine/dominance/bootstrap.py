@@ -16,8 +16,9 @@ import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.replicates import Gathering, Part, Replicates, joined
+from riskrank.engine.dominance.uneven_clusters import padded
 from riskrank.engine.dominance.violation import ViolationKernel
-from riskrank.engine.dominance.weighted_violation import COST, WEIGHING, WeightedKernel, matrices_of
+from riskrank.engine.dominance.weighted_violation import COST, TOGETHER, WEIGHING, WeightedKernel, matrices_of
 from riskrank.engine.judges.tails import for_tail
 from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
 from riskrank.engine.sampling.design import FEWEST_LABELS, ClusteredScores
@@ -197,8 +198,14 @@ class _Problem:
 def _run(problems: Sequence[_Problem], task: Task) -> Part:
     at, streams = task
     problem = problems[at]
-    if problem.scores.weights is not None:
+    scores = problem.scores
+    units = [np.bincount(cluster) for cluster in scores.clusters]
+    uneven = any(np.ptp(sizes) > 0 for sizes in units)
+    alike = scores.paired and all(np.array_equal(sizes, units[0]) for sizes in units)
+    if scores.weights is not None or (uneven and not alike and max(scores.sizes) <= TOGETHER):
         return _run_weighted(problem, streams)
+    if uneven and alike:
+        return _run_uneven(problem, streams)
     size = max(_BATCH // sum(problem.scores.sizes), 1)
     kernel: ViolationKernel | None = None
     parts = []
@@ -209,6 +216,21 @@ def _run(problems: Sequence[_Problem], task: Task) -> Part:
             kernel = ViolationKernel.for_sizes(sizes, orders=column.orders, pairs=column.pairs)
         parts.append(_summed(problem, kernel.ratios(batch.ordered), *_statistics(problem, batch.ordered)))
     return joined(parts)
+
+
+def _run_uneven(problem: _Problem, streams: Blocks) -> Part:
+    """Resamples of paired clusters of several sizes, those of about one length together."""
+    scores, column, kernels = problem.scores, problem.column, dict[int, ViolationKernel]()
+    k, count = scores.models, sum(count for _, count in streams)
+    ratios, (means, tails) = np.empty((len(column.orders), k, k, count)), np.empty((2, k, count))
+    for part in padded(scores, streams, entries=_BATCH):
+        length = part.ordered.shape[2]
+        if length not in kernels:
+            sizes = [length] * k
+            kernels[length] = ViolationKernel.for_sizes(sizes, orders=column.orders, pairs=column.pairs)
+        ratios[..., part.rows] = kernels[length].ratios(part.ordered)
+        means[:, part.rows], tails[:, part.rows] = part.means(), part.tails(problem.tail_level)
+    return _summed(problem, ratios, means, tails)
 
 
 def _run_weighted(problem: _Problem, streams: Blocks) -> Part:

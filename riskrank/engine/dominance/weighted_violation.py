@@ -27,7 +27,7 @@ from riskrank.engine.types import Floats, Integers
 _CACHE = 1 << 15
 
 # Resamples of more values are looked at one by one, without the values that none of them holds.
-_ALONE = 1 << 11
+TOGETHER = 1 << 11
 
 # A merged segment costs so many times what one of equal widths does.
 COST = 4.0
@@ -87,7 +87,7 @@ class WeightedKernel:
         """
         k, batch = len(cumulated), len(cumulated[0])
         squares, signed = np.zeros((2, max(self.orders, default=1), k, k, batch))
-        if max(value.size for value in self.values) > _ALONE:
+        if max(value.size for value in self.values) > TOGETHER:
             for row in range(batch):
                 held = [
                     _held(*both) for both in zip(self.values, (own[row] for own in cumulated), strict=True)

@@ -77,7 +77,10 @@ def test_replicates_against_plain_resampling(name, scores, batch, monkeypatch):
     assert found.tail_level == tail_level(scores)
     np.testing.assert_allclose(found.ratio_error, ratios.std(axis=0, ddof=1), atol=1e-10)
     for t, threshold in enumerate(thresholds):
-        np.testing.assert_array_equal(found.crossings[t], (ratios >= threshold).sum(axis=0))
+        # Ratios that are the threshold but for rounding may be on either side of it.
+        least, most = ((ratios >= threshold + side).sum(axis=0) for side in (1e-12, -1e-12))
+        assert (least <= found.crossings[t]).all()
+        assert (found.crossings[t] <= most).all()
         np.testing.assert_array_equal(found.crossed(1, threshold), found.crossings[t, 0])
 
 
