@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from riskrank.engine.sampling.design import FEWEST_LABELS, ClusteredScores
-from riskrank.errors import option
 from riskrank.shown.bars import with_bars
 from riskrank.shown.view import Column, Line, OfModel, Table, by_model
 from riskrank.studies.document import Document, Provenance
@@ -118,7 +117,7 @@ def combined(column: str, origin: Provenance, *, by_task: bool = False) -> list[
     if column not in PORTFOLIOS:
         return []
     weighed = any(isinstance(metric, Mapping) and metric["weight"] is not None for metric in origin.metrics)
-    counting = f"by {option('weight')}" if weighed else "alike"
+    counting = "as weighed" if weighed else "alike"
     of_task, ends = (" of the task", "") if by_task else ("", " (0 to 1)")
     text = PORTFOLIOS[column].format(of_task, counting) + ends
     return [Line(text, "Combined score:")]

@@ -28,6 +28,7 @@ from calibration_rivals import CASES, RIVALS, rival_task
 from calibration_store import ROOT, Job, Store, code_version
 from calibration_suites import SUITE_CASES, suite_rows
 from calibration_tables import boundary_task, coverage_rows, disaster_task, risk_rows, table_task
+from finding_truths import KINDS, finding_rows
 from gate_simulation import CASES as GATES
 from gate_simulation import gate_rows
 from suite_gate_simulation import SUITE_GATES, suite_gate_rows
@@ -118,6 +119,10 @@ def judge_jobs(tables: int) -> list[Job]:
     return [Job("judges", one.name, judge_rows, one, 2 * tables) for one in JUDGE_CASES]
 
 
+def finding_jobs(tables: int) -> list[Job]:
+    return [Job("findings", kind, finding_rows, kind, max(tables // 2, 125)) for kind in KINDS]
+
+
 def rival_jobs(tables: int) -> list[Job]:
     return [
         Job(
@@ -151,6 +156,7 @@ PARTS = {
     "suites": suite_jobs,
     "fronts": front_jobs,
     "judges": judge_jobs,
+    "findings": finding_jobs,
     "rivals": rival_jobs,
 }
 

@@ -11,6 +11,7 @@ from calibration_looks import LEVEL as LOOK_LEVEL
 from calibration_looks import LOOK_CASES, LOOKS
 from calibration_suites import SUITE_CASES
 from calibration_text import LEAST_TABLES, LEAST_TABLES_OF_PAIRS, OK, mean, share, shown, table
+from finding_truths import KINDS
 from gate_simulation import CASES, Case
 from suite_gate_simulation import SUITE_GATES
 
@@ -213,6 +214,31 @@ def looks(page) -> str:
     )
     head = ("differences", "tables", "passes", "median of these", "median of all", "wanted", "within a tenth")
     return LOOKED_AT + first + "\n" + table(head, stops)
+
+
+FINDINGS_WORDS = """## Findings
+
+Tables of many kinds, half of them of equal models, ranked at the defaults: the share of tables of which the
+truth refutes a finding (`meta.findings`), and of which the table itself does. At most 0.06 and none are
+promised, one Monte-Carlo error on top of the former.
+
+"""
+
+
+def findings(page) -> str:
+    """What rankings say of random tables, against the truth and against the tables themselves."""
+    rows = []
+    for kind in KINDS:
+        outcomes = page.found("findings", kind)
+        if outcomes is None:
+            continue
+        truth, table_itself = share(outcomes[:, 0]), share(outcomes[:, 1])
+        what = f"findings, {kind}: {shown(truth)} by the truth, {shown(table_itself)} by the table"
+        kept = truth[0] <= 0.06 + truth[1] and table_itself[0] == 0
+        mark = page.mark(kept, what, tables=len(outcomes))
+        rows.append([kind, f"{len(outcomes):,}", shown(truth), shown(table_itself), mark])
+    head = ("tables of", "tables", "refuted by the truth", "by the table", "≤ 0.06, 0")
+    return FINDINGS_WORDS + table(head, rows)
 
 
 def _errors(case: Case) -> tuple[int, ...]:

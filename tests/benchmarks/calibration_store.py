@@ -41,8 +41,8 @@ class Job:
     chunk: int = 10
 
 
-# Where the tests are made, and the answers of gates.
-MEASURED = ("riskrank/engine", "riskrank/studies/gate")
+# Where the tests are made, the answers of gates and what rankings say.
+MEASURED = ("riskrank/engine", "riskrank/studies/gate", "riskrank/studies/rank")
 
 
 def code_version() -> str:

@@ -269,7 +269,7 @@ def _by_task(finding: Finding, case: Case) -> str:
     one, suite, (first, following) = case.leading[finding.on], case.suite, finding.models
     assert suite is not None
     told = words.by_task(suite, suite.columns[one.column], first, following)
-    if told.startswith(("better", "worse", "open")) and suite.tested:
+    if told.startswith(("better", "worse")) and suite.tested:
         told = f"task by task {told}"
     mean = next((mean for mean in case.means if mean.name == one.column), None)
     if mean is not None:

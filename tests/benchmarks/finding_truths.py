@@ -1,0 +1,241 @@
+"""Findings of rankings held against the truth, and against the table's own figures.
+
+Tables of many kinds, of which half are of equal models, are ranked at the defaults. What each finding claims
+is looked up in 20,000 further samples a model, or in the means the table was drawn with; what it counts is
+counted again. Used by ``make calibrate`` and the slow tests.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+import riskrank as rr
+from riskrank.engine.dominance.violation import violation_matrix
+from riskrank.engine.portfolio.quantiles import tail_value_at_risk
+from riskrank.engine.portfolio.score_tables import ScoreTables
+
+MANY = 20_000
+KINDS = ("one", "several", "0/1", "heavy", "suite", "clusters", "unpaired", "judge")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A table, how it is read, and what is true of its models.
+
+    ``scores`` holds many samples, metric by metric a list of models; ``tasks`` true means by model and task.
+    """
+
+    frame: pl.DataFrame
+    options: dict
+    equal: bool
+    scores: dict[str, list[np.ndarray]]
+    tasks: np.ndarray | None = None
+
+
+def drawn(kind: str, seed: int) -> Drawn:
+    """A random table of a kind."""
+    rng = np.random.default_rng([seed, zlib.crc32(kind.encode())])
+    k, equal = int(rng.integers(2, 5)), bool(rng.random() < 0.5)
+    metrics = [f"q{at}" for at in range(int(rng.integers(2, 4)))] if kind == "several" else ["q"]
+    law = rng.choice(["t", "losses"]) if kind == "heavy" else "normal"
+    shift = {m: np.zeros(k) if equal else rng.choice([0, 0.1, 0.3, 0.8], k) for m in metrics}
+    spread = {m: np.ones(k) if equal else rng.choice([0.4, 1, 1, 2.5], k) for m in metrics}
+    n = int(rng.choice([40, 120, 300]))
+
+    def sample(generator: np.random.Generator, count: int, metric: str) -> list[np.ndarray]:
+        shared, found = generator.normal(size=count), []
+        for i in range(k):
+            own = generator.normal(size=count)
+            if law != "normal":
+                own = generator.standard_t(2.5, count) if law == "t" else -generator.lognormal(0, 1, count)
+            value = shared + spread[metric][i] * own + shift[metric][i]
+            found.append((value > 0).astype(float) if kind == "0/1" else value)
+        return found
+
+    truth = {m: sample(np.random.default_rng([seed, 1, at]), MANY, m) for at, m in enumerate(metrics)}
+    names, options = [f"m{i}" for i in range(k)], {"higher": "*", "jobs": 1}
+    if kind == "suite":
+        return _suite(rng, k, equal, names, options)
+    sizes = [int(rng.choice([15, 40, 150])) for _ in range(k)] if kind == "unpaired" else [n] * k
+    rows = []
+    for metric in metrics:
+        values = sample(rng, max(sizes), metric)
+        if kind == "clusters":
+            group = np.sort(rng.integers(0, 30, n))
+            values = [value + 0.7 * rng.normal(size=30)[group] for value in values]
+            many = np.random.default_rng([seed, 2])
+            truth[metric] = [value + 0.7 * many.normal(size=MANY) for value in truth[metric]]
+        for i, value in enumerate(values):
+            own = value[: sizes[i]] if kind != "unpaired" else sample(rng, sizes[i], metric)[i]
+            number = [f"{names[i] if kind == 'unpaired' else ''}{s}" for s in range(sizes[i])]
+            rows.append(pl.DataFrame({"model": names[i], "sample": number, "metric": metric, "score": own}))
+            if kind == "clusters":
+                rows[-1] = rows[-1].with_columns(patient=pl.Series(group))
+    frame = pl.concat(rows)
+    if kind == "clusters":
+        options["cluster"] = "patient"
+    if kind == "unpaired":
+        options["unpaired"] = True
+    if kind == "judge":
+        frame, options = _judged(rng, frame, options)
+    return Drawn(frame, options, equal, truth)
+
+
+def _suite(rng: np.random.Generator, k: int, equal: bool, names: Sequence[str], options: dict) -> Drawn:
+    tasks = int(rng.integers(4, 9))
+    effect = np.zeros((k, tasks))
+    if not equal:
+        effect += rng.choice([0, 0.3, 0.8], (k, 1)) + (rng.random((k, tasks)) < 0.2) * rng.normal(0, 1.5)
+    rows, many = [], [[] for _ in range(k)]
+    for t in range(tasks):
+        size = int(rng.choice([12, 30, 60]))
+        shared = rng.normal(size=size)
+        for i, name in enumerate(names):
+            score = shared + rng.normal(size=size) + effect[i, t]
+            ids = [f"t{t}-{s}" for s in range(size)]
+            rows.append(pl.DataFrame({"model": name, "sample": ids, "task": f"t{t}", "q": score}))
+            many[i].append(rng.normal(0, np.sqrt(2), MANY // tasks) + effect[i, t])
+    scores = {"q": [np.concatenate(one) for one in many]}
+    return Drawn(pl.concat(rows), options | {"wide": True}, equal, scores, effect)
+
+
+def _judged(rng: np.random.Generator, frame: pl.DataFrame, options: dict) -> tuple[pl.DataFrame, dict]:
+    """People score a random part of the samples, a judge all of them, with noise of its own."""
+    wide = frame.rename({"score": "people"}).drop("metric")
+    wide = wide.with_columns(judge=wide["people"] + pl.Series(0.7 * rng.normal(size=wide.height)))
+    samples = wide["sample"].unique(maintain_order=True).to_list()
+    if len(samples) < 120:
+        return frame, options
+    kept = set(rng.choice(samples, len(samples) // 2, replace=False).tolist())
+    wide = wide.with_columns(people=pl.when(pl.col("sample").is_in(kept)).then("people"))
+    return wide, options | {"wide": True, "human": "people", "judge": "judge"}
+
+
+class Truth:
+    """What is so of models by name."""
+
+    def __init__(self, table: Drawn, level: float) -> None:
+        self._table, self._level = table, level
+        metrics = list(table.scores)
+        values = [np.column_stack([table.scores[m][i] for m in metrics]) for i in range(self.models)]
+        tables = ScoreTables.build(values, [np.arange(MANY) for _ in values], metrics, paired=False)
+        column = metrics[0] if len(metrics) == 1 else "P(IC)"
+        self.ranked = list(tables.rows(column)) if table.tasks is None else table.scores["q"]
+        ratios = violation_matrix(self.ranked, order=2)
+        self.ahead = (ratios.sum(axis=1) - 0.5) / (self.models - 1)
+
+    @property
+    def models(self) -> int:
+        return len(next(iter(self._table.scores.values())))
+
+    def higher(self, one: int, other: int, metric: str | None = None) -> bool:
+        """Whether a mean is not lower than another's, but for what 20,000 samples leave open."""
+        return self._above(one, other, lambda x: (x.mean(), x.std()), metric)
+
+    def milder(self, one: int, other: int, metric: str | None = None) -> bool:
+        """The same of means of the worst share."""
+
+        def tail(values: np.ndarray) -> tuple[float, float]:
+            below = np.minimum(values - np.quantile(values, self._level), 0) / self._level
+            return float(tail_value_at_risk(values, self._level)), below.std()
+
+        return self._above(one, other, tail, metric)
+
+    def _above(self, one: int, other: int, statistic, metric: str | None) -> bool:
+        if self._table.equal:
+            return False
+        columns = [self._table.scores[metric]] if metric else [self.ranked]
+        (first, spread), (second, wide) = (statistic(columns[0][i]) for i in (one, other))
+        return bool(first > second - 4 * np.hypot(spread, wide) / np.sqrt(MANY))
+
+    def better(self, one: int, other: int) -> bool:
+        """Whether one model may be called better on the whole: by dominance, or by every mean."""
+        if self._table.equal:
+            return False
+        means = all(self.higher(one, other, metric) for metric in self._table.scores)
+        return bool(self.ahead[one] <= self.ahead[other] + 0.02 or means)
+
+    def on_task(self, one: int, other: int, task: int) -> bool:
+        assert self._table.tasks is not None
+        return bool(self._table.tasks[one, task] > self._table.tasks[other, task])
+
+
+def against_truth(table: Drawn, result) -> list[str]:
+    """Findings that the truth refutes, by kind."""
+    document = result.document
+    tails = document.leading[next(iter(document.leading))].found.dominance.estimates.tail_level
+    truth, names = Truth(table, tails), list(document.provenance.models)
+    return [
+        entry.kind
+        for entry in document.findings
+        if not all(_true(entry, truth, [names.index(name) for name in entry.models], table, names))
+    ]
+
+
+def _true(entry, truth: Truth, models: list[int], table: Drawn, names: list[str]) -> Iterator[bool]:
+    metrics = list(table.scores)
+    if entry.kind == "ahead":
+        yield all(truth.better(models[0], i) for i in range(truth.models) if i not in models)
+    if entry.kind == "trade":
+        first, rival = models[:2]
+        yield any(truth.higher(rival, first, metric) for metric in (None, *metrics))
+    if entry.kind == "refuted":
+        first, rival = models
+        ways = [truth.higher(rival, first, m) or truth.milder(rival, first, m) for m in metrics]
+        yield any(ways) or truth.better(rival, first)
+    if entry.kind in ("worse-tail", "tail-of-the-first"):
+        worse, other = models if entry.answer != "shown" or entry.kind == "worse-tail" else models[::-1]
+        yield truth.milder(other, worse)
+    if entry.kind == "worse-tail-on-a-metric" and entry.on in metrics:
+        yield truth.milder(models[1], models[0], entry.on)
+    if entry.kind == "gain":
+        for manner, metric in re.findall(r"(better|worse) on (q\d*) [^s]", entry.sentence):
+            one, other = models if manner == "better" else models[::-1]
+            yield truth.higher(one, other, metric)
+    if entry.kind == "by-task" and table.tasks is not None:
+        for manner, told in re.findall(r"(better|worse) on \d+ \(([^)]*)\)", entry.sentence):
+            one, other = models if manner == "better" else models[::-1]
+            yield all(truth.on_task(one, other, int(task)) for task in re.findall(r"t(\d+)", told))
+
+
+def against_table(table: Drawn, result) -> list[str]:
+    """Findings that contradict the table itself, or the verdict that is made of them, by kind."""
+    document, found = result.document, []
+    sentences = [entry.sentence for entry in document.findings]
+    told = " ".join((document.verdict, *document.more))
+    found += ["a sentence from nowhere"] if any(one not in told for one in sentences if one) else []
+    wide = "people" in table.frame.columns
+    plain = table.tasks is None and not wide
+    for entry in document.findings:
+        if entry.kind in ("gain", "trade") and plain:
+            means = table.frame.group_by("model", "metric").agg(pl.col("score").mean()).rows()
+            of = {(model, metric): mean for model, metric, mean in means}
+            first, other = entry.models[:2]
+            wrong = [m for m, x in entry.figures.items() if abs(of[first, m] - of[other, m] - x) > 1e-9]
+            found += [f"{entry.kind}: difference"] if wrong else []
+        if "tail" in entry.figures and plain and table.frame["metric"].n_unique() == 1:
+            scores = table.frame.filter(model=entry.models[0])["score"].to_numpy()
+            tail = float(tail_value_at_risk(scores, entry.figures["level"]))
+            found += [f"{entry.kind}: tail"] if abs(tail - entry.figures["tail"]) > 1e-9 else []
+        if entry.kind == "level" and "no test separates" in entry.sentence:
+            others = " ".join(one for one in sentences if one != entry.sentence)
+            pair = set(entry.models[:2]) if len(entry.models) == 2 else set()
+            shown = re.search(r"(better|worse) on (?!every)", others) if pair else None
+            found += ["level beside a difference"] if shown else []
+    return found
+
+
+def finding_rows(kind: str, seeds: Sequence[int]) -> list[list[float]]:
+    """A table a seed: whether the truth refutes a finding, and whether the table itself does."""
+    rows = []
+    for seed in seeds:
+        table = drawn(kind, seed)
+        result = rr.rank(table.frame, **table.options)
+        rows.append([bool(against_truth(table, result)), bool(against_table(table, result))])
+    return rows
