@@ -99,7 +99,7 @@ def means_say_it(study: Document, _whole: Document) -> list[Line]:
 
 
 PORTFOLIOS = {
-    "P(IC)": "share of scores{} no better, geometric mean over metrics counting {}",
+    "P(IC)": "share of scores{} no better, geometric mean over metrics {}",
     "P(EC)": "share of all samples{} that are worse on every metric at once",
 }
 
@@ -117,7 +117,7 @@ def combined(column: str, origin: Provenance, *, by_task: bool = False) -> list[
     if column not in PORTFOLIOS:
         return []
     weighed = any(isinstance(metric, Mapping) and metric["weight"] is not None for metric in origin.metrics)
-    counting = "as weighed" if weighed else "alike"
+    counting = "as weighed" if weighed else "counting alike"
     of_task, ends = (" of the task", "") if by_task else ("", " (0 to 1)")
     text = PORTFOLIOS[column].format(of_task, counting) + ends
     return [Line(text, "Combined score:")]

@@ -195,7 +195,8 @@ def _true(entry, truth: Truth, models: list[int], table: Drawn, names: list[str]
     if entry.kind == "worse-tail-on-a-metric" and entry.on in metrics:
         yield truth.milder(models[1], models[0], entry.on)
     if entry.kind == "gain":
-        for manner, metric in re.findall(r"(better|worse) on (q\d*) [^s]", entry.sentence):
+        of_pair = entry.sentence.partition("gainst ")[2].partition(";")[0]
+        for manner, metric in re.findall(r"(better|worse) on (q\d*) [^s]", of_pair):
             one, other = models if manner == "better" else models[::-1]
             yield truth.higher(one, other, metric)
     if entry.kind == "by-task" and table.tasks is not None:

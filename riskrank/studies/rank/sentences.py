@@ -313,7 +313,11 @@ def _gain(finding: Finding, case: Case) -> str:
     # What speaks against a shipment comes before what speaks for it.
     told = " but ".join(filter(None, (losses, gains) if one.shipped else (gains, losses)))
     against = f"{first} is {told}" if told else "no metric's mean differs significantly"
-    return f"Against {next_one}, {against}{_given_up(one, case)}."
+    lost = _given_up(one, case)
+    if lost and one.shipped:
+        start = f"O{lost[1:]}" if lost.startswith("others are") else lost
+        return f"{start}; against {next_one}, {against}."
+    return f"Against {next_one}, {'; '.join(filter(None, (against, lost)))}."
 
 
 def _given_up(one: Leading, case: Case) -> str:
@@ -329,9 +333,9 @@ def _given_up(one: Leading, case: Case) -> str:
     most = max(lost, key=lambda m: held.difference[best[m], m] / max(held.error[best[m], m], 1e-300))
     who, mean = case.models[best[most]], case.means[most]
     if len(lost) == 1:
-        return f"; {who} is better on {mean.name}, {mean.against(best[most], one.first)}"
+        return f"{who} is better on {mean.name}, {mean.against(best[most], one.first)}"
     where = names([case.means[m].name for m in lost])
-    return f"; others are better on {where}, such as {who} ({against_of(mean, best[most], one.first)})"
+    return f"others are better on {where}, such as {who} ({against_of(mean, best[most], one.first)})"
 
 
 def _listed(parts: Sequence[str], of: int) -> str:

@@ -139,7 +139,7 @@ def test_what_the_first_gives_up_is_told_even_to_a_model_far_behind():
     directions = {"wide": True, "higher": "passed", "lower": "latency"}
     verdict = rr.rank(pl.concat(rows), **directions, weight="equal", resamples=1000, jobs=1).verdict
     assert verdict.startswith("Ship fast: significantly better than middling and slow on the combined score.")
-    assert "; slow is better on passed, 9" in verdict, verdict
+    assert ". slow is better on passed, 9" in verdict, verdict
 
 
 def test_two_combined_scores_have_names(classifiers):
