@@ -118,8 +118,9 @@ def _sure(one: Leading, case: Case) -> Iterator[Quote]:
         yield Quote(counted(len(found.leader.beaten_by), "model"), against + instead)
         return
     of = len(one.others)
-    if one.named or not one.by_chance:
+    if one.named or one.trade or not one.by_chance:
         doubt = "" if one.by_chance else ", were the labels chosen by chance"
+        doubt += f", and {counted(len(one.trade), 'model')} of a better mean" if one.trade else ""
         yield Quote(f"{len(one.beaten)} of {of}", f"others significantly behind {first}{doubt}")
     else:
         yield Quote(f"{of - len(one.beaten)} of {of}", f"others not shown to be behind {first}")

@@ -107,3 +107,9 @@ def test_the_best_mean_is_named_where_it_is_not_first():
     models = {"first": shared + 0.6, "level": shared + 0.62 + rng.normal(0, 1.5, 300), "last": shared - 1}
     found = rr.rank(long(q=models), resamples=500, jobs=1)
     assert "level" in found.verdict
+
+
+def test_figures_of_a_trade_are_of_both():
+    quotes = rr.rank(steady_and_wild(0), resamples=500, jobs=1).document.quotes
+    assert quotes[-1].figure == "1 of 1"
+    assert quotes[-1].words == "others significantly behind steady, and 1 model of a better mean"
