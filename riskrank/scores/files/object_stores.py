@@ -96,7 +96,7 @@ def read_url(url: str, read: Callable[[BinaryIO], bytes], limit: int) -> bytes:
 def _file_system(url: str) -> Any:
     scheme = urlsplit(url).scheme
     try:
-        import fsspec  # type: ignore[import-untyped]
+        import fsspec
 
         return fsspec.core.url_to_fs(url)[0]
     except ImportError as error:
