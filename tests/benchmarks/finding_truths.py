@@ -21,7 +21,7 @@ from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.portfolio.score_tables import ScoreTables
 
 MANY = 20_000
-KINDS = ("one", "several", "0/1", "heavy", "suite", "clusters", "unpaired", "judge")
+KINDS = ("one", "several", "0/1", "heavy", "suite", "groups", "clusters", "unpaired", "judge")
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,15 @@ def drawn(kind: str, seed: int) -> Drawn:
             rows.append(pl.DataFrame({"model": names[i], "sample": number, "metric": metric, "score": own}))
             if kind == "clusters":
                 rows[-1] = rows[-1].with_columns(patient=pl.Series(group))
+            if kind == "groups":
+                rows[-1] = rows[-1].with_columns(half=pl.Series(np.arange(sizes[i]) % 2))
     frame = pl.concat(rows)
     if kind == "clusters":
         options["cluster"] = "patient"
     if kind == "unpaired":
         options["unpaired"] = True
+    if kind == "groups":
+        options["group_by"] = "half"
     if kind == "judge":
         frame, options = _judged(rng, frame, options)
     return Drawn(frame, options, equal, truth)
@@ -171,7 +175,9 @@ def against_truth(table: Drawn, result) -> list[str]:
     document = result.document
     tails = document.leading[next(iter(document.leading))].found.dominance.estimates.tail_level
     truth, names = Truth(table, tails), list(document.provenance.models)
-    return [
+    # Groups are drawn alike: whoever is better in one and worse in another is so by chance.
+    reversed_ = ["groups"] if "is significantly better than" in document.verdict else []
+    return reversed_ + [
         entry.kind
         for entry in document.findings
         if not all(_true(entry, truth, [names.index(name) for name in entry.models], table, names))
