@@ -65,6 +65,11 @@ class Case:
         return [self.score(name) for name, one in self.leading.items() if one.ahead and not one.trade]
 
     @property
+    def trades(self) -> list[str]:
+        """Columns on which the first is ahead, and another's mean is better."""
+        return [self.score(name) for name, one in self.leading.items() if one.trade]
+
+    @property
     def left(self) -> int:
-        """How many columns are neither."""
-        return len(self.leading) - len(self.refuted) - len(self.sure)
+        """How many columns are none of these."""
+        return len(self.leading) - len(self.refuted) - len(self.sure) - len(self.trades)

@@ -201,6 +201,8 @@ def _of_columns(case: Case) -> Iterator[Finding]:
         return
     if any(one.refuted for one in case.leading.values()):
         yield Finding(kind="refuted-somewhere", answer=Side.REFUTED)
+    if case.trades:
+        yield Finding(kind="trade-somewhere", answer=Side.SHOWN)
     if case.sure:
         yield Finding(kind="ahead-somewhere", answer=Side.SHOWN)
     elif case.left:

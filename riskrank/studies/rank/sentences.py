@@ -463,6 +463,9 @@ SENTENCES: Sentences[Case] = Sentences(
         "first-here-and-there": _here_and_there,
         "nothing-tested": lambda _, _case: "Nothing was tested, so nothing says how sure that is.",
         "refuted-somewhere": _refuted_somewhere,
+        "trade-somewhere": lambda _, case: (
+            f"On {names(case.trades)} the first is ahead, and another model has the better mean."
+        ),
         "ahead-somewhere": _ahead_somewhere,
         "ahead-nowhere": _ahead_nowhere,
     }
