@@ -13,15 +13,7 @@ UCI = Path(__file__).parents[2] / "sample_data" / "uci.csv"
 UCI_OPTIONS = (str(UCI), "--metrics-file", str(UCI.with_suffix(".toml")))
 INCOMPARABLE = {
     frozenset(pair.split())
-    for pair in (
-        "BDS RF",
-        "EN GLM",
-        "EN LASSO",
-        "EN RIDGE",
-        "GLM LASSO",
-        "GLM RIDGE",
-        "LASSO RIDGE",
-    )
+    for pair in ["BDS RF", "EN GLM", "EN LASSO", "EN RIDGE", "GLM LASSO", "GLM RIDGE", "LASSO RIDGE"]
 }
 LEVELS = {  # one ordinal criterion on six samples
     "A": (3, 2, 3, 4, 2, 3),

@@ -2,7 +2,6 @@
 
 import itertools
 from dataclasses import fields
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -20,44 +19,9 @@ from riskrank.studies.gsd.screen.hasse import to_dot
 from riskrank.studies.gsd.settings import thresholds
 from riskrank.studies.gsd.study import gsd
 from riskrank.studies.runtime import Runtime
+from tests.cli.test_gsd import LEVELS, UCI, long_table, mixed_table
 
-UCI = Path(__file__).parents[3] / "sample_data" / "uci.csv"
 READ = {field.name for field in fields(ReadOptions)}
-LEVELS = {  # one ordinal criterion on six samples
-    "A": (3, 2, 3, 4, 2, 3),
-    "B": (2, 2, 1, 3, 1, 2),
-    "C": (1, 4, 1, 1, 3, 1),
-}
-
-
-def long_table(models, metric="level"):
-    return pl.DataFrame(
-        [
-            (model, f"s{sample}", metric, float(score))
-            for model, scores in models.items()
-            for sample, score in enumerate(scores)
-        ],
-        schema=["model", "sample", "metric", "score"],
-        orient="row",
-    )
-
-
-def mixed_table(models=("A", "B", "C"), n=7, seed=0):
-    """Two cardinal criteria of one decimal, of which cost counts down, and an ordinal one of four levels."""
-    rng = np.random.default_rng(seed)
-    return pl.DataFrame(
-        [
-            {
-                "model": model,
-                "sample": f"s{sample}",
-                "acc": round(float(rng.uniform(0.2, 0.6) + 0.3 * (model == "A")), 1),
-                "cost": round(float(rng.uniform(1.5, 3) - (model == "A")), 1),
-                "grade": int(rng.integers(1, 4) + (model == "A")),
-            }
-            for model in models
-            for sample in range(n)
-        ]
-    )
 
 
 ORDINAL = {"higher": ("level",), "ordinal": "level"}
