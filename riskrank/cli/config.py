@@ -11,6 +11,7 @@ from typer.core import TyperCommand, TyperOption
 
 from riskrank.asked.reading import RENAMED
 from riskrank.cli.config_file import OWN, SHARED, chosen_file, read_config, section_name
+from riskrank.cli.ownership import OUTPUTS
 from riskrank.cli.surroundings import require_threads
 from riskrank.errors import (
     GateFailed,
@@ -60,7 +61,9 @@ class ConfiguredCommand(TyperCommand):
         path = chosen.path
         if path is not None:
             ctx.meta["riskrank.read"] = path
-            values = defaults(read_config(path, named=chosen.named), path, ctx)
+            settings, left_out = read_config(path, named=chosen.named)
+            ctx.meta["riskrank.left_out"] = [(path, name) for name in left_out]
+            values = defaults(settings, path, ctx)
             ctx.default_map = values
             taken = {name: value for name, value in values.items() if name not in given}
             if taken:
@@ -103,6 +106,9 @@ def _tell_passed_over(context: Any) -> None:
     for path, reason in context.meta.get("riskrank.passed_over", ()):
         text = f"warning: {path} is not read: {reason}; if you trust it, add {option('config', path)}"
         context.obj.say(spell(text, flags=True))
+    for path, name in context.meta.get("riskrank.left_out", ()):
+        text = f"warning: '{name}' in {path} is passed over, as nobody named this file to write by"
+        context.obj.say(spell(f"{text}; if you trust it, add {option('config', path)}", flags=True))
 
 
 def defaults(settings: Mapping[str, Any], path: str, context: Any) -> dict[str, Any]:
@@ -181,6 +187,8 @@ def _value(parameter: Any, key: str, value: Any, path: str, section: str | None,
     InputError
     """
     fits = isinstance(value, bool) if parameter.is_flag else not isinstance(value, bool)
+    if _dashed(key) in OUTPUTS:
+        fits = fits and all(isinstance(one, str) for one in (value if isinstance(value, list) else [value]))
     given: Any = value
     if fits and not parameter.is_flag:
         given = _texts(value)

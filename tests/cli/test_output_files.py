@@ -87,14 +87,33 @@ def test_an_old_file_keeps_its_mode_and_is_replaced_at_once(run, table, tmp_path
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["r.json", "scores.csv"]
 
 
-def test_a_link_stays_a_link(run, table, tmp_path):
+def test_a_link_is_replaced_and_what_it_leads_to_is_not(run, table, tmp_path):
     target = tmp_path / "target.json"
     target.write_text("old")
     link = tmp_path / "link.json"
     link.symlink_to("target.json")
     assert run("check", table, "-o", link).status == 0
-    assert link.is_symlink()
-    assert target.read_text().startswith("{")
+    assert not link.is_symlink()
+    assert link.read_text().startswith("{")
+    assert target.read_text() == "old"
+
+
+def test_a_link_out_of_its_folder_is_refused(refused, table, tmp_path):
+    victim = tmp_path / "victim.sh"
+    victim.write_text("mine")
+    (tmp_path / "run").mkdir()
+    link = tmp_path / "run" / "gate.json"
+    link.symlink_to(victim)
+    assert refused("check", table, "-o", link)[1] == "found: it is a link that leads out of its folder"
+    assert victim.read_text() == "mine"
+
+
+def test_nothing_that_runs_is_written(run, table, tmp_path):
+    path = tmp_path / "r.json"
+    path.write_text("#!/bin/sh")
+    path.chmod(0o755)
+    assert run("check", table, "-o", path).status == 0
+    assert stat.S_IMODE(path.stat().st_mode) & 0o111 == 0
 
 
 def test_a_failed_command_leaves_the_old_file(run, write, tmp_path):
