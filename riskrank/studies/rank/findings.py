@@ -20,6 +20,9 @@ from riskrank.studies.suites import words
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.units import units_of
 
+# Means of the same numbers summed up in another order differ by less, relatively.
+_ROUNDING = 1e-12
+
 
 def rank_findings(study: MethodStudy, case: Case) -> list[Finding]:
     """Everything a reader should know of a ranking.
@@ -47,7 +50,7 @@ def rank_findings(study: MethodStudy, case: Case) -> list[Finding]:
         if one.ahead and case.suite.scope == RANDOM:
             found.insert(1, Finding(kind="tasks-not-drawn", on=one.column))
     else:
-        found += [Finding(kind="judge-worth") for _ in judge_worth(case.judged)]
+        found += [Finding(kind="judge-worth")] if any(judge_worth(case.judged)) else []
         found += _gain(one, case)
     return [*found, *_caveats(one, case)]
 
@@ -80,7 +83,8 @@ def _best_mean(one: Leading, told: Finding) -> Iterator[Finding]:
     """The model that sorting by the mean would put first, where nobody has named it yet."""
     mean = one.found.effects[one.method].mean
     best = int(np.argmax(mean))
-    if mean[best] > mean[one.first] and best not in told.models and one.refuted is None:
+    apart = mean[best] - mean[one.first] > _ROUNDING * np.abs(mean).max()
+    if apart and best not in told.models and one.refuted is None:
         yield Finding(kind="best-mean", models=(best, one.first), on=one.column)
 
 

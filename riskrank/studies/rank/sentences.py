@@ -8,6 +8,7 @@ import numpy as np
 
 from riskrank.engine.dominance.recommendation import Recommendation
 from riskrank.engine.dominance.tests import INSTEAD
+from riskrank.engine.portfolio.score_tables import EMPIRICAL
 from riskrank.errors import option
 from riskrank.studies.findings import Finding, Sentences
 from riskrank.studies.judged.chapter import sentences as judge_worth
@@ -102,11 +103,13 @@ def _trade_of_metrics(one: Leading, case: Case, also: str) -> str:
         )
     )
     name, other = case.models[first], case.models[rival]
+    # Ranks that are looked up together take no weights.
+    weighs = "" if one.column == EMPIRICAL else f"{option('weight', 'NAME=…')} or "
     mine = f"better on {wins}" if wins else "ahead by their distribution"
     theirs = f"better on {losses}" if losses else "better on average"
     return (
         f"A trade, none to ship: {name} comes first if all metrics count alike, {mine}; {other} is "
-        f"{theirs}{also}. {option('weight', 'NAME=…')} says what counts more, or ask riskrank copa."
+        f"{theirs}{also}. {weighs}riskrank copa settles it."
     )
 
 
