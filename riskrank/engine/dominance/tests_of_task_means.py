@@ -20,7 +20,7 @@ from riskrank.engine.dominance.estimates import ViolationEstimates
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.pair_freedom import behind_pairs, least
 from riskrank.engine.dominance.tests import BESIDE, INSTEAD, DominanceTests, Pairs, decide, family_of
-from riskrank.engine.evidence.johnson import p_above
+from riskrank.engine.evidence.student import Student, weighted_mean
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.expanded_percentile import expanded_share
 from riskrank.engine.types import Floats
@@ -102,7 +102,7 @@ def with_task_means(
     """
     assert tests.p_value is not None
     family, wanted = inference.family, family_of(scores.models, pairs)
-    p_value = p_above_zero(*task_mean_differences(scores))[wanted]
+    p_value = task_mean_differences(scores).p_above()[wanted]
     # What the means alone deny is decided, however few the resamples are.
     decided = ~family.significant(family.adjusted(p_value))
     if how == BESIDE:
@@ -125,18 +125,6 @@ def with_task_means(
     return replace(found, of_means=how, extrapolated=tests.extrapolated, decided=known, **counts)
 
 
-def p_above_zero(difference: Floats, error: Floats, df: Floats | float, skewness: Floats) -> Floats:
-    """One-sided p-values of "it is not above 0", the larger of Student's and Johnson's.
-
-    Those of signs where all tasks say the same.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(error > 0, difference / error, 0.0)
-    sure = np.where(difference > 0, 0.5 ** (df + 1), 1.0)
-    found: Floats = np.where(error > 0, p_above(t, skewness, df), sure)
-    return found
-
-
 def means_of_tasks(scores: ClusteredScores) -> Floats:
     """Mean of every model on every task that is drawn, shape (k, T)."""
     return np.array(
@@ -147,22 +135,8 @@ def means_of_tasks(scores: ClusteredScores) -> Floats:
     )
 
 
-def task_mean_differences(scores: ClusteredScores) -> tuple[Floats, Floats, Floats, Floats]:
-    """Differences of all pairs' macro means, as :func:`over_tasks`."""
+def task_mean_differences(scores: ClusteredScores) -> Student:
+    """Differences of all pairs' macro means, as tasks are drawn."""
     assert scores.strata is not None
     means = means_of_tasks(scores)
-    return over_tasks(means[:, None] - means, scores.strata.weights)
-
-
-def over_tasks(values: Floats, weights: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Weighted means over tasks, the last axis, with standard errors, degrees of freedom and skewness.
-
-    Of unequal weights the number of tasks is Kish's.
-    """
-    number = 1 / (weights**2).sum(axis=-1)
-    mean = (values * weights).sum(axis=-1)
-    parts = weights * (values - mean[..., None])
-    error = np.sqrt((parts**2).sum(axis=-1) * number / (number - 1))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        skewness = np.where(error > 0, (parts**3).sum(axis=-1) / error**3, 0.0)
-    return mean, error, number - 1, skewness
+    return weighted_mean(means[:, None] - means, scores.strata.weights)

@@ -15,7 +15,8 @@ from math import ceil
 import numpy as np
 
 from riskrank.engine.dominance.tests import family_of
-from riskrank.engine.dominance.tests_of_task_means import means_of_tasks, over_tasks, p_above_zero
+from riskrank.engine.dominance.tests_of_task_means import means_of_tasks
+from riskrank.engine.evidence.student import weighted_mean
 from riskrank.engine.power.decision import DominanceDecision
 from riskrank.engine.power.samplers import PilotSampler
 from riskrank.engine.power.simulation import BLOCK, PowerCurve, Run, Simulation, share_error
@@ -128,7 +129,7 @@ class DrawnTasks(Simulation):
         for start in range(0, len(drawn), step):
             rows = drawn[start : start + step]
             share = weights[rows] / weights[rows].sum(axis=1, keepdims=True)
-            p_values = _student(self.apart[:, rows], share).T
+            p_values = weighted_mean(self.apart[:, rows], share).p_above().T
             shown = np.array([claims.significant(claims.adjusted(row))[at] for row in p_values])
             # Weights worth fewer tasks than a test takes show nothing.
             found.append(shown & (1 / (share**2).sum(axis=1) > FEWEST_TASKS - 1e-9)[:, None])
@@ -161,8 +162,3 @@ def _tested_whole(simulation: DrawnTasks, tables: _Tables) -> Booleans:
 def _with_all(shown: Booleans) -> Booleans:
     """Of every pair, and of all at once."""
     return np.column_stack([shown, shown.all(axis=1)])
-
-
-def _student(apart: Floats, share: Floats) -> Floats:
-    """P-values of weighted means of differences on tasks, the last axis."""
-    return p_above_zero(*over_tasks(apart, share))

@@ -11,12 +11,12 @@ import numpy as np
 from riskrank.engine.dominance.claims import ABSOLUTE
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.engine.evidence.student import Student
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.engine.suites.left_out import LeftOut, first_by_ratio, leave_one_out
 from riskrank.engine.suites.macro_means import (
     FIXED,
     RANDOM,
-    Estimates,
     macro_differences,
     macro_means,
     task_number,
@@ -64,14 +64,14 @@ class Scope:
 
     Attributes
     ----------
-    means, differences : Estimates
+    means, differences : Student
         Of k models, shape (k,), and of all pairs, first minus second, shape (k, k); larger is better.
     p_adjusted : ndarray, shape (k, k)
         One-sided, of the first being ahead; Holm over all pairs.
     """
 
-    means: Estimates
-    differences: Estimates
+    means: Student
+    differences: Student
     p_adjusted: Floats
 
 
@@ -148,7 +148,7 @@ class SuiteColumn:
         """One model's lead over another on every task, with both ends of an interval for each by itself."""
         independent = self.scores.independent
         df = np.maximum(np.minimum(independent[model], independent[other]) - 1, 1)
-        found = Estimates(self.found.difference[model, other], self.found.error[model, other], df)
+        found = Student(self.found.difference[model, other], self.found.error[model, other], df)
         return found.value, *found.interval(level)
 
     def profile(self, level: float) -> Profile:

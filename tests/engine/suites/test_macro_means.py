@@ -24,7 +24,7 @@ def test_two_tasks_are_welchs_two_samples():
     gap = values[2] - values[0]
     paired = stats.ttest_ind(gap[task == 0], -gap[task == 1], equal_var=False, alternative="greater")
     differences = macro_differences(scores, task_differences(scores))
-    assert differences.p_positive()[2, 0] == pytest.approx(paired.pvalue, rel=1e-10)
+    assert differences.p_above()[2, 0] == pytest.approx(paired.pvalue, rel=1e-10)
 
 
 def p_of_tasks(first, second):
@@ -42,7 +42,7 @@ def test_tasks_like_these_are_a_t_test_of_task_means():
     mean = np.array([[value[task == t].mean() for t in range(7)] for value in values])
     found = macro_differences(scores, task_differences(scores), RANDOM)
     for i, j in [(0, 1), (2, 0), (2, 1)]:
-        assert found.p_positive()[i, j] == pytest.approx(p_of_tasks(mean[i], mean[j]), rel=1e-10)
+        assert found.p_above()[i, j] == pytest.approx(p_of_tasks(mean[i], mean[j]), rel=1e-10)
         low, _ = found.interval(0.1)
         assert (low[i, j] > 0) == (p_of_tasks(mean[i], mean[j]) < 0.05)
         assert found.df[i, j] == pytest.approx(6)
@@ -61,7 +61,7 @@ def test_adjusted_over_all_pairs():
     values, task, _ = suite(sizes=(30, 30))
     scores = TaskScores.build([value + model for model, value in enumerate(values)], [task] * 3)
     found = macro_differences(scores, task_differences(scores))
-    p, adjusted = found.p_positive(), found.p_pairs()
+    p, adjusted = found.p_above(), found.p_pairs()
     off = ~np.eye(3, dtype=bool)
     assert adjusted[off].min() == pytest.approx(6 * p[off].min())
     assert (np.diag(adjusted) == 1).all()
@@ -72,9 +72,9 @@ def test_without_any_spread():
     scores = TaskScores.build([np.ones(20), np.zeros(20)], [task] * 2)
     found = macro_differences(scores, task_differences(scores))
     assert found.error[0, 1] == 0
-    assert found.p_positive()[0, 1] < 1e-4 < 1 == found.p_positive()[1, 0]
+    assert found.p_above()[0, 1] < 1e-4 < 1 == found.p_above()[1, 0]
     rnd = macro_differences(scores, task_differences(scores), RANDOM)
-    assert rnd.p_positive()[0, 1] == pytest.approx(0.25)
+    assert rnd.p_above()[0, 1] == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize("tasks", [5, pytest.param(12, marks=pytest.mark.slow)])
