@@ -28,6 +28,8 @@ ORDER = (
             "suites": "Rank on a suite of tasks",
             "judge": "Correct a judge by a few labels",
             "costs": "Weigh quality against costs",
+            "cross-validation": "Compare learners by cross-validation",
+            "time-series": "Compare forecasts",
             "python": "Work from Python and notebooks",
             "pictures": "Draw pictures",
             "scale": "Read large tables",

@@ -15,7 +15,6 @@ Run with the `data` dependency group installed; it takes about two minutes. Time
 differ from run to run; all else is seeded.
 """
 
-from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from time import perf_counter_ns
@@ -63,7 +62,8 @@ def models() -> dict[str, BaseEstimator]:
     """
     logarithm = {"func": np.log, "inverse_func": np.exp}
     splines = make_pipeline(SplineTransformer(), LinearRegression())
-    network = make_pipeline(StandardScaler(), MLPRegressor(early_stopping=True, random_state=SEED))
+    layers = MLPRegressor(early_stopping=True, random_state=SEED)
+    network = make_pipeline(SplineTransformer(), StandardScaler(), layers)
     return {
         "linear_splines": TransformedTargetRegressor(splines, **logarithm),
         "nearest_neighbours": make_pipeline(StandardScaler(), KNeighborsRegressor()),
@@ -107,15 +107,23 @@ def interval_ends(
     return low, high
 
 
-def microseconds(predict: Callable[[np.ndarray], np.ndarray], features: np.ndarray) -> np.ndarray:
-    """Return how long predicting each stone alone takes, the fastest of five times, shape (n,)."""
-    taken = np.empty((TIMINGS, len(features)))
+def microseconds(fitted: list[BaseEstimator], features: np.ndarray) -> np.ndarray:
+    """Return how long each model takes to predict each stone alone, the fastest of five times, shape (k, n).
+
+    A machine drifts: the stones are timed in random order and, one stone after the other, all models in
+    random order, so that whatever drifts does not make neighbours alike or favour a model. Each first
+    answers for another stone, untimed, as a model in service would have.
+    """
+    rng = np.random.default_rng(SEED)
+    taken = np.empty((TIMINGS, len(fitted), len(features)))
     with threadpool_limits(1):
         for repeat in range(TIMINGS):
-            for row in range(len(features)):
-                start = perf_counter_ns()
-                predict(features[row : row + 1])
-                taken[repeat, row] = perf_counter_ns() - start
+            for row in rng.permutation(len(features)):
+                for number in rng.permutation(len(fitted)):
+                    fitted[number].predict(features[row - 1 : row] if row else features[1:2])
+                    start = perf_counter_ns()
+                    fitted[number].predict(features[row : row + 1])
+                    taken[repeat, number, row] = perf_counter_ns() - start
     return taken.min(axis=0) / 1000
 
 
@@ -126,9 +134,11 @@ def score_table() -> pl.DataFrame:
     held_out, calibration = slice(0, HELD_OUT), slice(HELD_OUT, HELD_OUT + CALIBRATION)
     training = slice(HELD_OUT + CALIBRATION, None)
     samples = [f"stone-{number:04d}" for number in range(1, HELD_OUT + 1)]
-    parts = []
-    for name, model in models().items():
+    parts, named = [], models()
+    for model in named.values():
         model.fit(features[training], price[training])
+    taken = microseconds([*named.values()], features[held_out])
+    for (name, model), own in zip(named.items(), taken, strict=True):
         predicted = model.predict(features[held_out])
         low, high = interval_ends(model.predict(features[calibration]), price[calibration], predicted)
         error = np.abs(price[held_out] - predicted)
@@ -136,7 +146,7 @@ def score_table() -> pl.DataFrame:
             "error_usd": error.round(),
             "covered": ((low <= price[held_out]) & (price[held_out] <= high)).astype(float),
             "width_usd": (high - low).round(),
-            "time_us": microseconds(model.predict, features[held_out]).round(),
+            "time_us": own.round(),
         }
         parts += [
             table[held_out].select(

@@ -24,7 +24,7 @@ _LEADERBOARD = (
 _UCI = "sample_data/uci.csv --metrics-file sample_data/uci.toml"
 
 # Whoever weighs the tasks of a suite wants two samples of each.
-_SUITES = {"weighs_tasks": True}
+_SUITES = {"weighs_tasks": True, "tests": True}
 
 # Whoever shows single cases can say what was asked and answered.
 _CASES = {"texts": True}
@@ -182,6 +182,9 @@ COMMANDS = (
                 documents="rank.document:RankDocument",
                 view="rank.screen.first",
                 figures="rank.figures",
+            ),
+            Paper(
+                schema="rank-means", documents="rank.by_means:MeanRankDocument", view="rank.screen.by_means"
             ),
         ),
         pictures=("forest", "bump", "quantiles", "tvar", "cdf", "stability", "groups", *_OF_TASKS, _OF_JUDGE),
@@ -386,7 +389,7 @@ COMMANDS = (
         ),
         pictures=("quantiles", "tvar", "cdf"),
         lacks=("group_by", *_OF_JUDGES),
-        needs={"min_models": 1} | _SUITES,
+        needs={"min_models": 1, "weighs_tasks": True},
         formats=("parquet",),
         examples=(
             (
@@ -470,7 +473,7 @@ COMMANDS = (
         ),
         pictures=("intervals", _OF_JUDGE),
         # Two models without a mistake are a gate's best case, not a table without information.
-        needs={"allow_constant": True} | _JUDGED | _CASES,
+        needs={"allow_constant": True} | _JUDGED | _CASES | {"means_in_order": True},
         reading="asked.baseline:GateReading",
         lacks=("weight",),
         groups=True,

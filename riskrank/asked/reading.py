@@ -35,6 +35,10 @@ class ReadOptions(Settings):
         The caller can do with a judge's scores that people's correct.
     texts : bool
         The caller shows single cases, with what was asked and answered where the files have it.
+    tests : bool
+        The caller tests samples, and says where neighbours are alike.
+    means_in_order : bool
+        The caller can do with means alone, of fewer rows in order than other tests take.
     weighs_tasks : bool
         The caller weighs the tasks of a suite, which takes two samples of each; others pool their samples.
     allow_constant : bool
@@ -69,6 +73,19 @@ class ReadOptions(Settings):
         "How much a task weighs: equal, samples (by size), or TASK=VALUE for some, the others 1.",
         metavar="TASK=VALUE",
         unset="equal",
+        common=False,
+    )
+    time: str | None = ask(
+        None,
+        "Column of when samples were scored: neighbours are drawn together. none: order means nothing.",
+        metavar="COL",
+        common=False,
+    )
+    folds: int | None = ask(
+        None,
+        "Samples are folds of cross-validation, so many a repeat: they share training rows.",
+        metavar="K",
+        least=2,
         common=False,
     )
     wide: bool = ask(False, "One row a model and sample, a column a metric.")
@@ -175,6 +192,8 @@ class ReadOptions(Settings):
     min_models: int = 2
     judges: bool = False
     texts: bool = False
+    tests: bool = False
+    means_in_order: bool = False
     weighs_tasks: bool = False
     allow_constant: bool = False
     paired_only: bool = False

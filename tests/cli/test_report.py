@@ -95,7 +95,7 @@ def test_unpaired_models_have_no_gsd(refused, table):
 
 
 def test_a_direction_is_missed_before_any_work(refused, table, monkeypatch):
-    monkeypatch.setattr("riskrank.studies.report.study.rank", None)
+    monkeypatch.setattr("riskrank.studies.report.study.rank_by_dominance", None)
     assert "direction" in " ".join(refused("report", table, "--copa"))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.johnson import MeanDifference
+from riskrank.engine.evidence.student import Student
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
 from riskrank.engine.sampling.freedom import Freedom
 from riskrank.engine.types import Floats
@@ -54,6 +55,8 @@ class ResampledDifference:
         Share of the variance that more samples like these leave; 1 where nobody knows.
     most : float
         Samples there can be.
+    ordered : Student or None
+        The same difference of samples in order.
     """
 
     estimate: float
@@ -68,6 +71,7 @@ class ResampledDifference:
     modified: MeanDifference | None = None
     kept: float = 0.0
     most: float = math.inf
+    ordered: Student | None = None
 
     @classmethod
     def of_replicates(
@@ -83,13 +87,14 @@ class ResampledDifference:
         modified: MeanDifference | None = None,
         kept: float = 0.0,
         most: float = math.inf,
+        ordered: Student | None = None,
         relabelled: Callable[[int], float] | None = None,
     ) -> ResampledDifference:
         """Count replicates beyond the boundary.
 
         Parameters
         ----------
-        estimate, boundary, samples, behind, modified, kept, most
+        estimate, boundary, samples, behind, modified, kept, most, ordered
             As the attributes.
         plain : ndarray, shape (B,)
             Replicates of the difference, for its standard error.
@@ -119,12 +124,17 @@ class ResampledDifference:
         if modified is not None:
             above = max(above, modified.johnson_p_value(boundary))
             below = max(below, modified.mirrored().johnson_p_value(-boundary))
+        if ordered is not None:
+            above = max(above, float(ordered.p_above(boundary)))
+            below = max(below, float(ordered.mirrored.p_above(-boundary)))
         if relabelled is not None:
             above, below = (
                 max(p, relabelled(side)) if p <= _DOUBTED else p for p, side in ((above, 1), (below, -1))
             )
         ends = np.sort(against), np.sort(in_favour)
-        return cls(estimate, boundary, spread, samples, above, below, *ends, behind, modified, kept, most)
+        return cls(
+            estimate, boundary, spread, samples, above, below, *ends, behind, modified, kept, most, ordered
+        )
 
     def interval(self, level: float) -> tuple[float, float]:
         """Ends that leave out the boundary exactly where the p-value is at most the level.
@@ -140,6 +150,9 @@ class ResampledDifference:
         if self.modified is not None:
             low = min(low, self.modified.johnson_low(level / 2))
             high = max(high, -self.modified.mirrored().johnson_low(level / 2))
+        if self.ordered is not None:
+            ends = self.ordered.interval(level, self.boundary)
+            low, high = min(low, float(ends[0])), max(high, float(ends[1]))
         if self.p_above > level / 2:  # relabelling may say so, which has no interval of its own
             low = min(low, self.boundary)
         return low, max(high, self.boundary) if self.p_below > level / 2 else high

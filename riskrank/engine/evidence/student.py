@@ -1,7 +1,7 @@
 """Estimates that vary as Student's t says, with Johnson's correction where what is drawn is skewed.
 
 Means of tasks, of folds, of rows in order and of crossed noise have each a standard error and degrees of
-freedom of their own; what follows from these is the same for all (method §8 and §14 to §16).
+freedom of their own; what follows from these is the same for all (method §8 and §13 to §15).
 """
 
 from __future__ import annotations

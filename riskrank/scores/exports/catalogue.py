@@ -21,5 +21,8 @@ EXPORTS: dict[str, tuple[str, str]] = {
     "mixinstruct": ("mixinstruct", "MixInstruct: candidates with their scores."),
     "mlflow": ("mlflow", "MLflow: tables of evaluation results."),
     "ragas": ("ragas", "Ragas: results as CSV."),
-    "sklearn": ("sklearn", "scikit-learn: cv_results_ of a search, as CSV or JSON."),
+    "sklearn": (
+        "sklearn",
+        "scikit-learn: cv_results_, cross_validate, out-of-fold predictions beside y_true.",
+    ),
 }

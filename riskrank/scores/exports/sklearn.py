@@ -1,10 +1,11 @@
-"""scikit-learn: ``cv_results_`` of a search, a candidate a row and ``split<i>_test_<scorer>`` a score."""
+"""scikit-learn: ``cv_results_`` of a search, results of ``cross_validate``, out-of-fold predictions."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
@@ -13,29 +14,47 @@ from riskrank.scores.files.data_frames import Columns
 
 NAME = "sklearn"
 _FOLD = re.compile(r"split(\d+)_test_(.+)")
+_SCORER = re.compile(r"test_(.+)")
+_TRUTHS = ("y_true", "y")
+# More different numbers are a measurement, whose predictions are off by something.
+_MOST_CLASSES = 20
 
 
 def recognises(path: Path) -> bool:
-    """Whether this is the result of a search, as CSV or JSON."""
+    """Whether this is the result of a search or of ``cross_validate``, or predictions beside ``y_true``."""
     head = first_bytes(path)
-    return b"split0_test_" in head and b"mean_fit_time" in head
+    searched = b"split0_test_" in head and b"mean_fit_time" in head
+    return (
+        searched or (b"fit_time" in head and b"score_time" in head and b"test_" in head) or b"y_true" in head
+    )
 
 
 @reads(NAME, recognises)
 def read(file: ExportFile) -> Rows:
-    """Scores of a search: candidates are models, folds are samples, scorers are metrics.
+    """Scores of folds, or of rows that were predicted out of their fold.
 
-    A candidate is called by its parameters. Scorers are better when larger, losses being negated
-    (``neg_log_loss``). Where a candidate failed there is no score.
+    Scorers are better when larger, losses being negated (``neg_log_loss``). Candidates of a search are called
+    by their parameters; where one failed there is no score. Results of ``cross_validate`` are those of one
+    model, called by its file. Beside ``y_true`` every column is the predictions of a model: classes are right
+    or not, numbers are off by something.
     """
     columns = file.columns()
-    folds = [(name, match) for name in columns if (match := _FOLD.fullmatch(name))]
-    if not folds:
+    if any(_FOLD.fullmatch(name) for name in columns):
+        yield from _of_search(file, columns)
+    elif "score_time" in columns:
+        yield from _of_one_model(file, columns)
+    elif truth := next((name for name in _TRUTHS if name in columns), None):
+        yield from _out_of_fold(file, columns, truth)
+    else:
         raise InputError(
             f"{file.path}: there are no scores of folds",
             found=f"columns: {listing(columns, 20)}",
             hint="save cv_results_ as it is: pandas.DataFrame(search.cv_results_).to_csv(…)",
         )
+
+
+def _of_search(file: ExportFile, columns: Columns) -> Rows:
+    folds = [(name, match) for name in columns if (match := _FOLD.fullmatch(name))]
     names = _candidates(columns)
     failed = dict.fromkeys(names, 0)
     for name, match in folds:
@@ -48,6 +67,28 @@ def read(file: ExportFile) -> Rows:
     for model, count in failed.items():
         if count == len(folds):
             file.note(f"candidate {names.index(model)} ({model}) failed in every fold")
+
+
+def _of_one_model(file: ExportFile, columns: Columns) -> Rows:
+    model = file.model()
+    for name, match in [(name, match) for name in columns if (match := _SCORER.fullmatch(name))]:
+        file.gathering.direct(match[1], "higher")
+        for fold, value in enumerate(columns[name]):
+            score = None if value is None or value != value else value
+            yield {"model": model, "sample": f"split{fold}", "metric": match[1], "score": score}
+
+
+def _out_of_fold(file: ExportFile, columns: Columns, truth: str) -> Rows:
+    known: list[Any] = list(columns[truth])
+    numbers = all(isinstance(value, int | float) for value in known) and len(set(known)) > _MOST_CLASSES
+    metric = "absolute_error" if numbers else "correct"
+    file.gathering.direct(metric, "lower" if numbers else "higher")
+    for model in [name for name in columns if name and name != truth and not name.startswith("Unnamed: ")]:
+        called = file.model() if model == "y_pred" else model
+        predicted: list[Any] = list(columns[model])
+        for row, (value, right) in enumerate(zip(predicted, known, strict=True)):
+            score = None if value is None else abs(value - right) if numbers else float(value == right)
+            yield {"model": called, "sample": f"row {row}", "metric": metric, "score": score}
 
 
 def _candidates(columns: Columns) -> list[str]:

@@ -36,6 +36,14 @@ RUN = _set(
 # Words for who or what gave a score: its scores are metrics of their own.
 JUDGE = _set("judge judges annotator rater grader scorer evaluator filter reviewer assessor")
 # Words for what numbers samples anew: a name in it is another sample than the same name elsewhere.
+# Words for what several samples are about, or come from, so that they are no independent ones.
+BELONGING = frozenset(
+    (
+        *("conversation", "dialog", "dialogue", "session", "thread", "document", "doc", "article", "passage"),
+        *("patient", "subject", "user", "customer", "participant", "repo", "repository", "video"),
+    )
+)
+
 WHOLE = _set("task tasks dataset subject category subset benchmark language lang domain topic split")
 # Words for how a model was run: its few values are settings, even if they are fractions.
 SETTING = _set("temperature temp top penalty threshold setting config parameter parameters alpha beta rate")

@@ -42,6 +42,7 @@ class Roles:
     task: str | None = None
     cluster: str | None = None
     group: str | None = None
+    time: str | None = None
     input: str | None = None
     output: str | None = None
     values: tuple[str, ...] = ()
@@ -92,7 +93,7 @@ def assign_roles(
         _require_in_all_parts(source, column)
     values: tuple[str, ...] = ()
     if options.wide:
-        used = {roles.get(role) for role in (*OF_SAMPLES, "model", *TEXTS)} | {group}
+        used = {roles.get(role) for role in (*OF_SAMPLES, "time", "model", *TEXTS)} | {group}
         values = tuple(name for name in source.columns if name not in {*used, *source.folder_columns})
     return Roles(
         model=roles.get("model"),
@@ -104,6 +105,7 @@ def assign_roles(
         pools_tasks=options.task == NO_TASKS,
         cluster=roles.get("cluster"),
         group=group,
+        time=roles.get("time"),
         input=roles.get("input"),
         output=roles.get("output"),
         values=values,
@@ -231,8 +233,11 @@ def named_roles(options: ReadOptions) -> dict[str, str]:
         if asked is not None and not (whole == "task" and asked == NO_TASKS and "task" not in named):
             _refuse_twice(named, whole, asked)
             named[whole] = asked
+    # A time may be said of what has another role: days are samples, or clusters of them.
+    if options.time not in (None, NO_TASKS) and options.time != named.get("sample", "sample"):
+        named["time"] = str(options.time)
     for role, column in named.items():
-        if options.matrix is not None and role not in OF_SAMPLES:
+        if options.matrix is not None and role not in (*OF_SAMPLES, "time"):
             raise UsageError(
                 f"{option('columns', f'{role}={column}')} contradicts {option('matrix', options.matrix)}",
                 found="a matrix, in which every column of numbers is a model",

@@ -15,7 +15,7 @@ import polars as pl
 from riskrank.asked.option import options_of
 from riskrank.errors import listing, option
 from riskrank.scores.exports import unscored
-from riskrank.scores.files.guesses import JUDGE, SETTING, WHOLE, numbers_runs, typed, words
+from riskrank.scores.files.guesses import BELONGING, JUDGE, SETTING, WHOLE, numbers_runs, typed, words
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.table import told_directions
 from riskrank.scores.table.path_hints import template_of_tasks, written
@@ -32,6 +32,8 @@ _MOST_ROWS = 5_000_000
 _MOST_COLUMNS = 20
 # Rows that settle of most columns that they are none, so that a column of responses is not read for this.
 _LOOK = 1000
+# Samples that belong together are fewer wholes than this share of them.
+_SHARED = 0.8
 # Columns looked at in pairs.
 _MOST_PAIRED = 8
 
@@ -186,6 +188,23 @@ def _largest(rows: pl.DataFrame) -> str | None:
         .sort("models", "samples", "of", descending=[True, True, False])
     )
     return str(parts["of"][0]) if parts.height else None
+
+
+def belonging_column(scores: Scores) -> tuple[str, int] | None:
+    """A column that says by its name what samples belong to, where several belong to one; and how many."""
+    if scores.notes.rows > _MOST_ROWS or not scores.notes.has_samples:
+        return None
+    for name in _without_role(scores, set(scores.metrics)):
+        if not words(name) & BELONGING:
+            continue
+        values = _texts(scores, [name])
+        if not values.width:
+            continue
+        pairs = pl.DataFrame([_rows_read(scores)["sample"], values[name].alias("whole")]).unique()
+        count, samples = pairs["whole"].n_unique(), pairs["sample"].n_unique()
+        if pairs.height == samples and not pairs["whole"].null_count() and 2 <= count <= _SHARED * samples:
+            return name, count
+    return None
 
 
 def dividing_columns(scores: Scores) -> tuple[str, ...]:

@@ -70,6 +70,7 @@ def _of_rows(table: ScoreTable, kept: Sequence[np.ndarray]) -> ScoreTable:
         has_draws=any(np.any(np.diff(sample) == 0) for sample in samples),
         groups=None,
         group_names=(),
+        units=None if table.units is None else _renumbered(taken(table.units))[1],
         suite=None if table.suite is None else table.suite.part(used),
     )
 

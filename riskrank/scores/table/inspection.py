@@ -30,6 +30,9 @@ from riskrank.scores.table.suite import suite_of
 from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
 from riskrank.scores.table.validate import constant_metrics, incomplete_tasks, unusable
 
+# Rows of larger tables are not looked at as tests would: that takes as long as reading them.
+_MOST_ROWS = 5_000_000
+
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
@@ -144,6 +147,8 @@ class Inspection:
         Of every model and metric that lacks scores, how many there are and why.
     judged : ScoreTable or None
         A judge's scores corrected by people's, where that was asked for and nothing is wrong.
+    folds : bool
+        Whether samples are folds of cross-validation.
     """
 
     inputs: tuple[InputFile, ...]
@@ -165,6 +170,7 @@ class Inspection:
     divisions: tuple[str, ...] = ()
     scored: tuple[Scored, ...] = ()
     judged: ScoreTable | None = None
+    folds: bool = False
 
 
 def inspect_scores(
@@ -220,8 +226,10 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
     judged, wrong = (None, ()) if errors or not asked.corrects_judge else _judged(read, asked)
     errors += wrong
     dropped = () if whole else _dropped(used)
+    folds, told = (False, []) if errors or not whole else _as_tested(read)
     warnings = [*scores.notes.warnings, *doubts, *_undeclared(read_specs, options), *dropped]
-    warnings += [text for text in (judged.warnings if judged else ()) if text not in warnings]
+    more = [*(judged.warnings if judged else ()), *told]
+    warnings += [text for text in more if text not in warnings]
     alone = covered.sum(axis=0) == 1
     return Inspection(
         inputs=scores.notes.inputs,
@@ -252,7 +260,22 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         scored=() if asked.corrects_judge else scored(read),
         divisions=() if errors or options.group_by or not whole else dividing_columns(read),
         judged=judged,
+        folds=folds,
     )
+
+
+def _as_tested(scores: Scores) -> tuple[bool, list[str]]:
+    """Whether samples are folds, and what tests say of the rows; of large tables nothing."""
+    if scores.notes.rows > _MOST_ROWS or scores.options.unpaired:
+        return False, []
+    try:
+        table = checked_table(_asked(scores, tests=True, means_in_order=True, allow_constant=True))
+    except RiskrankError:
+        return False, []
+    if table.folds is None:
+        return False, [*table.warnings]
+    only = "samples are folds, which share their training rows: only means can be compared"
+    return True, [*table.warnings, only]
 
 
 def _judged(scores: Scores, options: ReadOptions) -> tuple[ScoreTable | None, Sequence[RiskrankError]]:

@@ -15,7 +15,7 @@ from riskrank.scores.table.columns import FOUND_BY_NAME, Roles, named_columns
 from riskrank.scores.table.typed_rows import list_of, united
 
 # What a row beside a sample takes from it; where repeats are draws, one stands beside each of them.
-_OF_SAMPLES = ("sample", "task", "cluster", "group", "draw")
+_OF_SAMPLES = ("sample", "task", "cluster", "group", "time", "draw")
 
 _NAME = f"name the column that tells samples apart, {option('columns', 'sample=…')}"
 

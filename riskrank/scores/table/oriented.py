@@ -11,6 +11,7 @@ from riskrank.engine.types import Integers
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.scores.files.opening import InputFile
 from riskrank.scores.table.baseline import Overlap
+from riskrank.scores.table.fold_design import FoldDesign
 from riskrank.scores.table.judge import Judged
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.metrics_file import MetricSpec
@@ -69,6 +70,10 @@ class ScoreTable:
     judged : Judged or None
         People's scores and a judge's, of which the only column is made: two rows of a sample that people
         scored, one of the others.
+    units : tuple of ndarray of int64, or None
+        Per model the place of each row's sample, or cluster, in the order of time; None where there is none.
+    folds : FoldDesign or None
+        Which folds of cross-validation the samples are; None where they are samples.
     """
 
     models: tuple[str, ...]
@@ -92,6 +97,8 @@ class ScoreTable:
     scored: tuple[Scored, ...] = ()
     judged: Judged | None = None
     texts: Texts | None = None
+    units: tuple[Integers, ...] | None = None
+    folds: FoldDesign | None = None
 
     def at_best(self) -> ScoreTable:
         """The table with what is missing at the best there can be; the same where nothing is told of it."""

@@ -16,6 +16,7 @@ from riskrank.scores.exports.interface import Export, export_rules
 from riskrank.scores.files.opening import InputFile, Source, open_sources
 from riskrank.scores.table.baseline import Baseline
 from riskrank.scores.table.columns import Roles, assign_roles, named_roles
+from riskrank.scores.table.folds import columns_of_folds
 from riskrank.scores.table.metrics_asked import metrics_asked
 from riskrank.scores.table.once import as_they_lie, beside_samples
 from riskrank.scores.table.preparation import prepared
@@ -45,6 +46,7 @@ def read_frame(
     try:
         given, export = _opened(paths, options, stdin)
         named = named_roles(options)
+        named |= columns_of_folds(given, named) if options.matrix is None else {}
         found = prepared(given, named, options)
         ways = as_they_lie(found, options)
         read = [(one[0], assign_roles(*one, way, given)) for one, way in zip(found, ways, strict=True)]

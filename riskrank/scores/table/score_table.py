@@ -14,6 +14,7 @@ from riskrank.engine.types import Integers
 from riskrank.scores.files.opening import InputFile, Source
 from riskrank.scores.table.assemble import assemble
 from riskrank.scores.table.filled import FILLING, filled
+from riskrank.scores.table.folds import fold_design
 from riskrank.scores.table.metrics import oriented, resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.oriented import ScoreTable
@@ -24,6 +25,7 @@ from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.suite import suite_of
 from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
 from riskrank.scores.table.texts import texts_of
+from riskrank.scores.table.times import belonging_noted, in_blocks, in_time, neighbours_noted
 from riskrank.scores.table.validate import constant_metrics, incomplete_tasks, unusable
 
 __all__ = ["InputFile", "ScoreTable", "checked_table", "read_scores"]
@@ -81,12 +83,16 @@ def _laid_out(scores: Scores, specs: tuple[MetricSpec, ...], warnings: Sequence[
     """Orient what was checked, and bring it into rows."""
     values = oriented(scores, specs)
     scores, specs, of_task = of_one_column(scores, specs)
+    scores, time = in_time(scores)
     rows, dropped = assemble(scores, values)
     constant = () if scores.options.allow_constant else constant_metrics(scores, rows.values, specs)
     for error in chain(incomplete_tasks(scores, rows), constant):
         raise error
     table = _table(scores, rows, specs, (*scores.notes.warnings, *warnings, *dropped))
-    return _with_suite(table, scores, of_task)
+    table = _with_folds(_with_suite(table, scores, of_task), scores)
+    if time and scores.options.tests:
+        return in_blocks(table, time)
+    return neighbours_noted(scores, belonging_noted(scores, table))
 
 
 def _with_suite(table: ScoreTable, scores: Scores, of_task: Mapping[str, MetricSpec] | None) -> ScoreTable:
@@ -98,6 +104,15 @@ def _with_suite(table: ScoreTable, scores: Scores, of_task: Mapping[str, MetricS
         return table
     notes = () if options.weighs_tasks else (suite.pooled(),)
     return replace(table, suite=suite, warnings=(*table.warnings, *notes))
+
+
+def _with_folds(table: ScoreTable, scores: Scores) -> ScoreTable:
+    """The table with the folds its samples are, of which every model has one score each."""
+    if not table.paired or table.has_draws or scores.options.time is not None:
+        return table
+    suite = table.suite
+    of_task, weights = (None, None) if suite is None else (suite.of_sample, suite.weights)
+    return replace(table, folds=fold_design(scores, table.samples, of_task, weights))
 
 
 def _table(

@@ -90,10 +90,10 @@ class Scores:
     Attributes
     ----------
     frame : DataFrame
-        ``model``, ``sample``, ``metric``, ``task``, ``cluster``, ``group`` are names, as numbers into the
-        list of those there are; a sample lies in one task; ``score`` is a float, NaN where ``state`` says
-        why there is none; ``draw`` links the metrics of one draw; ``row`` counts the rows of all files. A
-        column nobody named is of type Null, and so is ``state`` where every score is one.
+        ``model``, ``sample``, ``metric``, ``task``, ``cluster``, ``group``, ``time`` are names, as numbers
+        into the list of those there are; a sample lies in one task; ``score`` is a float, NaN where
+        ``state`` says why there is none; ``draw`` links the metrics of one draw; ``row`` counts the rows of
+        all files. A column nobody named is of type Null, and so is ``state`` where every score is one.
     notes : Notes
     options : ReadOptions
         What was asked for.
@@ -163,7 +163,7 @@ class Scores:
         """The rows of a mask, and the samples that are left."""
         frame = self.frame.filter(kept)
         used = frame["sample"].unique().sort().cast(pl.String)
-        frame = frame.with_columns(_renamed(frame["sample"], used))
+        frame = frame.with_columns(renamed(frame["sample"], used))
         if self.has("state") and not (frame["state"] != parsing.VALID).any():
             frame = frame.with_columns(state=pl.lit(None, dtype=pl.Null))
         return replace(self, frame=frame)
@@ -234,7 +234,7 @@ def select(scores: Scores) -> Scores:
     if models == scores.models and metrics == scores.metrics:
         return scores
     frame = scores.frame.with_columns(
-        _renamed(scores.frame["model"], models), _renamed(scores.frame["metric"], metrics)
+        renamed(scores.frame["model"], models), renamed(scores.frame["metric"], metrics)
     )
     kept = replace(scores, frame=frame).only(pl.col("model").is_not_null() & pl.col("metric").is_not_null())
     if not kept.frame.height:
@@ -258,10 +258,10 @@ def _with_metrics_of_tasks(scores: Scores, plain: Sequence[str], of_task: Mappin
         row[[scores.metrics.index(name) for name in wanted]] = True
     found = scores.only(kept[scores.codes("task"), scores.codes("metric")])
     left = sorted(set(found.frame["metric"].unique().cast(pl.String)))
-    return replace(found, frame=found.frame.with_columns(_renamed(found.frame["metric"], left)))
+    return replace(found, frame=found.frame.with_columns(renamed(found.frame["metric"], left)))
 
 
-def _renamed(series: pl.Series, names: Sequence[str] | pl.Series) -> pl.Series:
+def renamed(series: pl.Series, names: Sequence[str] | pl.Series) -> pl.Series:
     """The same names as numbers into another list; null for those not in it."""
     codes = list_of(series).cast(pl.Enum(names), strict=False)
     return codes.gather(series.to_physical()).alias(series.name)

@@ -62,6 +62,10 @@ def _fitting(inspection: Inspection) -> Iterator[Suggestion]:
         if several:
             yield say("One row a model: choose by several objectives without a common unit:", "copa")
         return
+    if inspection.folds:
+        own = flags(RankSettings(per_metric=True)) if several else []
+        yield say("Which model has the better mean, counting what folds share:", "rank", *own)
+        return
     if _fewest(inspection) >= _FEWEST_SAMPLES:
         yield say("Which model to ship, and how sure that is:", "rank")
         if len(inspection.models) == 2:

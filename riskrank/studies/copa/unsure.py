@@ -22,6 +22,8 @@ def reason_against(asked: Asked) -> str:
     found, columns = asked.objectives, asked.objectives.columns
     if asked.settings.no_test:
         return f"with {option('no_test', True)} nothing is tested"
+    if asked.table.folds is not None:
+        return "folds of cross-validation share their training rows"
     drawn = [found.drawn(k) for k in range(len(columns))]
     if not any(there.size for there in drawn):
         return "places are those of the values as given"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,6 +29,7 @@ from riskrank.studies.judged.chapter import (
     judged_meta,
     refuse_with_judge,
 )
+from riskrank.studies.means_only import refuse_distributions
 from riskrank.studies.metric_means import MetricMeans, metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
@@ -40,6 +41,7 @@ from riskrank.studies.tails import TailMeans, worst_of
 from riskrank.studies.targets import check_portfolio, check_range, score_tables, targets
 from riskrank.studies.task_scale import on_task_scale
 from riskrank.studies.units import units_of
+from riskrank.studies.visible import visible_differences
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,8 @@ class DominanceDocument(GroupedDocument[DominanceRow]):
         Whether its table of tasks and models is to be seen.
     judged : JudgedChapter or None
         Of a judge and people, what they are worth together.
+    visible : dict of str to float
+        By metric the smallest difference of means that could have been shown.
     """
 
     schema: ClassVar[str] = "dominance"
@@ -103,6 +107,7 @@ class DominanceDocument(GroupedDocument[DominanceRow]):
     suite: SuiteChapter | None = None
     per_task: bool = False
     judged: JudgedChapter | None = None
+    visible: Mapping[str, float] = field(default_factory=dict)
 
     def matrix(self) -> dict[str, list[Any]] | None:
         """The means of every model on every task, where they were asked for."""
@@ -110,7 +115,8 @@ class DominanceDocument(GroupedDocument[DominanceRow]):
 
     def meta(self) -> Mapping[str, Any]:
         """The suite, the judge and the groups, where there are some."""
-        return {**suite_meta(self.suite), **judged_meta(self.judged), **super().meta()}
+        visible = {"smallest_visible": dict(self.visible)}
+        return {**visible, **suite_meta(self.suite), **judged_meta(self.judged), **super().meta()}
 
 
 def standings(document: DominanceDocument) -> dict[str, Standing]:
@@ -154,6 +160,7 @@ def dominance(
     if table.groups is not None:
         return study_by_group(dominance, standings, table, settings, runtime)
     refuse_with_judge(table, settings)
+    refuse_distributions(table, "dominance")
     table = on_task_scale(table, settings)
     check_portfolio(table, settings, per_metric=settings.per_metric)
     inference = inference_of(settings, runtime.jobs)
@@ -192,6 +199,7 @@ def dominance(
         suite=suite,
         per_task=settings.per_task,
         judged=judged,
+        visible=visible_differences(table, suite, inference.family) if inference.test else {},
     )
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.evidence.series import worth_in_order
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.types import Floats
 from riskrank.studies.gate.columns import ScoreColumn
 
 BETTER, NOT_WORSE = "better", "not-worse"
@@ -46,6 +48,19 @@ class GateClaim:
         return self.dominance is None and self.level is None
 
     @property
+    def in_order(self) -> Floats | None:
+        """Of a claim on means the differences in the order of time, shape (n,); None where there is none."""
+        series = self.column.in_order
+        return None if series is None or not self.of_means else series[self.new] - series[self.old]
+
+    @property
+    def worth(self) -> int:
+        """Independent samples it rests on."""
+        if self.in_order is not None:
+            return int(worth_in_order(self.in_order))
+        return self.pair_scores.effective_size
+
+    @property
     def pair_scores(self) -> ClusteredScores:
         """The scores of its two models."""
         return self.column.scores.of_models([self.new, self.old])
@@ -59,7 +74,13 @@ class GateClaim:
 
     def with_scores_of(self, other: GateClaim, model: int) -> GateClaim:
         """The claim with one model's scores of another, on the same samples."""
-        scores = self.column.scores
-        values = [*scores.values]
-        values[model] = other.column.scores.values[model]
-        return replace(self, column=replace(self.column, scores=replace(scores, values=tuple(values))))
+        column, best = self.column, other.column
+        scores = replace(column.scores, values=_with_one(column.scores.values, best.scores.values, model))
+        series = None
+        if column.in_order is not None and best.in_order is not None:
+            series = _with_one(column.in_order, best.in_order, model)
+        return replace(self, column=replace(column, scores=scores, in_order=series))
+
+
+def _with_one(own: tuple[Floats, ...], others: tuple[Floats, ...], model: int) -> tuple[Floats, ...]:
+    return (*own[:model], others[model], *own[model + 1 :])

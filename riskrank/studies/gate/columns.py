@@ -8,12 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.types import Floats
 from riskrank.errors import listing, option
 from riskrank.scores.table.groups import group_tables, task_tables
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.scores.table.times import unit_scores
 from riskrank.studies.gate.margins import bounded, declared_range, limits
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.groups.study import require_samples
+from riskrank.studies.means_only import MeanColumn, mean_column
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.targets import check_range, targets
 from riskrank.studies.units import Units, units_of
@@ -38,6 +41,10 @@ class ScoreColumn:
         How far two scores can lie apart by what was declared; None where nobody said so.
     task : str or None
         The only task it is about.
+    means : MeanColumn or None
+        Where only means can be compared, what there is to say of them.
+    in_order : tuple of k ndarrays, shapes (n,), or None
+        Scores of the samples, or clusters of them, in the order of time.
     """
 
     name: str
@@ -48,6 +55,8 @@ class ScoreColumn:
     bounded: bool = False
     reach: float | None = None
     task: str | None = None
+    means: MeanColumn | None = None
+    in_order: tuple[Floats, ...] | None = None
 
 
 def score_columns(
@@ -73,15 +82,29 @@ def score_columns(
     }
     columns: dict[str, list[ScoreColumn]] = {name: [] for name in ends}
     for group, part in tables.items():
-        for target in targets(part, PortfolioSettings(), per_metric=True, asked=settings):
+        found = targets(part, PortfolioSettings(), per_metric=True, asked=settings)
+        for number, target in enumerate(found):
             if target.name in ends:
                 check_range(target.name, target.scores, table.models)
                 units = units_of(target.name, table.metrics)
                 column = ScoreColumn(
-                    target.name, target.scores, units, ends[target.name], group, *known[target.name]
+                    target.name,
+                    target.scores,
+                    units,
+                    ends[target.name],
+                    group,
+                    *known[target.name],
+                    means=mean_column(part, number),
+                    in_order=_in_order(part, number),
                 )
                 columns[target.name].append(column)
     return columns
+
+
+def _in_order(table: ScoreTable, metric: int) -> tuple[Floats, ...] | None:
+    if table.units is None:
+        return None
+    return tuple(unit_scores(*one) for one in zip(table.column(metric), table.units, strict=True))
 
 
 def without_a_claim(tables: Sequence[ScoreTable]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Protocol
 
 from riskrank.engine.family import Family, Side
@@ -156,6 +156,10 @@ class GateDocument(Document[GateRow]):
         What this look and the ones before it saw, where the answers hold whenever one looks.
     judged : JudgedChapter or None
         Of a judge and people, what they are worth together.
+    counted_as : str
+        Where only means are compared, why, and what the rows count as.
+    visible : dict of str to float
+        By metric how far from its margin a mean has to lie to be decided, four times out of five.
     """
 
     schema: ClassVar[str] = "gate"
@@ -176,6 +180,8 @@ class GateDocument(Document[GateRow]):
     looks: Looks | None = None
     overlap: Overlap | None = None
     judged: JudgedChapter | None = None
+    counted_as: str = ""
+    visible: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def about(self) -> Sequence[str]:
@@ -215,7 +221,8 @@ class GateDocument(Document[GateRow]):
         looks = {} if self.looks is None else {"looks": self.looks.meta()}
         lost = {"cases": [one.entry() for one in self.lost]} if self.lost else {}
         overlap = {} if self.overlap is None else {"baseline": asdict(self.overlap)}
-        beside = {**overlap, **lost, **looks, **judged_meta(self.judged)}
+        visible = {} if self.looks is not None else {"smallest_visible": dict(self.visible)}
+        beside = {**visible, **overlap, **lost, **looks, **judged_meta(self.judged)}
         return {"outcome": self.outcome, "counts": counts(self.rows), **beside}
 
 

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+
+import numpy as np
 
 from riskrank.asked.suites import RANDOM, RANK
+from riskrank.engine.evidence.student import Student
+from riskrank.engine.family import Family
 from riskrank.errors import UsageError, one_line, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_assumed_costs
+from riskrank.studies.document import Provenance
 from riskrank.studies.gate.anytime import look, wagered
 from riskrank.studies.gate.claim import BETTER, NOT_WORSE, GateClaim
-from riskrank.studies.gate.claims import decide, resamples_of
+from riskrank.studies.gate.claims import decide
 from riskrank.studies.gate.columns import ScoreColumn, score_columns, task_columns, without_a_claim
 from riskrank.studies.gate.document import GateDocument, GateRow, overall
 from riskrank.studies.gate.each_sample import SampleDocument, each_sample
 from riskrank.studies.gate.ending import ending
+from riskrank.studies.gate.evidence import resamples_of
 from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.margins import margins, refuse_percent
 from riskrank.studies.gate.options import ClaimSettings
@@ -25,8 +30,10 @@ from riskrank.studies.gate.passing import passing, refuse_merged
 from riskrank.studies.gate.quotes import quoted
 from riskrank.studies.gate.statistics import MEAN, TASK, Statistic, statistics
 from riskrank.studies.gate.words import outcome_sentence
+from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.judged.chapter import JudgedChapter, judged_chapter, refuse_with_judge
 from riskrank.studies.judged.chapter import sentences as judge_worth
+from riskrank.studies.means_only import refuse_distributions, why_means
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime
@@ -65,6 +72,7 @@ def gate(
     settings, runtime = settings or ClaimSettings(), runtime or Runtime()
     given = [table] if isinstance(table, ScoreTable) else list(table)
     refuse_with_judge(given[0], settings)
+    _refuse_of_rows(given[0], settings)
     if settings.each_sample is not None:
         refuse_assumed_costs((metric for one in given for metric in one.metrics), command="gate")
         return each_sample(given, settings)
@@ -87,23 +95,18 @@ def gate(
     scored = None if judged is None else judged.entry.samples
     rows = _as_labelled(rows, judged)
     outcome, unit = overall(rows), _unit(claims)
-    said = outcome_sentence(rows, metrics, unit, scored, _blind(claims))
+    why = "" if given[0].folds is None else why_means(given[0])
+    said = outcome_sentence(rows, metrics, unit, scored, why or _blind(claims))
+    resamples = resamples_of(inference, len(claims), _most_samples(claims))
     return GateDocument(
-        provenance=provenance(
-            "gate",
-            tables[0],
-            settings,
-            _described(settings, len(claims)),
-            seed=settings.seed,
-            resamples=resamples_of(inference, len(claims), _most_samples(claims)),
-            warnings=[*_notes(tables, wanted), *advice],
-            **_described_inputs(tables, metrics),
+        provenance=_provenance(
+            tables, settings, metrics, len(claims), resamples, [*_notes(tables, wanted), *advice]
         ),
         rows=rows,
         verdict=one_line(f"{said} {' '.join(judge_worth(judged))}".rstrip()),
         quoted=quoted(rows),
         unit=unit,
-        worth=min(claim.pair_scores.effective_size for claim in claims),
+        worth=min(claim.worth for claim in claims),
         family=family_of(settings),
         metrics=metrics,
         outcome=outcome,
@@ -115,7 +118,56 @@ def gate(
         lost=lost_cases(given, rows, settings),
         texts=next((one.texts.said for one in given if one.texts is not None), ""),
         judged=judged,
+        counted_as=why,
+        visible={} if settings.anytime else _visible(rows, family_of(settings)),
     )
+
+
+def _provenance(
+    tables: Sequence[ScoreTable],
+    settings: ClaimSettings,
+    metrics: Sequence[MetricSpec],
+    claims: int,
+    resamples: int,
+    warnings: Sequence[str],
+) -> Provenance:
+    """Where the answers come from: the tables as one."""
+    samples = {sample for one in tables for sample in one.samples}
+    return provenance(
+        "gate",
+        tables[0],
+        settings,
+        _described(settings, claims),
+        seed=settings.seed,
+        resamples=resamples,
+        warnings=warnings,
+        **(described_inputs(tables[0], metrics) | {"samples": len(samples)}),
+    )
+
+
+def _visible(rows: Sequence[GateRow], family: Family) -> dict[str, float]:
+    """By metric how far from its margin a mean has to lie to be decided, four times out of five."""
+    found: dict[str, float] = {}
+    for row in rows:
+        if row.statistic == MEAN and row.samples > 1:
+            spread = Student(np.zeros(1), np.array([row.standard_error]), np.array([row.samples - 1.0]))
+            away = float(spread.visible(family.level(len(rows)))[0])
+            found[row.metric] = max(found.get(row.metric, 0.0), away)
+    return found
+
+
+def _refuse_of_rows(table: ScoreTable, settings: ClaimSettings) -> None:
+    """Refuse claims on anything but the means of folds, and looks at samples in the order of time."""
+    if settings.anytime and table.units is not None:
+        refuse_clusters(table, command=option("anytime", True), why="it bets on independent samples")
+    asked = [option("on", name) for name in settings.on if name not in (MEAN, *_names(table))]
+    asked += [option(name) for name in ("anytime", "each_sample") if getattr(settings, name)]
+    if asked or table.groups is not None:
+        refuse_distributions(table, (asked or [option("group_by")])[0])
+
+
+def _names(table: ScoreTable) -> list[str]:
+    return [metric.name for metric in table.metrics]
 
 
 def _most_samples(claims: Sequence[GateClaim]) -> int:
@@ -133,16 +185,15 @@ def _as_labelled(rows: list[GateRow], judged: JudgedChapter | None) -> list[Gate
 
 def _unit(claims: Sequence[GateClaim]) -> str:
     """What is drawn: clusters before samples, as of some groups each cluster may hold one."""
-    units = {claim.column.scores.unit for claim in claims}
+    units = {"samples" if claim.in_order is not None else claim.column.scores.unit for claim in claims}
     return "tasks" if "tasks" in units else min(units)
 
 
 def _blind(claims: Sequence[GateClaim]) -> str:
     """What the samples say nothing about, where a score may be as bad as any, or a task of another kind."""
-    scores = [claim.pair_scores for claim in claims]
     if _unit(claims) == "tasks":
-        return unseen_tasks(min(one.effective_size for one in scores))
-    seen = [one.effective_size for one, claim in zip(scores, claims, strict=True) if not claim.column.bounded]
+        return unseen_tasks(min(claim.worth for claim in claims))
+    seen = [claim.worth for claim in claims if not claim.column.bounded]
     return unseen(min(seen), _unit(claims)) if seen else ""
 
 
@@ -184,12 +235,6 @@ def wanted_metrics(settings: ClaimSettings, metrics: Sequence[str]) -> list[str]
     """Those of some metrics that the claims are about."""
     used = {metric for one in statistics(settings.on, metrics, suite=True) for metric in one.metrics}
     return [name for name in metrics if name in used]
-
-
-def _described_inputs(tables: Sequence[ScoreTable], metrics: Sequence[MetricSpec]) -> dict[str, Any]:
-    """What the document says of the tables, as of one."""
-    samples = {sample for one in tables for sample in one.samples}
-    return described_inputs(tables[0], metrics) | {"samples": len(samples)}
 
 
 def _claims(

@@ -254,6 +254,12 @@ def refuse_clusters(table: ScoreTable, *, command: str, why: str) -> None:
     ------
     UsageError
     """
+    if table.units is not None:
+        raise UsageError(
+            f"{command} knows no samples in the order of time",
+            found="samples that are dates" if table.options.time is None else option("time"),
+            hint=f"if their order means nothing: {option('time', 'none')}",
+        )
     if table.cluster_names is not None:
         raise UsageError(
             f"{command} knows no clusters of samples",

@@ -21,6 +21,7 @@ from riskrank.studies.gsd.options import GsdSettings
 from riskrank.studies.gsd.settings import described, relabelling, thresholds
 from riskrank.studies.gsd.tasks_as_samples import tasks_as_samples
 from riskrank.studies.gsd.verdict import gsd_verdict
+from riskrank.studies.means_only import refuse_distributions
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, provenance
@@ -54,6 +55,7 @@ def gsd(
         If a linear program cannot be solved for certain.
     """
     settings, runtime = settings or GsdSettings(), runtime or Runtime()
+    refuse_distributions(table, "gsd")
     means, tasks = metric_means(table), table.suite is not None
     table = tasks_as_samples(
         table, asked=settings.tasks == RANDOM, tested=not settings.no_test, ordinal=settings.ordinal

@@ -24,6 +24,7 @@ from riskrank.studies.document import Provenance, entries
 from riskrank.studies.groups.study import GroupedDocument, Standing, study_by_group
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_chapter, judged_meta
 from riskrank.studies.judged.tails import tails_left_out, with_labels
+from riskrank.studies.means_only import refuse_distributions
 from riskrank.studies.metric_means import MetricMeans, metric_means
 from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.mrm.verdict import MeanRiskCase, mrm_verdict
@@ -148,6 +149,7 @@ def mrm(
         If settings do not fit the table.
     """
     settings, runtime = settings or MeanRiskSettings(), runtime or Runtime()
+    refuse_distributions(table, "mrm")
     if table.groups is not None:
         return study_by_group(mrm, standings, table, settings, runtime)
     table = on_task_scale(table, settings)

@@ -17,6 +17,7 @@ from riskrank.engine.types import Floats, Integers
 from riskrank.scores.table.metrics import assumed_against_its_name
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document
+from riskrank.studies.means_only import refuse_distributions
 from riskrank.studies.portfolio.options import FoldingSettings
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.rounding import decimals_of, rounded
@@ -227,6 +228,7 @@ def portfolio(
     """
     settings = settings or FoldingSettings()
     check_portfolio(table, settings)
+    refuse_distributions(table, "portfolio")
     scores, weights = fold(table, settings), row_weights(table)
     origin = provenance("portfolio", table, settings, portfolio_settings(settings, table))
     found = summarise(scores, tuple(sorted(set(settings.level or DEFAULT_LEVELS))), weights)

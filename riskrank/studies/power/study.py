@@ -25,6 +25,7 @@ from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
+from riskrank.studies.means_only import refuse_distributions
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.power.anytime import AnytimePowerDocument, anytime_between, anytime_of_pilot
@@ -68,6 +69,7 @@ def power(
         If settings do not fit the table.
     """
     settings, runtime = settings or PowerSettings(), runtime or Runtime()
+    refuse_distributions(table, "power")
     if table.judged is not None:
         return labels_of_pilot(table, settings, runtime)
     if settings.anytime:

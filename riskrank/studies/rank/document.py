@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -96,6 +96,8 @@ class RankDocument(GroupedDocument[RankRow]):
         Whether its table of tasks and models is to be seen.
     judged : JudgedChapter or None
         Of a judge and people, what they are worth together.
+    visible : dict of str to float
+        By metric the smallest difference of means that could have been shown.
     """
 
     schema: ClassVar[str] = "rank"
@@ -119,6 +121,7 @@ class RankDocument(GroupedDocument[RankRow]):
     suite: SuiteChapter | None = None
     per_task: bool = False
     judged: JudgedChapter | None = None
+    visible: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def question(self) -> str:
@@ -156,6 +159,7 @@ class RankDocument(GroupedDocument[RankRow]):
                 "kendall_tau": self.study.agreement.tolist(),
             },
             "stability": None if self.steady is None else [*agreement(self.steady)],
+            "smallest_visible": dict(self.visible),
             **suite_meta(self.suite),
             **judged_meta(self.judged),
             **super().meta(),

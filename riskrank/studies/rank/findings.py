@@ -44,7 +44,7 @@ def rank_findings(study: MethodStudy, case: Case) -> list[Finding]:
         return [*_of_columns(case)]
     one = next(iter(case.leading.values()))
     answer = _answer(one, case)
-    found = [answer, *_worst_on_a_metric(one, case), *_best_mean(one, answer)]
+    found = [answer, *_worst_on_a_metric(one, case), *_best_mean(one, answer, case)]
     if case.suite is not None:
         found += _of_tasks(one, case, case.suite)
         if one.ahead and case.suite.scope == RANDOM:
@@ -79,11 +79,12 @@ def _answer(one: Leading, case: Case) -> Finding:
     )
 
 
-def _best_mean(one: Leading, told: Finding) -> Iterator[Finding]:
+def _best_mean(one: Leading, told: Finding, case: Case) -> Iterator[Finding]:
     """The model that sorting by the mean would put first, where nobody has named it yet."""
     mean = one.found.effects[one.method].mean
     best = int(np.argmax(mean))
     apart = mean[best] - mean[one.first] > _ROUNDING * np.abs(mean).max()
+    apart = apart and best not in Tail(one, case.table).risks  # which is told with its risk
     if apart and best not in told.models and one.refuted is None:
         yield Finding(kind="best-mean", models=(best, one.first), on=one.column)
 

@@ -19,6 +19,7 @@ from riskrank.studies.groups.study import study_by_group
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance
+from riskrank.studies.rank.by_means import MeanRankDocument, rank_by_means
 from riskrank.studies.rank.case import Case
 from riskrank.studies.rank.document import RankDocument, RankRow, standings
 from riskrank.studies.rank.findings import rank_findings
@@ -36,6 +37,7 @@ from riskrank.studies.suites.chapter import suite_chapter
 from riskrank.studies.targets import check_portfolio, check_range, score_tables
 from riskrank.studies.task_scale import on_task_scale
 from riskrank.studies.units import Units, units_of
+from riskrank.studies.visible import visible_differences
 from riskrank.studies.weights import weighed
 
 EFFECTS = ("mean", "tvar", "difference", "difference_low", "difference_high")
@@ -46,6 +48,18 @@ STABILITY_REPEATS = 5
 
 
 def rank(
+    table: ScoreTable, settings: RankSettings | None = None, runtime: Runtime | None = None
+) -> RankDocument | MeanRankDocument:
+    """Rank models by stochastic dominance, or by means alone where the table has no more to say.
+
+    Parameters, errors and all else are those of :func:`rank_by_dominance`.
+    """
+    if table.folds is not None:
+        return rank_by_means(table, settings or RankSettings())
+    return rank_by_dominance(table, settings, runtime)
+
+
+def rank_by_dominance(
     table: ScoreTable, settings: RankSettings | None = None, runtime: Runtime | None = None
 ) -> RankDocument:
     """Rank models by stochastic dominance, next to mean win rates, from one bootstrap.
@@ -69,7 +83,7 @@ def rank(
     """
     settings, runtime = settings or RankSettings(), runtime or Runtime()
     if table.groups is not None:
-        return study_by_group(rank, standings, table, settings, runtime)
+        return study_by_group(rank_by_dominance, standings, table, settings, runtime)
     refuse_with_judge(table, settings)
     table = on_task_scale(table, settings)
     check_portfolio(table, settings, per_metric=not folds(settings))
@@ -120,6 +134,7 @@ def rank(
         suite=case.suite,
         per_task=settings.per_task,
         judged=case.judged,
+        visible=visible_differences(table, case.suite, inference.family) if inference.test else {},
     )
 
 

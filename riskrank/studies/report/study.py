@@ -16,10 +16,11 @@ from riskrank.studies.dominance.study import DominanceDocument, dominance
 from riskrank.studies.gsd.document import GsdDocument
 from riskrank.studies.gsd.study import gsd
 from riskrank.studies.judged.chapter import refuse_with_judge
+from riskrank.studies.means_only import refuse_distributions
 from riskrank.studies.mrm.study import MeanRiskDocument, mrm
 from riskrank.studies.rank.document import RankDocument, RankRow
 from riskrank.studies.rank.options import RankSettings
-from riskrank.studies.rank.study import rank
+from riskrank.studies.rank.study import rank_by_dominance
 from riskrank.studies.report.options import ReportSettings
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.wording import names
@@ -150,6 +151,7 @@ def report(
     """
     settings, runtime = settings or ReportSettings(), runtime or Runtime()
     refuse_with_judge(table, settings)
+    refuse_distributions(table, "report")
     if settings.gsd and not table.paired:
         raise UsageError(
             f"{option('gsd', True)} compares models on the same samples",
@@ -160,7 +162,7 @@ def report(
     # What is cheap to refuse comes first: nobody waits for a bootstrap to learn of a direction.
     choice = copa(table, settings.choice, runtime) if settings.copa else None
     assert choice is None or isinstance(choice, CopaDocument)
-    found = rank(grouped, settings.ranking, runtime)
+    found = rank_by_dominance(grouped, settings.ranking, runtime)
     # As if nobody had asked for groups.
     ranking = replace(found, groups=None, rows=[row for row in found.rows if row.group is None])
     several = len(table.metrics) > 1
@@ -188,13 +190,13 @@ def report(
 
 def _every_method(table: ScoreTable, runtime: Runtime) -> RankDocument:
     """Ranks by every method: an order needs no test."""
-    return rank(table, RankSettings(all_methods=True, no_test=True), runtime)
+    return rank_by_dominance(table, RankSettings(all_methods=True, no_test=True), runtime)
 
 
 def _every_metric(table: ScoreTable, runtime: Runtime) -> RankDocument:
     """Ranks by every metric on its own, in which weights have no part; by second-order dominance only."""
     unweighted = replace(table, options=replace(table.options, weight={}))
-    whole = rank(unweighted, RankSettings(per_metric=True, no_test=True, order=2), runtime)
+    whole = rank_by_dominance(unweighted, RankSettings(per_metric=True, no_test=True, order=2), runtime)
     kept = [name.startswith("R-SSD@") for name in whole.study.rankings]
     rankings = {name: found for name, found in whole.study.rankings.items() if name.startswith("R-SSD@")}
     return replace(

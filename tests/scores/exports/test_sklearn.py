@@ -109,3 +109,33 @@ def test_reprs_are_divided_at_their_own_commas_only(tmp_path):
     assert [name.endswith(", b=1") and name.startswith("a=") for name in names] == [True] * 5
     assert names[2] == "a=[1, (2, 3)], b=1"
     assert names[4] == "a=plain, b=1"
+
+
+def test_cross_validate_is_one_model_a_file(tmp_path):
+    found = {
+        "fit_time": [0.1, 0.2],
+        "score_time": [0.0, 0.0],
+        "test_accuracy": [0.5, None],
+        "train_accuracy": [1, 1],
+    }
+    for name in ("tree", "forest"):
+        pl.DataFrame(found).write_csv(tmp_path / f"{name}.csv")
+    assert only_reader_of(tmp_path / "tree.csv") == "sklearn"
+    export = read("sklearn", tmp_path / "tree.csv", tmp_path / "forest.csv", model_from_path=r"(\w+)\.csv")
+    assert scores(export)["tree", "split0", "accuracy"] == 0.5
+    assert scores(export)["forest", "split1", "accuracy"] is None
+    assert export.directions == {"accuracy": "higher"}
+
+
+@pytest.mark.parametrize(
+    ("truth", "predicted", "metric", "expected"),
+    [
+        (["a", "b"], ["a", "c"], "correct", [1.0, 0.0]),
+        ([*range(30)], [2, *range(1, 30)], "absolute_error", [2, 0]),
+    ],
+)
+def test_out_of_fold_predictions_are_rows(tmp_path, truth, predicted, metric, expected):
+    pl.DataFrame({"y_true": truth, "tree": predicted, "lda": truth}).write_csv(tmp_path / "oof.csv")
+    assert only_reader_of(tmp_path / "oof.csv") == "sklearn"
+    found = scores(read("sklearn", tmp_path / "oof.csv"))
+    assert [found["tree", f"row {at}", metric] for at in (0, 1)] == expected

@@ -31,6 +31,7 @@ from riskrank.studies.dominance.verdict import winner
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.screen import details as task_details
 from riskrank.studies.suites.screen import screen as task_screen
+from riskrank.studies.visible import could_show
 from riskrank.studies.wording import claim_words, counted, tests_words
 
 # A list of numbers no longer than this, and metrics beside which the first order has room.
@@ -145,9 +146,9 @@ def _tests(document: DominanceDocument) -> Line:
     if not inference.test:
         return Line(f"{size}; nothing was tested.")
     rule = "k²" if inference.paper_exact else inference.correction.capitalize()
-    k = len(document.provenance.models)
+    k, power = len(document.provenance.models), could_show(document.means, document.visible)
     if k == 2 and len(columns) == 1:
-        return Line(f"{size}; {_p_values(columns[0])} ({inference.family.text}, {rule}).")
+        return Line(f"{size}; {_p_values(columns[0])} ({inference.family.text}, {rule}){power}.")
     told = [int(np.triu(one.leading.dominates | one.leading.dominates.T, 1).sum()) for one in columns]
     apart, on = str(told[0]), f" on {columns[0].name}"
     if len(told) > 1:
@@ -156,7 +157,7 @@ def _tests(document: DominanceDocument) -> Line:
     how = f"{tests_words(claim_words(leading.claim), leading)}{on}, {inference.family.text}, {rule}"
     undecided = sum(int(np.count_nonzero(~one.leading.decided)) for one in columns)
     left = f", {undecided} not decided for lack of resamples" if undecided else ""
-    return Line(f"{size}; {apart} of {counted(k * (k - 1) // 2, 'pair')} told apart{left} ({how}).")
+    return Line(f"{size}; {apart} of {counted(k * (k - 1) // 2, 'pair')} told apart{left} ({how}){power}.")
 
 
 def _p_values(one: DominanceColumn) -> str:

@@ -14,6 +14,7 @@ from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocumen
 from riskrank.studies.gate.screen.detail import STYLES, details
 from riskrank.studies.gate.statistics import MACRO
 from riskrank.studies.gate.words import beyond_labels, estimated, interval_of, looked_at, passes_if, unit_of
+from riskrank.studies.visible import visible_words
 from riskrank.studies.wording import blind_to
 
 # Claims a screen has room for, in words up to a length and where they take two lines; of more, those that did
@@ -104,7 +105,13 @@ def _tests(document: GateDocument) -> str:
     if document.judged is not None:
         size = f"{fewest:,} of {document.judged.entry.samples:,} samples labelled"
     again = "" if document.looks is None else f", at every look (this is look {document.looks.number})"
-    return f"{size} ({blind_to(document.worth)}); {how}{many}{again}."
+    seen = f"{size} ({blind_to(document.worth)})" if not document.counted_as else document.counted_as[:-1]
+    apart = ""
+    if len(document.visible) == 1:
+        margin = " from the margin" if any(row.margin for row in rows) else ""
+        (away,) = document.visible.values()
+        apart = f"; could have decided differences of {visible_words(away, share=False)}{margin}"
+    return f"{seen}; {how}{many}{again}{apart}."
 
 
 def _baseline(document: GateDocument) -> list[Line]:

@@ -19,6 +19,7 @@ from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_
 from riskrank.studies.dominance.screen.detail import inference_line
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rounding import decimals_apart, rounded
+from riskrank.studies.visible import shown_by_metric
 from riskrank.studies.wording import names, not_decided
 
 # Terminals from here on have room for letters.
@@ -44,6 +45,8 @@ def details(document: RankDocument) -> list[Section]:
         column, first = next(iter(study.studies.items()))
         names = [name for found in study.studies.values() for name in found.rankings]
         sections.append(reading(document, names))
+        told = shown_by_metric(document.means, document.visible)
+        sections += [Line(told, "Could have shown:")] if told else []
         sections.append(inference_line(first.dominance, inference, models, document.scores[column]))
     return sections
 

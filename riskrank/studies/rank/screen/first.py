@@ -31,6 +31,7 @@ from riskrank.studies.rank.screen.detail import details, methods_beside
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.screen import details as task_details
 from riskrank.studies.suites.screen import screen as task_screen
+from riskrank.studies.visible import could_show
 from riskrank.studies.wording import counted, method_words, tests_words
 
 # Marks that are explained below the table.
@@ -167,7 +168,8 @@ def _tests(document: RankDocument) -> Line:
     how = f"{made}{on}, {inference.family.text}, {rule}"
     undecided = sum(map(_undecided, document.leading.values()))
     left = f", {undecided} not decided for lack of resamples" if undecided else ""
-    return Line(f"{size}; {apart} of {pairs} pairs told apart{left} ({how}).")
+    power = could_show(document.means, document.visible)
+    return Line(f"{size}; {apart} of {pairs} pairs told apart{left} ({how}){power}.")
 
 
 def _of(column: str) -> str:

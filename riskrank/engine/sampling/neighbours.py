@@ -1,0 +1,107 @@
+"""Whether neighbouring samples are alike: a note that changes no figure (method §14).
+
+Of two models mid-ranks of their differences are looked at, of more each model's residual from the mean over
+models. S_m = Σ_h (1 − h/(m + 1)) r_h sums autocorrelations up to lag m = 1, 2, 4, … ≤ n/8; its moments under
+permutation are those of Moran's I.
+
+References
+----------
+P. A. P. Moran (1950). Notes on continuous stochastic phenomena. Biometrika 37, 17-23. doi:10.2307/2332142
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtr
+
+from riskrank.engine.types import Floats
+
+# Two models are suspected below the first; more are looked at again below the second.
+_SUSPECTED = 0.005
+_DOUBTED = 0.05
+# Nobody needs permutations to confirm less.
+_SURE = 1e-6
+
+# Permutations that confirm a suspicion, and how many values of all models they may look at.
+_PERMUTATIONS = 1999
+_FEWEST_PERMUTATIONS = 399
+_WORK = 100_000_000
+
+# Fewer samples have no neighbours to speak of.
+_FEWEST = 32
+
+
+def neighbours_alike(scores: Floats, seed: int = 0) -> bool:
+    """Whether neighbours are more alike than chance makes them.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (k, n)
+        Scores of every model on the samples in their order.
+    seed : int
+        Of the permutations.
+    """
+    k, n = scores.shape
+    if n < _FEWEST:
+        return False
+    residual = scores[:1] - scores[1:] if k == 2 else scores - scores.mean(axis=0)
+    residual = residual[np.ptp(residual, axis=1) > 0]
+    if not len(residual):
+        return False
+    ranks = np.array([_mid_ranks(row) for row in residual])
+    ranks -= ranks.mean(axis=1, keepdims=True)
+    lags = [2**power for power in range(int(np.log2(n / 8)) + 1)]
+    moments = [_moments(ranks, lag) for lag in lags]
+    highest = _highest(ranks, lags, moments)
+    p = len(ranks) * len(lags) * float(ndtr(-highest))
+    if k == 2:
+        return p < _SUSPECTED
+    if not _SURE < p < _DOUBTED:
+        return p <= _SURE
+    count = int(np.clip(_WORK // (ranks.size * len(lags)), _FEWEST_PERMUTATIONS, _PERMUTATIONS))
+    rng, beyond = np.random.default_rng(seed), 0
+    for _ in range(count):
+        beyond += _highest(ranks[:, rng.permutation(n)], lags, moments) >= highest
+        if (1 + beyond) / (count + 1) > _SUSPECTED:
+            return False
+    return True
+
+
+def _mid_ranks(values: Floats) -> Floats:
+    _, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[numbers])
+
+
+def _highest(ranks: Floats, lags: list[int], moments: list[tuple[Floats, Floats]]) -> float:
+    """The largest standardised S_m of all models and lags."""
+    found = [(_alike(ranks, lag) - mean) / spread for lag, (mean, spread) in zip(lags, moments, strict=True)]
+    return float(np.max(found))
+
+
+def _alike(ranks: Floats, lag: int) -> Floats:
+    """S_m of every model, shape (k,), by sums of m + 1 neighbours: their squares hold every product."""
+    ends = np.pad(np.cumsum(ranks, axis=1), ((0, 0), (lag + 1, lag)), mode="edge")
+    ends[:, : lag + 1] = 0.0
+    moving = ends[:, lag + 1 :] - ends[:, : -lag - 1]
+    own = (ranks**2).sum(axis=1)
+    return ((moving**2).sum(axis=1) / (lag + 1) / own - 1) / 2
+
+
+def _moments(ranks: Floats, lag: int) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of S_m under permutation, Cliff and Ord's for Moran's I, shapes (k,)."""
+    n = ranks.shape[1]
+    distance = np.arange(1, lag + 1)
+    weight = 1 - distance / (lag + 1)
+    sums = np.zeros(n)  # of the weights of a row, both sides
+    np.add.at(sums, np.arange(lag), -np.cumsum(weight[::-1])[::-1])
+    sums = 2 * weight.sum() + sums + sums[::-1]
+    s0, s1 = sums.sum(), 4 * (weight**2 * (n - distance)).sum()
+    s2 = (4 * sums**2).sum()
+    second = (ranks**2).mean(axis=1)
+    kurtosis = (ranks**4).mean(axis=1) / second**2
+    part = n * ((n * n - 3 * n + 3) * s1 - n * s2 + 3 * s0**2)
+    part = part - kurtosis * ((n * n - n) * s1 - 2 * n * s2 + 6 * s0**2)
+    variance = part / ((n - 1) * (n - 2) * (n - 3) * s0**2) - 1 / (n - 1) ** 2
+    # Moran's I is 2·S_m·n/s0.
+    scale = s0 / (2 * n)
+    return np.full(len(ranks), -scale / (n - 1)), scale * np.sqrt(variance)

@@ -1,0 +1,213 @@
+"""What the samples say of claims about two models, by the kind of the claim."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import ceil
+
+import numpy as np
+
+from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.effect_sizes import samples_behind_tail
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.pair_freedom import behind_pairs
+from riskrank.engine.dominance.permuted_tails import second_opinion
+from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.engine.evidence.bets import Bet, won_by_bets
+from riskrank.engine.evidence.bootstrap import ResampledDifference, of_replicates
+from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.evidence.series import mean_in_order
+from riskrank.engine.evidence.student import Student
+from riskrank.engine.gates.caution import Comparison
+from riskrank.engine.gates.replicates import difference, differences
+from riskrank.engine.sampling.design import (
+    FEWEST_LABELS,
+    FEWEST_SAMPLES,
+    ClusteredScores,
+    found_samples,
+    weak_sizes,
+)
+from riskrank.errors import InputError, option
+from riskrank.studies.gate.claim import GateClaim
+
+# Resamples of an automatic number that are expected beyond the end of an interval, and the least there are.
+_BEYOND_AN_END = 25
+_FEWEST_RESAMPLES = 2000
+
+# Resampled samples an automatic number may cost for one comparison, above the least.
+_WORK = 1e9
+
+
+def evidence_of_claims(
+    claims: Sequence[GateClaim],
+    inference: Inference,
+    models: Sequence[str],
+    wager: Callable[[GateClaim], Bet] | None,
+) -> tuple[Evidence, list[str]]:
+    """What the samples say of each claim, and what a reader must know before believing it."""
+    if wager is not None:
+        return won_by_bets([wager(claim) for claim in claims]), []
+    if claims[0].column.means is not None:
+        return _of_means(claims), []
+    for claim in claims:
+        _require_samples(claim, models)
+    evidence: dict[int, ResampledDifference] = {}
+    advice = _few_samples(claims)
+    for members in _by_test(claims).values():
+        if claims[members[0]].dominance is None:
+            found = _differences([claims[at] for at in members], inference, len(claims))
+        else:
+            found, told = _dominance([claims[at] for at in members], inference, len(claims))
+            advice += told
+        evidence |= dict(zip(members, found, strict=True))
+    return of_replicates([evidence[at] for at in range(len(claims))]), advice
+
+
+def _of_means(claims: Sequence[GateClaim]) -> Evidence:
+    """Claims on means of folds, which are no independent samples."""
+    columns = [(claim, claim.column.means) for claim in claims]
+    pairs = [(claim, one.differences, one.worth) for claim, one in columns if one is not None]
+    found = Student(
+        *(
+            np.array([getattr(one, name)[claim.new, claim.old] for claim, one, _ in pairs])
+            for name in ("value", "error", "df")
+        )
+    )
+    return found.evidence([claim.boundary for claim in claims], [worth for *_, worth in pairs])
+
+
+def resamples_of(inference: Inference, family: int, samples: int) -> int:
+    """Resamples of differences: enough to read the ends of all intervals from."""
+    if inference.resamples != "auto":
+        return int(inference.resamples)
+    wanted = int(np.ceil(2 * _BEYOND_AN_END / inference.family.level(family)))
+    return max(_FEWEST_RESAMPLES, min(wanted, int(_WORK / samples)))
+
+
+def _by_test(claims: Sequence[GateClaim]) -> dict[object, list[int]]:
+    """Claims by what is computed together: all differences, and each kind of dominance on a column."""
+    found: dict[object, list[int]] = {}
+    for at, claim in enumerate(claims):
+        key = None if claim.dominance is None else (id(claim.column.scores), claim.dominance)
+        found.setdefault(key, []).append(at)
+    return found
+
+
+def _differences(claims: Sequence[GateClaim], inference: Inference, family: int) -> list[ResampledDifference]:
+    comparisons = [
+        Comparison.of(
+            claim.column.scores, claim.new, claim.old, claim.level, claim.column.limits, claim.column.bounded
+        )
+        for claim in claims
+    ]
+    cautious = [one.against() for one in comparisons], [one.in_favour() for one in comparisons]
+    resamples = resamples_of(inference, family, max(one.samples for one in comparisons))
+    drawn = differences([*comparisons, *cautious[0], *cautious[1]], resamples=resamples, seed=inference.seed)
+    deals = {"deals": resamples, "seed": inference.seed}
+    k = len(claims)
+    found = []
+    for at, (claim, one) in enumerate(zip(claims, comparisons, strict=True)):
+        scores, apart = claim.column.scores, claim.in_order
+        behind = behind_pairs(scores, [(claim.new, claim.old)])[claim.new, claim.old]
+        if one.level is not None:
+            behind = int(samples_behind_tail(behind, one.level))
+        found.append(
+            ResampledDifference.of_replicates(
+                difference(one),
+                claim.boundary,
+                plain=drawn[at],
+                against=drawn[k + at],
+                in_favour=drawn[2 * k + at],
+                samples=one.samples if apart is None else apart.size,
+                ordered=None if apart is None else mean_in_order(apart),
+                behind=behind,
+                modified=one.modified,
+                kept=one.kept,
+                most=one.most,
+                relabelled=second_opinion(scores, (claim.new, claim.old), one.level, claim.boundary, **deals),
+            )
+        )
+    return found
+
+
+def _dominance(
+    claims: Sequence[GateClaim], inference: Inference, family: int
+) -> tuple[list[ResampledDifference], tuple[str, ...]]:
+    """Test dominance in both directions, of the pairs that are claimed and nobody else."""
+    dominance = claims[0].dominance
+    assert dominance is not None
+    scores = claims[0].column.scores
+    pairs = list(dict.fromkeys((claim.new, claim.old) for claim in claims))
+    both = list(dict.fromkeys([*pairs, *((old, new) for new, old in pairs)]))
+    # Each direction is tested at half of the claim's share of the level; the family's correction follows.
+    share = 0.5 if inference.correction == "none" else min(len(both) / (2 * family), 1.0)
+    strict = inference.at(share, None if inference.correction == "none" else "bonferroni")
+    study = study_dominance(scores, [dominance], strict, pairs=both)
+    return [_of_tests(claim, study.tests[0], scores) for claim in claims], study.advice
+
+
+def _of_tests(claim: GateClaim, tests: DominanceTests, scores: ClusteredScores) -> ResampledDifference:
+    new, old, dominance = claim.new, claim.old, claim.dominance
+    assert dominance is not None
+    assert tests.p_value is not None
+    assert tests.standard_error is not None
+    return ResampledDifference(
+        dominance.boundary - float(tests.ratios[new, old]),
+        claim.boundary,
+        float(tests.standard_error[new, old]),
+        scores.labelled or min(scores.cluster_counts[new], scores.cluster_counts[old]),
+        float(tests.p_value[new, old]),
+        float(tests.p_value[old, new]),
+        kept=0.0 if scores.labelled is None else 1.0,
+    )
+
+
+def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:
+    scores = claim.column.scores
+    if claim.in_order is not None:
+        return  # neighbours that are too alike were refused already
+    if scores.strata is not None:
+        scores.strata.require_testable()
+        if scores.strata.random:
+            return
+    if scores.labelled is not None and claim.level is not None:
+        _require_tail(claim, scores.labelled)
+    pair = [claim.new, claim.old]
+    if int(scores.independent[pair].min()) < FEWEST_SAMPLES:
+        where = f" in {claim.column.group}" if claim.column.group else ""
+        where += f" on the task {claim.column.task}" if claim.column.task else ""
+        raise InputError(
+            f"a gate needs at least {FEWEST_SAMPLES} {scores.unit}{where}",
+            found=f"{found_samples(scores)} of {models[claim.new]} and {models[claim.old]} "
+            f"on {claim.column.name}",
+            hint="score more samples; fewer cannot tell a loss from chance",
+        )
+
+
+def _require_tail(claim: GateClaim, labelled: int) -> None:
+    """A corrected tail rests on the people's scores in it."""
+    assert claim.level is not None
+    if claim.level * labelled >= FEWEST_LABELS - 1e-9:
+        return
+    least = ceil(100 * FEWEST_LABELS / labelled) / 100
+    raise InputError(
+        f"{option('on', claim.statistic)} looks at {claim.level * labelled:.2g} of {labelled:,} human scores",
+        found=f"fewer than {FEWEST_LABELS}, by which a judge's tail cannot be corrected",
+        hint=f"have people score {ceil(FEWEST_LABELS / claim.level):,} samples"
+        + (f", or claim {option('on', f'tvar@{least:g}')}" if least < 1 else ""),
+    )
+
+
+def _few_samples(claims: Sequence[GateClaim]) -> list[str]:
+    advice = []
+    for claim in claims:
+        scores, unit = claim.column.scores, claim.column.scores.unit
+        counts = scores.cluster_counts
+        n = min(counts[claim.new], counts[claim.old]) if scores.labelled is None else scores.labelled
+        advice += [] if claim.in_order is not None else weak_sizes(claim.pair_scores)
+        if claim.level is not None and n * claim.level < 5:
+            advice.append(
+                f"{option('on', claim.statistic)} looks at {n * claim.level:.2g} of {n} {unit}: fewer than "
+                "5 tell little of a tail"
+            )
+    return advice

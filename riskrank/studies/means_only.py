@@ -1,0 +1,112 @@
+"""Tables that say nothing of single samples, so that only means can be compared (method §13)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.engine.evidence.folds import fold_differences
+from riskrank.engine.evidence.student import Student, weighted_mean
+from riskrank.engine.sampling.strata import FEWEST_TASKS
+from riskrank.engine.types import Floats
+from riskrank.errors import InputError, UsageError, option
+from riskrank.scores.table.fold_design import FoldDesign
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.rounding import rounded
+from riskrank.studies.wording import counted
+
+FEWEST_FOLDS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class MeanColumn:
+    """What there is to say of the means of a metric.
+
+    Attributes
+    ----------
+    name : str
+    means : ndarray, shape (k,)
+        Larger is better.
+    differences : Student
+        Of all pairs, first minus second, shape (k, k).
+    worth : float
+        Independent samples that would tell as much.
+    """
+
+    name: str
+    means: Floats
+    differences: Student
+    worth: float
+
+
+def mean_column(table: ScoreTable, at: int) -> MeanColumn | None:
+    """The means of a metric of a table of which only means can be compared; None of other tables.
+
+    Raises
+    ------
+    InputError
+        If there are too few folds to tell how much they vary.
+    """
+    design = table.folds
+    if design is None:
+        return None
+    values = np.array(table.column(at))
+    fewest = min(one.count for one in design.folds)
+    many = len(design.folds) >= FEWEST_TASKS
+    if fewest < FEWEST_FOLDS and not many:
+        raise InputError(
+            f"{counted(fewest, 'fold')} of a data set: too few to tell how much they vary",
+            found=f"{len(table.samples)} folds of {counted(len(design.folds), 'data set')}",
+            hint=f"split into {FEWEST_FOLDS} folds or more, or add data sets up to {FEWEST_TASKS}",
+        )
+    every = range(len(design.folds))
+    of_data = np.stack([values[:, design.of_sample == one].mean(axis=1) for one in every], axis=1)
+    means = of_data @ design.weights
+    if many:
+        found = weighted_mean(of_data[:, None] - of_data[None], design.weights)
+        return MeanColumn(table.metrics[at].name, means, found, float(1 / (design.weights**2).sum()))
+    found = fold_differences(values, design.of_sample, design.folds, design.weights)
+    return MeanColumn(table.metrics[at].name, means, found, sum(one.worth for one in design.folds))
+
+
+def why_means(table: ScoreTable) -> str:
+    """Why only means are compared, and what the rows count as, as a sentence."""
+    design = table.folds
+    assert design is not None
+    folds, sets = len(table.samples), len(design.folds)
+    if sets >= FEWEST_TASKS:
+        return f"{folds:,} folds of {sets} data sets count as {sets}: those of one share their training rows."
+    of = "one data set" if sets == 1 else f"{sets} data sets"
+    worth = rounded(math.floor(10 * sum(one.worth for one in design.folds)) / 10, 1)
+    told = f"{folds:,} folds of {of} share their training rows: counted as {worth} samples"
+    return f"{told}{_unknown(design)}."
+
+
+def _unknown(design: FoldDesign) -> str:
+    return f" ({option('folds', 'K')} says how many a repeat has)" if design.unknown else ""
+
+
+def refuse_distributions(table: ScoreTable, command: str) -> None:
+    """Refuse what looks at distributions of scores, where scores are means of folds.
+
+    Raises
+    ------
+    UsageError
+    """
+    if table.folds is None:
+        return
+    raise UsageError(
+        f"{command} looks at distributions, and a fold's score is a mean, whose spread is the fold's size",
+        found=f"{len(table.samples):,} folds of {counted(len(table.folds.folds), 'data set')}",
+        hint="riskrank rank and gate compare their means; for the rest score every row once, by the model of "
+        "the fold that left it out",
+    )
+
+
+def visible_of(column: MeanColumn, claims: int, alpha: float) -> float:
+    """The smallest difference that the median pair could have shown, four times out of five."""
+    k = len(column.means)
+    apart = column.differences.visible(alpha / max(claims, 1))
+    return float(np.median(apart[np.triu_indices(k, 1)]))

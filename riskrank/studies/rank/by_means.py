@@ -1,0 +1,276 @@
+"""A ranking by means alone, of tables that say nothing of single samples: folds of cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio
+from riskrank.engine.family import Family, Side
+from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.errors import UsageError, option
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.document import Document
+from riskrank.studies.findings import Finding, Sentences
+from riskrank.studies.means_only import MeanColumn, mean_column, visible_of, why_means
+from riskrank.studies.metric_means import MetricMeans, metric_means
+from riskrank.studies.provenance import provenance
+from riskrank.studies.rank.document import RankRow
+from riskrank.studies.rank.options import RankSettings
+from riskrank.studies.said import assuming
+from riskrank.studies.settings import family_of
+from riskrank.studies.units import units_of
+from riskrank.studies.visible import visible_sentence
+from riskrank.studies.wording import all_others, names
+
+METHOD = "mean"
+
+
+@dataclass(frozen=True, eq=False)
+class MeanRanking:
+    """Models by their means on a metric.
+
+    Attributes
+    ----------
+    column : MeanColumn
+    means : MetricMeans
+        As the file has them.
+    ranking : Ranking
+    p_adjusted : ndarray, shape (k, k), or None
+        Of "the mean of i lies above that of j"; None where nothing was tested.
+    low, high : ndarray, shape (k,), or None
+        Intervals of the differences to the first, larger is better; they hold together for all pairs.
+    visible : float or None
+        The smallest difference these could have shown.
+    """
+
+    column: MeanColumn
+    means: MetricMeans
+    ranking: Ranking
+    p_adjusted: Floats | None
+    low: Floats | None
+    high: Floats | None
+    visible: float | None
+
+    @property
+    def first(self) -> int:
+        """The model with the best mean."""
+        return int(self.ranking.order[0])
+
+    def beaten(self, family: Family) -> list[int]:
+        """Models shown to have a lower mean than the first, in their order."""
+        if self.p_adjusted is None:
+            return []
+        shown = family.significant(self.p_adjusted[self.first])
+        return [i for i in self.ranking.order[1:].tolist() if shown[i]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanRankDocument(Document[RankRow]):
+    """Rankings by means, one a metric.
+
+    Attributes
+    ----------
+    rankings : sequence of MeanRanking
+    family : Family
+    why : str
+        Why only means are compared.
+    """
+
+    schema: ClassVar[str] = "rank-means"
+    row_type: ClassVar[type] = RankRow
+
+    rankings: Sequence[MeanRanking]
+    family: Family
+    why: str
+
+    @property
+    def question(self) -> str:
+        """Which model."""
+        return f"Which of {len(self.about)} models?"
+
+    def meta(self) -> Mapping[str, Any]:
+        """What was found, and what could have been."""
+        visible = {one.column.name: one.visible for one in self.rankings}
+        return {"findings": [vars(one) for one in self.findings], "smallest_visible": visible}
+
+
+def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument:
+    """Rank models by the means of a metric, or of each, and test their differences.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Of which only means can be compared.
+    settings : RankSettings
+
+    Raises
+    ------
+    UsageError
+        If something is asked that is about distributions.
+    """
+    _refuse(table, settings)
+    family, tested = family_of(settings), not settings.no_test
+    found = []
+    for at, means in enumerate(metric_means(table)):
+        column = mean_column(table, at)
+        assert column is not None
+        found.append(_ranked(column, means, family, tested=tested))
+    case = MeanCase(table.models, found, family, why_means(table))
+    findings = [*_findings(case)]
+    said = SENTENCES.verdict(findings, case, assuming([one.means for one in found]))
+    described = {"per_metric": settings.per_metric, "family": "pairs of models"} | family.settings
+    return MeanRankDocument(
+        provenance=provenance("rank", table, settings, described),
+        rows=[row for one in found for row in _rows(one, table, family, settings.top)],
+        verdict=said.verdict,
+        more=said.more,
+        findings=SENTENCES.entries(findings, case, table.models),
+        named=[one.first for one in found[:1] if len(one.beaten(family)) == len(table.models) - 1],
+        rankings=found,
+        family=family,
+        why=case.why,
+    )
+
+
+def _refuse(table: ScoreTable, settings: RankSettings) -> None:
+    asked = [option(name, True) for name in ("all_methods", "paper_exact") if getattr(settings, name)]
+    asked += [option(name) for name in ("method", "stability", "aggregate") if getattr(settings, name)]
+    asked += [option("group_by")] if table.groups is not None else []
+    if len(table.metrics) > 1 and not settings.per_metric:
+        asked.append("a combined score of several metrics")
+    if asked:
+        hint = f"leave it out, or rank each metric by its mean: {option('per_metric', True)}"
+        raise UsageError(f"{asked[0]} looks at single samples", found=why_means(table).rstrip("."), hint=hint)
+
+
+def _ranked(column: MeanColumn, means: MetricMeans, family: Family, *, tested: bool) -> MeanRanking:
+    k = len(column.means)
+    p_adjusted = column.differences.p_pairs(family) if tested else None
+    shown: Booleans = np.zeros((k, k), dtype=bool) if p_adjusted is None else family.significant(p_adjusted)
+    ranking = rank_by_ratio(shown, -column.means, tested=tested)
+    ranking = replace(ranking, score=column.means)
+    if not tested:
+        return MeanRanking(column, means, ranking, None, None, None, None)
+    low, high = column.differences.interval(family.level(k * (k - 1) // 2))
+    first = int(ranking.order[0])
+    visible = visible_of(column, k * (k - 1) // 2, family.alpha)
+    return MeanRanking(column, means, ranking, p_adjusted, low[:, first], high[:, first], visible)
+
+
+def _rows(one: MeanRanking, table: ScoreTable, family: Family, top: int | None) -> list[RankRow]:
+    units, ranking = units_of(one.column.name, table.metrics), one.ranking
+    gap = units.of(one.column.means - one.column.means[one.first])
+    low, high = units.interval(one.low, one.high)
+    return [
+        RankRow(
+            method=f"{METHOD}@{one.column.name}",
+            model=table.models[i],
+            rank=int(ranking.rank[i]),
+            rank_low=_place(ranking.rank_low, i),
+            rank_high=_place(ranking.rank_high, i),
+            wins=_place(ranking.wins, i),
+            losses=_place(ranking.losses, i),
+            tier=_place(ranking.tier, i),
+            score=float(ranking.score[i]),
+            mean=float(units.of(one.column.means)[i]),
+            tvar=None,
+            difference=float(gap[i]),
+            difference_low=None if low is None else float(low[i]),
+            difference_high=None if high is None else float(high[i]),
+            decided=None if one.p_adjusted is None else True,
+        )
+        for i in ranking.order[:top].tolist()
+    ]
+
+
+def _place(values: Integers | None, model: int) -> int | None:
+    return None if values is None else int(values[model])
+
+
+@dataclass(frozen=True, eq=False)
+class MeanCase:
+    """What sentences on a ranking by means are made of."""
+
+    models: Sequence[str]
+    rankings: Sequence[MeanRanking]
+    family: Family
+    why: str
+
+    def of(self, metric: str) -> MeanRanking:
+        """The ranking by a metric."""
+        return next(one for one in self.rankings if one.column.name == metric)
+
+
+def _findings(case: MeanCase) -> list[Finding]:
+    """The first on each metric, what it gains, what the rows count as, and what could have been seen."""
+    found = []
+    for one in case.rankings:
+        beaten, order = one.beaten(case.family), one.ranking.order.tolist()
+        kind, answer = "level", None if one.p_adjusted is None else Side.OPEN
+        if len(beaten) == len(order) - 1:
+            kind, answer = "ahead", Side.SHOWN
+        kind = kind if one.p_adjusted is not None else "not-tested"
+        level = tuple(i for i in order if i not in beaten)
+        named = tuple(order) if kind == "ahead" else level
+        found.append(Finding(kind=kind, models=named, on=one.column.name, answer=answer))
+        if len(case.rankings) == 1:
+            found.append(Finding(kind="gain", models=(order[0], order[1]), on=one.column.name))
+    found.append(Finding(kind="counted-as", figures={"worth": case.rankings[0].column.worth}))
+    if len(case.rankings) == 1 and case.rankings[0].visible is not None:
+        found.append(Finding(kind="visible", figures={"difference": case.rankings[0].visible}))
+    return found
+
+
+def _ahead(finding: Finding, case: MeanCase) -> str:
+    first, *others = (case.models[i] for i in finding.models)
+    assumed = assuming([one.means for one in case.rankings])
+    if assumed:
+        return f"{first} has a significantly better mean {finding.on} than {all_others(others)}."
+    return f"Ship {first}: its mean {finding.on} is significantly better than that of {all_others(others)}."
+
+
+def _level(finding: Finding, case: MeanCase) -> str:
+    level = [case.models[i] for i in finding.models]
+    one, k = case.of(finding.on), len(case.models)
+    beats = len(one.beaten(case.family))
+    beaten = f"; it is shown to be above {beats} of {k - 1} others" if beats else ""
+    if len(level) == k and k > 2:
+        return (
+            f"No test tells {level[0]}, the best mean {finding.on} of these, from any of the {k - 1} others."
+        )
+    whom = names(level).replace(" and ", " or ")
+    return f"{whom}: no test separates their means of {finding.on}{beaten}."
+
+
+def _not_tested(finding: Finding, case: MeanCase) -> str:
+    return f"{case.models[finding.models[0]]} has the best mean {finding.on}; nothing was tested."
+
+
+def _gain(finding: Finding, case: MeanCase) -> str:
+    one, (first, following) = case.of(finding.on), finding.models
+    span = ""
+    if one.low is not None and one.high is not None:
+        ends = (-one.high[following], -one.low[following])
+        ends = (-ends[1], -ends[0]) if one.means.lower else ends
+        span = f" (difference {one.means.span(float(ends[0]), float(ends[1]))})"
+    against = one.means.against(first, following)
+    return f"{case.models[first]}'s mean {finding.on} is {against} of {case.models[following]}{span}."
+
+
+SENTENCES: Sentences[MeanCase] = Sentences(
+    {
+        "ahead": _ahead,
+        "level": _level,
+        "not-tested": _not_tested,
+        "gain": _gain,
+        "counted-as": lambda _, case: case.why,
+        "visible": lambda finding, case: visible_sentence(
+            finding.figures["difference"], case.rankings[0].means.share
+        ),
+    }
+)
+"""How each kind of finding on a ranking by means is said."""

@@ -1,0 +1,102 @@
+"""The first screen of a ranking by means: places, means, differences to the first, and what rows count as."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from riskrank.errors import option
+from riskrank.shown import numbers
+from riskrank.shown.bars import with_bars
+from riskrank.shown.means import also, head, side_by_side
+from riskrank.shown.view import (
+    MOST_METRICS,
+    MOST_ROWS,
+    Column,
+    Line,
+    OfModel,
+    Section,
+    Table,
+    asked_for,
+    by_model,
+)
+from riskrank.studies.rank.by_means import MeanRankDocument, MeanRanking
+from riskrank.studies.visible import visible_words
+from riskrank.studies.wording import counted
+
+
+def view(document: MeanRankDocument) -> list[Section]:
+    """The table of the only metric, or all beside each other; the tests; then each for who asks."""
+    models, rankings = document.provenance.models, document.rankings
+    sections: list[Section] = [_table(rankings[0], models)]
+    if len(rankings) > 1:
+        order = rankings[0].ranking.order[:MOST_ROWS].tolist()
+        columns = [one.column.name for one in rankings[:MOST_METRICS]]
+        means = [one.means for one in rankings]
+        sections = [
+            side_by_side(models, means, columns, order, lambda at, i: _place(rankings[at], i), "place")
+        ]
+    sections += [Line(document.why), _tests(document)]
+    each = [_table(one, models, one.column.name) for one in rankings] if len(rankings) > 1 else []
+    rest: list[Section] = [*also(document.more), *each]
+    return [*sections, Line(option("explain", True), "Also:"), *asked_for([*rest, _reading()])]
+
+
+def _table(one: MeanRanking, models: Sequence[str], title: str = "") -> Table:
+    ranking, means = one.ranking, one.means
+    shown = ranking.order[:MOST_ROWS].tolist()
+    columns: list[OfModel] = [
+        (Column("place"), partial(_place, one)),
+        (Column("model", "left"), lambda i: models[i]),
+        with_bars((Column(head(means)), means.of), means, shown),
+    ]
+    low, high = one.low, one.high
+    if low is not None and high is not None:
+        sign = -1 if means.lower else 1
+
+        def gap(i: int) -> str:
+            return "–" if i == one.first else means.difference(i, one.first)
+
+        def interval(i: int) -> str:
+            ends = sorted((sign * float(low[i]), sign * float(high[i])))
+            return "–" if i == one.first else means.span(ends[0], ends[1])
+
+        columns += [(Column("difference\nto the first"), gap), (Column("interval", "left"), interval)]
+    return by_model(title, columns, shown, stub=2)
+
+
+def _place(one: MeanRanking, model: int) -> str:
+    low, high = one.ranking.rank_low, one.ranking.rank_high
+    if low is None or high is None:
+        return str(one.ranking.rank[model])
+    return numbers.rank_interval(low[model], high[model])
+
+
+def _tests(document: MeanRankDocument) -> Line:
+    first = document.rankings[0]
+    if first.p_adjusted is None:
+        return Line("Nothing was tested.")
+    k = len(first.column.means)
+    apart = ", ".join(
+        f"{int(document.family.significant(one.p_adjusted).sum())}"
+        + (f" on {one.column.name}" if len(document.rankings) > 1 else "")
+        for one in document.rankings
+        if one.p_adjusted is not None
+    )
+    seen = "; ".join(
+        f"differences from {words} on could have been shown"
+        + (f" of {one.column.name}" if len(document.rankings) > 1 else "")
+        for one in document.rankings[:1]
+        if one.visible is not None and (words := visible_words(one.visible, one.means.share))
+    )
+    pairs = counted(k * (k - 1) // 2, "pair")
+    how = f"Student's t of means, {document.family.text}, {document.family.correction.capitalize()}"
+    return Line(f"{apart} of {pairs} told apart ({how}); {seen}.")
+
+
+def _reading() -> Line:
+    return Line(
+        "Places hold the true ones of all models together; intervals of the differences hold together for "
+        "all pairs. Distributions and tails are not compared: the rows are no independent samples.",
+        "Reading:",
+    )

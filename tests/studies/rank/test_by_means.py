@@ -1,0 +1,111 @@
+"""A ranking by means of folds: the verdict, the rows, and what it refuses."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import riskrank as rr
+from riskrank.errors import InputError, UsageError
+
+
+def folds(shift=(0.0, 0.0, 0.0), metrics=("acc",), seed=0, count=10):
+    rng = np.random.default_rng(seed)
+    rows = [
+        (f"m{i}", repeat, fold, *(rng.normal(0.8 + lift, 0.02) for _ in metrics))
+        for i, lift in enumerate(shift)
+        for repeat in range(count)
+        for fold in range(10)
+    ]
+    return pl.DataFrame(rows, schema=["model", "repeat", "fold", *metrics], orient="row")
+
+
+def rank(frame, **options):
+    return rr.rank(frame, wide=True, higher=["acc"], **options)
+
+
+def test_a_clear_winner_and_a_tie():
+    won = rank(folds((0.1, 0.0, 0.0)))
+    assert won.verdict.startswith("Ship m0: its mean acc is significantly better than that of")
+    assert "100 folds of one data set share their training rows: counted as 5.6 samples." in won.verdict
+    assert [(row.rank_low, row.rank_high, row.wins) for row in won.rows] == [(1, 1, 2), (2, 3, 0), (2, 3, 0)]
+    tied = rank(folds((0.005, 0.0)))
+    assert "no test separates their means of acc" in tied.verdict
+    assert tied.rows[0].rank_high == 2
+
+
+def test_rows_are_in_the_units_of_the_file():
+    frame = folds((0.1, 0.0)).with_columns(loss=1 - pl.col("acc"))
+    up, down = rank(frame, metric="acc").rows, rr.rank(frame, wide=True, metric="loss", lower="loss").rows
+    for high, low in zip(up, down, strict=True):
+        assert low.mean == pytest.approx(1 - high.mean)
+        assert low.difference == pytest.approx(-high.difference)
+        assert (low.difference_low, low.difference_high) == pytest.approx(
+            (-high.difference_high, -high.difference_low)
+        )
+
+
+def test_each_metric_on_its_own():
+    frame = folds((0.1, 0.0, 0.0), ("acc", "auc"))
+    with pytest.raises(UsageError, match="a combined score of several metrics looks at single samples"):
+        rank(frame)
+    found = rr.rank(frame, wide=True, higher=["acc", "auc"], per_metric=True)
+    assert {row.method for row in found.rows} == {"mean@acc", "mean@auc"}
+    assert set(found.document.meta()["smallest_visible"]) == {"acc", "auc"}
+
+
+def test_findings_say_what_the_sentences_rest_on():
+    kinds = {one.kind: one for one in rank(folds((0.1, 0.0))).document.findings}
+    assert list(kinds) == ["ahead", "gain", "counted-as", "visible"]
+    assert kinds["counted-as"].figures["worth"] == pytest.approx(1 / (0.01 + 1.5 / 9))
+    assert kinds["ahead"].answer == "shown"
+
+
+def test_without_a_test():
+    found = rank(folds((0.1, 0.0)), no_test=True)
+    assert "nothing was tested" in found.verdict
+    assert found.rows[0].rank_low is None
+    assert found.rows[0].difference_low is None
+
+
+@pytest.mark.parametrize("asked", [{"all_methods": True}, {"stability": [5]}, {"method": ["MWR"]}])
+def test_what_looks_at_samples_is_refused(asked):
+    with pytest.raises(UsageError, match="looks at single samples"):
+        rank(folds(), **asked)
+
+
+def test_data_sets_are_what_varies():
+    """Six data sets on which one model is better by much and by little; of five nothing beyond these."""
+    rng = np.random.default_rng(1)
+    rows = [
+        (model, f"d{d}", fold, 0.8 + lift * (d + 1) + rng.normal(0, 0.001))
+        for model, lift in (("a", 0.01), ("b", 0.0))
+        for d in range(6)
+        for fold in range(5)
+    ]
+    frame = pl.DataFrame(rows, schema=["model", "dataset", "fold", "acc"], orient="row")
+    found = rank(frame)
+    assert "30 folds of 6 data sets count as 6" in found.verdict
+    d = frame.pivot(on="model", index="dataset", values="acc", aggregate_function="mean")
+    from scipy.stats import ttest_rel
+
+    low, _ = ttest_rel(d["b"], d["a"]).confidence_interval(0.95)
+    assert found.rows[1].difference_low == pytest.approx(low, rel=1e-6)
+    few = rank(frame.filter(pl.col("dataset") != "d5"))
+    assert "25 folds of 5 data sets share their training rows" in few.verdict
+
+
+def test_two_folds_tell_nothing():
+    with pytest.raises(InputError, match="too few to tell how much they vary"):
+        rank(folds(count=1).filter(pl.col("fold") < 2))
+
+
+def test_a_gate_on_means_of_folds():
+    frame = folds((0.1, 0.0))
+    options = {"wide": True, "higher": ["acc"]}
+    assert rr.gate(frame, better="m0:m1", **options).rows[0].verdict == "pass"
+    assert rr.gate(frame, better="m1:m0", **options).rows[0].verdict == "fail"
+    even = rr.gate(folds(), better="m0:m1", **options)
+    assert even.rows[0].verdict == "inconclusive"
+    assert even.rows[0].samples == 5
+    with pytest.raises(UsageError, match="fold's score is a mean"):
+        rr.gate(frame, better="m0:m1", on="ssd", **options)

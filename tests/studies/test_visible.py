@@ -1,0 +1,48 @@
+"""The smallest difference a table could have shown: its words, and how often one of that size is found."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import riskrank as rr
+from riskrank.studies.visible import visible_words
+
+
+@pytest.mark.parametrize(
+    ("difference", "share", "words"),
+    [
+        (0.0113, True, "1.5 points"),
+        (0.0213, True, "3 points"),
+        (41, False, "50"),
+        (0.00094, False, "0.001"),
+        (0, False, ""),
+    ],
+)
+def test_one_digit_rounded_up(difference, share, words):
+    assert visible_words(difference, share) == words
+
+
+def table(rng, shift, n=60, k=2):
+    hard = rng.normal(size=n)
+    rows = [
+        (f"m{i}", f"s{j}", "q", hard[j] + rng.normal() + (shift if i == 0 else 0.0))
+        for i in range(k)
+        for j in range(n)
+    ]
+    return pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+
+
+def test_one_of_that_size_is_found_four_times_out_of_five():
+    """By a gate, of 300 tables of two models, ± 0.023."""
+    rng = np.random.default_rng(0)
+    true = np.median([rr.gate(table(rng, 0.0), better="m0:m1").document.visible["q"] for _ in range(40)])
+    found = [rr.gate(table(rng, true), better="m0:m1").rows[0].verdict == "pass" for _ in range(300)]
+    assert 0.73 <= np.mean(found) <= 0.87
+
+
+def test_every_command_that_tests_means_says_it():
+    frame = table(np.random.default_rng(1), 0.3)
+    for ask in (rr.rank, rr.dominance):
+        result = ask(frame)
+        assert result.document.meta()["smallest_visible"]["q"] == pytest.approx(0.53, abs=0.15)
+        assert "could have shown differences from" in result.to_text()
