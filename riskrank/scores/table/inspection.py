@@ -11,6 +11,7 @@ import numpy as np
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, RiskrankError, listing, option
 from riskrank.scores.files.contents import BeyondLimitError
 from riskrank.scores.files.source import InputFile, Source
@@ -230,14 +231,10 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
     warnings = [*scores.notes.warnings, *doubts, *_undeclared(read_specs, options), *dropped]
     more = [*(judged.warnings if judged else ()), *told]
     warnings += [text for text in more if text not in warnings]
-    alone = covered.sum(axis=0) == 1
     return Inspection(
         inputs=scores.notes.inputs,
         rows=scores.notes.rows,
-        models=tuple(
-            InspectedModel(name=name, samples=int(has.sum()), only_here=int((has & alone).sum()))
-            for name, has in zip(scores.models, covered, strict=True)
-        ),
+        models=_models(scores, covered),
         metrics=tuple(
             _describe(read, spec, code, _missing(scores, code, spec, means, covered, of_task))
             for code, spec in enumerate(read_specs)
@@ -261,6 +258,14 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         divisions=() if errors or options.group_by or not whole else dividing_columns(read),
         judged=judged,
         folds=folds,
+    )
+
+
+def _models(scores: Scores, covered: Booleans) -> tuple[InspectedModel, ...]:
+    alone = covered.sum(axis=0) == 1
+    return tuple(
+        InspectedModel(name=name, samples=int(has.sum()), only_here=int((has & alone).sum()))
+        for name, has in zip(scores.models, covered, strict=True)
     )
 
 
