@@ -242,7 +242,7 @@ def test_the_suite_has_every_model_on_every_sample_of_every_task():
     for path in files:
         table = pl.read_csv(path)
         assert table.columns == ["sample", "correct", "log_loss"]
-        assert table["sample"].to_list() == list(range(1, sizes[path.stem] + 1))
+        assert sorted(table["sample"]) == list(range(1, sizes[path.stem] + 1))
         assert set(table["correct"]) <= {0, 1}
         assert table["log_loss"].is_between(0, 6.908).all()  # of a probability of one in a thousand
     assert sum(path.stat().st_size for path in files) < 150_000

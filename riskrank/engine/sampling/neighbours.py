@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr
 
-from riskrank.engine.types import Floats
+from riskrank.engine.types import Floats, Integers
 
 # Two models are suspected below the first; more are looked at again below the second.
 _SUSPECTED = 0.005
@@ -31,13 +31,15 @@ _WORK = 100_000_000
 _FEWEST = 32
 
 
-def neighbours_alike(scores: Floats, seed: int = 0) -> bool:
+def neighbours_alike(scores: Floats, of_task: Integers | None = None, seed: int = 0) -> bool:
     """Whether neighbours are more alike than chance makes them.
 
     Parameters
     ----------
     scores : ndarray, shape (k, n)
         Scores of every model on the samples in their order.
+    of_task : ndarray of int, shape (n,), optional
+        Tasks, which stand one after the other: samples are ranked within theirs.
     seed : int
         Of the permutations.
     """
@@ -48,8 +50,11 @@ def neighbours_alike(scores: Floats, seed: int = 0) -> bool:
     residual = residual[np.ptp(residual, axis=1) > 0]
     if not len(residual):
         return False
-    ranks = np.array([_mid_ranks(row) for row in residual])
-    ranks -= ranks.mean(axis=1, keepdims=True)
+    ranks = np.empty_like(residual)
+    tasks = np.zeros(n, dtype=np.int64) if of_task is None else of_task
+    for own in (np.flatnonzero(tasks == one) for one in np.unique(tasks)):
+        ranks[:, own] = [_mid_ranks(row) for row in residual[:, own]]
+        ranks[:, own] = (ranks[:, own] - ranks[:, own].mean(axis=1, keepdims=True)) / own.size
     lags = [2**power for power in range(int(np.log2(n / 8)) + 1)]
     moments = [_moments(ranks, lag) for lag in lags]
     highest = _highest(ranks, lags, moments)

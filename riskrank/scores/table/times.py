@@ -234,16 +234,10 @@ def neighbours_noted(scores: Scores, table: ScoreTable) -> ScoreTable:
         exponent = max(int(np.frexp(np.abs(values).max())[1]) for values in table.column(at))
         scaled = [np.ldexp(values, -exponent) for values in table.column(at)]
         means = np.array([unit_scores(*one)[order] for one in zip(scaled, table.row_samples, strict=True)])
-        if table.suite is not None:
-            means -= _task_means(means, table.suite.of_sample[order])
-        if neighbours_alike(means):
+        of_task = None if table.suite is None else table.suite.of_sample[order]
+        if neighbours_alike(means, of_task):
             return replace(table, warnings=(*table.warnings, _note(metric.name, means)))
     return table
-
-
-def _task_means(means: Floats, task: Integers) -> Floats:
-    sums = np.array([np.bincount(task, row) for row in means])
-    return np.asarray((sums / np.bincount(task))[:, task])
 
 
 def _note(metric: str, means: Floats) -> str:

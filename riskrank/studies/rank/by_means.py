@@ -237,7 +237,7 @@ def _level(finding: Finding, case: MeanCase) -> str:
     level = [case.models[i] for i in finding.models]
     one, k = case.of(finding.on), len(case.models)
     beats = len(one.beaten(case.family))
-    beaten = f"; it is shown to be above {beats} of {k - 1} others" if beats else ""
+    beaten = f"; {level[0]}'s is shown to be better than {beats} of {k - 1} others'" if beats else ""
     if len(level) == k and k > 2:
         return (
             f"No test tells {level[0]}, the best mean {finding.on} of these, from any of the {k - 1} others."
