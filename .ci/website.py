@@ -30,6 +30,7 @@ ORDER = (
             "costs": "Weigh quality against costs",
             "cross-validation": "Compare learners by cross-validation",
             "time-series": "Compare forecasts",
+            "noise": "Several judges, wordings, seeds",
             "python": "Work from Python and notebooks",
             "pictures": "Draw pictures",
             "scale": "Read large tables",

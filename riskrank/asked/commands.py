@@ -426,6 +426,7 @@ COMMANDS = (
                 documents="power.anytime:AnytimePowerDocument",
                 view="power.screen.anytime",
             ),
+            Paper(schema="power-noise", documents="power.noise:NoisePlanDocument", view="power.screen.noise"),
             Paper(schema="power-labels", documents="power.labels:LabelsDocument", view="power.screen.labels"),
         ),
         pictures=("curves",),

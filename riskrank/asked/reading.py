@@ -88,6 +88,13 @@ class ReadOptions(Settings):
         least=2,
         common=False,
     )
+    noise: tuple[str, ...] = ask(
+        (),
+        "Columns whose levels are a sample of others: judges, wordings, seeds. Means only.",
+        metavar="COL,...",
+        commas=True,
+        common=False,
+    )
     wide: bool = ask(False, "One row a model and sample, a column a metric.")
     matrix: str | None = ask(
         None, "One row a sample, a column a model; this is the metric.", metavar="METRIC", common=False
@@ -205,6 +212,7 @@ class ReadOptions(Settings):
         self._check_matrix()
         if self.task == NO_TASKS and self.task_weight:
             contradict(option("task", NO_TASKS), option("task_weight", self.task_weight[0]))
+        self._check_noise()
         check_judge(vars(self))
         self._unfold_metrics()
         both = sorted(set(self.lower) & set(self.higher))
@@ -244,6 +252,13 @@ class ReadOptions(Settings):
             return self
         both = (str(self.human), str(self.judge))
         return replace(self, metric=both, missing="keep", human=None, judge=None, allow_constant=True)
+
+    def _check_noise(self) -> None:
+        """Items and the sources that are named are all that varies; people correct one judge, not several."""
+        for other in ("human", "unpaired", "cluster", "group_by", "time", "folds"):
+            value = getattr(self, other)
+            if self.noise and value:
+                contradict(option("noise", ",".join(self.noise)), option(other, value))
 
     def _check_matrix(self) -> None:
         if self.matrix is not None and (self.wide or not self.matrix.strip()):

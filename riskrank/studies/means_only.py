@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from riskrank.engine.evidence.crossed import Components, crossed_difference
 from riskrank.engine.evidence.folds import fold_differences
 from riskrank.engine.evidence.student import Student, weighted_mean
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, UsageError, option
 from riskrank.scores.table.fold_design import FoldDesign
+from riskrank.scores.table.noise import ITEM, NoiseDesign
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.rounding import rounded
-from riskrank.studies.wording import counted
+from riskrank.studies.wording import counted, names
 
 FEWEST_FOLDS = 3
 
@@ -49,6 +52,8 @@ def mean_column(table: ScoreTable, at: int) -> MeanColumn | None:
     InputError
         If there are too few folds to tell how much they vary.
     """
+    if table.noise is not None:
+        return _of_noise(table.noise, at, table.metrics[at].name)
     design = table.folds
     if design is None:
         return None
@@ -73,6 +78,8 @@ def mean_column(table: ScoreTable, at: int) -> MeanColumn | None:
 
 def why_means(table: ScoreTable) -> str:
     """Why only means are compared, and what the rows count as, as a sentence."""
+    if table.noise is not None:
+        return _sources(table.noise)
     design = table.folds
     assert design is not None
     folds, sets = len(table.samples), len(design.folds)
@@ -82,6 +89,44 @@ def why_means(table: ScoreTable) -> str:
     worth = rounded(math.floor(10 * sum(one.worth for one in design.folds)) / 10, 1)
     told = f"{folds:,} folds of {of} share their training rows: counted as {worth} samples"
     return f"{told}{_unknown(design)}."
+
+
+def _of_noise(design: NoiseDesign, at: int, name: str) -> MeanColumn:
+    """Means over all rows, and differences over those that both models have."""
+    values, factors = design.values[:, :, at], [*design.factors.values()]
+    k = len(values)
+    found = np.zeros((3, k, k))
+    found[2] = 1.0
+    for i, j in itertools.combinations(range(k), 2):
+        apart, shared = design.differences(i, j, at)
+        one = crossed_difference(apart, [own[shared] for own in factors])
+        found[:, i, j] = one.value, one.error, one.df
+        found[:, j, i] = -one.value, one.error, one.df
+    items = len(np.unique(factors[0]))
+    whole = found[1][np.triu_indices(k, 1)]
+    alone = [
+        float(crossed_difference(apart, [factors[0][shared]]).error)
+        for apart, shared in (design.differences(i, j, at) for i, j in itertools.combinations(range(k), 2))
+    ]
+    worth = items * float(np.median((np.array(alone) / np.maximum(whole, 1e-300)) ** 2))
+    return MeanColumn(name, np.nanmean(values, axis=1), Student(*found), min(worth, items))
+
+
+def components_of(table: ScoreTable, pair: tuple[int, int], metric: int) -> Components:
+    """Where the variance of a difference of means comes from."""
+    assert table.noise is not None
+    apart, shared = table.noise.differences(*pair, metric)
+    return Components.of(apart, {name: own[shared] for name, own in table.noise.factors.items()})
+
+
+def _sources(design: NoiseDesign) -> str:
+    """The sources of noise, and those of few levels, as a sentence."""
+    drawn = [f"{count} of {name}" for name, count in design.levels.items() if name not in design.fixed]
+    items = len(np.unique(design.factors[ITEM]))
+    told = f"{items:,} items" + (f", {names(drawn)}, each a sample of others like them" if drawn else "")
+    told += f"; few of {names(design.few)}" if design.few else ""
+    fixed = [f"these {design.levels[name]} of {name}" for name in design.fixed]
+    return f"{told}; speaks of {names(fixed)} alone." if fixed else f"{told}."
 
 
 def _unknown(design: FoldDesign) -> str:
@@ -95,6 +140,12 @@ def refuse_distributions(table: ScoreTable, command: str) -> None:
     ------
     UsageError
     """
+    if table.noise is not None:
+        raise UsageError(
+            f"{command} looks at distributions of scores, and sources of noise are told of means",
+            found=option("noise", ",".join(table.options.noise)),
+            hint=f"riskrank rank and gate compare means; or average the runs: {option('repeats', 'mean')}",
+        )
     if table.folds is None:
         return
     raise UsageError(

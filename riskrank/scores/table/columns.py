@@ -43,6 +43,7 @@ class Roles:
     cluster: str | None = None
     group: str | None = None
     time: str | None = None
+    noise: str | None = None
     input: str | None = None
     output: str | None = None
     values: tuple[str, ...] = ()
@@ -85,7 +86,8 @@ def assign_roles(
     needed += [] if options.wide else ["metric", "score"]
     missing = [role for role in needed if role not in roles]
     if missing:
-        raise missing_columns(source, roles, missing, options, given)
+        known = {role: column for role, column in roles.items() if role not in ("time", "noise")}
+        raise missing_columns(source, known, missing, options, given)
     group = options.group_by
     if group is not None:
         _require_group(source, roles, group)
@@ -93,7 +95,8 @@ def assign_roles(
         _require_in_all_parts(source, column)
     values: tuple[str, ...] = ()
     if options.wide:
-        used = {roles.get(role) for role in (*OF_SAMPLES, "time", "model", *TEXTS)} | {group}
+        used = {roles.get(role) for role in (*OF_SAMPLES, "time", "noise", "model", *TEXTS)} | {group}
+        used |= {*options.noise}
         values = tuple(name for name in source.columns if name not in {*used, *source.folder_columns})
     return Roles(
         model=roles.get("model"),
@@ -106,6 +109,7 @@ def assign_roles(
         cluster=roles.get("cluster"),
         group=group,
         time=roles.get("time"),
+        noise=roles.get("noise"),
         input=roles.get("input"),
         output=roles.get("output"),
         values=values,
@@ -159,14 +163,16 @@ def no_column(source: Source, role: str, parts: Sequence[str], wrong: str) -> In
         hint=did_you_mean(
             wrong,
             source.columns,
-            write=lambda near: _role_of("+".join(near if part == wrong else part for part in parts), role),
+            write=lambda near: _role_of([near if part == wrong else part for part in parts], role),
             otherwise="name columns of this file",
         ),
     )
 
 
-def _role_of(column: str, role: str) -> str:
-    return option("columns", f"{role}={column}")
+def _role_of(parts: Sequence[str], role: str) -> str:
+    if role in ("time", "noise"):
+        return option(role, ",".join(parts))
+    return option("columns", f"{role}={'+'.join(parts)}")
 
 
 def named_columns(source: Source, named: Mapping[str, str], known: Sequence[str]) -> dict[str, str]:
@@ -196,7 +202,7 @@ def parse_columns(text: str | None, *, wide: bool = False, roles: Sequence[str] 
                 hint=did_you_mean(
                     role,
                     roles,
-                    write=partial(_role_of, column or "…"),
+                    write=partial(_role_of, [column or "…"]),
                     otherwise=f"write ROLE=COLUMN, separated by commas: {examples}",
                 ),
             )
@@ -236,8 +242,18 @@ def named_roles(options: ReadOptions) -> dict[str, str]:
     # A time may be said of what has another role: days are samples, or clusters of them.
     if options.time not in (None, NO_TASKS) and options.time != named.get("sample", "sample"):
         named["time"] = str(options.time)
+    for column in options.noise:
+        taken = next((role for role in (*named, *FOUND_BY_NAME) if named.get(role, role) == column), None)
+        if taken is not None:
+            raise UsageError(
+                f"{option('noise', column)}: this is the column of the {taken}s",
+                found=f"column '{column}' for two roles",
+                hint="name columns that say who judged, how it was asked, which run it was",
+            )
+    if options.noise:
+        named["noise"] = "+".join(options.noise)
     for role, column in named.items():
-        if options.matrix is not None and role not in (*OF_SAMPLES, "time"):
+        if options.matrix is not None and role not in (*OF_SAMPLES, "time", "noise"):
             raise UsageError(
                 f"{option('columns', f'{role}={column}')} contradicts {option('matrix', options.matrix)}",
                 found="a matrix, in which every column of numbers is a model",

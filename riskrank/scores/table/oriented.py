@@ -15,6 +15,7 @@ from riskrank.scores.table.fold_design import FoldDesign
 from riskrank.scores.table.judge import Judged
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.noise import NoiseDesign
 from riskrank.scores.table.scored import Scored
 from riskrank.scores.table.suite import Suite
 from riskrank.scores.table.texts import Texts
@@ -74,6 +75,8 @@ class ScoreTable:
         Per model the place of each row's sample, or cluster, in the order of time; None where there is none.
     folds : FoldDesign or None
         Which folds of cross-validation the samples are; None where they are samples.
+    noise : NoiseDesign or None
+        Scores by sample and level, where sources of noise were named.
     """
 
     models: tuple[str, ...]
@@ -99,6 +102,12 @@ class ScoreTable:
     texts: Texts | None = None
     units: tuple[Integers, ...] | None = None
     folds: FoldDesign | None = None
+    noise: NoiseDesign | None = None
+
+    @property
+    def means_only(self) -> bool:
+        """Whether nothing but means can be compared."""
+        return self.folds is not None or self.noise is not None
 
     def at_best(self) -> ScoreTable:
         """The table with what is missing at the best there can be; the same where nothing is told of it."""

@@ -54,7 +54,7 @@ def prepared(
     joined = [_with_joined_columns(*one) for one in zip(found, owns, strict=True)]
     if options.matrix is None:
         return [*zip(joined, owns, strict=True)]
-    own = {role: role for role in ("task", "cluster", "time") if role in named}
+    own = {role: role for role in ("task", "cluster", "time", "noise") if role in named}
     return [(_matrix(source, options.matrix, named, options.models), own) for source in joined]
 
 

@@ -17,6 +17,7 @@ from riskrank.scores.table.filled import FILLING, filled
 from riskrank.scores.table.folds import fold_design
 from riskrank.scores.table.metrics import oriented, resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.noise import noise_design, refuse_tasks
 from riskrank.scores.table.oriented import ScoreTable
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.rows import Rows
@@ -83,6 +84,11 @@ def _laid_out(scores: Scores, specs: tuple[MetricSpec, ...], warnings: Sequence[
     """Orient what was checked, and bring it into rows."""
     values = oriented(scores, specs)
     scores, specs, of_task = of_one_column(scores, specs)
+    noise = None
+    if scores.has("noise"):
+        refuse_tasks(scores)
+        noise = noise_design(scores, np.where(scores.invalid(), np.nan, values))
+        scores = replace(scores, options=replace(scores.options, repeats="mean"))
     scores, time = in_time(scores)
     rows, dropped = assemble(scores, values)
     constant = () if scores.options.allow_constant else constant_metrics(scores, rows.values, specs)
@@ -90,6 +96,8 @@ def _laid_out(scores: Scores, specs: tuple[MetricSpec, ...], warnings: Sequence[
         raise error
     table = _table(scores, rows, specs, (*scores.notes.warnings, *warnings, *dropped))
     table = _with_folds(_with_suite(table, scores, of_task), scores)
+    if noise is not None:
+        return replace(table, noise=noise)
     if time and scores.options.tests:
         return in_blocks(table, time)
     return neighbours_noted(scores, belonging_noted(scores, table))

@@ -90,8 +90,8 @@ class Scores:
     Attributes
     ----------
     frame : DataFrame
-        ``model``, ``sample``, ``metric``, ``task``, ``cluster``, ``group``, ``time`` are names, as numbers
-        into the list of those there are; a sample lies in one task; ``score`` is a float, NaN where
+        ``model``, ``sample``, ``metric``, ``task``, ``cluster``, ``group``, ``time``, ``noise`` are names, as
+        numbers into the list of those there are; a sample lies in one task; ``score`` is a float, NaN where
         ``state`` says why there is none; ``draw`` links the metrics of one draw; ``row`` counts the rows of
         all files. A column nobody named is of type Null, and so is ``state`` where every score is one.
     notes : Notes

@@ -19,11 +19,24 @@ from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metrics_file import described_metrics
 from riskrank.scores.table.written_numbers import as_numbers, writing_of
 
-COLUMNS = ("model", "sample", "metric", "score", "state", "draw", "task", "cluster", "group", "time", "row")
+COLUMNS = (
+    "model",
+    "sample",
+    "metric",
+    "score",
+    "state",
+    "draw",
+    "task",
+    "cluster",
+    "group",
+    "time",
+    "noise",
+    "row",
+)
 """Columns of the frame; what each holds is said at `riskrank.scores.table.scores.Scores`."""
 
 # Columns of names that a file has by its roles.
-_NAMED = ("model", "sample", "draw", "cluster", "group", "task", "time")
+_NAMED = ("model", "sample", "draw", "cluster", "group", "task", "time", "noise")
 # Metrics that a warning names with the option that picks each.
 _MOST_PICKED = 6
 # A text column with at least this share of numbers may be a metric with failures in it.

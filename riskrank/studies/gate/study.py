@@ -95,7 +95,7 @@ def gate(
     scored = None if judged is None else judged.entry.samples
     rows = _as_labelled(rows, judged)
     outcome, unit = overall(rows), _unit(claims)
-    why = "" if given[0].folds is None else why_means(given[0])
+    why = why_means(given[0]) if given[0].means_only else ""
     said = outcome_sentence(rows, metrics, unit, scored, why or _blind(claims))
     resamples = resamples_of(inference, len(claims), _most_samples(claims))
     return GateDocument(
@@ -119,7 +119,7 @@ def gate(
         texts=next((one.texts.said for one in given if one.texts is not None), ""),
         judged=judged,
         counted_as=why,
-        visible={} if settings.anytime else _visible(rows, family_of(settings)),
+        visible={} if settings.anytime else _visible(rows, claims, family_of(settings)),
     )
 
 
@@ -145,11 +145,14 @@ def _provenance(
     )
 
 
-def _visible(rows: Sequence[GateRow], family: Family) -> dict[str, float]:
+def _visible(rows: Sequence[GateRow], claims: Sequence[GateClaim], family: Family) -> dict[str, float]:
     """By metric how far from its margin a mean has to lie to be decided, four times out of five."""
     found: dict[str, float] = {}
-    for row in rows:
-        if row.statistic == MEAN and row.samples > 1:
+    for row, claim in zip(rows, claims, strict=True):
+        if claim.column.means is not None:
+            apart = claim.column.means.differences.visible(family.level(len(rows)))
+            found[row.metric] = max(found.get(row.metric, 0.0), float(apart[claim.new, claim.old]))
+        elif row.statistic == MEAN and row.samples > 1:
             spread = Student(np.zeros(1), np.array([row.standard_error]), np.array([row.samples - 1.0]))
             away = float(spread.visible(family.level(len(rows)))[0])
             found[row.metric] = max(found.get(row.metric, 0.0), away)

@@ -93,6 +93,13 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
         metavar="VALUE",
         common=False,
     )
+    cost: dict[str, float] = ask(
+        (),
+        f"With {option('noise')}: what a level of each source costs, items and the others.",
+        metavar="SOURCE=VALUE",
+        example="judge=20",
+        common=False,
+    )
     every: int = ask(
         50, f"With {option('anytime', True)}: samples between two looks.", metavar="N", least=1, common=False
     )

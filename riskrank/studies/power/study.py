@@ -31,6 +31,7 @@ from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.power.anytime import AnytimePowerDocument, anytime_between, anytime_of_pilot
 from riskrank.studies.power.document import PowerDocument, PowerRow
 from riskrank.studies.power.labels import LabelsDocument, labels_of_pilot
+from riskrank.studies.power.noise import NoisePlanDocument, plan_of_noise
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.verdict import power_verdict
 from riskrank.studies.provenance import described_inputs, portfolio_settings
@@ -43,7 +44,7 @@ from riskrank.studies.task_scale import on_task_scale
 
 def power(
     table: ScoreTable, settings: PowerSettings | None = None, runtime: Runtime | None = None
-) -> PowerDocument | AnytimePowerDocument | LabelsDocument:
+) -> PowerDocument | AnytimePowerDocument | LabelsDocument | NoisePlanDocument:
     """Say how often dominance would be significant with so many samples, and how many it takes.
 
     Data sets are drawn with replacement from a pilot; each is tested as ``dominance`` would test it. The
@@ -69,6 +70,8 @@ def power(
         If settings do not fit the table.
     """
     settings, runtime = settings or PowerSettings(), runtime or Runtime()
+    if table.noise is not None:
+        return plan_of_noise(table, settings)
     refuse_distributions(table, "power")
     if table.judged is not None:
         return labels_of_pilot(table, settings, runtime)

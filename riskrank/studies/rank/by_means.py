@@ -9,13 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio
+from riskrank.engine.evidence.crossed import Components
 from riskrank.engine.family import Family, Side
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document
 from riskrank.studies.findings import Finding, Sentences
-from riskrank.studies.means_only import MeanColumn, mean_column, visible_of, why_means
+from riskrank.studies.means_only import MeanColumn, components_of, mean_column, visible_of, why_means
 from riskrank.studies.metric_means import MetricMeans, metric_means
 from riskrank.studies.provenance import provenance
 from riskrank.studies.rank.document import RankRow
@@ -78,6 +79,8 @@ class MeanRankDocument(Document[RankRow]):
     family : Family
     why : str
         Why only means are compared.
+    components : Components or None
+        Where the noise of the difference of the first two comes from, where sources were named.
     """
 
     schema: ClassVar[str] = "rank-means"
@@ -86,6 +89,7 @@ class MeanRankDocument(Document[RankRow]):
     rankings: Sequence[MeanRanking]
     family: Family
     why: str
+    components: Components | None = None
 
     @property
     def question(self) -> str:
@@ -133,7 +137,13 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
         rankings=found,
         family=family,
         why=case.why,
+        components=None if table.noise is None else components_of(table, _first_two(found[0]), 0),
     )
+
+
+def _first_two(one: MeanRanking) -> tuple[int, int]:
+    first, second = one.ranking.order[:2].tolist()
+    return first, second
 
 
 def _refuse(table: ScoreTable, settings: RankSettings) -> None:

@@ -54,7 +54,7 @@ def rank(
 
     Parameters, errors and all else are those of :func:`rank_by_dominance`.
     """
-    if table.folds is not None:
+    if table.means_only:
         return rank_by_means(table, settings or RankSettings())
     return rank_by_dominance(table, settings, runtime)
 

@@ -9,6 +9,7 @@ from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.bars import with_bars
 from riskrank.shown.means import also, head, side_by_side
+from riskrank.shown.noise import shares_table
 from riskrank.shown.view import (
     MOST_METRICS,
     MOST_ROWS,
@@ -39,6 +40,7 @@ def view(document: MeanRankDocument) -> list[Section]:
     sections += [Line(document.why), _tests(document)]
     each = [_table(one, models, one.column.name) for one in rankings] if len(rankings) > 1 else []
     rest: list[Section] = [*also(document.more), *each]
+    rest += [] if document.components is None else [shares_table(document.components)]
     return [*sections, Line(option("explain", True), "Also:"), *asked_for([*rest, _reading()])]
 
 

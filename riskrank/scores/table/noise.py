@@ -1,0 +1,118 @@
+"""Scores whose noise comes from several named sources, laid out by sample and level (method §15)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.engine.evidence.crossed import FEWEST_LEVELS
+from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.errors import InputError, UsageError, option
+from riskrank.scores.table.scores import Scores
+
+ITEM = "item"
+"""The samples, as a source of noise."""
+
+_JOINT = re.compile(r"(?<!\\)\+")
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseDesign:
+    """Scores by model and by combination of a sample and a level of every source.
+
+    Attributes
+    ----------
+    factors : dict of str to ndarray of int, shapes (N,)
+        Level of each combination, by source; items first, then those that are drawn.
+    levels : dict of str to int
+        Of every source that was named.
+    values : ndarray, shape (k, N, m)
+        Larger is better; NaN where a model has no score.
+    """
+
+    factors: dict[str, Integers]
+    levels: dict[str, int]
+    values: Floats
+
+    def differences(self, one: int, other: int, metric: int) -> tuple[Floats, Booleans]:
+        """Differences of two models on what both were scored on, and which combinations these are."""
+        apart = self.values[one, :, metric] - self.values[other, :, metric]
+        shared = np.isfinite(apart)
+        return apart[shared], shared
+
+    @property
+    def fixed(self) -> list[str]:
+        """Sources of too few levels to be a sample of others: they are averaged."""
+        return [name for name, count in self.levels.items() if count < FEWEST_LEVELS]
+
+    @property
+    def few(self) -> list[str]:
+        """Sources that are drawn, of few levels."""
+        return [name for name, count in self.levels.items() if FEWEST_LEVELS <= count < FEWEST_LEVELS + 2]
+
+
+def refuse_tasks(scores: Scores) -> None:
+    """Refuse tasks beside sources of noise.
+
+    Raises
+    ------
+    UsageError
+    """
+    if scores.has("task"):
+        raise UsageError(
+            f"{option('noise', ','.join(scores.options.noise))} knows no tasks",
+            found="items and the sources that are named are all that varies",
+            hint=f"leave the tasks out: {option('task', 'none')}, or compare on one with {option('where')}",
+        )
+
+
+def noise_design(scores: Scores, values: Floats) -> NoiseDesign:
+    """Scores by sample and level, averaged over whatever else varies.
+
+    Parameters
+    ----------
+    scores : Scores
+    values : ndarray, shape (rows,)
+        Oriented, NaN where there is none.
+
+    Raises
+    ------
+    InputError
+        If a source has one level, or one of its own for every sample.
+    """
+    names, of_samples = scores.names("noise"), scores.codes("sample")
+    parts = [_JOINT.split(name) for name in names]
+    codes = scores.codes("noise")
+    columns, levels = {}, {}
+    for at, source in enumerate(scores.options.noise):
+        known, numbers = np.unique([part[at] for part in parts], return_inverse=True)
+        columns[source], levels[source] = numbers[codes], known.size
+        _refuse_no_source(
+            source, known.size, len(np.unique(of_samples * known.size + columns[source])), scores
+        )
+    joint = of_samples * len(names) + codes
+    used, row = np.unique(joint, return_inverse=True)
+    k, m, n = len(scores.models), len(scores.metrics), used.size
+    cell = (scores.codes("model") * n + row) * m + scores.codes("metric")
+    valid = ~np.isnan(values)
+    counts = np.bincount(cell[valid], minlength=k * n * m)
+    sums = np.bincount(cell[valid], values[valid], minlength=k * n * m)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = (sums / np.where(counts > 0, counts, np.nan)).reshape(k, n, m)
+    first = np.zeros(n, dtype=np.int64)
+    first[row[::-1]] = np.arange(row.size)[::-1]
+    factors = {ITEM: of_samples[first]}
+    factors |= {name: own[first] for name, own in columns.items() if levels[name] >= FEWEST_LEVELS}
+    return NoiseDesign(factors, levels, found)
+
+
+def _refuse_no_source(name: str, levels: int, pairs: int, scores: Scores) -> None:
+    samples = len(scores.samples)
+    if levels == 1 or (levels >= samples and pairs <= levels):
+        raise InputError(
+            f"{option('noise', name)} is no source of noise beside the samples",
+            found=f"{levels} value{'s' if levels > 1 else ''} on {samples} samples",
+            hint="name a column of which every sample has several values: judges, wordings, seeds",
+        )

@@ -1,0 +1,36 @@
+"""Shares of the variance that sources of noise have, drawn as bars of text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from riskrank.engine.evidence.crossed import Components
+from riskrank.shown.view import Column, Table
+from riskrank.studies.wording import percent
+
+_WIDE = 20
+
+
+def shares_table(components: Components, needed: Mapping[str, int | None] | None = None) -> Table:
+    """A row a source, the largest first; what is less than a hundredth is left out.
+
+    Parameters
+    ----------
+    components : Components
+    needed : mapping of str to int or None, optional
+        Levels that a plan would buy, by source.
+    """
+    size = dict(zip(components.names, components.levels, strict=True))
+    rows = []
+    for some, share in sorted(components.shares.items(), key=lambda one: -one[1]):
+        name = " × ".join(one for one in components.names if one in some) or "rest"
+        if share < 0.01 and name not in size:
+            continue
+        bar = "█" * round(_WIDE * share)
+        bought = needed.get(name) if needed else None
+        row = [name, f"{size[name]:,}" if name in size else "", percent(share) if share else "0 %", bar]
+        rows.append((*row, "" if bought is None else f"{bought:,}") if needed else tuple(row))
+    columns = [Column("source", "left"), Column("levels"), Column("of the variance"), Column("", "left")]
+    return Table(
+        "Where the noise comes from", (*columns, *([Column("to buy")] if needed else [])), tuple(rows)
+    )

@@ -1,0 +1,150 @@
+"""What to buy where noise has several sources: items, wordings, judges (method §15)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from riskrank.engine.evidence.crossed import Components
+from riskrank.errors import UsageError, option
+from riskrank.scores.table.noise import ITEM
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.document import Document
+from riskrank.studies.means_only import components_of, why_means
+from riskrank.studies.pairs import resolve_pair
+from riskrank.studies.power.options import PowerSettings
+from riskrank.studies.provenance import provenance
+from riskrank.studies.settings import level_of
+from riskrank.studies.wording import names, number
+
+# Of the variance today, so that the standard error is halved.
+KEPT = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """A source of noise: what it is of the variance of the mean, how many levels there are and would do."""
+
+    source: str
+    share: float
+    levels: int | None
+    needed: int | None
+    cost: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisePlanDocument(Document[SourceRow]):
+    """What halves the standard error of a difference of means, at the least cost.
+
+    Attributes
+    ----------
+    components : Components
+    error, planned : float
+        Standard error today, and of the plan; NaN where there is none.
+    why : str
+        What the sources are.
+    """
+
+    schema: ClassVar[str] = "power-noise"
+    row_type: ClassVar[type] = SourceRow
+
+    components: Components
+    error: float
+    planned: float | None
+    why: str
+
+    def meta(self) -> Mapping[str, Any]:
+        """Standard errors today, of the plan, and that no number of items passes."""
+        return {"error": self.error, "planned": self.planned, "floor": self.components.floor}
+
+
+def plan_of_noise(table: ScoreTable, settings: PowerSettings) -> NoisePlanDocument:
+    """Plan how many levels of each source halve the standard error of a difference of means.
+
+    Raises
+    ------
+    UsageError
+        If there are several metrics, no pair, or a cost of what is no source.
+    """
+    if len(table.metrics) > 1:
+        raise UsageError(
+            f"{option('noise', ','.join(table.options.noise))} plans a claim on one metric",
+            found=f"{len(table.metrics)} metrics",
+            hint=f"choose one: {option('metric', table.metrics[0].name)}",
+        )
+    if settings.pair is None and len(table.models) > 2:
+        raise UsageError(
+            f"{option('noise', ','.join(table.options.noise))} plans one claim, about two models",
+            found=f"{len(table.models)} models and no {option('pair')}",
+            hint=f"name them: {option('pair', 'NEW:OLD')}",
+        )
+    pair = (0, 1) if settings.pair is None else resolve_pair(settings.pair, table.models, parameter="pair")
+    found = components_of(table, pair, 0)
+    costs = _costs(found, settings)
+    plan = found.cheapest(costs, KEPT)
+    error = float(np.sqrt(found.variance(found.levels)))
+    planned = None if plan is None else float(np.sqrt(found.variance(plan)))
+    size = dict(zip(found.names, found.levels, strict=True))
+    wanted = {} if plan is None else dict(zip(found.names, plan, strict=True))
+    rows = [
+        SourceRow(
+            source_words(some, found.names),
+            share,
+            size.get(next(iter(some))) if len(some) == 1 else None,
+            wanted.get(next(iter(some))) if len(some) == 1 else None,
+            costs.get(next(iter(some))) if len(some) == 1 else None,
+        )
+        for some, share in sorted(found.shares.items(), key=lambda one: -one[1])
+    ]
+    first, second = (table.models[i] for i in pair)
+    return NoisePlanDocument(
+        provenance=provenance("power", table, settings, {"pair": [first, second], **level_of(settings)}),
+        rows=rows,
+        verdict=_verdict(found, plan, error, planned, f"{first} − {second}"),
+        components=found,
+        error=error,
+        planned=planned,
+        why=why_means(table),
+    )
+
+
+def source_words(some: frozenset[str], names_: tuple[str, ...]) -> str:
+    """A source of noise, or several together; what is left is the rest."""
+    return " × ".join(name for name in names_ if name in some) or "rest"
+
+
+def _costs(found: Components, settings: PowerSettings) -> dict[str, float]:
+    given = settings.cost
+    unknown = next((name for name in given if name not in found.names), None)
+    if unknown is not None:
+        raise UsageError(
+            f"{option('cost', f'{unknown}={given[unknown]:g}')} is the cost of no source of noise",
+            found=f"the sources are {names(found.names)}",
+            hint=f"name these, as in {option('cost', f'{ITEM}=1')}",
+        )
+    free = next((name for name, cost in given.items() if not cost > 0), None)
+    if free is not None:
+        raise UsageError(
+            f"{option('cost', f'{free}={given[free]:g}')}: a level costs something",
+            found="a plan would buy without end what costs nothing",
+            hint=f"give a number above 0, as in {option('cost', f'{free}=0.1')}",
+        )
+    return {name: given.get(name, 1.0) for name in found.names}
+
+
+def _verdict(
+    found: Components, plan: tuple[int, ...] | None, error: float, planned: float | None, what: str
+) -> str:
+    floor = found.floor
+    alone = f"More items alone never bring it below {number(floor)}." if floor > 0 else ""
+    halve = f"To halve the standard error of {what}, {number(error)}"
+    if plan is None or planned is None:
+        return f"{halve}, more than 40 levels of a source would be needed. {alone}".rstrip()
+    counts = [
+        f"{plan[0]:,} items",
+        *(f"{n} of {name}" for name, n in zip(found.names[1:], plan[1:], strict=True)),
+    ]
+    return f"{halve}: {names(counts, 9)}, the cheapest that do ({number(planned)}). {alone}".rstrip()
