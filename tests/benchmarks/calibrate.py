@@ -28,6 +28,7 @@ from calibration_rivals import CASES, RIVALS, rival_task
 from calibration_store import ROOT, Job, Store, code_version
 from calibration_suites import SUITE_CASES, suite_rows
 from calibration_tables import boundary_task, coverage_rows, disaster_task, risk_rows, table_task
+from dependent_rows import OUTCOMES, outcome_rows
 from finding_truths import KINDS, finding_rows
 from gate_simulation import CASES as GATES
 from gate_simulation import gate_rows
@@ -123,6 +124,10 @@ def finding_jobs(tables: int) -> list[Job]:
     return [Job("findings", kind, finding_rows, kind, max(tables // 2, 125)) for kind in KINDS]
 
 
+def dependent_jobs(tables: int) -> list[Job]:
+    return [Job("dependent", one.name, outcome_rows, one, one.tables * tables // 400, 20) for one in OUTCOMES]
+
+
 def rival_jobs(tables: int) -> list[Job]:
     return [
         Job(
@@ -157,6 +162,7 @@ PARTS = {
     "fronts": front_jobs,
     "judges": judge_jobs,
     "findings": finding_jobs,
+    "dependent": dependent_jobs,
     "rivals": rival_jobs,
 }
 

@@ -9,7 +9,17 @@ from calibration_boundaries import boundaries
 from calibration_cases import DIFFERENT, DISASTERS, IDENTICAL, TIED, Case
 from calibration_effects import COVERAGE, RISKS
 from calibration_rivals import CASES, RIVALS
-from calibration_sections import answers, dominance_of_vectors, findings, fronts, gates, judges, looks, suites
+from calibration_sections import (
+    answers,
+    dependent,
+    dominance_of_vectors,
+    findings,
+    fronts,
+    gates,
+    judges,
+    looks,
+    suites,
+)
 from calibration_store import Job, Store
 from calibration_tables import CLAIM_NAMES, COVERED, FALSE, FOUND, RESAMPLES, SECONDS, SETS_FIRST, SETS_SECOND
 from calibration_text import (
@@ -122,6 +132,7 @@ class Page:
             fronts(self),
             judges(self),
             findings(self),
+            dependent(self),
             self.rivals(),
         ]
         return "\n".join([INTRODUCTION, self.summary(), *parts])

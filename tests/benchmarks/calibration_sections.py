@@ -11,6 +11,7 @@ from calibration_looks import LEVEL as LOOK_LEVEL
 from calibration_looks import LOOK_CASES, LOOKS
 from calibration_suites import SUITE_CASES
 from calibration_text import LEAST_TABLES, LEAST_TABLES_OF_PAIRS, OK, mean, share, shown, table
+from dependent_rows import OUTCOMES
 from finding_truths import KINDS
 from gate_simulation import CASES, Case
 from suite_gate_simulation import SUITE_GATES
@@ -239,6 +240,32 @@ def findings(page) -> str:
         rows.append([kind, f"{len(outcomes):,}", shown(truth), shown(table_itself), mark])
     head = ("tables of", "tables", "refuted by the truth", "by the table", "≤ 0.06, 0")
     return FINDINGS_WORDS + table(head, rows)
+
+
+DEPENDENT_WORDS = """## Rows that are no independent samples
+
+Folds of cross-validation of learners that are equal by symmetry, forecasters over days, scores by several
+wordings and judges, and what tables are said to have been able to show: shares of tables between the bounds
+that are promised, one Monte-Carlo error beyond. What is refused decides nothing.
+
+"""
+
+
+def dependent(page) -> str:
+    """Shares of outcomes on rows that depend on each other."""
+    rows = []
+    for case in OUTCOMES:
+        outcomes = page.found("dependent", case.name)
+        if outcomes is None:
+            continue
+        known = outcomes[np.isfinite(outcomes[:, 0]), 0]
+        found = share(known)
+        if case.kind == "halved":
+            found = float(np.median(known)), 1.25 * float(known.std()) / np.sqrt(known.size)
+        kept = case.least - found[1] <= found[0] <= case.most + found[1]
+        mark = page.mark(kept, f"{case.name}: {shown(found)}", tables=len(outcomes))
+        rows.append([case.name, f"{len(outcomes):,}", shown(found), f"{case.least:g} to {case.most:g}", mark])
+    return DEPENDENT_WORDS + table(("tables of", "tables", "share", "promised", "kept"), rows)
 
 
 def _errors(case: Case) -> tuple[int, ...]:

@@ -2,7 +2,8 @@
 
 With J = R·K folds, R repeats of K, the mean difference varies by c·s², s² being the variance of the folds'
 differences: a part 1/K of it the folds have of their own, a part q = n_test/n_train they share. Repeats get
-half as much again of the shared part, since no estimate of the variance sees the shared training rows.
+half as much again of the shared part, since no estimate of the variance sees the shared training rows; what
+is shared differs from table to table, so that degrees of freedom are 2K and not J − 1.
 
 References
 ----------
@@ -55,6 +56,11 @@ class Folds:
         return min(1 / self.known + share, 1 / self.count + 1.5 * share)
 
     @property
+    def freedom(self) -> float:
+        """Degrees of freedom: repeats see the same rows again, and families of learners tell (2K at most)."""
+        return float(min(self.count - 1, 2 * (self.known or 2 * _FEW)))
+
+    @property
     def worth(self) -> float:
         """Independent samples that would tell as much, 1/c."""
         return 1 / self.kept
@@ -82,6 +88,6 @@ def fold_differences(values: Floats, of_fold: Integers, folds: tuple[Folds, ...]
     parts = [apart[..., of_fold == at] for at in range(len(folds))]
     spreads = [np.sqrt(one.kept) * part.std(axis=-1, ddof=1) for one, part in zip(folds, parts, strict=True)]
     alone = len(folds) == 1
-    df = [one.count - 1 if alone else (one.known or _FEW) - 1 for one in folds]
+    df = [one.freedom if alone else (one.known or _FEW) - 1 for one in folds]
     mean = np.stack([part.mean(axis=-1) for part in parts], axis=-1)
     return sum_of(weights * mean, weights * np.stack(spreads, axis=-1), np.array(df, dtype=float), sum(df))

@@ -13,9 +13,9 @@ from riskrank.errors import InputError, option
 from riskrank.scores.files import parsing
 from riskrank.scores.table.gaps import require_comparable
 from riskrank.scores.table.metrics_file import MetricSpec, how_to_bound
+from riskrank.scores.table.role_names import list_of
 from riskrank.scores.table.scored import absent_cells
 from riskrank.scores.table.scores import Scores
-from riskrank.scores.table.typed_rows import list_of
 
 # What `missing` says where gaps are filled.
 FILLING = ("worst", "bounds")

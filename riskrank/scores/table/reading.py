@@ -20,10 +20,11 @@ from riskrank.scores.table.folds import columns_of_folds
 from riskrank.scores.table.metrics_asked import metrics_asked
 from riskrank.scores.table.once import as_they_lie, beside_samples
 from riskrank.scores.table.preparation import prepared
+from riskrank.scores.table.role_names import list_of
 from riskrank.scores.table.scores import FileRead, Notes, Scores
 from riskrank.scores.table.tasks import told_apart
 from riskrank.scores.table.told_directions import told_directions
-from riskrank.scores.table.typed_rows import TypedRows, list_of, long_rows, wide_rows
+from riskrank.scores.table.typed_rows import TypedRows, long_rows, wide_rows
 
 
 def read_frame(

@@ -18,7 +18,7 @@ from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table.baseline import Baseline, Overlap
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metrics_asked import metrics_asked
-from riskrank.scores.table.typed_rows import list_of
+from riskrank.scores.table.role_names import list_of
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.table.further_columns import belonging_column
 from riskrank.scores.table.oriented import ScoreTable
+from riskrank.scores.table.role_names import list_of
 from riskrank.scores.table.scores import Scores, renamed
-from riskrank.scores.table.typed_rows import list_of
 
 NO_TIME = "none"
 

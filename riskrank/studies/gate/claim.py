@@ -54,6 +54,12 @@ class GateClaim:
         return None if series is None or not self.of_means else series[self.new] - series[self.old]
 
     @property
+    def scores(self) -> ClusteredScores:
+        """The scores it is tested on."""
+        alone = self.column.one_by_one
+        return self.column.scores if alone is None or not self.of_means else alone
+
+    @property
     def worth(self) -> int:
         """Independent samples it rests on."""
         if self.in_order is not None:
@@ -63,7 +69,7 @@ class GateClaim:
     @property
     def pair_scores(self) -> ClusteredScores:
         """The scores of its two models."""
-        return self.column.scores.of_models([self.new, self.old])
+        return self.scores.of_models([self.new, self.old])
 
     @property
     def boundary(self) -> float:
@@ -76,10 +82,12 @@ class GateClaim:
         """The claim with one model's scores of another, on the same samples."""
         column, best = self.column, other.column
         scores = replace(column.scores, values=_with_one(column.scores.values, best.scores.values, model))
-        series = None
+        series, alone = None, column.one_by_one
+        if alone is not None and best.one_by_one is not None:
+            alone = replace(alone, values=_with_one(alone.values, best.one_by_one.values, model))
         if column.in_order is not None and best.in_order is not None:
             series = _with_one(column.in_order, best.in_order, model)
-        return replace(self, column=replace(column, scores=scores, in_order=series))
+        return replace(self, column=replace(column, scores=scores, in_order=series, one_by_one=alone))
 
 
 def _with_one(own: tuple[Floats, ...], others: tuple[Floats, ...], model: int) -> tuple[Floats, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,6 +45,9 @@ class ScoreColumn:
         Where only means can be compared, what there is to say of them.
     in_order : tuple of k ndarrays, shapes (n,), or None
         Scores of the samples, or clusters of them, in the order of time.
+    one_by_one : ClusteredScores or None
+        The same scores where samples in the order of time are not drawn in blocks: claims on means know how
+        alike neighbours are.
     """
 
     name: str
@@ -57,6 +60,7 @@ class ScoreColumn:
     task: str | None = None
     means: MeanColumn | None = None
     in_order: tuple[Floats, ...] | None = None
+    one_by_one: ClusteredScores | None = None
 
 
 def score_columns(
@@ -83,6 +87,7 @@ def score_columns(
     columns: dict[str, list[ScoreColumn]] = {name: [] for name in ends}
     for group, part in tables.items():
         found = targets(part, PortfolioSettings(), per_metric=True, asked=settings)
+        alone = targets(_one_by_one(part), PortfolioSettings(), per_metric=True, asked=settings)
         for number, target in enumerate(found):
             if target.name in ends:
                 check_range(target.name, target.scores, table.models)
@@ -96,9 +101,19 @@ def score_columns(
                     *known[target.name],
                     means=mean_column(part, number),
                     in_order=_in_order(part, number),
+                    one_by_one=None if part.units is None else alone[number].scores,
                 )
                 columns[target.name].append(column)
     return columns
+
+
+def _one_by_one(table: ScoreTable) -> ScoreTable:
+    """The table with its samples, or clusters of them, out of the blocks they are drawn in."""
+    if table.units is None:
+        return table
+    whole = all(np.array_equal(*both) for both in zip(table.units, table.row_samples, strict=True))
+    names = None if whole else tuple(str(at) for at in range(int(table.units[0].max()) + 1))
+    return replace(table, clusters=table.units, cluster_names=names)
 
 
 def _in_order(table: ScoreTable, metric: int) -> tuple[Floats, ...] | None:

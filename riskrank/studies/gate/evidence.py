@@ -96,7 +96,7 @@ def _by_test(claims: Sequence[GateClaim]) -> dict[object, list[int]]:
 def _differences(claims: Sequence[GateClaim], inference: Inference, family: int) -> list[ResampledDifference]:
     comparisons = [
         Comparison.of(
-            claim.column.scores, claim.new, claim.old, claim.level, claim.column.limits, claim.column.bounded
+            claim.scores, claim.new, claim.old, claim.level, claim.column.limits, claim.column.bounded
         )
         for claim in claims
     ]
@@ -107,7 +107,7 @@ def _differences(claims: Sequence[GateClaim], inference: Inference, family: int)
     k = len(claims)
     found = []
     for at, (claim, one) in enumerate(zip(claims, comparisons, strict=True)):
-        scores, apart = claim.column.scores, claim.in_order
+        scores, apart = claim.scores, claim.in_order
         behind = behind_pairs(scores, [(claim.new, claim.old)])[claim.new, claim.old]
         if one.level is not None:
             behind = int(samples_behind_tail(behind, one.level))
@@ -118,7 +118,7 @@ def _differences(claims: Sequence[GateClaim], inference: Inference, family: int)
                 plain=drawn[at],
                 against=drawn[k + at],
                 in_favour=drawn[2 * k + at],
-                samples=one.samples if apart is None else apart.size,
+                samples=one.samples,
                 ordered=None if apart is None else mean_in_order(apart),
                 behind=behind,
                 modified=one.modified,
@@ -163,9 +163,7 @@ def _of_tests(claim: GateClaim, tests: DominanceTests, scores: ClusteredScores) 
 
 
 def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:
-    scores = claim.column.scores
-    if claim.in_order is not None:
-        return  # neighbours that are too alike were refused already
+    scores = claim.scores
     if scores.strata is not None:
         scores.strata.require_testable()
         if scores.strata.random:
@@ -201,10 +199,10 @@ def _require_tail(claim: GateClaim, labelled: int) -> None:
 def _few_samples(claims: Sequence[GateClaim]) -> list[str]:
     advice = []
     for claim in claims:
-        scores, unit = claim.column.scores, claim.column.scores.unit
+        scores, unit = claim.scores, claim.scores.unit
         counts = scores.cluster_counts
         n = min(counts[claim.new], counts[claim.old]) if scores.labelled is None else scores.labelled
-        advice += [] if claim.in_order is not None else weak_sizes(claim.pair_scores)
+        advice += weak_sizes(claim.pair_scores)
         if claim.level is not None and n * claim.level < 5:
             advice.append(
                 f"{option('on', claim.statistic)} looks at {n * claim.level:.2g} of {n} {unit}: fewer than "

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
-
 from riskrank.asked.suites import RANDOM, RANK
-from riskrank.engine.evidence.student import Student
-from riskrank.engine.family import Family
 from riskrank.errors import UsageError, one_line, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
@@ -17,7 +13,7 @@ from riskrank.studies.directions import refuse_assumed_costs
 from riskrank.studies.document import Provenance
 from riskrank.studies.gate.anytime import look, wagered
 from riskrank.studies.gate.claim import BETTER, NOT_WORSE, GateClaim
-from riskrank.studies.gate.claims import decide
+from riskrank.studies.gate.claims import decide, visible
 from riskrank.studies.gate.columns import ScoreColumn, score_columns, task_columns, without_a_claim
 from riskrank.studies.gate.document import GateDocument, GateRow, overall
 from riskrank.studies.gate.each_sample import SampleDocument, each_sample
@@ -119,7 +115,7 @@ def gate(
         texts=next((one.texts.said for one in given if one.texts is not None), ""),
         judged=judged,
         counted_as=why,
-        visible={} if settings.anytime else _visible(rows, claims, family_of(settings)),
+        visible={} if settings.anytime else visible(rows, claims, family_of(settings)),
     )
 
 
@@ -143,20 +139,6 @@ def _provenance(
         warnings=warnings,
         **(described_inputs(tables[0], metrics) | {"samples": len(samples)}),
     )
-
-
-def _visible(rows: Sequence[GateRow], claims: Sequence[GateClaim], family: Family) -> dict[str, float]:
-    """By metric how far from its margin a mean has to lie to be decided, four times out of five."""
-    found: dict[str, float] = {}
-    for row, claim in zip(rows, claims, strict=True):
-        if claim.column.means is not None:
-            apart = claim.column.means.differences.visible(family.level(len(rows)))
-            found[row.metric] = max(found.get(row.metric, 0.0), float(apart[claim.new, claim.old]))
-        elif row.statistic == MEAN and row.samples > 1:
-            spread = Student(np.zeros(1), np.array([row.standard_error]), np.array([row.samples - 1.0]))
-            away = float(spread.visible(family.level(len(rows)))[0])
-            found[row.metric] = max(found.get(row.metric, 0.0), away)
-    return found
 
 
 def _refuse_of_rows(table: ScoreTable, settings: ClaimSettings) -> None:
@@ -188,7 +170,7 @@ def _as_labelled(rows: list[GateRow], judged: JudgedChapter | None) -> list[Gate
 
 def _unit(claims: Sequence[GateClaim]) -> str:
     """What is drawn: clusters before samples, as of some groups each cluster may hold one."""
-    units = {"samples" if claim.in_order is not None else claim.column.scores.unit for claim in claims}
+    units = {claim.scores.unit for claim in claims}
     return "tasks" if "tasks" in units else min(units)
 
 

@@ -1,0 +1,272 @@
+"""Rows that are no independent samples: folds, series, crossed noise; and what tables could have shown.
+
+Every case gives one outcome a table, a share of which is promised. Learners are equal by symmetry: each has a
+set of features of its own, and all sets tell as much.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+import riskrank as rr
+from riskrank.engine.evidence.crossed import Components, crossed_difference
+from riskrank.engine.sampling.neighbours import neighbours_alike
+from riskrank.errors import RiskrankError
+
+# The true mean of a loss that an oracle, who knows the dependence, finds four times out of five.
+_ORACLE = 2.802
+
+
+@dataclass(frozen=True)
+class RowCase:
+    """A kind of table, and between what the share of its outcomes has to lie."""
+
+    name: str
+    kind: str
+    least: float
+    most: float
+    tables: int
+    of: tuple = ()
+
+
+def outcome_rows(case: RowCase, seeds: Sequence[int]) -> list[list[float]]:
+    """One outcome a table."""
+    return [[float(_KINDS[case.kind](np.random.default_rng([seed, 14]), *case.of))] for seed in seeds]
+
+
+def _learners(rng: np.random.Generator, learner: str, k: int, rows: int = 100, features: int = 3) -> bool:
+    """Whether any of k equal learners is told apart on ten times ten folds."""
+    inputs = rng.normal(size=(k, rows, features))
+    signal = inputs.sum(axis=(0, 2)) / np.sqrt(features * k)
+    target = signal + rng.normal(size=rows)
+    classes = target > np.median(target)
+    scores = []
+    for repeat in range(10):
+        order = rng.permutation(rows)
+        for fold in range(10):
+            tested = np.zeros(rows, dtype=bool)
+            tested[order[fold::10]] = True
+            for model in range(k):
+                value = _LEARNERS[learner](inputs[model], target, classes, tested)
+                scores.append((f"m{model}", repeat, fold, value))
+    frame = pl.DataFrame(scores, schema=["model", "repeat", "fold", "score"], orient="row")
+    return any(row.wins for row in rr.rank(frame, wide=True, higher="score").rows)
+
+
+def _least_squares(x: np.ndarray, target: np.ndarray, _: np.ndarray, tested: np.ndarray) -> float:
+    known = np.column_stack([np.ones(len(x)), x])
+    fit = np.linalg.lstsq(known[~tested], target[~tested], rcond=None)[0]
+    return -float(np.mean((target[tested] - known[tested] @ fit) ** 2))
+
+
+def _discriminant(x: np.ndarray, _: np.ndarray, classes: np.ndarray, tested: np.ndarray) -> float:
+    train, own = x[~tested], classes[~tested]
+    means = [train[own == side].mean(axis=0) for side in (False, True)]
+    within = sum(np.cov(train[own == side].T) * (np.count_nonzero(own == side) - 1) for side in (False, True))
+    weights = np.linalg.solve(within / (len(train) - 2), means[1] - means[0])
+    said = (x[tested] - (means[0] + means[1]) / 2) @ weights + np.log(own.mean() / (1 - own.mean())) > 0
+    return float(np.mean(said == classes[tested]))
+
+
+def _nearest(count: int) -> Callable[..., float]:
+    def learner(x: np.ndarray, _: np.ndarray, classes: np.ndarray, tested: np.ndarray) -> float:
+        far = ((x[tested][:, None] - x[~tested][None]) ** 2).sum(axis=2)
+        near = np.argsort(far, axis=1, kind="stable")[:, :count]
+        return float(np.mean((classes[~tested][near].mean(axis=1) > 0.5) == classes[tested]))
+
+    return learner
+
+
+_LEARNERS: dict[str, Callable[..., float]] = {
+    "least squares": _least_squares,
+    "linear discriminant": _discriminant,
+    "5 nearest": _nearest(5),
+    "1 nearest": _nearest(1),
+}
+
+
+def _series(rng: np.random.Generator, k: int, n: int, alike: float) -> np.ndarray:
+    noise = rng.normal(size=(k, n + 100))
+    for at in range(1, n + 100):
+        noise[:, at] += alike * noise[:, at - 1]
+    return noise[:, 100:]
+
+
+def _days(scores: np.ndarray) -> pl.DataFrame:
+    first = datetime.date(2025, 1, 1)
+    days = [str(first + datetime.timedelta(days=at)) for at in range(scores.shape[1])]
+    parts = [
+        pl.DataFrame({"model": f"m{i}", "sample": days, "metric": "loss", "score": own})
+        for i, own in enumerate(scores)
+    ]
+    return pl.concat(parts)
+
+
+def _wins(rng: np.random.Generator, k: int, n: int, alike: float, method: str = "R-SSD") -> bool:
+    """Whether equal forecasters over days are told apart by a ranking; refused they are not."""
+    try:
+        found = rr.rank(_days(_series(rng, k, n, alike)), lower="loss", method=method, resamples=2000)
+    except RiskrankError:
+        return False
+    return any(row.wins for row in found.rows)
+
+
+def _gated(rng: np.random.Generator, n: int, alike: float, on: str, shift: float = 0.0) -> bool:
+    """Whether a gate decides: wrongly of equal forecasters, rightly of a shift an oracle finds in .8."""
+    scores = _series(rng, 2, n, alike)
+    scores[1] += shift * _ORACLE * np.sqrt(2 / n) / (1 - alike)
+    try:
+        row = rr.gate(_days(scores), lower="loss", better="m0:m1", on=on).rows[0]
+    except RiskrankError:
+        return False
+    return row.verdict == "pass" if shift else row.verdict != "inconclusive"
+
+
+def _noted(rng: np.random.Generator, k: int, n: int) -> bool:
+    return neighbours_alike(rng.normal(size=(k, n)))
+
+
+def _crossed(
+    rng: np.random.Generator, wordings: int, judges: int, weight: float, missing: float
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    grids = np.meshgrid(np.arange(100), np.arange(wordings), np.arange(judges), indexing="ij")
+    i, w, j = (grid.ravel() for grid in grids)
+    d = rng.normal(size=100)[i] + weight * rng.normal(size=wordings)[w] + rng.normal(size=i.size)
+    # The only judge there is speaks for itself.
+    judged = rng.normal(size=judges)[j] if judges > 1 else 0.0
+    d += weight / 2 * (judged + rng.normal(size=(100, wordings))[i, w])
+    kept = rng.random(i.size) >= missing
+    return d[kept], {"item": i[kept], "wording": w[kept], "judge": j[kept]}
+
+
+def _covered(rng: np.random.Generator, wordings: int, judges: int, weight: float, missing: float) -> bool:
+    d, factors = _crossed(rng, wordings, judges, weight, missing)
+    used = [own for own in factors.values() if len(np.unique(own)) > 2]
+    low, high = crossed_difference(d, used).interval()
+    return bool(low <= 0 <= high)
+
+
+def _halved(rng: np.random.Generator, wordings: int, judges: int) -> float:
+    """The true error after buying, as a share of the one before."""
+    found = Components.of(*_crossed(rng, wordings, judges, 0.5, 0.0))
+    plan = found.cheapest({"item": 1.0, "wording": 10.0, "judge": 10.0})
+    if plan is None:
+        return np.nan
+
+    def variance(items: int, asked: int, judged: int) -> float:
+        together = 0.0625 / (items * asked) + 1 / (items * asked * judged)
+        return 1 / items + 0.25 / asked + 0.0625 / judged + together
+
+    return float(np.sqrt(variance(*plan) / variance(100, wordings, judges)))
+
+
+def _visible(
+    rng: np.random.Generator, n: int, spread: Callable[[np.random.Generator, int], np.ndarray]
+) -> bool:
+    """Whether a gate shows a difference of the size that tables like this are said to be able to show."""
+    hard, names = rng.normal(size=n), [f"s{at}" for at in range(n)]
+    scores = [hard + spread(rng, n) for _ in range(2)]
+
+    def asked() -> rr.api.Result:
+        parts = [
+            pl.DataFrame({"model": f"m{i}", "sample": names, "metric": "q", "score": own})
+            for i, own in enumerate(scores)
+        ]
+        return rr.gate(pl.concat(parts), better="m0:m1", time="none")
+
+    scores[0] = scores[0] + asked().document.visible["q"]
+    return asked().rows[0].verdict == "pass"
+
+
+def _normal(rng: np.random.Generator, n: int) -> np.ndarray:
+    return rng.normal(size=n)
+
+
+def _skewed(rng: np.random.Generator, n: int) -> np.ndarray:
+    return rng.exponential(size=n)
+
+
+_KINDS: dict[str, Callable[..., float]] = {
+    "learners": _learners,
+    "wins": _wins,
+    "gated": _gated,
+    "noted": _noted,
+    "covered": _covered,
+    "halved": _halved,
+    "visible": _visible,
+}
+
+OUTCOMES = (
+    *(
+        RowCase(
+            f"100 folds, {name}, k = {k}",
+            "learners",
+            0.0,
+            0.08 if "nearest" in name else 0.05,
+            300,
+            (name, k),
+        )
+        for name in _LEARNERS
+        for k in (2, 8)
+    ),
+    RowCase(
+        "100 folds, least squares, 54 rows of 30 features",
+        "learners",
+        0.0,
+        0.08,
+        200,
+        ("least squares", 2, 54, 15),
+    ),
+    *(
+        RowCase(f"250 days, AR {alike}, k = {k}: ranking", "wins", 0.0, 0.07, 200, (k, 250, alike))
+        for alike in (0.0, 0.5, 0.7, 0.9)
+        for k in (2, 5)
+    ),
+    RowCase("240 days, AR 0.6, first order", "wins", 0.0, 0.08, 300, (2, 240, 0.6, "R-FSD")),
+    RowCase("240 days, AR 0.6, second order", "wins", 0.0, 0.08, 300, (2, 240, 0.6, "R-SSD")),
+    RowCase("240 days, AR 0.6, gate on TVaR 5 %", "gated", 0.0, 0.10, 300, (240, 0.6, "tvar@0.05")),
+    RowCase("250 days, AR 0.6, gate on means", "gated", 0.0, 0.07, 300, (250, 0.6, "mean")),
+    RowCase(
+        "250 days, AR 0.6, gate on means, power (oracle: 0.80)",
+        "gated",
+        0.72,
+        1.0,
+        300,
+        (250, 0.6, "mean", 1.0),
+    ),
+    *(
+        RowCase(f"independent rows, k = {k}, n = {n}: note", "noted", 0.0, 0.011, 2000, (k, n))
+        for k in (2, 5, 12)
+        for n in (50, 250)
+    ),
+    *(
+        RowCase(
+            f"100 items × {w} wordings × {j} judges, {name}: covered",
+            "covered",
+            0.93,
+            0.97,
+            1500,
+            (w, j, weight, missing),
+        )
+        for w, j, weight, missing, name in (
+            (3, 3, 1.0, 0.0, "matter much"),
+            (5, 1, 1.0, 0.0, "matter much"),
+            (4, 5, 0.3, 0.0, "matter little"),
+            (4, 3, 0.5, 0.3, "30 % missing"),
+        )
+    ),
+    RowCase(
+        "bought after a pilot of 4 wordings, 4 judges: error kept, median", "halved", 0.45, 0.55, 400, (4, 4)
+    ),
+    RowCase(
+        "difference said to be visible, n = 60, normal: shown", "visible", 0.77, 0.83, 600, (60, _normal)
+    ),
+    RowCase(
+        "difference said to be visible, n = 200, skewed: shown", "visible", 0.77, 0.83, 600, (200, _skewed)
+    ),
+)
