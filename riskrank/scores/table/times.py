@@ -52,7 +52,7 @@ def in_time(scores: Scores) -> tuple[Scores, str]:
     -------
     scores : Scores
     by : str
-        The column of times; empty where nobody named one and samples are no dates.
+        The column of times, and how many lack; empty where nobody named one and samples are no dates.
 
     Raises
     ------
@@ -90,7 +90,17 @@ def in_time(scores: Scores) -> tuple[Scores, str]:
         )
     ordered = [scores.names(unit)[at] for at in np.argsort(of_unit, kind="stable")]
     frame = scores.frame.with_columns(renamed(scores.frame[unit], ordered))
-    return replace(scores, frame=frame), asked or column
+    return replace(scores, frame=frame), (asked or column) + _holes(first)
+
+
+def _holes(times: Floats) -> str:
+    """How many times lack between others that mostly follow at one distance, in words; none where few do."""
+    steps = np.diff(times)
+    usual = float(np.median(steps)) if steps.size else 0.0
+    if not usual or np.count_nonzero(steps == usual) < 0.5 * steps.size:
+        return ""
+    holes = int(np.rint(steps / usual - 1).sum())
+    return f", {holes:,} times lacking between" if holes > 0 else ""
 
 
 def _are_dates(samples: Sequence[str], column: str) -> bool:
@@ -149,21 +159,21 @@ def in_blocks(table: ScoreTable, by: str) -> ScoreTable:
     table : ScoreTable
         Whose samples, or clusters, are numbered in the order of time.
     by : str
-        The column of times.
+        The column of times, and what lacks there.
 
     Raises
     ------
     InputError
         If neighbours are so alike that next to nothing is left to test.
     """
-    unit = "samples" if table.cluster_names is None else "clusters"
+    unit, column = "samples" if table.cluster_names is None else "clusters", by.partition(",")[0]
     count = int(table.clusters[0].max()) + 1
     found = min(int(cosines_of(row).min()) for row in _residuals(table))
     block = blocks_in_order(count, max(found, 1))
     blocks = int(block[-1]) + 1
     if found < FEWEST_COSINES or (blocks < FEWEST_BLOCKS and not table.options.means_in_order):
         raise InputError(
-            f"{option('time', by)}: neighbours are so alike that {count} {unit} are too few for a test",
+            f"{option('time', column)}: neighbours are so alike that {count} {unit} are too few for a test",
             found=f"{blocks} blocks of {int((block == 0).sum())} {unit}, where a test takes {FEWEST_BLOCKS}",
             hint="score more of them"
             + ("" if table.options.means_in_order else ", or ask about means alone: riskrank gate")
