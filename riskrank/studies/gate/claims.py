@@ -7,12 +7,13 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from scipy.special import stdtrit
 
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.evidence.bets import Bet, e_values
 from riskrank.engine.evidence.bounds import either_way
 from riskrank.engine.evidence.evidence import Evidence
-from riskrank.engine.evidence.student import Student
+from riskrank.engine.evidence.student import POWER
 from riskrank.engine.family import Answers, Family, Side
 from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.document import VERDICTS, GateRow, known, whole
@@ -121,14 +122,23 @@ def _in_units(claim: GateClaim, estimate: float) -> float:
 
 
 def visible(rows: Sequence[GateRow], claims: Sequence[GateClaim], family: Family) -> dict[str, float]:
-    """By metric how far from its margin a mean has to lie to be decided, four times out of five."""
+    """By metric how far from its margin a mean has to lie to be decided, four times out of five.
+
+    The interval of a claim reaches as far as its tests do; one that is open on both sides tells nothing.
+    """
     found: dict[str, float] = {}
     for row, claim in zip(rows, claims, strict=True):
+        if row.statistic != MEAN:
+            continue
         if claim.column.means is not None:
             apart = claim.column.means.differences.visible(family.level(len(rows)))
-            found[row.metric] = max(found.get(row.metric, 0.0), float(apart[claim.new, claim.old]))
-        elif row.statistic == MEAN and row.samples > 1:
-            spread = Student(np.zeros(1), np.array([row.standard_error]), np.array([row.samples - 1.0]))
-            away = float(spread.visible(family.level(len(rows)))[0])
-            found[row.metric] = max(found.get(row.metric, 0.0), away)
+            away = float(apart[claim.new, claim.old])
+        else:
+            worse = row.low if row.direction == "higher" else row.high
+            if worse is None:
+                continue
+            away = abs(row.estimate - worse) + row.standard_error * float(
+                stdtrit(max(row.samples - 1, 1), POWER)
+            )
+        found[row.metric] = max(found.get(row.metric, 0.0), away)
     return found
