@@ -13,7 +13,7 @@ from riskrank.engine.evidence.folds import fold_differences
 from riskrank.engine.evidence.student import Student, weighted_mean
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.engine.types import Floats
-from riskrank.errors import InputError, UsageError, option
+from riskrank.errors import InputError, option
 from riskrank.scores.table.fold_design import FoldDesign
 from riskrank.scores.table.noise import ITEM, NoiseDesign
 from riskrank.scores.table.score_table import ScoreTable
@@ -131,29 +131,6 @@ def _sources(design: NoiseDesign) -> str:
 
 def _unknown(design: FoldDesign) -> str:
     return f" ({option('folds', 'K')} says how many a repeat has)" if design.unknown else ""
-
-
-def refuse_distributions(table: ScoreTable, command: str) -> None:
-    """Refuse what looks at distributions of scores, where scores are means of folds.
-
-    Raises
-    ------
-    UsageError
-    """
-    if table.noise is not None:
-        raise UsageError(
-            f"{command} looks at distributions of scores, and sources of noise are told of means",
-            found=option("noise", ",".join(table.options.noise)),
-            hint=f"riskrank rank and gate compare means; or average the runs: {option('repeats', 'mean')}",
-        )
-    if table.folds is None:
-        return
-    raise UsageError(
-        f"{command} looks at distributions, and a fold's score is a mean, whose spread is the fold's size",
-        found=f"{len(table.samples):,} folds of {counted(len(table.folds.folds), 'data set')}",
-        hint="riskrank rank and gate compare their means; for the rest score every row once, by the model of "
-        "the fold that left it out",
-    )
 
 
 def visible_of(column: MeanColumn, claims: int, alpha: float) -> float:

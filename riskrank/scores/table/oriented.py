@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,14 +12,16 @@ from riskrank.engine.types import Integers
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.scores.files.opening import InputFile
 from riskrank.scores.table.baseline import Overlap
-from riskrank.scores.table.fold_design import FoldDesign
 from riskrank.scores.table.judge import Judged
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.scores.table.noise import NoiseDesign
 from riskrank.scores.table.scored import Scored
 from riskrank.scores.table.suite import Suite
 from riskrank.scores.table.texts import Texts
+
+if TYPE_CHECKING:
+    from riskrank.scores.table.fold_design import FoldDesign
+    from riskrank.scores.table.noise import NoiseDesign
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -17,7 +17,6 @@ from riskrank.scores.table.filled import FILLING, filled
 from riskrank.scores.table.folds import fold_design
 from riskrank.scores.table.metrics import oriented, resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.scores.table.noise import noise_design, refuse_tasks
 from riskrank.scores.table.oriented import ScoreTable
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.rows import Rows
@@ -86,6 +85,8 @@ def _laid_out(scores: Scores, specs: tuple[MetricSpec, ...], warnings: Sequence[
     scores, specs, of_task = of_one_column(scores, specs)
     noise = None
     if scores.has("noise"):
+        from riskrank.scores.table.noise import noise_design, refuse_tasks
+
         refuse_tasks(scores)
         noise = noise_design(scores, np.where(scores.invalid(), np.nan, values))
         scores = replace(scores, options=replace(scores.options, repeats="mean"))

@@ -16,6 +16,7 @@ from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import Freedom
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.distributions import refuse_distributions
 from riskrank.studies.document import Provenance
 from riskrank.studies.dominance.case import DominanceCase
 from riskrank.studies.dominance.columns import DominanceColumn
@@ -29,7 +30,6 @@ from riskrank.studies.judged.chapter import (
     judged_meta,
     refuse_with_judge,
 )
-from riskrank.studies.means_only import refuse_distributions
 from riskrank.studies.metric_means import MetricMeans, metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime

@@ -10,6 +10,7 @@ from riskrank.errors import UsageError, one_line, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_assumed_costs
+from riskrank.studies.distributions import refuse_distributions
 from riskrank.studies.document import Provenance
 from riskrank.studies.gate.anytime import look, wagered
 from riskrank.studies.gate.claim import BETTER, NOT_WORSE, GateClaim
@@ -29,7 +30,7 @@ from riskrank.studies.gate.words import outcome_sentence
 from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.judged.chapter import JudgedChapter, judged_chapter, refuse_with_judge
 from riskrank.studies.judged.chapter import sentences as judge_worth
-from riskrank.studies.means_only import refuse_distributions, why_means
+from riskrank.studies.means_only import why_means
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime

@@ -14,6 +14,7 @@ from riskrank.engine.gsd.threshold import Threshold
 from riskrank.errors import index_of, option
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.distributions import refuse_distributions
 from riskrank.studies.document import Provenance
 from riskrank.studies.gsd.criteria import Criteria, criteria
 from riskrank.studies.gsd.document import Explanation, GsdDocument, rows
@@ -21,7 +22,6 @@ from riskrank.studies.gsd.options import GsdSettings
 from riskrank.studies.gsd.settings import described, relabelling, thresholds
 from riskrank.studies.gsd.tasks_as_samples import tasks_as_samples
 from riskrank.studies.gsd.verdict import gsd_verdict
-from riskrank.studies.means_only import refuse_distributions
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, provenance

@@ -20,11 +20,11 @@ from riskrank.engine.types import Floats
 from riskrank.errors import one_of
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.aggregation import described_aggregation
+from riskrank.studies.distributions import refuse_distributions
 from riskrank.studies.document import Provenance, entries
 from riskrank.studies.groups.study import GroupedDocument, Standing, study_by_group
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_chapter, judged_meta
 from riskrank.studies.judged.tails import tails_left_out, with_labels
-from riskrank.studies.means_only import refuse_distributions
 from riskrank.studies.metric_means import MetricMeans, metric_means
 from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.mrm.verdict import MeanRiskCase, mrm_verdict

@@ -16,8 +16,8 @@ from riskrank.engine.portfolio.summary import DEFAULT_LEVELS, Summary, summarise
 from riskrank.engine.types import Floats, Integers
 from riskrank.scores.table.metrics import assumed_against_its_name
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.distributions import refuse_distributions
 from riskrank.studies.document import Document
-from riskrank.studies.means_only import refuse_distributions
 from riskrank.studies.portfolio.options import FoldingSettings
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.rounding import decimals_of, rounded

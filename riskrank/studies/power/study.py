@@ -24,8 +24,8 @@ from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.distributions import refuse_distributions
 from riskrank.studies.document import Provenance
-from riskrank.studies.means_only import refuse_distributions
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.power.anytime import AnytimePowerDocument, anytime_between, anytime_of_pilot

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from riskrank.studies.groups.study import study_by_group
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance
-from riskrank.studies.rank.by_means import MeanRankDocument, rank_by_means
 from riskrank.studies.rank.case import Case
 from riskrank.studies.rank.document import RankDocument, RankRow, standings
 from riskrank.studies.rank.findings import rank_findings
@@ -40,6 +39,9 @@ from riskrank.studies.units import Units, units_of
 from riskrank.studies.visible import visible_differences
 from riskrank.studies.weights import weighed
 
+if TYPE_CHECKING:
+    from riskrank.studies.rank.by_means import MeanRankDocument
+
 EFFECTS = ("mean", "tvar", "difference", "difference_low", "difference_high")
 PLACES = ("rank", "rank_low", "rank_high", "wins", "losses", "tier", "score")
 
@@ -55,6 +57,8 @@ def rank(
     Parameters, errors and all else are those of :func:`rank_by_dominance`.
     """
     if table.means_only:
+        from riskrank.studies.rank.by_means import rank_by_means
+
         return rank_by_means(table, settings or RankSettings())
     return rank_by_dominance(table, settings, runtime)
 

@@ -11,12 +11,12 @@ from riskrank.errors import UsageError, option, spell
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.study import copa
+from riskrank.studies.distributions import refuse_distributions
 from riskrank.studies.document import Document, Provenance, Quote
 from riskrank.studies.dominance.study import DominanceDocument, dominance
 from riskrank.studies.gsd.document import GsdDocument
 from riskrank.studies.gsd.study import gsd
 from riskrank.studies.judged.chapter import refuse_with_judge
-from riskrank.studies.means_only import refuse_distributions
 from riskrank.studies.mrm.study import MeanRiskDocument, mrm
 from riskrank.studies.rank.document import RankDocument, RankRow
 from riskrank.studies.rank.options import RankSettings
