@@ -90,6 +90,7 @@ bench: $(VENV)/.group-bench  ## measure speed and memory, other packages beside 
 	$(BIN)/python tests/benchmarks/bench_copa.py
 	$(BIN)/python tests/benchmarks/bench_gsd.py
 	$(BIN)/python tests/benchmarks/bench_growth.py
+	$(BIN)/python tests/benchmarks/bench_refusals.py
 
 data: $(VENV)/.group-data  ## make the sample data again
 	$(BIN)/python sample_data/make_diamonds.py

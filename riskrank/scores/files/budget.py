@@ -15,8 +15,9 @@ from riskrank.errors import InputError, option
 from riskrank.scores.files.cells import column
 from riskrank.scores.files.contents import BeyondLimitError, too_large
 
-# Seconds a query may take, all its rows included.
+# Seconds a query may take, all its rows included; and without another row.
 MOST_SECONDS = 300.0
+MOST_SILENT = 60.0
 # Rows an answer may have: more than any table that fits into a machine.
 MOST_ROWS = 200_000_000
 # Bytes a database may take for its own work, whatever its answer may have.
@@ -42,6 +43,7 @@ class Budget:
         self._label = label
         self._limit = limit
         self._end = time.monotonic() + MOST_SECONDS
+        self._silent = time.monotonic() + MOST_SILENT
         self._before = _resident()
         self._rows = 0
         self._bytes = 0
@@ -63,6 +65,7 @@ class Budget:
         """
         self._rows += rows
         self._bytes += size
+        self._silent = time.monotonic() + MOST_SILENT
         problem = self.exceeded()
         if problem is not None:
             raise problem
@@ -80,8 +83,11 @@ class Budget:
         return too_large(self._label, self._limit)
 
     def _found(self) -> InputError | None:
-        if time.monotonic() > self._end:
+        now = time.monotonic()
+        if now > self._end:
             return self._over(f"{MOST_SECONDS:,.0f} seconds")
+        if now > self._silent:
+            return self._over(f"{MOST_SILENT:,.0f} seconds without another row")
         if self._rows > MOST_ROWS:
             return self._over(f"{MOST_ROWS:,} rows")
         if self._bytes > self._limit or _resident() - self._before > self.room():

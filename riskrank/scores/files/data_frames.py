@@ -13,6 +13,7 @@ from riskrank.scores.files.bounded import parse_json
 from riskrank.scores.files.delimited import DelimitedSource
 from riskrank.scores.files.json_objects import shown, unique_names
 from riskrank.scores.files.parsing import MISSING, TEXT, parse_scores
+from riskrank.scores.files.shape import require_columns, require_filled
 
 Columns = dict[str, list[object]]
 
@@ -64,13 +65,17 @@ def json_columns(
     elif isinstance(value, dict) and value and all(isinstance(cells, list) for cells in value.values()):
         columns = {str(name): list(cells) for name, cells in value.items()}
     elif isinstance(value, dict) and value and all(isinstance(cells, dict) for cells in value.values()):
+        require_columns(str(path), [*value])
         index = list(dict.fromkeys(at for cells in value.values() for at in cells))
+        require_filled(str(path), len(index), len(value), len(data))
         columns = {str(name): [cells.get(at) for at in index] for name, cells in value.items()}
     elif isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
         names = dict.fromkeys(name for row in value for name in row)
+        require_filled(str(path), len(value), len(names), len(data))
         columns = {str(name): [row.get(name) for row in value] for name in names}
     else:
         raise _no_table(path, shown(value), otherwise and otherwise(value))
+    require_columns(str(path), [*columns])
     lengths = sorted({len(cells) for cells in columns.values()})
     if len(lengths) != 1:
         raise _no_table(path, f"columns of {listing(lengths)} values", otherwise and otherwise(value))

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import polars as pl
 
 from riskrank.errors import InputError
+from riskrank.scores.files.shape import require_filled
 from riskrank.scores.files.source import Source, decode, first_line
 from riskrank.scores.files.two_headers import refuse_two_headers
 
@@ -73,6 +74,7 @@ class DelimitedSource(Source):
         return number
 
     def _read(self, places: Sequence[int]) -> pl.DataFrame:
+        require_filled(self.label, self._data.count(b"\n"), len(places), len(self._data))
         try:
             return (
                 pl.scan_csv(

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.files.cells import column
-from riskrank.scores.files.contents import too_large
 from riskrank.scores.files.query import TABLE, run_sql
 from riskrank.scores.files.source import FrameInMemory
 from riskrank.scores.files.tables import likeliest, with_columns
 from riskrank.scores.files.two_headers import refuse_two_headers
+from riskrank.scores.files.workbook_extents import Extent, extents, no_workbook
 
 
 class ExcelSource(FrameInMemory):
@@ -36,8 +35,7 @@ class ExcelSource(FrameInMemory):
         super().__init__(label, b"", sha256)
         if not data:
             raise self._empty("0 bytes")
-        _require_size(label, data, limit)
-        sheets = _sheets(label, data)
+        sheets = _sheets(label, data, limit)
         if not sheets:
             raise self._empty("no sheet with a header and rows")
         if sql is None and len(sheets) > 1:
@@ -63,7 +61,7 @@ class ExcelSource(FrameInMemory):
         return position + self._first_row
 
 
-def _sheets(label: str, data: bytes) -> dict[str, pl.DataFrame]:
+def _sheets(label: str, data: bytes, limit: int) -> dict[str, pl.DataFrame]:
     """Read the sheets that hold a table: a header in the first row, and rows below it."""
     try:
         import openpyxl  # type: ignore[import-untyped]
@@ -74,30 +72,34 @@ def _sheets(label: str, data: bytes) -> dict[str, pl.DataFrame]:
             hint="pip install 'riskrank[excel]', or save the sheet as CSV",
         ) from None
     try:
+        reach = extents(label, data, limit)
         # Formulas have the values Excel last computed for them.
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         frames = {
             sheet.title: frame
             for sheet in book.worksheets
-            if (frame := _frame(label, sheet.title, list(sheet.values))) is not None
+            if (frame := _frame(label, sheet.title, list(_rows(sheet, reach, values_only=True)))) is not None
         }
         gaps = [title for title, frame in frames.items() if sum(frame.null_count().row(0))]
         if gaps:
             formulas = openpyxl.load_workbook(io.BytesIO(data), read_only=True)
             for title in gaps:
-                _refuse_uncomputed(label, title, formulas[title].iter_rows(), book[title].iter_rows())
+                _refuse_uncomputed(label, title, _rows(formulas[title], reach), _rows(book[title], reach))
         return frames
     except InputError:
         raise
     except Exception as error:  # openpyxl lets through whatever zipfile, XML and its own parts raise
-        raise InputError(
-            f"{label}: the file cannot be read as an Excel workbook",
-            found=f"{type(error).__name__}: {error}".splitlines()[0],
-            hint="save it again as .xlsx; older .xls files and encrypted ones cannot be read",
-        ) from None
+        raise no_workbook(label, f"{type(error).__name__}: {error}".splitlines()[0]) from None
 
 
-def _frame(label: str, title: str, rows: list[tuple[object, ...]]) -> pl.DataFrame | None:
+def _rows(sheet: Any, reach: Mapping[str, Extent], **how: bool) -> Iterator[Sequence[Any]]:
+    """The rows as far as there is anything, whatever size the sheet gives itself."""
+    extent = reach[sheet._worksheet_path]
+    if extent.rows:
+        yield from sheet.iter_rows(1, extent.rows, 1, extent.columns, **how)
+
+
+def _frame(label: str, title: str, rows: Sequence[Sequence[object]]) -> pl.DataFrame | None:
     rows = [row for row in rows if any(cell is not None for cell in row)]
     if len(rows) < 2:
         return None
@@ -137,14 +139,3 @@ def _refuse_uncomputed(
             hint="open the workbook in a spreadsheet program and save it, which computes them; or save the "
             "sheet as CSV",
         )
-
-
-def _require_size(label: str, data: bytes, limit: int) -> None:
-    """Refuse a workbook whose parts say they unpack to more than allowed; openpyxl believes them too."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-    except zipfile.BadZipFile:
-        return  # told of where it is read
-    if size > limit:
-        raise too_large(label, limit)

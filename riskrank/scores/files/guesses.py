@@ -28,6 +28,8 @@ _USUAL_NAMES = {
     "verdict": "verdict winner judgement judgment preference outcome decision label choice result",
 }
 
+_TELLING = frozenset(" ".join(_USUAL_NAMES.values()).split())
+
 # Words for one of several runs of the same thing: its scores are draws of one sample.
 RUN = _set(
     "run runs seed seeds draw draws trial trials repeat repeats repetition rep epoch epochs attempt "
@@ -76,6 +78,11 @@ def words(name: str) -> set[str]:
 def numbers_runs(name: str) -> bool:
     """Whether a column's name says that it numbers runs."""
     return bool(words(name) & RUN)
+
+
+def sounds_like_a_role(name: str) -> bool:
+    """Whether a column's name, or a word of it, is usual for any role."""
+    return name.casefold() in _TELLING or bool(words(name) & _TELLING)
 
 
 def may_name_samples(name: str) -> bool:

@@ -12,6 +12,7 @@ import polars as pl
 
 from riskrank.errors import InputError
 from riskrank.scores.files.json_objects import Pairs, is_half, no_unicode, repeated_name
+from riskrank.scores.files.shape import MOST_COLUMNS, require_columns, require_filled
 from riskrank.scores.files.source import Source, decode, excerpt
 
 # An escape for half of a surrogate pair, without the other half beside it.
@@ -21,6 +22,9 @@ _HALF = re.compile(
 )
 # A name written with an escape: Polars takes the first of two such columns where others take the last.
 _ESCAPED_NAME = re.compile(rb'"(?:[^"\\]++|\\[^u])*+\\u(?:[^"\\]++|\\.)*+"\s*+:')
+
+# Bytes of lines whose names are looked at together; and names that are counted one by one.
+_PIECE, _MOST_COUNTED = 1 << 14, 100
 
 
 class JsonLinesSource(Source):
@@ -32,17 +36,13 @@ class JsonLinesSource(Source):
             raise self._empty(f"{len(data)} bytes")
         self._frame: pl.DataFrame | None = None
         self._halves: dict[str, int] = {}
+        self._lines = self._data.count(b"\n") + 1
         escaped = b"\\u" in self._data
         if escaped and (_HALF.search(self._data) or _ESCAPED_NAME.search(self._data)):
             self._frame = self._read_line_by_line()
         try:
-            # Every line is looked at: a metric that first occurs far down must not be lost.
-            if self._frame is None:
-                schema = pl.scan_ndjson(io.BytesIO(self._data), infer_schema_length=None).collect_schema()
-                raw = list(schema)
-            else:
-                raw = self._frame.columns
-        except (pl.exceptions.PolarsError, OSError):
+            raw = self._names() if self._frame is None else self._frame.columns
+        except (pl.exceptions.PolarsError, OSError, ValueError, RecursionError):
             self._frame = self._read_line_by_line()
             raw = self._frame.columns
         self._raw = raw
@@ -64,6 +64,36 @@ class JsonLinesSource(Source):
                 self._frame = self._read_line_by_line()
         return self._frame.select(pl.col(raw[name]).alias(name) for name in names)
 
+    def _names(self) -> list[str]:
+        """The names in all lines, as they come: a metric that first occurs far down must not be lost.
+
+        A piece at a time: Polars compares all names of what it is given with those of each line.
+        """
+        names: dict[str, None] = {}
+        start = 0
+        while start < len(self._data):
+            end = self._data.find(b"\n", start + _PIECE) + 1 or len(self._data)
+            piece, start = self._data[start:end], end
+            if piece.count(b":") > MOST_COLUMNS:  # one long line
+                names.update(dict.fromkeys(json.loads(piece)))
+                require_columns(self.label, [*names])
+            elif piece.strip():
+                found = pl.scan_ndjson(io.BytesIO(piece), infer_schema_length=None).collect_schema()
+                self._add_names(names, found.keys() - names, piece)
+        return list(names)
+
+    def _add_names(self, names: dict[str, None], new: set[str], piece: bytes) -> None:
+        """Add new names of some lines in the order there, which Polars does not tell."""
+        if not new:
+            return
+        require_filled(self.label, self._lines, len(names) + len(new), len(self._data))
+        for line in filter(bytes.strip, piece.split(b"\n")):
+            here = [name for name in json.loads(line) if name in new]
+            names.update(dict.fromkeys(here))
+            new.difference_update(here)
+            if not new:
+                return
+
     def row_number(self, position: int) -> int:
         """The number of a data row as a reader of the file would count it."""
         lines = (number for number, line in enumerate(self._data.split(b"\n"), start=1) if line.strip())
@@ -72,7 +102,7 @@ class JsonLinesSource(Source):
     def _read_line_by_line(self) -> pl.DataFrame:
         """Read as Python does, which names the line that is wrong and accepts its own NaN and Infinity."""
         columns: dict[str, list[str | None]] = {}
-        height = 0
+        height = known = 0
         for number, line in enumerate(self._data.split(b"\n"), start=1):
             if not line.strip():
                 continue
@@ -87,6 +117,9 @@ class JsonLinesSource(Source):
                     text = None
                 values.append(text)
             height += 1
+            if len(columns) > known:
+                known = len(columns)
+                require_filled(self.label, self._lines, known, len(self._data))
         for values in columns.values():
             values.extend([None] * (height - len(values)))
         return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
@@ -96,19 +129,19 @@ class JsonLinesSource(Source):
 
         Names are counted first: where there are as many as rows, and no row lacks one, none has two.
         """
-        for name in frame.columns:
-            key = json.dumps(name, ensure_ascii=False).encode()
-            filled = frame.height - frame[name].null_count()
-            # The name may also be a value somewhere; only then is it worth looking for the colon.
-            if self._data.count(key) <= filled:
-                continue
-            if len(re.findall(re.escape(key) + rb"\s*:", self._data)) > filled:
-                break
-        else:
-            return
-        for number, line in enumerate(self._data.split(b"\n"), start=1):
-            if line.strip():
-                self._object(number, line)
+        # To look for many names takes longer than to read all lines.
+        if frame.width > _MOST_COUNTED or any(map(self._may_be_repeated, frame)):
+            for number, line in enumerate(self._data.split(b"\n"), start=1):
+                if line.strip():
+                    self._object(number, line)
+
+    def _may_be_repeated(self, column: pl.Series) -> bool:
+        key = json.dumps(column.name, ensure_ascii=False).encode()
+        filled = column.len() - column.null_count()
+        # The name may also be a value somewhere; only then is it worth looking for the colon.
+        if self._data.count(key) <= filled:
+            return False
+        return len(re.findall(re.escape(key) + rb"\s*:", self._data)) > filled
 
     def _object(self, number: int, line: bytes) -> dict:
         try:

@@ -31,9 +31,9 @@ def unique_names(label: str, pairs: list[tuple[str, object]]) -> dict[str, objec
     InputError
         If a name occurs twice.
     """
-    found = Pairs(pairs)
-    if found.repeated is not None:
-        raise repeated_name(f"{label}: an object", found.repeated)
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise repeated_name(f"{label}: an object", str(Pairs(pairs).repeated))
     return found
 
 

@@ -39,10 +39,9 @@ class ParquetSource(Source):
         if self._limit is not None and self.height() * len(wanted) * _CELL > self._limit:
             raise too_large(self.label, self._limit)
         frame = self._read(lambda: pl.read_parquet(io.BytesIO(self._data), columns=wanted))
-        frame = frame.select(pl.col(raw[name]).alias(name) for name in names)
-        if frame.height == 0 and not self.may_be_empty:
+        if wanted and frame.height == 0 and not self.may_be_empty:
             raise self._empty("a Parquet file with no rows")
-        return frame
+        return frame.select(pl.col(raw[name]).alias(name) for name in names)
 
     def scan(self, names: Sequence[str]) -> pl.LazyFrame:
         """The named columns without reading them yet."""

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.errors import InputError, listing
+from riskrank.scores.files.shape import require_columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +121,7 @@ class Source(ABC):
 
     def _name_columns(self, raw: Sequence[str]) -> None:
         """Strip the column names; one that occurs twice could mean either column."""
+        require_columns(self.label, raw)
         self.columns = tuple(name.strip() for name in raw)
         named = [name for name in self.columns if name]
         twice = [name for name, count in Counter(named).items() if count > 1]

@@ -73,7 +73,7 @@ class MatrixSource(DerivedSource):
         models = len(self._models)
         if name == "score":
             frame = self._inner.load(self._models)
-            parts = [frame.select(pl.col(model).alias(name)) for model in self._models]
+            parts = [frame[model].alias(name).to_frame() for model in self._models]
             return pl.concat(parts, how="vertical_relaxed")[name]
         if name == "model":
             cells = [pl.repeat(model, self._height, dtype=pl.String, eager=True) for model in self._models]

@@ -18,6 +18,7 @@ from riskrank.scores.files.guesses import (
     may_name_samples,
     names_something,
     sample_columns,
+    sounds_like_a_role,
     synonym,
     unique_with,
 )
@@ -29,6 +30,7 @@ from riskrank.scores.table.written_numbers import reading_query, writing_of
 
 # Columns whose contents are looked at for a guess.
 _MOST_CANDIDATES = 20
+_MOST_LOOKED_AT = 300
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,7 +172,7 @@ def _tells_apart(source: Source, names: Sequence[str]) -> bool:
 
 
 def _guess(source: Source, roles: Mapping[str, str], missing: Sequence[str], options: ReadOptions) -> _Guess:
-    free = [column for column in source.columns if column and column not in roles.values()]
+    free = _looked_at([column for column in source.columns if column and column not in roles.values()])
     told = [roles["score"]] if "score" in roles else []
     loaded = source.load([*free, *told]) if free or told else pl.DataFrame()
     written = {name: writing for name in [*free, *told] if (writing := writing_of(loaded[name])) is not None}
@@ -213,6 +215,15 @@ def _guess(source: Source, roles: Mapping[str, str], missing: Sequence[str], opt
         measures=tuple(measures),
         query=reading_query(used) if used and not own else "",
     )
+
+
+def _looked_at(columns: Sequence[str]) -> Sequence[str]:
+    """All columns; of very many the first, of those first whose names say something."""
+    if len(columns) <= _MOST_LOOKED_AT:
+        return columns
+    first = sorted(columns, key=sounds_like_a_role, reverse=True)[:_MOST_LOOKED_AT]
+    chosen = {*first}
+    return [column for column in columns if column in chosen]
 
 
 def _models(source: Source, known: Mapping[str, str], text: Sequence[str]) -> list[str]:

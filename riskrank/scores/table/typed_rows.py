@@ -116,7 +116,7 @@ def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
     every = pl.Series(metrics, dtype=pl.Enum(metrics))
     coded["metric"] = every.gather(np.tile(np.arange(len(metrics), dtype=np.uint32), frame.height))
     doubts = () if asked else tuple(_doubts(source, frame[list(metrics)], declared, options))
-    truths = tuple(name for name in metrics if frame.schema[name] == pl.Boolean)
+    truths = tuple(name for name in metrics if frame[name].dtype == pl.Boolean)
     return TypedRows(_laid(coded, scores.ravel(), state, row), frame.height, doubts, truths)
 
 

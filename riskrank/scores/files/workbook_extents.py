@@ -1,0 +1,127 @@
+"""How far the cells of a workbook reach that hold something, told before anything makes room for them."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from dataclasses import dataclass
+from typing import IO
+from xml.parsers import expat
+
+from riskrank.errors import InputError
+from riskrank.scores.files.contents import too_large
+from riskrank.scores.files.shape import require_filled
+
+_PIECE = 1 << 18
+# Bytes of a tag with its attributes, and levels of elements, that programs stay far below.
+_LONGEST_TAG, _DEEPEST = 1 << 20, 256
+# What a sheet of Excel holds.
+_ROWS, _COLUMNS = 1_048_576, 16_384
+_PLACE = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d+)")
+
+
+@dataclass(slots=True)
+class Extent:
+    """The last row of a sheet that holds anything, and the last column of its first such row."""
+
+    rows: int = 0
+    columns: int = 0
+
+
+def extents(label: str, data: bytes, limit: int) -> dict[str, Extent]:
+    """Look through all parts of a workbook once, in time of their bytes.
+
+    Returns
+    -------
+    dict of str to Extent
+        By the names of the parts.
+
+    Raises
+    ------
+    InputError
+        If the parts are larger than `limit`, a sheet is nearly empty, or a part is none that any program
+        writes: tags without end, elements without ground, cells no sheet has.
+    BadZipFile
+    """
+    found: dict[str, Extent] = {}
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = archive.infolist()
+        if sum(member.file_size for member in members) > limit:
+            raise too_large(label, limit)
+        for member in members:
+            with archive.open(member) as part:
+                one = found[member.filename] = _Part(label, member.filename).read(part)
+            require_filled(label, one.rows, one.columns, member.file_size)
+    return found
+
+
+class _Part:
+    """One part as it is read: where the parser is, and what it saw."""
+
+    def __init__(self, label: str, name: str) -> None:
+        self._label, self._name = label, name
+        self._found = Extent()
+        self._depth = self._row = self._column = self._width = 0
+        self._parser = expat.ParserCreate(namespace_separator=" ")
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+
+    def read(self, part: IO[bytes]) -> Extent:
+        """Read to its end, or to where it is no XML: pictures are none, and who reads a sheet will say it."""
+        given = 0
+        while piece := part.read(_PIECE):
+            try:
+                self._parser.Parse(piece)
+            except expat.ExpatError:
+                break
+            given += len(piece)
+            if given - max(self._parser.CurrentByteIndex, 0) > _LONGEST_TAG:
+                raise self._refused(f"a tag of more than {_LONGEST_TAG:,} bytes")
+        return self._found
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise self._refused(f"elements nested more than {_DEEPEST} deep")
+        kind = name.rpartition(" ")[2]
+        if kind == "c":
+            place = _PLACE.fullmatch(attributes.get("r", ""))
+            self._column = _number_of(place[1]) if place else self._column + 1
+        elif kind in ("v", "f", "is"):
+            self._width = max(self._width, self._column)
+        elif kind == "row":
+            self._new_row(attributes.get("r"))
+
+    def _new_row(self, said: str | None) -> None:
+        row = self._row + 1 if said is None else float(said)
+        if not self._row < row <= _ROWS:
+            raise self._refused(f"row {said} after row {self._row:,}")
+        self._row, self._column, self._width = int(row), 0, 0
+
+    def _end(self, name: str) -> None:
+        self._depth -= 1
+        if self._width and name.rpartition(" ")[2] == "row":
+            if self._width > _COLUMNS:
+                raise self._refused(f"{self._width:,} columns in row {self._row:,}")
+            self._found.rows = self._row
+            self._found.columns = self._found.columns or self._width
+
+    def _refused(self, found: str) -> InputError:
+        return no_workbook(self._label, f"{found} in {self._name}")
+
+
+def no_workbook(label: str, found: str) -> InputError:
+    """Tell that a file is no workbook that can be read."""
+    return InputError(
+        f"{label}: the file cannot be read as an Excel workbook",
+        found=found,
+        hint="save it again as .xlsx; older .xls files and encrypted ones cannot be read",
+    )
+
+
+def _number_of(letters: str) -> int:
+    number = 0
+    for letter in letters.upper():
+        number = 26 * number + ord(letter) - ord("A") + 1
+    return number

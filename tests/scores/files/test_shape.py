@@ -1,0 +1,96 @@
+"""Very wide and nearly empty tables are refused in time of their bytes; wide ones are read."""
+
+import json
+import time
+
+import polars as pl
+import pytest
+
+from riskrank.asked.reading import ReadOptions
+from riskrank.errors import InputError
+from riskrank.scores.files.json_lines import JsonLinesSource
+from riskrank.scores.files.parquet import ParquetSource
+from riskrank.scores.table.score_table import read_scores
+
+WIDE = 20_000
+
+
+def _rows(columns, suffix):
+    row = {f"c{at}": at % 7 / 7 for at in range(columns)}
+    if suffix == "csv":
+        return f"{','.join(row)}\n{','.join(map(str, row.values()))}\n"
+    return json.dumps([row] if suffix == "json" else row)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "json", "parquet"])
+def test_a_wide_file_without_roles_is_refused_at_once(write, suffix):
+    columns = {f"c{at}": [at % 7 / 7] for at in range(WIDE)}
+    path = write(f"t.{suffix}", pl.DataFrame(columns) if suffix == "parquet" else _rows(WIDE, suffix))
+    start = time.process_time()
+    with pytest.raises(InputError, match="missing columns 'model', 'sample', 'metric', 'score'") as caught:
+        read_scores([path])
+    assert time.process_time() - start < 4
+    assert caught.value.found.startswith("columns: c0, c1, c2,")
+    assert "say which columns they are" in caught.value.hint
+
+
+def test_of_very_many_columns_those_of_usual_names_are_guessed(write):
+    names = [*(f"c{at}" for at in range(WIDE)), "system", "doc_id"]
+    cells = [
+        ",".join([*(str(at % 3) for at in range(WIDE)), model, f"d{at}"]) for model in "ab" for at in (1, 2)
+    ]
+    path = write("t.csv", "\n".join([",".join(names), *cells]))
+    with pytest.raises(InputError) as caught:
+        read_scores([path])
+    assert 'wide=True columns="model=system,sample=doc_id"' in str(caught.value)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "json"])
+def test_more_columns_than_a_table_has(write, suffix):
+    path = write(f"t.{suffix}", _rows(100_001, suffix))
+    start = time.process_time()
+    with pytest.raises(InputError, match="more than 100,000 columns, which no table of scores has") as caught:
+        read_scores([path])
+    assert time.process_time() - start < 3
+    assert caught.value.found.startswith("100,001 columns: c0, c1,")
+
+
+SPARSE = {
+    "lines.jsonl": "\n".join(f'{{"k{at}": 1}}' for at in range(20_000)),
+    # Half of a character makes Python read the lines.
+    "half.jsonl": "\n".join(f'{{"k{at}": "\\ud800"}}' for at in range(20_000)),
+    "rows.json": "[" + ",".join(f'{{"k{at}": 1}}' for at in range(20_000)) + "]",
+    "columns.json": "{" + ",".join(f'"c{at}": {{"k{at}": 1}}' for at in range(20_000)) + "}",
+    "short.csv": ",".join(f"c{at}" for at in range(20_000)) + "\n" + "1\n" * 20_000,
+    "blank.csv": ",".join(f"c{at}" for at in range(20_000)) + "\n" + "\n" * 20_000 + "1\n",
+}
+
+
+@pytest.mark.parametrize("name", SPARSE)
+def test_a_few_bytes_make_no_table_of_billions_of_cells(write, name):
+    path = write(name, SPARSE[name])
+    start = time.process_time()
+    with pytest.raises(InputError, match="nearly all of it empty"):
+        read_scores([path], ReadOptions(wide=True, columns="model=c0,sample=c1"))
+    assert time.process_time() - start < 3
+
+
+def test_names_deep_in_lines_take_the_time_of_their_bytes():
+    lines = [json.dumps({"model": "a", "more": {f"k{at}": {f"l{at}": at}}}) for at in range(60_000)]
+    start = time.process_time()
+    assert JsonLinesSource("t.jsonl", "\n".join(lines).encode(), "").columns == ("model", "more")
+    assert time.process_time() - start < 8
+
+
+def test_columns_of_lines_come_as_the_lines_have_them():
+    first = {f"c{at}": at for at in range(90, 0, -1)}
+    lines = [first, first | {"z": 1, "b": 2}, {"a": 1} | first]
+    lines += [first] * 500 + [{"far": 1}]
+    source = JsonLinesSource("t.jsonl", "\n".join(map(json.dumps, lines)).encode(), "")
+    assert source.columns == (*first, "z", "b", "a", "far")
+
+
+def test_no_columns_of_a_parquet_file_are_no_empty_file(write):
+    path = write("t.parquet", pl.DataFrame({"a": [1]}))
+    with open(path, "rb") as file:  # noqa: PTH123
+        assert ParquetSource(path, file.read(), "").load([]).width == 0

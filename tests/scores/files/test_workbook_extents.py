@@ -1,0 +1,107 @@
+"""Workbooks are read by the cells that are there, and what no program writes is refused at once."""
+
+import re
+import time
+import zipfile
+
+import pytest
+
+from riskrank.errors import InputError
+from riskrank.scores.files.workbook_extents import extents
+from riskrank.scores.table.score_table import read_scores
+from tests.scores.same import assert_same
+
+openpyxl = pytest.importorskip("openpyxl")
+
+SHEET = "xl/worksheets/sheet1.xml"
+ROWS = "".join(f'<row r="{at}"><c r="A{at}"><v>1</v></c></row>' for at in range(100, 9_000))
+
+
+@pytest.fixture
+def edited(tmp_path, long_frame):
+    """Write a workbook, change the text of its sheet, and return the path."""
+
+    def to_file(edit, dimension=""):
+        book = openpyxl.Workbook()
+        for row in (long_frame.columns, *long_frame.rows()):
+            book.active.append(row)
+        book.save(tmp_path / "whole.xlsx")
+        with (
+            zipfile.ZipFile(tmp_path / "whole.xlsx") as whole,
+            zipfile.ZipFile(tmp_path / "t.xlsx", "w", zipfile.ZIP_DEFLATED) as changed,
+        ):
+            for name in whole.namelist():
+                text = whole.read(name).decode()
+                text = edit(re.sub("<dimension[^>]*/>", dimension, text)) if name == SHEET else text
+                changed.writestr(name, text)
+        return str(tmp_path / "t.xlsx")
+
+    return to_file
+
+
+def _below(rows):
+    return lambda text: text.replace("</sheetData>", f"{rows}</sheetData>")
+
+
+@pytest.mark.parametrize(
+    ("edit", "dimension"),
+    [
+        (lambda text: text, '<dimension ref="A1"/>'),
+        (lambda text: text, '<dimension ref="A1:XFD1048576"/>'),
+        (_below('<row r="1048576"><c r="XFD1048576"/></row>'), ""),
+        (_below('<row r="1048576"><c r="B1048576" s="0"/></row>'), '<dimension ref="A1:D25"/>'),
+        (lambda text: text.replace("</row>", '<c r="XFD1"/></row>', 1), ""),
+        (lambda text: text.replace(' r="2"', "", 1), ""),
+    ],
+)
+def test_blank_cells_and_wrong_sizes_change_nothing(write, long_frame, edited, edit, dimension):
+    start = time.process_time()
+    assert_same(read_scores([edited(edit, dimension)]), read_scores([write("t.csv", long_frame)]))
+    assert time.process_time() - start < 2
+
+
+def test_a_row_beyond_the_size_a_sheet_gives_is_no_less_read(edited):
+    row = '<row r="26"><c r="A26"><v>1</v></c></row>'
+    with pytest.raises(InputError, match="row 26, column"):
+        read_scores([edited(_below(row), '<dimension ref="A1:D25"/>')])
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (_below('<row r="1048577"><c r="A1048577"><v>1</v></c></row>'), "row 1048577 after row 25"),
+        (_below('<row r="99999999999"/>'), "row 99999999999 after row 25"),
+        (_below('<row r="3"><c r="A3"><v>1</v></c></row>'), "row 3 after row 25"),
+        (_below('<row r="26"><c r="ZZZ26"><v>1</v></c></row>'), "18,278 columns in row 26"),
+        (
+            lambda text: text.replace("<sheetData>", f'<sheetData x="{"x" * 2_000_000}">'),
+            "a tag of more than",
+        ),
+        (_below("<a>" * 300 + "</a>" * 300), "nested more than 256 deep"),
+        (
+            lambda text: _below(ROWS)(text.replace("</row>", '<c r="XFD1"><v>1</v></c></row>', 1)),
+            "8,999 rows and 16,384 columns, nearly all of it empty",
+        ),
+    ],
+)
+def test_what_no_program_writes_is_refused(edited, edit, message):
+    start = time.process_time()
+    with pytest.raises(InputError, match=message):
+        read_scores([edited(edit)])
+    assert time.process_time() - start < 2
+
+
+def test_a_long_attribute_takes_the_time_of_its_bytes(edited):
+    path = edited(lambda text: text.replace("<sheetData>", f'<sheetData x="{"x" * 32_000_000}">'))
+    with open(path, "rb") as file:  # noqa: PTH123
+        data = file.read()
+    start = time.process_time()
+    with pytest.raises(InputError, match=f"a tag of more than 1,048,576 bytes in {SHEET}"):
+        extents("t.xlsx", data, 1 << 30)
+    assert time.process_time() - start < 1
+
+
+def test_text_of_any_length_is_no_tag(edited):
+    long = f'<row r="26"><c r="A26" t="inlineStr"><is><t>{"x" * 3_000_000}</t></is></c></row>'
+    with pytest.raises(InputError, match="row 26, column"):
+        read_scores([edited(_below(long))])
