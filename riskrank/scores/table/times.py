@@ -173,7 +173,7 @@ def in_blocks(table: ScoreTable, by: str) -> ScoreTable:
     blocks = int(block[-1]) + 1
     if found < FEWEST_COSINES or (blocks < FEWEST_BLOCKS and not table.options.means_in_order):
         raise InputError(
-            f"{option('time', column)}: neighbours are so alike that {count} {unit} are too few for a test",
+            f"in the order of {column} neighbours are so alike that {count} {unit} are too few for a test",
             found=f"{blocks} blocks of {int((block == 0).sum())} {unit}, where a test takes {FEWEST_BLOCKS}",
             hint="score more of them"
             + ("" if table.options.means_in_order else ", or ask about means alone: riskrank gate")
