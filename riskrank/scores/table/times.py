@@ -63,7 +63,7 @@ def in_time(scores: Scores) -> tuple[Scores, str]:
     """
     asked, column = scores.options.time, scores.notes.files[0].roles.sample or ""
     named = scores.has("time")
-    if asked == NO_TIME or not scores.notes.has_samples:
+    if asked == NO_TIME or not scores.notes.has_samples or not (asked or scores.options.tests):
         return scores, ""
     if not named and ((asked is None and not _are_dates(scores.samples, column)) or scores.has("cluster")):
         return scores, ""
