@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from numbers import Real
 from typing import Any, NoReturn
 
-from riskrank.errors import UsageError, option
+from riskrank.errors import UsageError, listing, option
 
 ALL_OTHERS = "*"
 """Stands in ``--lower``, ``--higher`` or ``--weight`` for the metrics that are not named otherwise."""
@@ -81,14 +81,22 @@ def split_names(values: Iterable[str]) -> tuple[str, ...]:
     Raises
     ------
     UsageError
-        If there is none: an empty variable of a shell must not silently mean "all of them".
+        If there is none: an empty variable of a shell must not silently mean "all of them". And for line
+        ends outside of double quotes.
     """
     texts = list(values)
     if not any(text.strip(" ,") for text in texts):
         raise UsageError(
             "an option that takes names got none", found=repr(texts[0]), hint="name some, or leave it out"
         )
-    rows = csv.reader(texts, skipinitialspace=True)
+    try:
+        rows = [row for text in texts for row in csv.reader([text], skipinitialspace=True)]
+    except csv.Error:
+        raise UsageError(
+            "an option that takes names got one that cannot be read",
+            found=listing(map(repr, texts)),
+            hint="a name with a line end or a comma goes in double quotes",
+        ) from None
     return tuple(name.strip() for row in rows for name in row if name.strip())
 
 

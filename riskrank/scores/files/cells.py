@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 
@@ -30,5 +31,9 @@ def _text(value: object) -> str | None:
         return str(int(value))
     if isinstance(value, bytes):
         return value.hex()
-    plain = value is None or isinstance(value, str | bool | int | float | list | dict)
-    return json_text(value) if plain else str(value)
+    if isinstance(value, list | dict):
+        try:
+            return json.dumps(value, default=str)
+        except (TypeError, ValueError, RecursionError):  # names that are no texts
+            return str(value)
+    return json_text(value) if value is None or isinstance(value, str | bool | int | float) else str(value)

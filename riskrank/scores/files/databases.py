@@ -235,6 +235,13 @@ def _all_of(table: str) -> str:
 def _failed(
     path: str, sql: str | None, reason: str, tables: Mapping[str, Sequence[str]] | None = None
 ) -> InputError:
+    if "'pytz'" in reason:
+        return InputError(
+            f"{path}: the database cannot be read",
+            found="times with a zone, which DuckDB hands over by means of the package pytz",
+            hint="pip install pytz, or ask for them as text: "
+            f"{option('sql', 'SELECT …, CAST(t AS TEXT) AS t …')}",
+        )
     if sql is None:
         return InputError(
             f"{path}: the database cannot be read",

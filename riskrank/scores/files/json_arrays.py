@@ -41,7 +41,12 @@ class JsonArraySource(FrameInMemory):
     def rewritten(self) -> str | None:
         """How to write the file as rows, where its scores are nested."""
         path = Path(self.label)
-        return rows_of(self.label, json.loads(path.read_bytes())) if path.is_file() else None
+        if not path.is_file():
+            return None
+        try:
+            return rows_of(self.label, json.loads(path.read_bytes()))
+        except ValueError:  # it is compressed
+            return None
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
         """The named columns."""

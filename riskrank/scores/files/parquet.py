@@ -10,6 +10,7 @@ import polars as pl
 
 from riskrank.errors import InputError, option
 from riskrank.scores.files.contents import too_large
+from riskrank.scores.files.panics import panics_unsaid
 from riskrank.scores.files.source import Source, first_line
 
 Read = TypeVar("Read")
@@ -54,7 +55,8 @@ class ParquetSource(Source):
 
     def _read(self, reader: Callable[[], Read]) -> Read:
         try:
-            return reader()
+            with panics_unsaid():
+                return reader()
         # Some damaged pages make Polars panic, which is no PolarsError.
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             raise InputError(

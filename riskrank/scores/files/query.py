@@ -10,6 +10,7 @@ import polars as pl
 
 from riskrank.errors import InputError, RiskrankError, UsageError, did_you_mean, listing, option
 from riskrank.scores.files.derived import DerivedSource, FilteredSource
+from riskrank.scores.files.panics import panics_unsaid
 from riskrank.scores.files.parsing import MISSING, MISSING_TEXT, TEXT, parse_scores
 from riskrank.scores.files.source import FrameInMemory, Source, first_line
 from riskrank.scores.files.sql_names import quoted_column
@@ -204,9 +205,9 @@ def _streamed(source: Source, names: Sequence[str], condition: str, query: str) 
         texts = [name for name, dtype in head.schema.items() if dtype == pl.String]
         if not all(_stays_text(head[name], source.decimal_comma) for name in texts):
             return None
-        with pl.SQLContext({TABLE: scan.with_row_index(_ROW)}) as context:
+        with panics_unsaid(), pl.SQLContext({TABLE: scan.with_row_index(_ROW)}) as context:
             return context.execute(query, eager=False).collect(engine="streaming")
-    except (pl.exceptions.PolarsError, OSError):
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         return None
 
 
@@ -239,12 +240,12 @@ def _execute(
     columns: Sequence[str] | None = None,
 ) -> pl.DataFrame:
     try:
-        with pl.SQLContext(dict(tables)) as context:
+        with panics_unsaid(), pl.SQLContext(dict(tables)) as context:
             return context.execute(query, eager=True)
     except pl.exceptions.ColumnNotFoundError as error:
         known = columns or [name for frame in tables.values() for name in frame.columns]
         raise _no_column(first_line(error), known, label, parameter, text) from None
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise InputError(
             f"{label}: {option(parameter, text)} fails",
             found=first_line(error).removeprefix("sql parser error: "),

@@ -1,0 +1,93 @@
+"""What takes another way to be refused is refused as anything is: three lines, exit status 2."""
+
+import gzip
+import json
+import sys
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+import zstandard
+
+from riskrank.scores.files.cells import column
+from tests.cli.test_bad_input import GOOD
+
+NESTED = {
+    "models": {"a": {"acc": [1, 2, 3]}, "b": {"acc": [2, 3, 4]}},
+    "rows": [{"x": {"q": 1}, "y": [1, 2]}] * 3,
+    "names": [{"name": name, "scores": {"acc": 0.1, "f1": 0.2}} for name in "abc"],
+}
+PACKED = {"t.json.gz": gzip.compress, "t.json.zst": zstandard.compress, "t.json": gzip.compress}
+
+
+@pytest.mark.parametrize("command", ["rank", "gate"])
+@pytest.mark.parametrize("name", PACKED)
+@pytest.mark.parametrize("nested", NESTED)
+def test_compressed_documents_that_nest_their_scores(refused, write, nested, name, command):
+    path = write(name, PACKED[name](json.dumps(NESTED[nested]).encode()))
+    lines = refused(command, path, *(["--better", "a:b"] if command == "gate" else []))
+    assert "missing columns" in lines[0]
+    assert "json.load" not in lines[2]  # which would have to unpack it
+
+
+@pytest.mark.parametrize("option", ["--higher", "--lower", "--models", "--task-scale"])
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_names_with_line_ends(refused, write, option, end):
+    lines = refused("rank", write("t.csv", GOOD), option, f"a{end}b")
+    if option != "--task-scale":
+        assert lines[0] == "error: an option that takes names got one that cannot be read"
+        assert lines[2].endswith("a name with a line end or a comma goes in double quotes")
+
+
+@pytest.mark.parametrize("text", ['higher = "a\\nb"', 'models = ["a\\nb", "b"]', '[rank]\nlower = "a\\rb"'])
+def test_names_with_line_ends_in_a_configuration(refused, write, text):
+    lines = refused("rank", write("t.csv", GOOD), "--config", write("c.toml", text))
+    assert "cannot be read" in lines[0]
+
+
+def test_a_name_with_a_line_end_in_double_quotes_is_that_name(run, write):
+    rows = [
+        {"model": m, "sample": s, "metric": "a\nb", "score": s + (m == "x")} for m in "xy" for s in range(9)
+    ]
+    path = write("t.json", json.dumps(rows))
+    outcome = run("rank", path, "--no-test", "--higher", '"a\nb"', "--models", "x,y", "--format", "json")
+    assert outcome.status == 0, outcome
+    assert outcome.document["meta"]["metrics"][0]["name"] == "a\nb"
+
+
+def test_a_quote_is_closed_where_its_option_ends(run, write):
+    outcome = run("rank", write("t.csv", GOOD), "--no-test", "--models", '"A', "--models", "B")
+    assert outcome.status == 0, outcome
+
+
+@pytest.mark.parametrize("condition", ["least()", "greatest()", "coalesce()"])
+@pytest.mark.parametrize("option", ["--where", "--sql"])
+def test_what_makes_polars_panic_is_three_lines(refused, write, capfd, condition, option):
+    asked = condition if option == "--where" else f"SELECT *, {condition} AS z FROM scores WHERE {condition}"
+    lines = refused("rank", write("t.csv", GOOD), option, asked)
+    assert "fails" in lines[0]
+    assert capfd.readouterr().err == ""
+
+
+def test_lists_of_anything_are_text():
+    cells = [[date(2020, 1, 2)], {"a": Decimal("1.5")}, {date(2020, 1, 2): 1}, [b"a", timedelta(1)], [1.0]]
+    assert column("x", cells).to_list() == [
+        '["2020-01-02"]',
+        '{"a": "1.5"}',
+        "{datetime.date(2020, 1, 2): 1}",
+        """["b'a'", "1 day, 0:00:00"]""",
+        "[1.0]",
+    ]
+
+
+@pytest.mark.parametrize("options", [(), ("--sql", "SELECT * FROM t")])
+def test_times_with_a_zone_without_the_package_they_need(refused, tmp_path, monkeypatch, options):
+    duckdb = pytest.importorskip("duckdb")
+    monkeypatch.setitem(sys.modules, "pytz", None)
+    path = tmp_path / "t.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE t AS SELECT 'a' AS model, now() AS sample, 'm' AS metric, 1 AS score"
+        )
+    lines = refused("rank", path, *options)
+    assert lines[2].startswith("hint: pip install pytz, or ask for them as text: --sql")
