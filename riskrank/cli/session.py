@@ -18,7 +18,6 @@ from riskrank.cli.interrupts import begin_writing, settle_interrupts
 from riskrank.cli.memory import require_memory
 from riskrank.cli.plots import check_plots, draw_plot, wanted_plots
 from riskrank.cli.surroundings import hush, import_matplotlib
-from riskrank.cli.tidying import tidying_up
 from riskrank.errors import UsageError, one_line, spell
 
 if TYPE_CHECKING:
@@ -121,23 +120,21 @@ class Session:
         if not self.output.quiet:
             self.environment.say(line)
 
-    def write_beside(self, text: str, suffix: str, *, use: str) -> None:
-        """Write a companion of the output file, if there is an output file and something to write.
+    def companion(self, text: str, suffix: str) -> dict[str, bytes]:
+        """A file beside the first output file, if there is one and something to write, and what it holds.
 
         A file of that name that says something else may be a person's work: it stays.
         """
-        from riskrank.shown.files import write
+        from riskrank.shown.staging import is_device
 
-        files = [file for file in self.output.output if Path(file).is_file()]
+        files = [Path(file) for file in self.output.output if not is_device(Path(file))]
         if not files or not text:
-            return
-        path = Path(files[0]).with_suffix(suffix)
-        data = text.encode("utf-8")
+            return {}
+        path, data = files[0].with_suffix(suffix), text.encode("utf-8")
         if path.exists() and (not path.is_file() or path.read_bytes() != data):
             self.say(f"kept {path}, which says something else than the export")
-            return
-        write(data, str(path), self.environment.stdout)
-        self.say(f"wrote {path}: {use} {path} reads it")
+            return {}
+        return {str(path): data}
 
     @contextmanager
     def progress(self, label: str) -> Iterator[Move | None]:
@@ -159,10 +156,8 @@ class Session:
         if config is not None:
             document = replace(document, provenance=replace(document.provenance, config=config))
         pictures = {plot.file: draw_plot(plot, document) for plot in self.plots}
-        with tidying_up():
-            results = self._rendered(document)
-            files = {**(beside or {}), **pictures}
-            write_all(results, self.environment.stdout, files, ready=begin_writing)
+        files = {**(beside or {}), **pictures}
+        write_all(self._rendered(document), self.environment.stdout, files, ready=begin_writing)
         settle_interrupts()  # what is written is written, and an interrupt would say that nothing is
         # After the result, so that an error in writing it stays three lines.
         if not document.tells_warnings:

@@ -11,6 +11,7 @@ from typing import TextIO
 from riskrank.errors import UsageError, by_door, option
 from riskrank.shown.staging import is_device, refuse_foreign_links, staged
 from riskrank.shown.streams import discard, write_whole
+from riskrank.shown.tidying import tidying_up
 
 SUFFIXES = {
     ".json": "json",
@@ -172,7 +173,7 @@ def write_all(
     shown = [data for place, data in results if place is None]
     place: str | None = None
     try:
-        with contextlib.ExitStack() as stack:
+        with tidying_up() as finishing, contextlib.ExitStack() as stack:
             moves = []
             for place, content in files:
                 moves.append((place, stack.enter_context(staged(Path(place), content))))
@@ -181,13 +182,17 @@ def write_all(
                 ready()
             for data in shown:
                 _send(data, stdout)
-            # A device may be full, which cannot be undone; what replaced a file can.
-            moves.sort(key=lambda one: not is_device(Path(one[0])))
-            with contextlib.ExitStack() as undo:
-                for place, (appear, vanish) in moves:  # noqa: B007 (an error names the place)
+            # A device may be full or wait for a reader, which cannot be undone; what replaced a file can.
+            for place, (write_into, _) in moves:
+                if is_device(Path(place)):
                     with contextlib.suppress(BrokenPipeError):
+                        write_into()
+            finishing()
+            with contextlib.ExitStack() as undo:
+                for place, (appear, vanish) in moves:
+                    if not is_device(Path(place)):
                         appear()
-                    undo.callback(vanish)
+                        undo.callback(vanish)
                 undo.pop_all()
     except OSError as error:
         raise UsageError(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,9 @@ from riskrank.errors import UsageError
 _PERMISSIONS = stat.S_IRWXU | stat.S_IRWXG | stat.S_IRWXO
 
 _RUNS = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
+
+# No bytes are changed on their way, nothing is followed, and no other program gets the file.
+_NEW = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 
@@ -33,9 +36,11 @@ def staged(path: Path, data: bytes) -> Iterator[tuple[Callable[[], object], Call
         yield partial(_append, path, data), _nothing
         return
     target = path.parent.resolve() / path.name  # a link is replaced, and what it leads to is not touched
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=_prefix(target))
+    # The name is known before there is a file: what ends a run in between leaves none.
+    name = str(target.with_name(f"{_prefix(target)}{secrets.token_hex(8)}"))
     before = Path(f"{name}.old")
     try:
+        descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NEW, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()

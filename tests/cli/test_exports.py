@@ -1,7 +1,9 @@
 """Exports of harnesses from the command line: converted, piped, and read by every command."""
 
 import json
+import os
 import tomllib
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -215,3 +217,21 @@ def test_a_file_of_a_harness_says_what_to_add(refused, runs, write):
     assert "--from" not in refused("check", log, "--wide")[2]
     assert "--from" not in refused("rank", write("t.csv", "a,b\n1,2\n"))[2]
     assert "--from" not in refused("rank", runs / "nothing.csv")[2]
+
+
+def test_a_table_that_cannot_be_written_leaves_no_metrics_beside_it(run, runs, tmp_path, monkeypatch):
+    def full(_descriptor):
+        raise OSError(28, "No space left on device")
+
+    table = tmp_path / "out" / "scores.csv"
+    table.parent.mkdir()
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        outcome = run("convert", "lm-eval", runs, "--filter", "loose", "-o", table)
+    assert outcome.status == 2
+    assert "kept" not in outcome.stderr
+    assert list(table.parent.iterdir()) == []
+    assert (
+        run("convert", "lm-eval", runs, "--filter", "loose", "-o", "/dev/null", "--format", "csv").status == 0
+    )
+    assert not Path("/dev/null.metrics.toml").exists()

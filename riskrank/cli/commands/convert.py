@@ -68,8 +68,10 @@ def export(call: Call) -> None:
     harness = call.context.info_name or "auto"
     document = convert_export(call.scores, call.group(ReadOptions, from_=harness))
     session.say(summary(document))
-    session.finish(document)
-    session.write_beside(document.metrics_file, ".metrics.toml", use="--metrics-file")
+    metrics = session.companion(document.metrics_file, ".metrics.toml")
+    session.finish(document, beside=metrics)
+    for path in metrics:
+        session.say(f"wrote {path}: --metrics-file {path} reads it")
 
 
 _VERDICTS = replace(

@@ -5,19 +5,35 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 
 @contextmanager
-def tidying_up() -> Iterator[None]:
-    """Let a signal that ends the process wait for what leaving the block does, as removing a file."""
-    caught = []
+def tidying_up() -> Iterator[Callable[[], None]]:
+    """Let a signal that ends the process wait for what leaving the block does, as removing a file.
+
+    The first one ends what the block does; none disturbs the tidying up.
+
+    Yields
+    ------
+    finishing : callable
+        To be called when the block is to come to its end whatever happens.
+    """
+    caught: list[int] = []
+    undisturbed = False
+
+    def finishing() -> None:
+        nonlocal undisturbed
+        undisturbed = True
 
     def unwind(number: int, _: FrameType | None) -> None:
+        nonlocal undisturbed
         caught.append(number)
-        raise KeyboardInterrupt
+        if not undisturbed:
+            undisturbed = True
+            raise KeyboardInterrupt
 
     before = {}
     if threading.current_thread() is threading.main_thread():  # no other may handle signals
@@ -27,8 +43,9 @@ def tidying_up() -> Iterator[None]:
         for number, handler in before.items():
             if handler is signal.SIG_DFL:
                 signal.signal(number, unwind)
-        yield
+        yield finishing
     finally:
+        undisturbed = True
         for number, handler in before.items():
             if handler is signal.SIG_DFL:
                 signal.signal(number, handler)
