@@ -186,6 +186,17 @@ def test_an_audit_fails_for_a_known_hole_and_says_where_nothing_is_known():
     assert judged([away]) == judged([]) == (0, ["Skipped: no database of known holes answers from here."])
 
 
+def test_an_audit_that_knows_nothing_is_an_annotation_of_a_build(monkeypatch, capsys):
+    audit = load(ROOT / ".ci" / "audit.py")
+    monkeypatch.setattr(audit, "answers", lambda _service: [])
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert audit.main() == 0
+    assert capsys.readouterr().out.startswith("::warning title=audit::Skipped: no database")
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    assert audit.main() == 0
+    assert capsys.readouterr().out.startswith("Skipped: no database")
+
+
 def test_the_version_stands_in_one_place():
     import riskrank
 
@@ -208,6 +219,13 @@ def test_workflows_pin_what_they_use_and_may_do_nothing_unless_they_say_so():
         written = re.findall(r"^ +([\w-]+): write", text, flags=re.MULTILINE)
         allowed = {"docs": ["pages", "id-token"], "publish": ["id-token"]}
         assert written == allowed.get(path.stem, [])
+
+
+def test_workflows_of_the_guide_pin_what_they_use():
+    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+    used = [one for page in pages for one in re.findall(r"uses: (\S+)", page.read_text(encoding="utf-8"))]
+    assert len(used) >= 3
+    assert all(re.fullmatch(r"[\w./-]+@([0-9a-f]{40}|COMMIT)", one) for one in used), used
 
 
 def test_workflows_call_targets_that_exist():

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
 
 def _nowhere() -> TextIO:
@@ -67,11 +67,38 @@ class Environment:
             discard(self.stderr)
 
 
+class _Closed(io.TextIOBase):
+    """Standard output of a caller that closed it: what is written there would be lost without a word."""
+
+    def write(self, text: str) -> int:
+        """Refuse it."""
+        from riskrank.errors import NumericalError, option
+
+        raise NumericalError(
+            "cannot write to standard output",
+            found="whoever started riskrank has closed it",
+            hint=f"leave it open, or name a file: {option('output', 'FILE')}",
+        )
+
+
+class _Patient(io.FileIO):
+    """A stream that must not wait, waited for: what it has no room for would be lost."""
+
+    def write(self, data: Any) -> int:
+        """Write some bytes, as soon as there is room for any."""
+        while (taken := super().write(data)) is None:
+            import select
+
+            select.select([], [self], [])
+        return taken
+
+
 def open_standard_streams() -> None:
     """Open what the caller closed of descriptors 0 to 2, or the next file opened would take its place.
 
-    Standard output gets a buffer where ``PYTHONUNBUFFERED`` took it: text on a stream without one, as help,
-    is lost beyond what the system takes at once, and nobody is told.
+    Standard output waits for its reader, also where it must not (``O_NONBLOCK``), and gets a buffer where
+    ``PYTHONUNBUFFERED`` took it: text on a stream without one, as help, is lost beyond what the system takes
+    at once, and nobody is told.
     """
     for descriptor in range(3):
         try:
@@ -81,10 +108,14 @@ def open_standard_streams() -> None:
             os.open(os.devnull, os.O_RDWR)
     if sys.stderr is None:  # NumPy 1.26 writes to it as soon as it is imported whole
         sys.stderr = _nowhere()
+    if sys.stdout is None:
+        sys.stdout = _Closed()
     raw = getattr(sys.stdout, "buffer", None)
-    if isinstance(sys.stdout, io.TextIOWrapper) and isinstance(raw, io.RawIOBase):
+    bare, waits = isinstance(raw, io.RawIOBase), os.get_blocking(1)
+    if isinstance(sys.stdout, io.TextIOWrapper) and (bare or not waits):
         encoding, errors = sys.stdout.encoding, sys.stdout.errors
-        sys.stdout.detach()
+        raw = sys.stdout.detach()
+        raw = raw if bare and waits else _Patient(1, "w", closefd=False)
         sys.stdout = io.TextIOWrapper(
             io.BufferedWriter(raw), encoding=encoding, errors=errors, newline="\n", line_buffering=True
         )

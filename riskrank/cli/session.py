@@ -50,7 +50,7 @@ class Session:
         piped: str = "table",
     ) -> None:
         from riskrank.scores.files.paths import named_files
-        from riskrank.shown.files import check_different, check_writable, choose_formats
+        from riskrank.shown.files import check_different, check_not_read, check_writable, choose_formats
 
         hush()
         environment: Environment = call.context.obj
@@ -77,6 +77,8 @@ class Session:
         for file in output.output:
             check_writable(file, files)
         check_different(output.output)
+        if not output.output:
+            check_not_read(environment.stdout, [*files, *([0] if "-" in self.scores else [])])
         if "html" in self.formats:
             from riskrank.shown.page import require_pages
 

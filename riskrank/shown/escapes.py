@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+import zlib
 from itertools import pairwise
 
 # Characters without ink, which make two names look like one, and what is no character, for our own use
@@ -22,6 +23,9 @@ UNSAFE = re.compile(f"[{_MARKS}{_INVISIBLE}]")
 
 # The same without what JSON escapes anyway, and the line breaks between its own lines.
 _UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+# Words on a page that nobody reads to their end, and what is left of them.
+_ENDLESS, _HEAD, _TAIL = re.compile(r"\S{500,}"), 200, 100
 
 # Our own symbols in words, for terminals that cannot show them; names keep theirs as \\u escapes.
 _SPELLED = str.maketrans(
@@ -55,6 +59,17 @@ _FORMULA, _IS_NUMBER = re.compile(FORMULA), re.compile(_NUMBER)
 def visible(text: str) -> str:
     r"""Write marks that would act on what is around them as escapes such as ``\x1b`` and ``\u202e``."""
     return UNSAFE.sub(lambda mark: mark[0].encode("unicode_escape").decode(), text)
+
+
+def for_page(text: str) -> str:
+    """Visible text whose names are no longer than a person reads; what tells two of them apart stays."""
+    return _ENDLESS.sub(_cut, visible(text))
+
+
+def _cut(word: re.Match[str]) -> str:
+    name = word[0]
+    number = zlib.crc32(name.encode("utf-8"))
+    return f"{name[:_HEAD]}…[{len(name):,} letters, {number:08x}]…{name[-_TAIL:]}"
 
 
 def for_terminal(text: str, encoding: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
@@ -127,6 +128,27 @@ def _check_place(path: Path, output: str, inputs: Iterable[str], parameter: str)
                 found=f"{source} is read",
                 hint="write the result to another file",
             )
+
+
+def check_not_read(stdout: TextIO, inputs: Iterable[str | int]) -> None:
+    """Refuse standard output that goes into one of the inputs, paths or open files: it would read itself.
+
+    Raises
+    ------
+    UsageError
+    """
+    try:
+        written = os.fstat(stdout.fileno())
+    except (OSError, ValueError):  # a stream in memory
+        return
+    for source in inputs if stat.S_ISREG(written.st_mode) else ():
+        with contextlib.suppress(OSError):
+            if os.path.samestat(written, os.stat(source)):  # noqa: PTH116 (an open file has no path)
+                raise UsageError(
+                    "the result would go into its own input",
+                    found=f"standard output is {'standard input' if source == 0 else source}, which is read",
+                    hint="write the result to another file",
+                )
 
 
 def _no_place(output: str, error: OSError) -> UsageError:

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -120,12 +121,24 @@ def action(project):
     (project / "temp").mkdir()
 
     def step(start, **variables):
-        given = {"PYTHON": str(isolated), "RUNNER_TEMP": str(project / "temp"), "CASES": "3", "CONFIG": ""}
+        folder = tempfile.mkdtemp(prefix="riskrank.", dir=project / "temp")
+        given = {"PYTHON": str(isolated), "FOLDER": folder, "CASES": "3", "CONFIG": "", "TOKEN": "t"}
         given |= {"GITHUB_OUTPUT": str(project / "output"), "FROM": "", "BASE": "HEAD"}
+        given |= {"GITHUB_SERVER_URL": f"file://{project}", "GITHUB_REPOSITORY": "."}
         script = script_of(start)
         return call(project, "bash", "--noprofile", "-eo", "pipefail", "-c", script, **given | variables)
 
     return step
+
+
+def said(project):
+    """What a step has said last, by name."""
+    return dict(line.split("=", 1) for line in (project / "output").read_text().splitlines())
+
+
+def result(project, name):
+    """A file of the gate."""
+    return Path(said(project)["folder"], name)
 
 
 @pytest.mark.parametrize(("claim", "status"), [("new:old", 0), ("old:new", 1)])
@@ -143,8 +156,8 @@ def test_the_script_of_the_action(project, action, claim, status):
         GITHUB_STEP_SUMMARY=str(summary),
     )
     assert done.returncode == 0, done.stderr
-    assert (project / "output").read_text() == f"status={status}\n"
-    assert (project / "gate.md").read_text().startswith("<!-- riskrank gate -->")
+    assert said(project)["status"] == str(status)
+    assert result(project, "gate.md").read_text().startswith("<!-- riskrank gate -->")
     assert "Verdict:" in done.stdout
     listed = "Cases that old lost most on acc"
     assert (listed in summary.read_text(), listed in done.stdout) == (
@@ -155,8 +168,8 @@ def test_the_script_of_the_action(project, action, claim, status):
 def test_a_gate_that_cannot_be_run_says_why_and_leaves_no_comment_of_a_checkout(project, action):
     (project / "gate.md").write_text("<!-- riskrank gate -->\nPASS, says the pull request")
     done = action("- id: gate", SCORES="no-100%.csv", GATE="--not-worse new:old")
-    assert (project / "output").read_text() == "status=2\n", done.stderr
-    assert not (project / "gate.md").exists()
+    assert said(project)["status"] == "2", done.stderr
+    assert not result(project, "gate.md").exists()
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("::error"))
     assert "no-100%25.csv: no such file%0Afound: " in line
     assert done.stderr.count("\n") == 3
@@ -167,14 +180,14 @@ def test_inputs_that_are_no_words_end_the_step(project, action):
     done = action("- id: gate", SCORES="runs", FROM="lm-eval", GATE="--not-worse 'new:old")
     assert done.returncode == 2
     assert "cannot be split into words: No closing quotation" in done.stdout
-    assert not (project / "output").exists()
+    assert "status" not in said(project)
 
 
 def test_the_action_takes_a_claim_on_every_sample(project, action):
     lines = (f"{model},s{at},acc,1" for model in ("new", "old") for at in range(30) for _ in range(9))
     (project / "runs.csv").write_text("\n".join(["model,sample,metric,score", *lines]))
     done = action("- id: gate", SCORES="runs.csv", GATE="--each-sample 0.1 --repeats draws")
-    assert (project / "output").read_text() == "status=0\n", done.stderr
+    assert said(project)["status"] == "0", done.stderr
 
 
 def test_a_checkout_does_not_loosen_its_own_gate(project, action):
@@ -183,8 +196,8 @@ def test_a_checkout_does_not_loosen_its_own_gate(project, action):
     for name in ("shlex.py", "json.py", "riskrank.py", "pip.py", "sitecustomize.py"):
         (project / name).write_text("raise SystemExit(0)\n")
     done = action("- id: gate", SCORES="runs", FROM="lm-eval", GATE="--better old:new --metric acc")
-    assert (project / "output").read_text() == "status=1\n", done.stderr
-    settings = json.loads((project / "gate.json").read_text())["meta"]
+    assert said(project)["status"] == "1", done.stderr
+    settings = json.loads(result(project, "gate.json").read_text())["meta"]
     assert "config" not in settings
     assert "alpha" not in settings["settings"]
 
@@ -200,16 +213,93 @@ def test_the_configuration_is_that_of_the_base_branch(project, action):
     git("init", "--quiet")
     git("add", "ci")
     git("commit", "--quiet", "-m", "base")
+    base = call(project, "git", "rev-parse", "HEAD").stdout.strip()
     (project / "ci" / "gate.toml").write_text('inconclusive = "pass"\n')
     (project / "ci" / "metrics.toml").write_text('[acc]\ndirection = "lower"\n')
     git("commit", "--quiet", "-a", "-m", "loosen")
+    # What is set in the checkout runs programs: before a look at the files, on their way out, on the way.
+    (project / "evil").write_text(f"#!/bin/sh\ntouch {project}/ran\ncat\n")
+    (project / "evil").chmod(0o755)
+    (project / ".git" / "info" / "attributes").write_text("* filter=evil\n")
+    for name in ("core.fsmonitor", "core.sshCommand", "filter.evil.smudge", "tar.umask", "credential.helper"):
+        git("config", name, str(project / "evil"))
     given = {"SCORES": "runs", "FROM": "lm-eval", "GATE": "--better new:old --metric acc"}
-    done = action("- id: gate", CONFIG="ci/gate.toml", BASE="HEAD^", **given)
-    assert (project / "output").read_text() == "status=0\n", done.stderr
-    assert json.loads((project / "gate.json").read_text())["meta"]["settings"]["alpha"] == 0.02
-    done = action("- id: gate", CONFIG="ci/other.toml", BASE="HEAD^", **given)
-    assert (project / "output").read_text().endswith("status=2\n")
+    done = action("- id: gate", CONFIG="ci/gate.toml", BASE=base, **given)
+    assert not (project / "ran").exists()
+    assert said(project)["status"] == "0", done.stderr
+    assert json.loads(result(project, "gate.json").read_text())["meta"]["settings"]["alpha"] == 0.02
+    done = action("- id: gate", CONFIG="ci/other.toml", BASE=base, **given)
+    assert said(project)["status"] == "2"
     assert "the configuration cannot be read" in done.stderr
+
+
+NAMES = ("gate.json", "gate.md", "gate.xml", "base", "words", "said", "gate", "riskrank-base")
+OUTSIDE = ("interpreter", "script", "environment", "folder", "nothing", "pipe")
+
+
+def _outside(folder):
+    """What a checkout may want to have written over, beside it; returns the places by kind."""
+    folder.mkdir()
+    places = {kind: folder / kind for kind in OUTSIDE}
+    for kind in ("interpreter", "script"):
+        places[kind].write_text("#!/bin/sh\nexit 0\n")
+        places[kind].chmod(0o755)
+    places["environment"].write_text("A=1\n")
+    places["folder"].mkdir()
+    (places["folder"] / "kept").write_text("kept")
+    os.mkfifo(places["pipe"])
+    return places
+
+
+def _seen(folder):
+    """All that lies in a folder, and how."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        status = path.lstat()
+        content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+        found[str(path)] = (status.st_mode, path.is_symlink() and os.readlink(path), content)  # noqa: PTH115
+    return found
+
+
+@pytest.mark.parametrize("kind", OUTSIDE)
+@pytest.mark.parametrize("names", [NAMES[:1], NAMES[1:3], NAMES])
+def test_links_of_a_checkout_lead_nowhere(project, action, tmp_path_factory, kind, names):
+    """The names are in the checkout, what they lead to is not; neither is touched."""
+    outside = tmp_path_factory.mktemp("machine")
+    places = _outside(outside / "runner")
+    for name in names:
+        (project / name).symlink_to(places[kind])
+    before = {path: state for path, state in _seen(project).items() if "temp" not in path}
+    done = action("- id: gate", SCORES="runs", FROM="lm-eval", GATE="--better old:new --metric acc")
+    assert said(project)["status"] == "1", done.stderr
+    after = _seen(project)
+    assert {path: after.get(path) for path in before} == before
+    assert {Path(path).name for path in after.keys() - before.keys() if "temp" not in path} == {"output"}
+    assert places["environment"].read_text() == "A=1\n"
+    assert sorted(path.name for path in places["folder"].iterdir()) == ["kept"]
+    assert not places["nothing"].exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["$(touch ran)", "`touch ran`", "a; touch ran", "a\nstatus=0", "--config=x", "a && touch ran", "*"],
+)
+def test_names_that_are_commands_are_names(project, action, name):
+    folder = project / name
+    shutil.copytree(project / "runs", folder)
+    words = f"'./{name}'"
+    done = action("- id: gate", SCORES=words, FROM="lm-eval", GATE="--better old:new --metric acc")
+    assert (project / "output").read_text().splitlines()[1:] == ["status=1"], done.stderr
+    assert not (project / "ran").exists()
+
+
+def test_a_folder_of_the_runner_is_made_anew(project):
+    """Steps before may have left anything under a name that can be known."""
+    setup = script_of("- id: setup")
+    assert setup.startswith('folder=$(mktemp -d "$RUNNER_TEMP/riskrank.XXXXXXXX")\n')
+    action = (ROOT / "action.yml").read_text(encoding="utf-8")
+    scripts = re.findall(r"      run: \|\n((?:        .*\n)+)", action)
+    assert "RUNNER_TEMP" not in "".join(scripts[1:])
 
 
 GH = """#!{python} -P
@@ -223,6 +313,7 @@ elif "--paginate" in words:
 else:
     if os.environ["REFUSED"]:
         sys.exit("HTTP 403: Resource not accessible by integration")
+    assert open(words[-1].removeprefix("body=@")).read() == "<!-- riskrank gate -->\\nPASS\\n"
     print(words[words.index("--method") + 1], words[3], file=open("asked", "a"))
 """
 
@@ -241,7 +332,9 @@ def test_only_a_comment_of_its_own_is_replaced(project, action, author, knows, r
     """Others may begin theirs alike; a token that may not write is a warning and no failure."""
     (project / "bin" / "gh").write_text(GH.format(python=sys.executable))
     (project / "bin" / "gh").chmod(0o755)
-    (project / "gate.md").write_text("<!-- riskrank gate -->\nPASS\n")
+    (project / "gate.md").write_text("of the checkout")
+    (project / "results").mkdir()
+    (project / "results" / "gate.md").write_text("<!-- riskrank gate -->\nPASS\n")
     comments = [
         {"id": 3, "login": author, "body": "looks good"},
         {"id": 4, "login": author, "body": None},
@@ -249,6 +342,7 @@ def test_only_a_comment_of_its_own_is_replaced(project, action, author, knows, r
         {"id": 9, "login": author, "body": "<!-- riskrank gate -->\nlater"},
     ]
     given = {"COMMENTS": json.dumps(comments), "KNOWS": knows, "REFUSED": refused}
+    given |= {"RESULTS": str(project / "results")}
     done = action("- if: inputs.comment", REPOSITORY="a/b", NUMBER="5", GH_TOKEN="t", **given)
     assert done.returncode == 0, done.stderr
     place = project / "asked"

@@ -1,5 +1,6 @@
 """The program as a process: start-up, Ctrl-C, closed pipes, and what it leaves on disk."""
 
+import fcntl
 import json
 import os
 import signal
@@ -474,6 +475,80 @@ def test_help_that_cannot_be_printed(start, args):
     assert status == 2
     assert [line.partition(":")[0] for line in stderr.splitlines()] == ["error", "found", "hint"]
     assert stderr.startswith("error: cannot write to standard output\n")
+
+
+CLOSED = "error: cannot write to standard output\nfound: whoever started riskrank has closed it\n"
+
+
+@LINUX
+@pytest.mark.parametrize(
+    "args", [("--help",), ("rank", "--help-all"), ("--version",), ("schema", "rank"), ("rank",)]
+)
+def test_a_standard_output_that_was_closed_is_no_success(table, tmp_path, args):
+    words = [*args, str(table), "--no-test"] if args == ("rank",) else args
+    command = [sys.executable, "-P", "-m", "riskrank", *words]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    closed = ["bash", "-c", '"$@" >&-', "bash", *command]
+    done = subprocess.run(closed, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
+    assert done.returncode == 3
+    assert done.stderr.startswith(CLOSED)
+    assert done.stderr.count("\n") == 3
+    if args == ("rank",):  # nothing is to be written there
+        done = subprocess.run([*closed, "-o", "r.json"], check=False, env=environment, cwd=tmp_path)
+        assert done.returncode == 0
+        assert json.loads((tmp_path / "r.json").read_text())["schema"] == "riskrank/rank"
+
+
+@LINUX
+@pytest.mark.parametrize("args", [("rank", "--help-all"), ("gate", "--help"), ("schema", "rank"), ("rank",)])
+def test_a_pipe_that_must_not_wait_gets_everything(start, table, args):
+    words = [*args, str(table), "--no-test", "--format", "json"] if args == ("rank",) else args
+    whole = finish(start(*words))[1]
+    assert len(whole) > 4096
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, 1031, 4096)  # F_SETPIPE_SZ
+    os.set_blocking(writer, False)
+    process = start(*words, stdout=writer)
+    os.close(writer)
+    time.sleep(1)  # the pipe is full, and nobody reads
+    with os.fdopen(reader, "rb") as file:
+        assert file.read().decode() == whole
+    assert finish(process)[0] == 0
+
+
+@LINUX
+@pytest.mark.parametrize(
+    ("words", "how", "found"),
+    [
+        (("rank", "own.csv"), ">> own.csv", "standard output is own.csv, which is read"),
+        (("rank", "a=own.csv"), ">> own.csv", "standard output is own.csv, which is read"),
+        (("rank", "*.csv"), ">> own.csv", "standard output is own.csv, which is read"),
+        (
+            ("rank", "-", "--input-format", "csv"),
+            "< own.csv >> own.csv",
+            "standard output is standard input,",
+        ),
+        (("convert", "verdicts", "own.csv"), ">> own.csv", "standard output is own.csv, which is read"),
+        (("rank", "own.csv"), ">> link.csv", "which is read"),
+    ],
+)
+def test_standard_output_does_not_go_into_its_own_input(table, tmp_path, words, how, found):
+    own = tmp_path / "own.csv"
+    own.write_bytes(Path(table).read_bytes())
+    if "link" in how:
+        (tmp_path / "link.csv").symlink_to(own)
+    done = subprocess.run(
+        ["bash", "-c", f'"$@" {how}', "bash", sys.executable, "-P", "-m", "riskrank", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: the result would go into its own input\n")
+    assert found in done.stderr
+    assert own.read_bytes() == Path(table).read_bytes()
 
 
 def test_what_fails_before_the_error_boundary_exits_3(start):

@@ -18,6 +18,7 @@ from riskrank.shown.escapes import (
     for_markdown,
     for_markdown_cell,
     for_markdown_code,
+    for_page,
     for_terminal,
     visible,
 )
@@ -210,3 +211,15 @@ def test_a_spreadsheet_sees_no_formula(text):
 @pytest.mark.parametrize("text", ["-1.5", "+2e-3", ".5", "-.5E+10", "a=b", "", "gpt-4", "1=1"])
 def test_numbers_and_names_stay(text):
     assert for_csv(text) == text
+
+
+def test_endless_names_are_cut_on_a_page_and_stay_apart():
+    long = "n" * 10_000
+    one, other = for_page(f"{long}a{long} wins"), for_page(f"{long}b{long} wins")
+    assert one != other
+    assert max(map(len, (one, other))) < 400
+    assert one.endswith("n wins")
+    assert "20,001 letters" in one
+    assert for_page("n" * 499) == "n" * 499
+    assert for_page("word " * 1_000) == "word " * 1_000
+    assert for_page("a\x1b") == "a\\x1b"

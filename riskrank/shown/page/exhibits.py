@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from riskrank.errors import option, spell
-from riskrank.shown.escapes import visible
+from riskrank.shown.escapes import for_page
 from riskrank.shown.page.chapters import Block, Figure
 from riskrank.shown.page.svg import PIXELS, Styles, to_inline
 from riskrank.shown.view import Bar, Cell, Column, Line, Table, text_of
@@ -146,7 +146,7 @@ class Exhibitor:
                 plot,
                 self.styles,
                 identity=f"{self._mark}-{self._drawn}",
-                alternative=visible(figure.picture.caption),
+                alternative=for_page(figure.picture.caption),
             )
         return Drawing(Markup(svg), plot.title, plot.reading, 72 * plot.get_figwidth() * PIXELS)
 

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from riskrank.errors import spell
-from riskrank.shown.escapes import visible
+from riskrank.shown.escapes import for_page
 from riskrank.shown.figures.catalogue import pictures
 from riskrank.shown.formats.data import to_json
 from riskrank.shown.page import require_pages
@@ -135,7 +135,7 @@ def _prose(text: str) -> Markup:
     """
     from markupsafe import Markup
 
-    words = _BLANKS.split(together(visible(text)))
+    words = _BLANKS.split(together(for_page(text)))
     return Markup("").join(map(_word, words))
 
 
@@ -150,5 +150,5 @@ def _word(joined: str) -> Markup:
 
 
 def _shown(value: Any) -> Any:
-    """Control characters in names are written as escapes, as on a terminal."""
-    return visible(value) if type(value) is str else value
+    """Control characters in names are written as escapes, as on a terminal, and endless names are cut."""
+    return for_page(value) if type(value) is str else value

@@ -383,3 +383,16 @@ def test_columns_without_head_or_content_are_left_out():
     text = riskrank.rank(empty, higher="right", resamples=60, jobs=1).to_html()
     heads = re.findall(r'<th scope="col"[^>]*><span>(.*?)</span>', text)
     assert heads[:2] == ["place", "model"]
+
+
+def test_names_of_ten_thousand_letters_are_cut():
+    rng = np.random.default_rng(0)
+    long, metric = "n" * 10_000, "m" * 10_000
+    rows = [
+        {"model": model, "sample": at, "metric": metric, "score": rng.random()}
+        for model in (f"{long}a", f"{long}b")
+        for at in range(20)
+    ]
+    found = rank(read(pl.DataFrame(rows), higher="*"), resamples=100, jobs=1).to_html()
+    assert not re.search(r"n{300}|m{300}", found)
+    assert "10,001 letters" in found
