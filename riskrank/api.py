@@ -96,7 +96,7 @@ class Scores:
 
         before = None if baseline is None else read_baseline(baseline, options.max_bytes)
         scores = read_selected(self._sources, options, baseline=before)
-        return metrics_apart(scores, options, wanted=wanted)
+        return metrics_apart(scores, wanted=wanted)
 
     def bless(self, path: str | PathLike[str]) -> None:
         """Keep the scores, which are those of one model, as a baseline that later runs are compared with.
@@ -124,7 +124,7 @@ class Scores:
             contradict(option("judge", options.judge), "bless")
         scores = read_selected(self._sources, options)
         model = only_model(scores)
-        metrics_apart(scores, options, wanted=lambda names: names)
+        metrics_apart(scores, wanted=lambda names: names)
         check_writable(file, [one.path for one in scores.notes.inputs if one.sha256], parameter="path")
         write_all([(file, blessed(scores, model))], sys.stdout)
 

@@ -51,15 +51,30 @@ class RiskrankError(Exception):
         What was found instead of what was needed.
     hint : str
         What to do about it, as concretely as possible.
+    ways : sequence of (str, object)
+        What else to say, as `option` spells it, each a way out; and what that makes of the options, for who
+        tries it. One that begins with no option is another command, or other inputs.
+    instead_of : sequence of str
+        Inputs in whose place those of the ways stand.
     """
 
     exit_status = ExitStatus.NUMERICAL
 
-    def __init__(self, what: str, *, found: str, hint: str) -> None:
+    def __init__(
+        self,
+        what: str,
+        *,
+        found: str,
+        hint: str,
+        ways: Sequence[tuple[str, object]] = (),
+        instead_of: Sequence[str] = (),
+    ) -> None:
         super().__init__(spell(what, flags=False))
         self.what = one_line(what)
         self.found = one_line(found)
         self.hint = one_line(hint)
+        self.ways = tuple(ways)
+        self.instead_of = tuple(instead_of)
 
     def lines(self, *, flags: bool = False) -> tuple[str, str, str]:
         """The three lines shown to the user, parameters written for Python or as flags."""
@@ -68,11 +83,13 @@ class RiskrankError(Exception):
         return what, found, hint
 
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        ways = [f"  {spell(way, flags=False)}" for way, _ in self.ways]
+        return "\n".join([*self.lines(), *ways])
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Errors cross process boundaries under --jobs; keyword-only arguments need this to be pickled.
-        return _rebuild, (type(self), self.what, self.found, self.hint)
+        ways = tuple((way, None) for way, _ in self.ways)
+        return _rebuild, (type(self), self.what, self.found, self.hint, ways, self.instead_of)
 
 
 class UsageError(RiskrankError):
@@ -267,5 +284,12 @@ def did_you_mean(
     return f"did you mean {option(parameter, close) if parameter else write(close)}?"
 
 
-def _rebuild(kind: type[RiskrankError], what: str, found: str, hint: str) -> RiskrankError:
-    return kind(what, found=found, hint=hint)
+def _rebuild(
+    kind: type[RiskrankError],
+    what: str,
+    found: str,
+    hint: str,
+    ways: Sequence[tuple[str, object]],
+    instead_of: Sequence[str],
+) -> RiskrankError:
+    return kind(what, found=found, hint=hint, ways=ways, instead_of=instead_of)

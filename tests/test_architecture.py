@@ -144,7 +144,7 @@ def test_imports_of_ours_point_down():
 
 
 # The rooms of scores, each above the next.
-ROOMS = ("table", "exports", "files")
+ROOMS = ("table", "exports", "files", "names")
 
 
 def test_rooms_of_scores_lie_above_each_other():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -22,6 +23,7 @@ from riskrank.errors import (
     NumericalError,
     RiskrankError,
     UsageError,
+    as_one_word,
     nearest,
     option,
     spell,
@@ -50,7 +52,7 @@ class Boundary(TyperGroup):
                 environment.say(INTERRUPTED)
         except BaseException as error:
             settle_interrupts()
-            status = _answer(error, environment, traceback="--traceback" in arguments)
+            status = _answer(error, environment, arguments)
         if standalone_mode:
             # A Ctrl-C that hits code Python runs from a string, as dataclasses and named tuples do, marks
             # the interpreter to die by the signal although it was answered. Running such code unmarks it.
@@ -59,8 +61,8 @@ class Boundary(TyperGroup):
         return status
 
 
-def _answer(error: BaseException, environment: Environment, *, traceback: bool) -> int:
-    """Say what went wrong in three lines and return the exit status."""
+def _answer(error: BaseException, environment: Environment, arguments: Sequence[str]) -> int:
+    """Say what went wrong in three lines, and ways out as lines to copy; return the exit status."""
     from riskrank.shown.streams import discard
 
     # What Ctrl-C raises may come out as another error: a library met it where it expected none.
@@ -81,7 +83,7 @@ def _answer(error: BaseException, environment: Environment, *, traceback: bool) 
         shown: Any = error
         environment.say(first_steps() if shown.ctx.parent is None else shown.format_message())
         return ExitStatus.BAD_INPUT
-    if traceback:
+    if "--traceback" in arguments:
         import traceback as tracebacks
 
         environment.say("".join(tracebacks.format_exception(error)).rstrip())
@@ -90,7 +92,34 @@ def _answer(error: BaseException, environment: Environment, *, traceback: bool) 
         discard(environment.stdout)
     for line in known.lines(flags=True):
         environment.say(line)
+    for way, _ in known.ways:
+        environment.say(f"  {to_copy(arguments, spell(way, flags=True), known.instead_of)}")
     return known.exit_status
+
+
+def to_copy(arguments: Sequence[str], more: str, instead_of: Sequence[str] = ()) -> str:
+    """The command line again with more options, each in the place of one of its name.
+
+    Where the first of them is none it is another command, or inputs instead of those that were given.
+    """
+    given, kept = shlex.split(more), list[str]()
+    arguments = [word for word in arguments if word not in instead_of]
+    if not given[0].startswith("--") and not instead_of:
+        arguments = [given.pop(0), *arguments[1:]]
+    names = [word for word in given if word.startswith("--")]
+    rest = iter(arguments)
+    for word in rest:
+        name = word.partition("=")[0]
+        if name not in names or given.count(name) > 1:
+            kept.append(word)
+        elif name == word and _takes_a_value(given, name):
+            next(rest, None)
+    return " ".join(["riskrank", *map(as_one_word, [*kept, *given])])
+
+
+def _takes_a_value(given: Sequence[str], name: str) -> bool:
+    after = given[given.index(name) + 1 : given.index(name) + 2]
+    return bool(after) and not after[0].startswith("--")
 
 
 def _as_riskrank_error(error: BaseException) -> RiskrankError:

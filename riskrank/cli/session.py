@@ -152,6 +152,7 @@ class Session:
     def finish(self, document: Document, *, beside: Mapping[str, bytes] | None = None) -> None:
         """Render the result and write it, with files that go beside it: all or none."""
         from riskrank.scores.table.gaps import tells_of_gone
+        from riskrank.scores.table.shapes.recognise import READ_AS
         from riskrank.shown.files import write_all
 
         config = self.environment.config
@@ -165,7 +166,8 @@ class Session:
         if not document.tells_warnings:
             for warning in document.provenance.warnings:
                 tell = self.environment.say if tells_of_gone(warning) else self.say
-                tell(one_line(f"warning: {spell(warning, flags=True)}"))
+                before = "" if warning.startswith(READ_AS) else "warning: "
+                tell(one_line(f"{before}{spell(warning, flags=True)}"))
 
     def _rendered(self, document: Document) -> list[tuple[str | None, bytes]]:
         """The result for each output file, or for stdout."""

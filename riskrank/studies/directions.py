@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from riskrank.asked.flags import among_commas
 from riskrank.errors import UsageError, listing, option
-from riskrank.scores.table.metrics import assumed_against_its_name
+from riskrank.scores.table.metrics import assumed_cost
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 
@@ -52,11 +52,12 @@ def refuse_assumed_costs(metrics: Iterable[MetricSpec], *, command: str) -> None
     ------
     UsageError
     """
-    doubtful = [spec.name for spec in metrics if assumed_against_its_name(spec)]
+    doubtful = [spec.name for spec in metrics if assumed_cost(spec)]
     if doubtful:
         together = ",".join(map(among_commas, doubtful))
         raise UsageError(
             f"{command} does not guess which way is better of {listing(doubtful)}",
             found="nobody declared it, and by its name less is better: a step back might pass",
             hint=f"say {option('lower', together)} or {option('higher', together)}",
+            ways=[(option(way, together), None) for way in ("lower", "higher")],
         )

@@ -12,7 +12,7 @@ from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.sampling.mean_intervals import mean_intervals, share_intervals
 from riskrank.engine.sampling.task_parts import task_column_means
 from riskrank.engine.types import Floats
-from riskrank.scores.table.costs import looks_like_an_amount
+from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.rounding import decimals_of, rounded, rounded_beside_zero, told_apart

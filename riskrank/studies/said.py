@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from riskrank.errors import option
-from riskrank.scores.table.costs import looks_like_a_cost
+from riskrank.scores.names.directions import looks_like_a_cost
 from riskrank.studies.judged.chapter import JudgedChapter
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.wording import names
@@ -44,7 +44,7 @@ def fitting(sentences: Iterable[str]) -> Said:
 
 def doubtful(means: Sequence[MetricMeans]) -> list[str]:
     """Metrics that sound as if less were better, and of which nobody said so."""
-    return [one.name for one in means if not one.declared and looks_like_a_cost(one.name)]
+    return [one.name for one in means if not one.declared and not one.lower and looks_like_a_cost(one.name)]
 
 
 def assuming(means: Sequence[MetricMeans], judged: JudgedChapter | None = None) -> str:

@@ -76,8 +76,10 @@ def refused(run, tmp_path):
             outcome = run(*args, *(["--output", output] if output else []), **streams)
             assert outcome.status == status, outcome
             assert outcome.stdout == ""
-            lines = outcome.stderr.splitlines()
+            said = outcome.stderr.splitlines()
+            lines, ways = said[:3], said[3:]
             assert [line.split(": ")[0] for line in lines] == ["error", "found", "hint"], outcome.stderr
+            assert all(line.startswith("  riskrank ") for line in ways), outcome.stderr
             assert all(line.split(": ", 1)[1].strip() for line in lines), outcome.stderr
             assert output is None or not output.exists()
         return tuple(lines)

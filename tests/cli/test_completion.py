@@ -78,7 +78,7 @@ def test_names_are_read_as_the_line_says(tmp_path):
         "system,sample,acc,cost\n" + "".join(f"{m},{n},{n},{n}\n" for m in "ab" for n in range(12))
     )
     assert offered("rank", path, "--wide", "--columns", "model=system", "--metric", "") == ["acc", "cost"]
-    assert offered("rank", path, "--models", "") == []  # nothing says that system is the model
+    assert offered("rank", path, "--models", "") == ["a", "b"]
 
 
 def test_names_a_shell_would_act_on_are_not_offered(tmp_path):

@@ -50,6 +50,18 @@ def hint(run):
 
 
 @pytest.fixture
+def ways(run):
+    """What a command that is refused proposes: the words of each line to copy, without the program's."""
+
+    def ways_of(*args):
+        outcome = run(*args)
+        assert outcome.status == 2, outcome
+        return [shlex.split(line)[1:] for line in outcome.stderr.splitlines()[3:]]
+
+    return ways_of
+
+
+@pytest.fixture
 def meta(run):
     """Models, samples and metrics of a comparison that a hint proposed."""
 
@@ -72,42 +84,49 @@ FOUR = [f"runs/{model}/{task}.csv" for model in "ab" for task in "xy"]
 
 @pytest.mark.parametrize("given", [["runs"], ["runs/*/*.csv"], FOUR])
 @pytest.mark.parametrize("wide", [False, True])
-def test_a_folder_of_models_and_tasks_keeps_tasks_apart(folder, hint, meta, given, wide):
+def test_a_folder_of_models_and_tasks_keeps_tasks_apart(folder, ways, meta, given, wide):
     both = (["a", "b"], 2 * N, ["acc"])
     for seed, (model, task) in enumerate((m, t) for m in "ab" for t in "xy"):
         rows = [(s, *([] if wide else ["acc"]), v) for s, v in enumerate(column(seed))]
         folder(f"runs/{model}/{task}.csv", lines("sample,acc" if wide else "sample,metric,score", rows))
-    if given == ["runs"]:  # what a folder of folders is, is told beside the result
-        more = words(hint("rank", *given), "a column per metric, add ") if wide else []
-        assert meta("rank", "runs", *more, "--no-test") == both
+    if given == ["runs"]:
+        assert meta("rank", "runs", "--no-test") == both
         return
-    text = hint("rank", *given)
-    tasks = words(text, "model and task: ", r" \(or")
-    assert meta("rank", *tasks, "--no-test") == both
-    other = [words(text, r"\(or ", r"\)")[0], *tasks[1:]]
-    assert meta("rank", *other, "--no-test") == (["x", "y"], 2 * N, ["acc"])
-    assert meta("rank", *words(text, "model and run: "), "--no-test") == (["a", "b"], N, ["acc"])
+    tasks, other, runs = ways("rank", *given, "--no-test")
+    assert meta(*tasks) == both
+    assert meta(*other) == (["x", "y"], 2 * N, ["acc"])
+    assert meta(*runs) == (["a", "b"], N, ["acc"])
 
 
 @pytest.mark.parametrize("many", [False, True])
-def test_files_of_a_model_each_are_named(folder, hint, meta, many):
+def test_files_of_a_model_each_are_named(folder, ways, meta, many):
     models = "abcdef" if many else "ab"
     for seed, model in enumerate(models):
         folder(f"{model}.csv", lines("question,score", enumerate(column(seed))))
     for given in ([f"{model}.csv" for model in models], ["."]):
-        text = hint("rank", *given)
-        assert meta("rank", *words(text, "say so: "), "--no-test") == ([*models], N, ["score"])
+        (way,) = ways("rank", *given, "--no-test")
+        assert meta(*way) == ([*models], N, ["score"])
 
 
-def test_a_date_names_no_model(folder, hint, meta):
+def test_a_date_names_no_model(folder, ways, meta):
     rows = [(f"2024-01-0{m}", "abc"[m - 1], s, "acc", v) for m in (1, 2, 3) for s, v in enumerate(column(m))]
     folder("t.csv", lines("submission_date,entry,question,metric,score", rows))
-    text = hint("rank", "t.csv")
-    assert meta("rank", "t.csv", *words(text, "did you mean ", r"\?"), "--no-test") == ([*"abc"], N, ["acc"])
+    assert meta("rank", "t.csv", "--no-test") == ([*"abc"], N, ["acc"])
     folder("u.csv", lines("team,bot,question,metric,score", [(r[1].upper(), *r[1:]) for r in rows]))
-    assert "the model may be" not in hint("rank", "u.csv")  # a name people use goes first
-    folder("v.csv", lines("who,bot,question,metric,score", [(r[1].upper(), *r[1:]) for r in rows]))
-    assert "model=…; the model may be who or bot" in hint("rank", "v.csv")
+    assert meta("rank", "u.csv", "--no-test")[0] == [*"ABC"]  # a name people use goes first
+    folder("v.csv", lines("who,place,question,metric,score", [(r[1].upper(), *r[1:]) for r in rows]))
+    readings = ways("rank", "v.csv", "--no-test")
+    assert [meta(*way)[0] for way in readings] == [[*"ABC"], [*"abc"]]
+
+
+@pytest.mark.parametrize("spread", ["", "_std"])
+def test_means_are_no_scores_of_samples(folder, run, spread):
+    folder("t.csv", lines(f"model,acc,f1{spread},latency", [("a", 0.5, 0.6, 3), ("b", 0.7, 0.2, 5)]))
+    refused = run("rank", "t.csv")
+    assert refused.status == 2
+    assert "nothing can be tested from means" in refused.stderr
+    assert "riskrank copa takes a row a model" in refused.stderr
+    assert run("copa", "t.csv", "--higher", "*", "--lower", "latency").status == 0
 
 
 def test_files_that_repeat_samples_are_tasks_or_runs(folder, hint, meta):
@@ -329,7 +348,7 @@ def test_the_wrong_table_of_a_database_is_told(folder, hint, meta, asked, start)
 def test_the_sheet_of_scores_is_chosen_among_those_of_a_workbook(folder, hint, meta):
     book = pytest.importorskip("openpyxl").Workbook()
     book.active.title = "notes"
-    for row in (("author", "remark"), ("me", "done")):
+    for row in (("author", "remark"), ("me", 3)):
         book.active.append(row)
     sheet = book.create_sheet("all scores")
     sheet.append(("model", "sample", "metric", "score"))
@@ -396,34 +415,6 @@ def test_a_title_above_the_names_is_told(folder, hint):
     assert hint("rank", "t.csv") == "delete the rows above the names"
 
 
-@pytest.mark.parametrize(
-    ("header", "rows", "given", "metrics"),
-    [
-        (
-            "model,acc_mean,acc_std,f1_mean,f1_std",
-            ["a,.8,.02,.7,.01", "b,.7,.03,.75,.02"],
-            [],
-            ["acc_mean", "f1_mean"],
-        ),
-        ("model,acc,acc_stderr,f1", ["a,.8,.02,.7", "b,.7,.03,.75"], ["--wide"], ["acc", "f1"]),
-        (
-            "model,metric,mean,std",
-            ["a,acc,.8,.1", "b,acc,.7,.2", "a,f1,.7,.1", "b,f1,.75,.2"],
-            [],
-            ["acc", "f1"],
-        ),
-    ],
-)
-def test_means_and_spreads_go_to_copa_without_the_spreads(folder, hint, run, header, rows, given, metrics):
-    folder("t.csv", "\n".join([header, *rows]) + "\n")
-    program, *line = words(hint("rank", "t.csv", *given), "among them: ", ", with --lower")
-    assert program == "riskrank"
-    outcome = run(*line, "--format", "json")
-    assert outcome.status == 0, outcome.stderr
-    found = outcome.document["meta"]
-    assert (found["models"], [metric["name"] for metric in found["metrics"]]) == (["a", "b"], metrics)
-
-
 COSTS = {
     "wide": ("model,acc_mean,acc_std,latency_mean,latency_std", ["a,.8,.1,30,2", "b,.7,.2,40,3"]),
     "spreads": ("model,acc_mean,latency_mean", ["a,.8 ± .1,30 ± 2", "b,.7 ± .2,40 ± 3"]),
@@ -432,53 +423,6 @@ COSTS = {
         ["a,acc_mean,.8,.1", "b,acc_mean,.7,.2", "a,latency_mean,30,2", "b,latency_mean,40,3"],
     ),
 }
-
-
-@pytest.mark.parametrize("shape", COSTS)
-@pytest.mark.parametrize(
-    ("given", "ways"),
-    [
-        ([], ["higher", "lower"]),
-        (["--where", "model <> 'it''s'"], ["higher", "lower"]),
-        (["--lower", "acc_mean"], ["lower", "lower"]),
-        (["--higher", "latency_mean"], ["higher", "higher"]),
-        (["--lower", "*"], ["lower", "lower"]),
-        (["--metric", "latency_mean"], ["lower"]),
-    ],
-)
-def test_costs_go_to_copa_as_costs_in_a_command_to_copy(folder, hint, run, shape, given, ways):
-    header, rows = COSTS[shape]
-    folder("my t.csv", "\n".join([header, *rows]) + "\n")
-    text = hint("rank", "my t.csv", *given)
-    outcome = run(*words(text, "among them: riskrank ", ", with --lower"), "--format", "json")
-    assert outcome.status == 0, outcome.stderr
-    metrics = outcome.document["meta"]["metrics"]
-    names = ["latency_mean"] if given[:1] == ["--metric"] else ["acc_mean", "latency_mean"]
-    assert [metric["name"] for metric in metrics] == names
-    assert [metric["direction"] for metric in metrics] == ways
-
-
-@pytest.mark.parametrize(
-    ("sign", "end"), [("±", ""), ("+/-", ""), (" ± ", " %"), (" (", ")"), (r" \pm ", "$")]
-)
-@pytest.mark.parametrize("long", [False, True])
-def test_means_with_spreads_go_to_copa(folder, hint, run, long, sign, end):
-    mean = {("a", "acc"): 81.5, ("b", "acc"): 79.0, ("a", "f1"): 70.0, ("b", "f1"): 72.25}
-    start = "$" if end == "$" else ""
-    unit = end if "%" in end else ""
-    cell = {of: f"{start}{value}{unit}{sign}0.5{end}" for of, value in mean.items()}
-    rows = (
-        [(m, k, text) for (m, k), text in cell.items()]
-        if long
-        else [(m, cell[m, "acc"], cell[m, "f1"]) for m in "ab"]
-    )
-    folder("t.csv", lines("model,metric,score" if long else "model,acc,f1", rows))
-    text = hint("rank", "t.csv")
-    assert text.startswith("one row a model cannot be tested; copa can choose among them: ")
-    outcome = run(*words(text, "among them: riskrank ", ", with --lower"), "--format", "json")
-    assert outcome.status == 0, outcome.stderr
-    found = {row["model"]: row["values"] for row in outcome.document["results"]}
-    assert found == {m: {k: mean[m, k] for k in ("acc", "f1")} for m in "ab"}
 
 
 def test_scores_with_spreads_lose_them(folder, hint, meta):

@@ -94,7 +94,7 @@ def test_the_oracles_see_what_is_wrong():
     assert told(stdout='{"x": NaN}') == ["no strict JSON: NaN"]
     assert told(stdout='{"x": "\x7f"}') == ["'\\x7f' in json"]
     assert told(stderr="a\u202eb\n") == ["'\\u202e' on standard error"]
-    assert "not three lines" in told(status=2, stdout="", stderr="error: x\nfound: y\n")[0]
+    assert "an error is not three lines" in told(status=2, stdout="", stderr="error: x\nfound: y\n")[0]
     assert told(status=2, stdout="", stderr="error: x\nfound: y\nhint: z\n") == []
     assert (
         "a defect"

@@ -22,11 +22,12 @@ def times() -> dict[str, list]:
         ("report", {"resamples": 100}),
     ],
 )
-def test_a_verdict_names_the_direction_it_assumes(command, options):
+def test_less_of_what_is_a_cost_by_its_name_is_better(command, options):
     run = getattr(rr, command)
-    assumed = run(times(), wide=True, **options).verdict
-    assert assumed.startswith(
-        'Taking more latency as better, which nobody declared (lower="latency" if less is): '
+    by_name = run(times(), wide=True, **options)
+    assert by_name.verdict == run(times(), wide=True, lower="latency", **options).verdict
+    assert any(
+        one.startswith("less latency is better, by its name") for one in by_name.document.provenance.warnings
     )
     assert "nobody declared" not in run(times(), wide=True, lower="latency", **options).verdict
     assert "nobody declared" not in run(times(), wide=True, higher="latency", **options).verdict

@@ -58,7 +58,7 @@ def run(call: Call) -> None:
             baseline = read_baseline(settings.baseline, call.reading.max_bytes)
         reading = replace(call.reading, **settings.needs)
         scores = read_selected(call.scores, reading, stdin, baseline=baseline)
-        tables = metrics_apart(scores, reading, wanted=wanted)
+        tables = metrics_apart(scores, wanted=wanted)
         for table in tables:
             session.require_room(table)
         document = gate(tables, settings, runtime)
@@ -92,7 +92,7 @@ def _only_bless(session: Session, path: str) -> None:
     scores = read_selected(call.scores, reading, session.environment.stdin)
     model = only_model(scores)
     # What could not be gated is not blessed either.
-    metrics_apart(scores, reading, wanted=lambda names: names)
+    metrics_apart(scores, wanted=lambda names: names)
     write_all([(path, blessed(scores, model))], session.environment.stdout)
     of = f"{len(scores.samples):,} samples, {listing(scores.metrics)}"
     session.say(f"wrote {path}: {model} is blessed as a baseline, unjudged ({of})")

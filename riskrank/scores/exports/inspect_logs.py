@@ -26,9 +26,9 @@ from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.unscored import COLUMN, ERROR, LIMIT, REFUSAL
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.bounded import parse_json
-from riskrank.scores.files.guesses import FOUND_BY_NAME
 from riskrank.scores.files.json_objects import shown
 from riskrank.scores.files.zip_members import ZipMembers, open_members
+from riskrank.scores.names.words import FOUND_BY_NAME
 
 NAME = "inspect"
 

@@ -14,10 +14,12 @@ import polars as pl
 from riskrank.errors import InputError
 from riskrank.scores.files.shape import require_filled
 from riskrank.scores.files.source import Source, decode, first_line
-from riskrank.scores.files.two_headers import refuse_two_headers
+from riskrank.scores.files.two_headers import refuse_two_headers, titles_above
 
 # Bytes in which the first rows stand.
 _BEGINNING = 65_536
+# Lines among which titles are looked for.
+_LINES = 30
 _SEPARATORS = (",", ";", "\t")
 
 
@@ -28,7 +30,7 @@ class DelimitedSource(Source):
         data = data.removeprefix(b"\xef\xbb\xbf")
         if b"\n" not in data and b"\r" in data:
             data = data.replace(b"\r", b"\n")
-        body = data.lstrip(b"\r\n")
+        body = _without_titles(data.lstrip(b"\r\n"), separator)
         self._skipped_lines = data[: len(data) - len(body)].count(b"\n")
         if body.endswith((b"\n\n", b"\n\r\n")):
             body = body.rstrip(b"\r\n")
@@ -44,7 +46,7 @@ class DelimitedSource(Source):
         except csv.Error as error:
             raise self._no_csv(str(error)) from None
         self._blank: set[int] | None = None
-        self.decimal_comma = self._separator == ";"
+        self.decimal_comma = self._separator in (";", "\t")
 
     def _require_one_header(self) -> None:
         """Look at the first rows, of which only the one of names is read otherwise."""
@@ -132,6 +134,30 @@ class DelimitedSource(Source):
                     hint="quote fields that hold the separator, or fill the row up",
                 )
         return blank
+
+
+def _without_titles(body: bytes, separator: str) -> bytes:
+    """A file from its names on: without lines of comments or titles above them."""
+    lines = body[:_BEGINNING].decode(errors="replace").splitlines(keepends=True)[:_LINES]
+    skipped = next((at for at, line in enumerate(lines) if not line.startswith("#")), 0)
+    if skipped:
+        between = _sniff_separator(lines[skipped], separator)
+        counts = [len(_fields(line, between)) for line in lines]
+        # A header may begin with the sign: it has as many fields as the rows below.
+        skipped = 0 if counts[skipped - 1] == counts[skipped] > 1 else skipped
+    if not skipped and len(lines) > 2:
+        between = _sniff_separator(lines[0], _sniff_separator(lines[-2], separator))
+        skipped = titles_above([_fields(line, between) for line in lines[:-1]])
+    return body[sum(len(line.encode()) for line in lines[:skipped]) :]
+
+
+def _fields(line: str, separator: str) -> list[str]:
+    """The fields of a line; of one that ends within a quote nothing is told."""
+    try:
+        with long_fields():
+            return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error:
+        return []
 
 
 @contextmanager

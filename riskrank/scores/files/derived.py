@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 
 from riskrank.scores.files.source import InputFile, Source
+
+# Rows that tell whether a column holds objects, and columns that are asked.
+_LOOK, _MOST_COLUMNS = 100, 1_000
 
 # A sample called 10.0 by one file (pandas does, once a column held a gap) and 10 by another is one sample.
 WHOLE_FLOAT = r"^(-?(?:0|[1-9][0-9]*))\.0$"
@@ -136,3 +140,61 @@ def without_first(first: str, joined: str) -> pl.Expr:
     escaped = texts.str.replace_all("\\", "\\\\", literal=True).str.replace_all("+", "\\+", literal=True)
     behind = pl.col(joined).cast(pl.String).str.slice(escaped.str.len_chars() + 1)
     return behind.str.replace_all("\\+", "+", literal=True).str.replace_all("\\\\", "\\", literal=True)
+
+
+class FlatSource(DerivedSource):
+    """A source whose columns of JSON objects have become a column a field, ``scores.f1``."""
+
+    def __init__(self, inner: Source, fields: dict[str, tuple[str, str]]) -> None:
+        super().__init__(inner)
+        nested = {column for column, _ in fields.values()}
+        self.columns = (*(name for name in inner.columns if name not in nested), *fields)
+        self._fields = fields
+
+    def load(self, names: Sequence[str]) -> pl.DataFrame:
+        """The named columns; a field is missing where its object lacks it."""
+        wanted = dict.fromkeys(self._fields[name][0] if name in self._fields else name for name in names)
+        frame = self._inner.load(list(wanted))
+        parsed: dict[str, list[dict[str, object]]] = {}
+        for column in {self._fields[name][0] for name in names if name in self._fields}:
+            parsed[column] = [_object(cell) or {} for cell in frame[column].to_list()]
+        return pl.DataFrame(
+            [
+                pl.Series(
+                    name, [_cell(row.get(self._fields[name][1])) for row in parsed[self._fields[name][0]]]
+                )
+                if name in self._fields
+                else frame[name]
+                for name in names
+            ]
+        )
+
+
+def flattened(source: Source) -> Source:
+    """A source with a column a field of every column of objects; as it is where none holds them."""
+    fields: dict[str, tuple[str, str]] = {}
+    names = [name for name in source.columns if name]
+    looked_at = source.load(names[:_MOST_COLUMNS])
+    for column in looked_at.iter_columns():
+        first = column.drop_nulls().head(_LOOK).to_list()
+        objects = [_object(cell) for cell in first]
+        if objects and all(one is not None for one in objects):
+            keys = dict.fromkeys(key for one in objects for key in one or ())
+            fields |= {f"{column.name}.{key}": (column.name, key) for key in keys}
+    return FlatSource(source, fields) if fields and not set(fields) & set(source.columns) else source
+
+
+def _object(cell: object) -> dict[str, object] | None:
+    """A cell as an object; None where it is none."""
+    if isinstance(cell, str) and cell[:1] == "{":
+        try:
+            cell = json.loads(cell)
+        except ValueError:
+            return None
+    return cell if isinstance(cell, dict) else None
+
+
+def _cell(value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value)

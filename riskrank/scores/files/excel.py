@@ -14,8 +14,9 @@ from riskrank.scores.files.cells import column
 from riskrank.scores.files.query import TABLE, run_sql
 from riskrank.scores.files.source import FrameInMemory
 from riskrank.scores.files.tables import likeliest, with_columns
-from riskrank.scores.files.two_headers import refuse_two_headers
+from riskrank.scores.files.two_headers import refuse_two_headers, titles_above
 from riskrank.scores.files.workbook_extents import Extent, extents, no_workbook
+from riskrank.scores.names.words import synonym
 
 
 class ExcelSource(FrameInMemory):
@@ -36,33 +37,59 @@ class ExcelSource(FrameInMemory):
         if not data:
             raise self._empty("0 bytes")
         sheets = _sheets(label, data, limit)
+        if sql is None:
+            sheets = {title: one for title, one in sheets.items() if _has_numbers(one[0])} or sheets
         if not sheets:
             raise self._empty("no sheet with a header and rows")
-        if sql is None and len(sheets) > 1:
-            columns = {title: frame.columns for title, frame in sheets.items()}
+        together = (
+            _one_a_model({title: frame for title, (frame, _) in sheets.items()}) if sql is None else None
+        )
+        if sql is None and len(sheets) > 1 and together is None:
+            columns = {title: frame.columns for title, (frame, _) in sheets.items()}
             query = f'SELECT * FROM "{likeliest(columns)}"'
             raise UsageError(
                 f"{label}: the workbook holds {len(sheets)} tables, and which one counts has to be said",
                 found=f"sheets: {listing(with_columns(columns))}",
                 hint=f"choose: {option('sql', query)}",
             )
-        only = next(iter(sheets.values()))
-        self._frame = only
-        self._first_row = 2
+        self._frame, self._first_row = next(iter(sheets.values()))
+        self._heights = [frame.height for frame, _ in sheets.values()]
         if sql is not None:
-            tables = sheets if len(sheets) > 1 else sheets | {TABLE: only}
+            tables = {title: frame for title, (frame, _) in sheets.items()}
+            tables |= {} if len(sheets) > 1 else {TABLE: self._frame}
             self._frame = run_sql(tables, sql, label=label)
             self.queried = True
-            self._first_row = 1
+            self._first_row, self._heights = 1, [self._frame.height]
+        if together is not None:
+            self._frame = together
+            self.notes = (f"{label}: each of {len(sheets)} sheets is taken for a model, called as it is",)
         self._name_columns(self._frame.columns)
 
     def row_number(self, position: int) -> int:
-        """The number of a row of the sheet, whose first row is the header."""
+        """The number of a row of its sheet, as the program shows it."""
+        for height in self._heights[:-1]:
+            if position < height:
+                break
+            position -= height
         return position + self._first_row
 
 
-def _sheets(label: str, data: bytes, limit: int) -> dict[str, pl.DataFrame]:
-    """Read the sheets that hold a table: a header in the first row, and rows below it."""
+def _has_numbers(frame: pl.DataFrame) -> bool:
+    """Whether a sheet holds a number: one of notes does not."""
+    return any(dtype.is_numeric() or dtype == pl.Boolean for dtype in frame.dtypes)
+
+
+def _one_a_model(sheets: dict[str, pl.DataFrame]) -> pl.DataFrame | None:
+    """Sheets of the same columns, none of which names models, one below the other; None of others."""
+    columns = {tuple(frame.columns) for frame in sheets.values()}
+    if len(sheets) < 2 or len(columns) > 1 or synonym("model", columns.pop()) is not None:
+        return None
+    named = [frame.insert_column(0, pl.lit(title).alias("model")) for title, frame in sheets.items()]
+    return pl.concat(named, how="vertical_relaxed")
+
+
+def _sheets(label: str, data: bytes, limit: int) -> dict[str, tuple[pl.DataFrame, int]]:
+    """Read the sheets that hold a table, a header and rows below it; and the first of these rows."""
     try:
         import openpyxl  # type: ignore[import-untyped]
     except ImportError:
@@ -80,7 +107,7 @@ def _sheets(label: str, data: bytes, limit: int) -> dict[str, pl.DataFrame]:
             for sheet in book.worksheets
             if (frame := _frame(label, sheet.title, list(_rows(sheet, reach, values_only=True)))) is not None
         }
-        gaps = [title for title, frame in frames.items() if sum(frame.null_count().row(0))]
+        gaps = [title for title, (frame, _) in frames.items() if sum(frame.null_count().row(0))]
         if gaps:
             formulas = openpyxl.load_workbook(io.BytesIO(data), read_only=True)
             for title in gaps:
@@ -99,8 +126,9 @@ def _rows(sheet: Any, reach: Mapping[str, Extent], **how: bool) -> Iterator[Sequ
         yield from sheet.iter_rows(1, extent.rows, 1, extent.columns, **how)
 
 
-def _frame(label: str, title: str, rows: Sequence[Sequence[object]]) -> pl.DataFrame | None:
-    rows = [row for row in rows if any(cell is not None for cell in row)]
+def _frame(label: str, title: str, rows: Sequence[Sequence[object]]) -> tuple[pl.DataFrame, int] | None:
+    first = titles_above(rows)
+    rows = [row for row in rows[first:] if any(cell is not None for cell in row)]
     if len(rows) < 2:
         return None
     header = ["" if cell is None else str(cell).strip() for cell in rows[0]]
@@ -115,7 +143,8 @@ def _frame(label: str, title: str, rows: Sequence[Sequence[object]]) -> pl.DataF
             hint="rename one of them",
         )
     cells = [(*row, *[None] * width)[:width] for row in rows[1:]]
-    return pl.DataFrame([column(name, [row[at] for row in cells]) for at, name in enumerate(header) if name])
+    frame = [column(name, [row[at] for row in cells]) for at, name in enumerate(header) if name]
+    return pl.DataFrame(frame), first + 2
 
 
 def _refuse_uncomputed(

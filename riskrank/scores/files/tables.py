@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from riskrank.scores.files.guesses import synonym
+from riskrank.scores.names.words import synonym
 
 _ROLES = ("model", "sample", "metric", "score")
 

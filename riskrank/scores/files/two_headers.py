@@ -11,6 +11,8 @@ _NAMES_OF = {
     "model": {"model", "models", "system", "systems", "method", "methods", "algorithm", "llm", "agent"},
     "metric": {"metric", "metrics", "measure", "measures", "measurement", "criterion", "criteria", "scorer"},
 }
+# Rows that tell whether there are titles, and rows there are at least from the names on.
+_LOOK, _BELOW = 30, 3
 _ORDER, _OTHER_ORDER = ("model", "metric"), ("metric", "model")
 
 
@@ -50,6 +52,23 @@ def refuse_two_headers(label: str, rows: Sequence[Sequence[object]], *, read: st
         found=f"{listing(named)} in the first row, and {listing(below)} in the second",
         hint=_long_table(read, _order(rows[0][0], second[0])),
     )
+
+
+def titles_above(rows: Sequence[Sequence[object]]) -> int:
+    """How many of the first rows are titles: one cell of text each, above rows of several.
+
+    Parameters
+    ----------
+    rows : sequence of sequences
+        The first rows of a file; of these the ones without a filled cell are passed over.
+    """
+    filled = [sum(cell not in (None, "") and str(cell).strip() != "" for cell in row) for row in rows[:_LOOK]]
+    widest = max(filled, default=0)
+    first = next((at for at, count in enumerate(filled) if count == widest), 0)
+    if widest < 2 or any(count > 1 for count in filled[:first]) or len(filled) < first + _BELOW:
+        return 0
+    below = [count for count in filled[first + 1 :] if count]
+    return first if below and sum(2 * count > widest for count in below) == len(below) else 0
 
 
 def _order(above: object, below: object) -> tuple[str, str] | None:

@@ -16,6 +16,8 @@ from riskrank.scores.files.shape import require_filled
 _PIECE = 1 << 18
 # Bytes of a tag with its attributes, and levels of elements, that programs stay far below.
 _LONGEST_TAG, _DEEPEST = 1 << 20, 256
+# Names of columns stand in one of the first rows: titles may stand above them.
+_FIRST = 30
 # What a sheet of Excel holds.
 _ROWS, _COLUMNS = 1_048_576, 16_384
 _PLACE = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d+)")
@@ -23,7 +25,7 @@ _PLACE = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d+)")
 
 @dataclass(slots=True)
 class Extent:
-    """The last row of a sheet that holds anything, and the last column of its first such row."""
+    """The last row of a sheet that holds anything, and the last column of the first such rows."""
 
     rows: int = 0
     columns: int = 0
@@ -62,7 +64,7 @@ class _Part:
     def __init__(self, label: str, name: str) -> None:
         self._label, self._name = label, name
         self._found = Extent()
-        self._depth = self._row = self._column = self._width = 0
+        self._depth = self._row = self._column = self._width = self._filled = 0
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
@@ -105,7 +107,9 @@ class _Part:
             if self._width > _COLUMNS:
                 raise self._refused(f"{self._width:,} columns in row {self._row:,}")
             self._found.rows = self._row
-            self._found.columns = self._found.columns or self._width
+            self._filled += 1
+            if self._filled <= _FIRST:
+                self._found.columns = max(self._found.columns, self._width)
 
     def _refused(self, found: str) -> InputError:
         return no_workbook(self._label, f"{found} in {self._name}")

@@ -16,6 +16,7 @@ from riskrank.scores.table.overlap import compared
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.score_table import ScoreTable, checked_table
 from riskrank.scores.table.scores import Scores, select
+from riskrank.scores.table.ways import tried
 
 
 def read_selected(
@@ -40,7 +41,7 @@ def read_selected(
 
 
 def metrics_apart(
-    scores: Scores, options: ReadOptions, *, wanted: Callable[[Sequence[str]], Sequence[str]]
+    scores: Scores, *, wanted: Callable[[Sequence[str]], Sequence[str]]
 ) -> tuple[ScoreTable, ...]:
     """Tables of some metrics, each on the samples it was scored on.
 
@@ -48,8 +49,6 @@ def metrics_apart(
     ----------
     scores : Scores
         As `read_selected` gives them.
-    options : ReadOptions
-        How they were read.
     wanted : callable
         Chooses among the metrics there are; nothing is asked of the others.
 
@@ -58,6 +57,7 @@ def metrics_apart(
     tuple of ScoreTable
         One of all metrics if they were scored on the same samples, else one a metric, of the same models.
     """
+    options = scores.notes.asked
     if options.corrects_judge:
         wanted((str(options.human),))
         from riskrank.scores.table.judged import corrected
@@ -72,9 +72,9 @@ def metrics_apart(
 
     try:
         return (table_of(*names),)
-    except InputError:
+    except InputError as error:
         if len(names) < 2:
-            raise
+            raise tried(error, scores, checked_table) from None
         tables = tuple(map(table_of, names))
         if any(table.models != tables[0].models for table in tables):
             raise

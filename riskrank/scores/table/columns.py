@@ -8,9 +8,8 @@ from functools import partial
 
 from riskrank.asked.reading import NO_TASKS, ReadOptions
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
-from riskrank.scores.files.guesses import FOUND_BY_NAME
 from riskrank.scores.files.source import Source
-from riskrank.scores.table.missing_columns import missing_columns
+from riskrank.scores.names.words import FOUND_BY_NAME
 
 # A column that happens to be called cluster must not change the unit of resampling: it has to be named.
 ROLES = (*FOUND_BY_NAME, "cluster")
@@ -50,9 +49,7 @@ class Roles:
     pools_tasks: bool = False
 
 
-def assign_roles(
-    source: Source, named: Mapping[str, str], options: ReadOptions, given: Sequence[Source] = ()
-) -> Roles:
+def assign_roles(source: Source, named: Mapping[str, str], options: ReadOptions) -> Roles:
     """Find the column of each role in a file.
 
     Parameters
@@ -62,8 +59,6 @@ def assign_roles(
         Columns that were named, by their roles; all are there.
     options : ReadOptions
         `wide` and `sample_optional` say which are needed.
-    given : sequence of Source
-        All that was opened, as it was opened, for hints.
 
     Returns
     -------
@@ -86,8 +81,12 @@ def assign_roles(
     needed += [] if options.wide else ["metric", "score"]
     missing = [role for role in needed if role not in roles]
     if missing:
-        known = {role: column for role, column in roles.items() if role not in ("time", "noise")}
-        raise missing_columns(source, known, missing, options, given)
+        raise InputError(
+            f"{source.label}: missing column{'s' if len(missing) > 1 else ''} {listing(map(repr, missing))}",
+            found=f"columns: {listing(source.columns, 20)}",
+            hint="files of one table have the same columns, or name them: "
+            + option("columns", ",".join(f"{role}=…" for role in missing)),
+        )
     group = options.group_by
     if group is not None:
         _require_group(source, roles, group)
@@ -253,7 +252,7 @@ def named_roles(options: ReadOptions) -> dict[str, str]:
     if options.noise:
         named["noise"] = "+".join(options.noise)
     for role, column in named.items():
-        if options.matrix is not None and role not in (*OF_SAMPLES, "time", "noise"):
+        if options.matrix is not None and role not in (*OF_SAMPLES, "model", "time", "noise"):
             raise UsageError(
                 f"{option('columns', f'{role}={column}')} contradicts {option('matrix', options.matrix)}",
                 found="a matrix, in which every column of numbers is a model",

@@ -12,6 +12,7 @@ from riskrank.engine.evidence.folds import Folds
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import UsageError, option
 from riskrank.scores.files.source import Source
+from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.fold_design import FoldDesign
 from riskrank.scores.table.scores import Scores
 
@@ -73,7 +74,7 @@ def fold_design(
     """
     asked = scores.options.folds
     found = [_NAME.fullmatch(re.split(r"[+/]", name)[-1]) for name in samples]
-    column = scores.notes.files[0].roles.sample or ""
+    column = named_roles(scores.options).get("sample") or scores.notes.files[0].roles.sample or ""
     by_column = [part for part in column.split("+") if _FOLD.fullmatch(part)]
     known = all(found) or bool(by_column)
     if not known and asked is None:

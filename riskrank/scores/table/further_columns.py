@@ -15,8 +15,8 @@ import polars as pl
 from riskrank.asked.option import options_of
 from riskrank.errors import listing, option
 from riskrank.scores.exports import unscored
-from riskrank.scores.files.guesses import BELONGING, JUDGE, SETTING, WHOLE, numbers_runs, typed, words
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
+from riskrank.scores.names.words import BELONGING, JUDGE, SETTING, WHOLE, numbers_runs, typed, words
 from riskrank.scores.table import told_directions
 from riskrank.scores.table.path_hints import template_of_tasks, written
 from riskrank.scores.table.scores import Scores

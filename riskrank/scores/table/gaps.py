@@ -11,6 +11,7 @@ from riskrank.asked.flags import among_commas
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.enough import little_left, require_most
 from riskrank.scores.table.further_columns import hint_for_parts
+from riskrank.scores.table.gap_reasons import Ways, reason_for
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scored import why_missing
 from riskrank.scores.table.scores import Scores
@@ -204,19 +205,21 @@ def _missing_cells(scores: Scores, rows: Rows, gaps: np.ndarray) -> InputError:
     name = f"model '{scores.models[model]}'"
     name += f", sample '{scores.samples[sample]}'" if scores.notes.has_samples else ""
     lacking, why = _lacking_scores(scores), why_missing(scores, count)
+    hint, ways = _way_out(scores, rows, lacking)
     return InputError(
         f"{place}: no score for {name}, metric '{scores.metrics[metric]}'",
         found=f"{count:,} missing of {rows.values.size:,} scores"
         + (f" ({why})" if why else "")
         + (f"; {lacking}" if lacking else ""),
-        hint=_way_out(scores, rows, lacking),
+        hint=hint,
+        ways=ways,
     )
 
 
-def _way_out(scores: Scores, rows: Rows, lacking: str) -> str:
+def _way_out(scores: Scores, rows: Rows, lacking: str) -> tuple[str, Ways]:
     """What to do about missing scores: dropping samples helps only if some are left."""
     if lacking:
-        return _in_common(scores)
+        return _in_common(scores), []
     scored = ~np.isnan(rows.values)
     models = len(scores.models)
 
@@ -226,15 +229,15 @@ def _way_out(scores: Scores, rows: Rows, lacking: str) -> str:
         return np.bincount(pairs // models, minlength=len(scores.samples)) == models
 
     if whole(scored.all(axis=1)).any():
-        return (
-            f"{option('missing', 'drop')} leaves out the samples that have a gap; "
-            f"{option('missing', 'worst')} counts what is missing as the worst there can be"
-        )
+        of_model = np.bincount(rows.model, (~scored).sum(axis=1), minlength=models).astype(np.int64)
+        found = reason_for(scores, rows, of_model)
+        return found.hint, found.ways
     for number, name in enumerate(scores.metrics):
         of_metric = scored[:, number]
         if of_metric.any() and whole(of_metric)[rows.sample[of_metric]].all():
-            return f"metrics were scored on different samples: take one at a time, {option('metric', name)}"
-    return _CHOOSE
+            hint = f"metrics were scored on different samples: take one at a time, {option('metric', name)}"
+            return hint, [(option("metric", name), {"metric": (name,)})]
+    return _CHOOSE, []
 
 
 def _in_common(scores: Scores) -> str:

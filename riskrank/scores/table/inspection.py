@@ -203,9 +203,10 @@ def inspect_scores(
 
 def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None) -> Inspection:
     # As whoever weighs tasks, and takes a judge, reads them.
-    asked = replace(options, weighs_tasks=True, judges=True)
+    found = _read(paths, replace(options, weighs_tasks=True, judges=True), stdin)
+    asked = found.notes.asked
     options = asked.as_read
-    read, unclear = _of_tasks(select(replace(_read(paths, asked, stdin), options=options)))
+    read, unclear = _of_tasks(select(replace(found, options=options)))
     read_specs, doubts = resolve_metrics(read)
     scores, specs, of_task = of_one_column(read, read_specs)
     means, _ = assemble(_asked(scores, missing="keep", repeats="mean", unpaired=True), scores.values)

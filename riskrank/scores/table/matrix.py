@@ -1,22 +1,21 @@
-"""A matrix of scores: one row a sample, one column a model."""
+"""A matrix of scores: one row a sample and one column a model, or one row a model and one column a sample."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from riskrank.errors import InputError, index_of, listing, option
 from riskrank.scores.files.derived import DerivedSource
-from riskrank.scores.files.guesses import looks_like_an_identifier, synonym
-from riskrank.scores.files.parsing import column_kind, numeric_share
+from riskrank.scores.files.parsing import column_kind, numeric_share, parse_scores
 from riskrank.scores.files.source import Source
+from riskrank.scores.names.measures import scores_and_bookkeeping
+from riskrank.scores.names.words import is_unnamed
 from riskrank.scores.table.columns import OF_SAMPLES
 
 # A text column with at least this share of numbers may be a model with failures in it.
 _DOUBTFUL_SHARE = 0.2
-_COUNTERS = re.compile(r"index|row|id|(sample|item|question|case|example|doc).*|.*_id", re.IGNORECASE)
 
 
 class MatrixSource(DerivedSource):
@@ -28,7 +27,7 @@ class MatrixSource(DerivedSource):
     metric : str
         What the numbers are.
     of_sample : mapping of str to str
-        Columns of the roles sample, draw, task and cluster.
+        Columns of the roles sample, draw, task and cluster; of the role model where a row is a model.
     models : sequence of str
         Columns asked for; all numeric ones by default.
 
@@ -45,9 +44,10 @@ class MatrixSource(DerivedSource):
     ) -> None:
         super().__init__(inner)
         self._of_sample = of_sample
-        self._models = _models(inner, tuple(of_sample.values()), models)
-        if "sample" not in of_sample:
-            _refuse_unnamed_samples(inner)
+        # What the columns are called: models, or on its side samples.
+        self._across = "sample" if "model" in of_sample else "model"
+        asked = models if self._across == "model" else ()
+        self._models = _models(inner, tuple(of_sample.values()), asked, on_its_side="model" in of_sample)
         self._metric = metric
         self._height = inner.load([self._models[0]]).height
         further = [role for role in OF_SAMPLES[1:] if role in of_sample]
@@ -75,7 +75,7 @@ class MatrixSource(DerivedSource):
             frame = self._inner.load(self._models)
             parts = [frame[model].alias(name).to_frame() for model in self._models]
             return pl.concat(parts, how="vertical_relaxed")[name]
-        if name == "model":
+        if name == self._across:
             cells = [pl.repeat(model, self._height, dtype=pl.String, eager=True) for model in self._models]
             return pl.concat(cells).alias(name)
         if name == "metric":
@@ -88,11 +88,13 @@ class MatrixSource(DerivedSource):
         return pl.concat([cells_of] * models)
 
 
-def _models(source: Source, taken: Sequence[str], asked: Sequence[str]) -> tuple[str, ...]:
+def _models(
+    source: Source, taken: Sequence[str], asked: Sequence[str], *, on_its_side: bool
+) -> tuple[str, ...]:
     free = [name for name in source.columns if name and name not in taken]
     if asked:
         return tuple(free[index_of(name, free, kind="column", parameter="models")] for name in asked)
-    free = [name for name in free if not name.startswith("Unnamed: ") and name not in source.folder_columns]
+    free = [name for name in free if not is_unnamed(name) and name not in source.folder_columns]
     frame = source.load(free)
     models: list[str] = []
     for name in free:
@@ -107,33 +109,22 @@ def _models(source: Source, taken: Sequence[str], asked: Sequence[str]) -> tuple
                 found=f"{100 * share:.0f} % numbers",
                 hint=f"clean it if it is a model, or pick the models with {option('models')}",
             )
+    numbers = {name: parse_scores(frame[name], source.decimal_comma)[0] for name in models}
+    models, gone = scores_and_bookkeeping(
+        numbers, {name: frame[name] for name in models}, models=not on_its_side
+    )
+    if gone and not on_its_side:
+        raise InputError(
+            f"{source.label}: column '{next(iter(gone))}' looks like no scores of a model: "
+            f"{next(iter(gone.values()))}",
+            found=f"columns of numbers: {listing(numbers, 20)}",
+            hint=f"name the models: {option('models', ','.join(models) or 'A,B')}; one that is called so "
+            "belongs among them",
+        )
     if not models:
         raise InputError(
             f"{source.label}: no column is left that could be a model",
             found=f"columns: {listing(source.columns, 20)}",
             hint="a matrix has a column of numbers a model",
         )
-    strange = [name for name in models if looks_like_an_identifier(name, frame[name], whole_name=True)]
-    if strange:
-        likely = ",".join(name for name in models if name not in strange) or "A,B"
-        raise InputError(
-            f"{source.label}: column '{strange[0]}' looks like an identifier, not like the scores of a model",
-            found=f"columns of numbers: {listing(models, 20)}",
-            hint=f"name the models: {option('models', likely)}; one that is called so belongs among them",
-        )
     return tuple(models)
-
-
-def _refuse_unnamed_samples(source: Source) -> None:
-    """Number the samples by their rows only where no column looks as if it named them."""
-    names = [name for name in source.columns if name and name not in source.folder_columns]
-    frame = source.load(names)
-    texts = [name for name in names if column_kind(frame[name], source.decimal_comma) == "text"]
-    likely = synonym("sample", texts) or (texts[0] if texts else None)
-    likely = likely or next((name for name in names if _COUNTERS.fullmatch(name)), None)
-    if likely is not None:
-        raise InputError(
-            f"{source.label}: which column names the samples?",
-            found=f"columns: {listing(source.columns, 20)}",
-            hint=f"say so: {option('columns', f'sample={likely}')}",
-        )

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from riskrank.asked.flags import among_commas
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.values import ALL_OTHERS
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
+from riskrank.scores.names.directions import looks_like_a_cost, lower_by_name
 from riskrank.scores.table.baseline import Baseline
-from riskrank.scores.table.costs import looks_like_a_cost
 from riskrank.scores.table.metrics_file import MetricSpec, described_metrics
 from riskrank.scores.table.scores import Scores
 
@@ -53,11 +54,10 @@ def resolve_metrics(scores: Scores) -> tuple[tuple[MetricSpec, ...], tuple[str, 
         *options.lower,
         *options.higher,
         *told,
-        *(name for name, spec in described.items() if spec.declared),
+        *(spec.name for spec in described.values() if spec.declared),
     }
-    return specs, tuple(
-        text for spec in specs for text in _direction_warnings(spec, named=spec.name in named)
-    )
+    against = [text for spec in specs for text in (*_against_its_name(spec, named), *_cancelled(spec))]
+    return specs, (*_by_name(specs), *against)
 
 
 def _described(options: ReadOptions, known: Sequence[str]) -> dict[str, MetricSpec]:
@@ -137,6 +137,11 @@ def oriented_bounds(spec: MetricSpec) -> tuple[float, float]:
 
 
 def assumed_against_its_name(spec: MetricSpec) -> bool:
+    """Whether more is taken as better, which nobody declared, and the name says that less is."""
+    return spec.direction == "higher" and assumed_cost(spec)
+
+
+def assumed_cost(spec: MetricSpec) -> bool:
     """Whether nobody declared which way is better, and the name says that less is."""
     return not spec.declared and spec.transform == "none" and looks_like_a_cost(spec.name)
 
@@ -155,6 +160,8 @@ def _combine(spec: MetricSpec, options: ReadOptions, told: str | None) -> Metric
         spec = replace(spec, direction=told, declared=True)
     if not spec.declared and ALL_OTHERS in (*options.lower, *options.higher):
         spec = replace(spec, direction="lower" if ALL_OTHERS in options.lower else "higher", declared=True)
+    if assumed_against_its_name(spec) and lower_by_name(spec.name):
+        spec = replace(spec, direction="lower")
     weight = options.weight.get(spec.name, options.weight.get(ALL_OTHERS))
     return spec if weight is None else replace(spec, weight=float(weight))
 
@@ -207,18 +214,37 @@ def _check_weights(specs: Sequence[MetricSpec]) -> None:
         )
 
 
-def _direction_warnings(spec: MetricSpec, *, named: bool) -> list[str]:
-    """Warn of directions that nobody gave for this very metric, and of those that cancel a transform."""
-    texts = []
-    higher = spec.direction == "higher"
-    if not named and higher and spec.transform == "none" and looks_like_a_cost(spec.name):
-        texts.append(
-            f"metric '{spec.name}' is taken as higher-is-better, but its name suggests the opposite: "
-            f"{option('lower', spec.name)} says so, {option('higher', spec.name)} confirms it"
-        )
-    if spec.transform == "neg_log" and spec.direction == "lower":
-        texts.append(
-            f"metric '{spec.name}' has transform neg_log and direction lower: the direction is that of −log, "
-            "so larger raw scores count as better"
-        )
-    return texts
+def _by_name(specs: Sequence[MetricSpec]) -> list[str]:
+    """Say which directions nobody gave and names leave no doubt about."""
+    names = [spec.name for spec in specs if not spec.declared and spec.direction == "lower"]
+    if not names:
+        return []
+    return [
+        f"less {listing(names)} is better, by {'its name' if len(names) == 1 else 'their names'}: "
+        f"{option('lower', ','.join(map(among_commas, names)))} says so, {option('higher', names[0])} not"
+    ]
+
+
+def _against_its_name(spec: MetricSpec, named: Collection[str]) -> list[str]:
+    """Warn of directions that nobody gave for this very metric, and that its name speaks against."""
+    if (
+        spec.name in named
+        or spec.direction == "lower"
+        or spec.transform != "none"
+        or not looks_like_a_cost(spec.name)
+    ):
+        return []
+    return [
+        f"metric '{spec.name}' is taken as higher-is-better, but its name suggests the opposite: "
+        f"{option('lower', spec.name)} says so, {option('higher', spec.name)} confirms it"
+    ]
+
+
+def _cancelled(spec: MetricSpec) -> list[str]:
+    """Warn of directions that cancel a transform."""
+    if spec.transform != "neg_log" or spec.direction != "lower":
+        return []
+    return [
+        f"metric '{spec.name}' has transform neg_log and direction lower: the direction is that of −log, "
+        "so larger raw scores count as better"
+    ]

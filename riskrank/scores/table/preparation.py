@@ -44,7 +44,7 @@ def prepared(
     """
     found = list(sources)
     if options.matrix is None:
-        found = [_named_by_paths(source, named) for source in sources]
+        found = [named_by_paths(source, named) for source in sources]
     if options.where is not None:
         found = query.where(found, options.where, beside=of_models(found, named, options))
     if options.sql is not None:
@@ -58,7 +58,7 @@ def prepared(
     return [(_matrix(source, options.matrix, named, options.models), own) for source in joined]
 
 
-def _named_by_paths(source: Source, named: Mapping[str, str]) -> Source:
+def named_by_paths(source: Source, named: Mapping[str, str]) -> Source:
     """A folder of a folder a model and a file a task, with columns of both; another source as it is.
 
     Only where nothing else names the models. If it is a folder a task, the files tell: those of one task have
@@ -97,6 +97,8 @@ def _alike(names: Sequence[str], lengths: Sequence[int]) -> bool:
 def _matrix(source: Source, metric: str, named: Mapping[str, str], models: Sequence[str]) -> MatrixSource:
     # A column that happens to be called cluster has to be named: it is not among those looked for.
     of_sample = named_columns(source, named, OF_SAMPLES[:-1])
+    if "model" in named:  # a row is a model, and a column a sample
+        of_sample.pop("sample", None)
     # Under a label the models are called otherwise than their columns; they are selected later.
     return MatrixSource(source, metric, of_sample, models if source.model_label is None else ())
 

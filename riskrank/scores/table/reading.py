@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate, chain
 from typing import BinaryIO
@@ -19,9 +20,11 @@ from riskrank.scores.table.columns import Roles, assign_roles, named_roles
 from riskrank.scores.table.folds import columns_of_folds
 from riskrank.scores.table.metrics_asked import metrics_asked
 from riskrank.scores.table.once import as_they_lie, beside_samples
-from riskrank.scores.table.preparation import prepared
+from riskrank.scores.table.path_hints import namings, written
+from riskrank.scores.table.preparation import named_by_paths, prepared
 from riskrank.scores.table.role_names import list_of
 from riskrank.scores.table.scores import FileRead, Notes, Scores
+from riskrank.scores.table.shapes.recognise import READ_AS, understood
 from riskrank.scores.table.tasks import told_apart
 from riskrank.scores.table.told_directions import told_directions
 from riskrank.scores.table.typed_rows import TypedRows, long_rows, wide_rows
@@ -43,16 +46,14 @@ def read_frame(
     UsageError
         For options that make no sense, or that name metrics the table does not have.
     """
-    asked, options = options, options.as_read
-    try:
-        given, export = _opened(paths, options, stdin)
-        named = named_roles(options)
-        named |= columns_of_folds(given, named) if options.matrix is None else {}
-        found = prepared(given, named, options)
-        ways = as_they_lie(found, options)
-        read = [(one[0], assign_roles(*one, way, given)) for one, way in zip(found, ways, strict=True)]
-    except InputError as error:
-        raise _of_a_harness(error, paths, options) from None
+    before = options
+    given, export, asked, said = _understood(paths, options, stdin)
+    options = asked.as_read
+    named = named_roles(options)
+    named |= columns_of_folds(given, named) if options.matrix is None else {}
+    found = prepared(given, named, options)
+    ways = as_they_lie(found, options)
+    read = [(one[0], assign_roles(*one, way)) for one, way in zip(found, ways, strict=True)]
     # What hints say of the columns is said of files with samples: they come first.
     read.sort(key=lambda one: one[1].sample is None)
     typed = [long_rows(*one) if one[1].score is not None else wide_rows(*one, options) for one in read]
@@ -76,8 +77,14 @@ def read_frame(
         known_metrics=_known_metrics(read, frame, options),
         directions={} if options.wide else told_directions(read, options),
         bounds=_of_truths(typed),
-        warnings=(*chain(*(source.notes for source, _ in read), *(part.doubts for part in typed)), *doubts),
+        warnings=(
+            *said,
+            *chain(*(source.notes for source, _ in read), *(part.doubts for part in typed)),
+            *doubts,
+        ),
         told_apart=apart,
+        asked=asked,
+        given=before,
     )
     if baseline is not None:
         notes = _beside(notes, baseline)
@@ -119,23 +126,64 @@ def _opened(
     return [ExportSource(listing(files, 3), export, again)], export
 
 
-def _of_a_harness(error: InputError, paths: Sequence[str | Source], options: ReadOptions) -> InputError:
-    """The same error; where a harness wrote the files, with the advice to say so."""
+def _understood(
+    paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None
+) -> tuple[list[Source], Export | None, ReadOptions, tuple[str, ...]]:
+    """What was opened, and options that leave nothing open: what kind of table it is, or who wrote it."""
+    try:
+        given, export = _opened(paths, options, stdin)
+        if export is None:
+            given = [named_by_paths(one, named_roles(options)) for one in given]
+            given, options, said = understood(given, options)
+            return given, None, options, said
+    except InputError as error:
+        writer = _harness(paths, options)
+        if writer is None:
+            raise _named_by_files(error, paths, options) from None
+        options = replace(options, from_=writer)
+        given, export = _opened(paths, options, stdin)
+        return given, export, options, (f"{READ_AS}what {writer} wrote: {option('from', writer)}",)
+    return given, export, options, ()
+
+
+def _named_by_files(error: InputError, paths: Sequence[str | Source], options: ReadOptions) -> InputError:
+    """The same error, with what the paths of the files may name where the files are read so."""
+    words = [path for path in paths if isinstance(path, str)]
+    if len(words) < len(paths) or "-" in words or any("{" in word for word in words):
+        return error
+    given, _ = _opened(paths, options, None)
+    files = [file.path for source in given for file in source.input_files(0)]
+    if len(files) < 2 or not all(source.model_label is None for source in given):
+        return error
+    ways: list[tuple[str, object]] = []
+    for inputs, more in namings(files):
+        with suppress(RiskrankError):
+            read_frame(inputs, replace(options, **more))  # type: ignore[arg-type]
+            ways.append((" ".join([written(inputs), *(option(*one) for one in more.items())]), None))
+    if not ways:
+        return error
+    of = "each file is one model" if len(ways) == 1 else "the paths name model and task, or model and run"
+    return type(error)(
+        error.what,
+        found=error.found,
+        hint=f"if {of}, copy the line that says so",
+        ways=ways,
+        instead_of=words,
+    )
+
+
+def _harness(paths: Sequence[str | Source], options: ReadOptions) -> str | None:
+    """The harness that wrote the files, if one did and nobody says how to read them."""
     from riskrank.scores.exports.registry import labelled, recognise
 
     said = (options.from_, options.columns, options.matrix, options.sql, options.input_format)
     if options.wide or said != (None,) * len(said):
-        return error
+        return None
     try:
         files = [file for path in paths if isinstance(path, str) for file in labelled(path)]
-        writer = recognise(files).NAME
+        return str(recognise(files).NAME)
     except RiskrankError:  # nothing is there, or no harness wrote it
-        return error
-    return InputError(
-        error.what,
-        found=error.found,
-        hint=f"this looks like what {writer} wrote, not like a score table: add {option('from', writer)}",
-    )
+        return None
 
 
 def _in_tasks(
@@ -195,10 +243,9 @@ def _of_export(notes: Notes, export: Export, label: str) -> Notes:
 
 def _of_truths(typed: Sequence[TypedRows]) -> dict[str, tuple[float, float]]:
     """Bounds of metrics that are true or false in all files that have them."""
-    if not any(part.truths for part in typed):
-        return {}
+    told = {name for part in typed for name in part.truths}
     others = {name for part in typed for name in list_of(part.frame["metric"]) if name not in part.truths}
-    return {name: (0.0, 1.0) for part in typed for name in part.truths if name not in others}
+    return {name: (0.0, 1.0) for name in told if name not in others}
 
 
 def _require_all_or_none_in_tasks(read: Sequence[tuple[Source, Roles]]) -> None:

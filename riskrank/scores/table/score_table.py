@@ -11,6 +11,7 @@ import numpy as np
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Integers
+from riskrank.errors import InputError
 from riskrank.scores.files.opening import InputFile, Source
 from riskrank.scores.table.assemble import assemble
 from riskrank.scores.table.filled import FILLING, filled
@@ -27,6 +28,7 @@ from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
 from riskrank.scores.table.texts import texts_of
 from riskrank.scores.table.times import belonging_noted, in_blocks, in_time, neighbours_noted
 from riskrank.scores.table.validate import constant_metrics, incomplete_tasks, unusable
+from riskrank.scores.table.ways import tried
 
 __all__ = ["InputFile", "ScoreTable", "checked_table", "read_scores"]
 
@@ -55,13 +57,21 @@ def read_scores(
     UsageError
         If the options contradict each other or name something unknown.
     """
-    options = options or ReadOptions()
-    table = checked_table(read_frame(paths, options, stdin))
-    if not options.corrects_judge:
+    scores = read_frame(paths, options or ReadOptions(), stdin)
+    try:
+        return _as_asked(scores)
+    except InputError as error:
+        raise tried(error, scores, _as_asked) from None
+
+
+def _as_asked(scores: Scores) -> ScoreTable:
+    """The checked table; of a judge's scores and people's one of corrected scores."""
+    asked, table = scores.notes.asked, checked_table(scores)
+    if not asked.corrects_judge:
         return table
     from riskrank.scores.table.judged import corrected
 
-    return corrected(table, options)
+    return corrected(table, asked)
 
 
 def checked_table(scores: Scores) -> ScoreTable:

@@ -64,6 +64,10 @@ class Notes:
         Whose rows stand below those of the files.
     overlap : Overlap or None
         What both have in common, once that is known.
+    asked : ReadOptions
+        What was asked for, with what the files told; `Scores.options` says how they are read for that.
+    given : ReadOptions
+        What was asked for, and no more.
     """
 
     files: tuple[FileRead, ...]
@@ -81,6 +85,8 @@ class Notes:
     told_apart: bool = False
     baseline: Baseline | None = None
     overlap: Overlap | None = None
+    asked: ReadOptions = field(default_factory=ReadOptions)
+    given: ReadOptions = field(default_factory=ReadOptions)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ _TIMES = re.compile(
 )
 # What a date looks like; others may be names.
 _DATE = re.compile(r"(?:19|20)\d\d([-/.])(?:\d\d?\1\d\d?|W\d\d)(?:[T ]\d\d:?\d\d.*)?|(?:19|20)\d\d-\d\d")
+_DAY = re.compile(r"\d{1,2}[./]\d{1,2}[./]\d{4}")
 _DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y%m%d")
 _HOURS = ("%H:%M:%S%.f", "%H:%M")
 _FORMATS = (
@@ -107,9 +108,14 @@ def _are_dates(samples: Sequence[str], column: str) -> bool:
     """Whether names of samples are dates, or numbers in a column of times."""
     if len(samples) < 2 or not samples[0]:
         return False
-    if all(_DATE.fullmatch(name) for name in samples):
+    if all(_DATE.fullmatch(name) for name in samples) or _all_days(samples):
         return True
     return bool(_TIMES.fullmatch(column)) and _parsed(pl.Series(samples)) is not None
+
+
+def _all_days(samples: Sequence[str]) -> bool:
+    """Whether all names are days written with the year last, and in one way alone."""
+    return all(_DAY.fullmatch(name) for name in samples) and _parsed(pl.Series(samples)) is not None
 
 
 def _as_numbers(names: pl.Series, column: str) -> Floats:
@@ -176,8 +182,9 @@ def in_blocks(table: ScoreTable, by: str) -> ScoreTable:
             f"in the order of {column} neighbours are so alike that {count} {unit} are too few for a test",
             found=f"{blocks} blocks of {int((block == 0).sum())} {unit}, where a test takes {FEWEST_BLOCKS}",
             hint="score more of them"
-            + ("" if table.options.means_in_order else ", or ask about means alone: riskrank gate")
-            + f"; if their order means nothing: {option('time', NO_TIME)}",
+            + ("" if table.options.means_in_order or found < FEWEST_COSINES else ", or ask about means alone")
+            + ": neighbours that are so alike say next to nothing beside each other",
+            ways=_gates(table) if found >= FEWEST_COSINES and not table.options.means_in_order else (),
         )
     note = (
         f"{count} {unit} in the order of {by}: what is drawn are {blocks} blocks of neighbours; if their "
@@ -190,6 +197,16 @@ def in_blocks(table: ScoreTable, by: str) -> ScoreTable:
         cluster_names=tuple(f"block {number + 1}" for number in range(blocks)),
         warnings=(*table.warnings, note),
     )
+
+
+def _gates(table: ScoreTable) -> list[tuple[str, object]]:
+    """The gate that asks whether the model with the best mean is better than each other."""
+    means = [float(values[:, 0].mean()) for values in table.values]
+    best = table.models[int(np.argmax(means))]
+    claims = [option("better", f"{best}:{other}") for other in table.models if other != best]
+    spec = table.metrics[0]
+    way = option("lower", spec.name) if spec.direction == "lower" and not spec.declared else ""
+    return [(" ".join(filter(None, ["gate", *claims, way])), None)]
 
 
 def _residuals(table: ScoreTable) -> list[Floats]:

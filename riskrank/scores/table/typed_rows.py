@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +11,10 @@ import polars as pl
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files import parsing
-from riskrank.scores.files.guesses import looks_like_an_identifier
 from riskrank.scores.files.source import Source
+from riskrank.scores.names.directions import names_a_truth
+from riskrank.scores.names.measures import left_out, scores_and_bookkeeping
+from riskrank.scores.names.words import is_unnamed
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metrics_file import described_metrics
 from riskrank.scores.table.role_names import coded_names, list_of, of_role
@@ -36,8 +38,6 @@ COLUMNS = (
 
 # Columns of names that a file has by its roles.
 _NAMED = ("model", "sample", "draw", "cluster", "group", "task", "time", "noise")
-# Metrics that a warning names with the option that picks each.
-_MOST_PICKED = 6
 # A text column with at least this share of numbers may be a metric with failures in it.
 _DOUBTFUL_SHARE = 0.2
 
@@ -91,10 +91,12 @@ def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
     """
     asked = _picked(options.metric, roles.values)
     # A column without a name, or called as pandas calls one, is the index of the frame that was saved.
-    values = asked or [c for c in roles.values if c and not c.startswith("Unnamed: ")]
+    values = asked or [name for name in roles.values if not is_unnamed(name)]
     frame = source.load(_columns(roles, *values))
     declared = [name for name in (*options.lower, *options.higher, *options.weight) if name in values]
     metrics = _metrics(source, frame[values], asked, () if options.metric else declared)
+    gone = {} if asked else _bookkeeping(source, frame[list(metrics)], declared, options)
+    metrics = tuple(name for name in metrics if name not in gone)
     if not metrics and not options.metric:
         raise InputError(
             f"{source.label}: no column is left that could be a metric",
@@ -115,8 +117,13 @@ def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
     coded = {role: names.gather(row) for role, names in coded.items()}
     every = pl.Series(metrics, dtype=pl.Enum(metrics))
     coded["metric"] = every.gather(np.tile(np.arange(len(metrics), dtype=np.uint32), frame.height))
-    doubts = () if asked else tuple(_doubts(source, frame[list(metrics)], declared, options))
-    truths = tuple(name for name in metrics if frame[name].dtype == pl.Boolean)
+    doubts = (f"{source.label}: left out, no scores: {left_out(gone)}",) if gone else ()
+    truths = tuple(
+        name
+        for name, (values, _) in zip(metrics, parsed, strict=True)
+        if frame[name].dtype == pl.Boolean
+        or (names_a_truth(name) and not set(np.unique(values[~np.isnan(values)])) - {0.0, 1.0})
+    )
     return TypedRows(_laid(coded, scores.ravel(), state, row), frame.height, doubts, truths)
 
 
@@ -203,26 +210,19 @@ def _metrics(
     return tuple(sorted(name for name, kind in kinds.items() if kind == "number"))
 
 
-def _doubts(
+def _bookkeeping(
     source: Source, frame: pl.DataFrame, declared: Sequence[str], options: ReadOptions
-) -> Iterator[str]:
-    """Warn of metrics that nobody named and that look like something else."""
-    metrics = frame.columns
-    strange = [n for n in metrics if n not in declared and looks_like_an_identifier(n, frame[n])]
-    if strange:
-        _, described = described_metrics(options)
-        strange = [name for name in strange if name not in described]
-    if strange:
-        others = [name for name in metrics if name not in strange]
-        picked = " ".join(option("metric", name) for name in others[:_MOST_PICKED] or ["NAME"])
-        picked += " …" if len(others) > _MOST_PICKED else ""
-        several = len(strange) > 1
-        yield (
-            f"{source.label}: column{'s' if several else ''} {listing(repr(name) for name in strange)} "
-            f"{'look like identifiers' if several else 'looks like an identifier'}, yet "
-            f"{'they are' if several else 'it is'} read as {'metrics' if several else 'a metric'}: "
-            f"{picked} picks the metrics"
-        )
+) -> dict[str, str]:
+    """Columns nobody named that are no scores, with what they are; none where nothing else is left."""
+    _, described = described_metrics(options)
+    numbers = {name: parsing.parse_scores(frame[name], source.decimal_comma)[0] for name in frame.columns}
+    left, gone = scores_and_bookkeeping(
+        numbers,
+        {name: frame[name] for name in frame.columns},
+        {*declared, *described},
+        constant=options.allow_constant,
+    )
+    return gone if left else {}
 
 
 def _example(series: pl.Series) -> str:

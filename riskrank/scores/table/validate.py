@@ -11,6 +11,7 @@ from riskrank.engine.types import Integers
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files import parsing
 from riskrank.scores.files.sql_names import leaving_out
+from riskrank.scores.table.doubtful_metrics import doubtful_directions, two_units
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scores import Scores
@@ -42,6 +43,9 @@ def unusable(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError
     yield from _no_numbers(scores, nan_is_missing=options.missing != "error")
     yield from _too_large(scores, options.largest)
     yield from _out_of_range(scores, specs)
+    yield from two_units(scores, specs)
+    if options.tests:
+        yield from doubtful_directions(specs)
     yield from _divided_samples(scores, unpaired=options.unpaired)
 
 

@@ -12,7 +12,7 @@ from riskrank.errors import option
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quoted_column
 
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+|\d+,\d{1,2})"
 _PERCENT = rf"^\s*{_NUMBER}\s*%\s*$"
 # What stands between a mean and its spread.
 _SIGNS = ("±", "+/-", "+-", "\\pm", "(")
@@ -32,18 +32,22 @@ class Writing:
         Whether a cell is a formula of LaTeX.
     percent : bool
         Whether the number is one of percent.
+    comma : bool
+        Whether it has a decimal comma.
     """
 
     what: str
     sign: str
     dollars: bool = False
     percent: bool = False
+    comma: bool = False
 
     def query(self, name: str) -> str:
         """The number alone, in SQL."""
         found = quoted_column(name)
         if not self.spread:
-            return f"RTRIM({found}, '%')"
+            found = f"REPLACE({found}, ',', '.')" if self.comma else found
+            return f"RTRIM({found}, '% ')" if self.comma else f"RTRIM({found}, '%')"
         found = f"SPLIT_PART({found}, '{self.sign}', 1)"
         found = f"LTRIM({found}, '$')" if self.dollars else found
         return f"RTRIM({found}, '% \\')" if self.percent else found
@@ -63,7 +67,7 @@ def writing_of(series: pl.Series) -> Writing | None:
     if filled.len() == 0:
         return None
     if filled.str.contains(_PERCENT).all():
-        return Writing("percentages", "%")
+        return Writing("percentages", "%", comma=bool(filled.str.contains(",", literal=True).any()))
     sign = next((sign for sign in _SIGNS if sign in filled[0]), None)
     if sign is None:
         return None
@@ -86,10 +90,11 @@ def as_numbers(sources: Sequence[Source], found: Mapping[str, Writing]) -> str:
             sign = next(writing.sign for writing in found.values() if writing.spread)
             return f"take the spread away in the query: SPLIT_PART(column, '{sign}', 1) is the mean"
         return "take the sign away in the query: RTRIM(column, '%') is a number of percent"
-    return f"{reading_query(found)} reads {'the means' if spread else 'them as numbers of percent'}"
+    what = "the means" if spread else "them as numbers of percent"
+    return f"{option('sql', reading_query(found))} reads {what}"
 
 
 def reading_query(found: Mapping[str, Writing]) -> str:
-    """The option that reads columns as numbers."""
+    """The query that reads columns as numbers."""
     columns = ", ".join(f"{writing.query(name)} AS {quoted_column(name)}" for name, writing in found.items())
-    return option("sql", f"SELECT * REPLACE ({columns}) FROM scores")
+    return f"SELECT * REPLACE ({columns}) FROM scores"

@@ -11,7 +11,7 @@ from riskrank.asked.flags import flags
 from riskrank.asked.output import OutputOptions
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import as_one_word
-from riskrank.scores.table.costs import looks_like_a_cost
+from riskrank.scores.names.directions import looks_like_a_cost
 from riskrank.scores.table.inspection import InspectedMetric, Inspection
 from riskrank.studies.gsd.options import CriteriaSettings
 from riskrank.studies.rank.options import RankSettings

@@ -18,7 +18,7 @@ from riskrank.scores.files.source import Source
 from riskrank.scores.table.metrics_file import toml_key
 from riskrank.scores.table.shaped_exports import shaped
 from riskrank.scores.table.told_directions import COLUMN
-from riskrank.scores.votes import read_votes
+from riskrank.scores.table.votes import read_votes
 from riskrank.studies.convert.options import VoteSettings
 from riskrank.studies.document import Document, Provenance, entries
 from riskrank.studies.frames import FrameRows

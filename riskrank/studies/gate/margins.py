@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from riskrank.engine.types import Floats
-from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
-from riskrank.scores.table.baseline import how_to_bless
-from riskrank.scores.table.costs import looks_like_an_amount
+from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.statistics import Statistic
 
@@ -81,43 +79,6 @@ def limits(metric: MetricSpec, columns: Sequence[Floats], margin: float) -> Ends
             "scores can differ by more, say so with bounds in a metrics file",
         )
     return worst, best
-
-
-def refuse_percent(table: ScoreTable, asked: Collection[int], names: Sequence[str]) -> None:
-    """Refuse to compare passes of 0 and 1 with passes in percent: whoever wrote percent would pass.
-
-    Parameters
-    ----------
-    table : ScoreTable
-    asked : collection of int
-        Models that claims are about, by number.
-    names : sequence of str
-        Metrics that they are about.
-
-    Raises
-    ------
-    InputError
-    """
-    for number, metric in enumerate(table.metrics):
-        if metric.name not in names or metric.bounds is not None or metric.transform != "none":
-            continue
-        columns = table.column(number)
-        best = {at: float(np.max(metric.sign * columns[at])) for at in asked if columns[at].size}
-        low = min((float(np.min(metric.sign * columns[at])) for at in best), default=0.0)
-        units = {most: table.models[at] for at, most in best.items()}
-        if low < 0 or units.keys() != {1.0, 100.0}:
-            continue
-        anew = (
-            ""
-            if table.overlap is None
-            else f", or bless scores in the new one: {how_to_bless(table.overlap.path)}"
-        )
-        raise InputError(
-            f"scores of {metric.name} are in two units, and no claim is decided on them",
-            found=f"those of {units[100.0]} reach 100, those of {units[1.0]} reach 1: percent, and shares",
-            hint=f"write both in one unit{anew}; if they are, give [{metric.name}] bounds = [0, 100] "
-            f"in a file, {option('metrics_file', 'FILE.toml')}",
-        )
 
 
 def declared_range(metric: MetricSpec, columns: Sequence[Floats]) -> float | None:

@@ -21,7 +21,7 @@ from riskrank.studies.gate.each_sample import SampleDocument, each_sample
 from riskrank.studies.gate.ending import ending
 from riskrank.studies.gate.evidence import resamples_of
 from riskrank.studies.gate.lost import lost_cases
-from riskrank.studies.gate.margins import margins, refuse_percent
+from riskrank.studies.gate.margins import margins
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.passing import passing, refuse_merged
 from riskrank.studies.gate.quotes import quoted
@@ -257,8 +257,6 @@ def _claims(
                 for column in columns:
                     margin = 0.0 if one.dominance is not None else margin_of[column.name]
                     claims.append(GateClaim(kind, new, old, column, name, one.level, one.dominance, margin))
-    for table in by_themselves:
-        refuse_percent(table, {model for claim in claims for model in (claim.new, claim.old)}, names)
     return list(dict.fromkeys(claims))
 
 

@@ -250,7 +250,8 @@ def _level(finding: Finding, case: MeanCase) -> str:
     beaten = f"; {level[0]}'s is shown to be better than {beats} of {k - 1} others'" if beats else ""
     if len(level) == k and k > 2:
         return (
-            f"No test tells {level[0]}, the best mean {finding.on} of these, from any of the {k - 1} others."
+            f"No test tells {level[0]}, first in these samples by its mean {finding.on}, from any of the "
+            f"{k - 1} others."
         )
     whom = names(level).replace(" and ", " or ")
     return f"{whom}: no test separates their means of {finding.on}{beaten}."

@@ -74,9 +74,11 @@ def _trade(finding: Finding, case: Case) -> str:
     if len(means) > 1:
         mean = one.found.effects[one.method].mean
         figures = " against ".join(told_apart(float(mean[rival]), float(mean[first]), rounded, 3))
-        return f"A trade, none to ship: {minds}, {wants} of {case.score(one.column)} ({figures}){also}."
+        return (
+            f"A trade, no one model is best: {minds}, {wants} of {case.score(one.column)} ({figures}){also}."
+        )
     figures = f"{means[0].name} {means[0].against(rival, first)}{_sure_span(one, (rival, first), case)}"
-    return f"A trade, none to ship: {minds}, {wants} ({figures}){also}."
+    return f"A trade, no one model is best: {minds}, {wants} ({figures}){also}."
 
 
 def _sure_span(one: Leading, pair: tuple[int, int], case: Case) -> str:
@@ -108,7 +110,7 @@ def _trade_of_metrics(one: Leading, case: Case, also: str) -> str:
     mine = f"better on {wins}" if wins else "ahead by their distribution"
     theirs = f"better on {losses}" if losses else "better on average"
     return (
-        f"A trade, none to ship: {name} comes first if all metrics count alike, {mine}; {other} is "
+        f"A trade, no one model is best: {name} comes first if all metrics count alike, {mine}; {other} is "
         f"{theirs}{also}. {weighs}riskrank copa settles it."
     )
 
@@ -160,16 +162,27 @@ def _level(one: Leading, who: str, case: Case) -> str:
     if not level:
         return f"{who} comes first{beats.replace(f'; {who}', ' and')}" if beats else f"{who} comes first"
     if not beaten and len(level) > 1:
-        none = "No test tells" if test == "no test" else f"{test[0].upper()}{test[1:]} does not tell"
-        return f"{none} {who}, first in these samples, from {_any(level, others)}{on}"
+        by = "" if test == "no test" else f" by {test}"
+        return f"No test tells {who}, first in these samples, from {_any(level, others)}{by}{on}"
     them = "them" if one.level_among_themselves else f"{who} from them"
     whom = (
         names([who, *level]).replace(" and ", " or ")
         if len(level) < 3
         else f"{who} or one of {len(level)} others ({names(level)})"
     )
-    none = f"{test} separates" if test == "no test" else f"{test} does not separate"
-    return f"{whom}: {none} {them}{on}{beats}"
+    if _by_task_alone(one, case):
+        return f"{whom}: which is better depends on the task{on}{beats}"
+    by = "" if test == "no test" else f" by {test}"
+    return f"{whom}: no test separates {them}{by}{on}{beats}"
+
+
+def _by_task_alone(one: Leading, case: Case) -> bool:
+    """Whether the first is better than one that no test puts behind it on some tasks, and worse on others."""
+    marks = None if case.suite is None else case.suite.columns[one.column].marks
+    if marks is None or len(one.level) != 1:
+        return False
+    own = marks[one.first, one.level[0]]
+    return bool((own > 0).any() and (own < 0).any())
 
 
 def _test_of(one: Leading) -> str:

@@ -20,7 +20,7 @@ from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.files.paths import labelled_paths, named_files
 from riskrank.scores.table.score_table import read_scores
-from riskrank.scores.votes import read_votes
+from riskrank.scores.table.votes import read_votes
 from riskrank.shown.files import check_writable
 from tests.scores.same import assert_same
 

@@ -9,7 +9,7 @@ import pytest
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.files.frames import FrameSource
-from riskrank.scores.files.guesses import looks_like_an_identifier, sample_columns
+from riskrank.scores.names.words import looks_like_an_identifier
 from riskrank.scores.table.score_table import read_scores
 
 RNG = np.random.default_rng(0)
@@ -130,47 +130,6 @@ def test_identifiers(name, values, expected):
     assert looks_like_an_identifier(name, pl.Series(name, values)) == expected
 
 
-def test_metrics_that_look_like_identifiers_are_warned_of():
-    frame = {"model": list("AABB"), "sample": [1, 2, 1, 2], "acc": [0.5, 0.25, 1, 0.75], "seed": [3, 4, 4, 3]}
-    read = read_scores([FrameSource(frame)], ReadOptions(wide=True))
-    (warning,) = read.warnings
-    assert "column 'seed' looks like an identifier" in warning
-    assert read_scores([FrameSource(frame)], ReadOptions(wide=True, metric=("acc", "seed"))).warnings == ()
-    assert read_scores([FrameSource(frame)], ReadOptions(wide=True, higher=("seed",))).warnings == ()
-
-
-def test_samples_of_two_columns_are_recognised():
-    rows = [(m, t, p) for m in "AB" for t in ("add", "sort") for p in ("short", "long", "odd")]
-    frame = {"llm": [r[0] for r in rows], "task": [r[1] for r in rows], "prompt": [r[2] for r in rows]}
-    frame["acc"] = RNG.random(12).tolist()
-    assert "--columns model=llm,sample=task+prompt" in hint(frame)
-
-
-def test_the_model_is_the_column_that_tells_rows_apart():
-    rows = [(s, q) for s in ("greedy", "beam", "top-k") for q in range(4)]
-    frame = {
-        "Model": ["base"] * 12,
-        "strategy": [r[0] for r in rows],
-        "question": [r[1] for r in rows],
-        "acc": RNG.random(12).tolist(),
-    }
-    assert "model=strategy,sample=question" in hint(frame)
-
-
-def test_one_row_a_model_is_told_of_copa():
-    text = hint({"algorithm": ["A", "B"], "acc": [1.0, 2.0], "co2": [3.0, 4.0]})
-    way = "riskrank copa frame --wide --columns model=algorithm --lower co2 --higher '*', with --lower for"
-    assert f"one row a model cannot be tested; copa can choose among them: {way}" in text
-
-
-def test_numbers_with_a_point_name_no_sample():
-    frame = pl.DataFrame(
-        {"model": list("AABB"), "latency": [0.1, 0.2, 0.3, 0.4], "set": ["x"] * 4, "question": list("pqpq")}
-    )
-    assert sample_columns(frame, ["model"], ["latency", "set", "question"]) == ("question",)
-    assert sample_columns(frame, ["model"], ["latency", "set"]) == ()
-
-
 def several(**columns):
     """Two models on five questions, each scored once for every combination of the columns' values."""
     rows = [
@@ -218,22 +177,6 @@ def test_what_explains_some_rows_is_named_and_nothing_is_averaged():
     text = hint(columns | {"judge": ["gpt", "gpt", "claude"] * 10})
     assert "'judge' differs between such rows" in text
     assert "mean" not in text
-
-
-def test_who_describes_a_metric_is_not_told_that_it_looks_like_an_identifier(tmp_path):
-    frame = {
-        "model": list("AABB"),
-        "sample": [1, 2, 1, 2],
-        "acc": [0.5, 0.2, 0.1, 0.9],
-        "count": [7, 3, 9, 4],
-    }
-    described = tmp_path / "metrics.toml"
-    options = {"wide": True, "metrics_file": str(described), "higher": ("*",)}
-    described.write_text('[acc]\ndirection = "higher"\n')
-    told = read_scores([FrameSource(frame)], ReadOptions(**options)).warnings
-    assert any("'count' looks like an identifier" in text for text in told)
-    described.write_text('[count]\ndirection = "lower"\n')
-    assert read_scores([FrameSource(frame)], ReadOptions(**options)).warnings == ()
 
 
 @pytest.mark.parametrize(("words", "refused"), [(6, True), (8, True), (9, False), (10, False)])

@@ -7,7 +7,7 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.files.paths import labelled_paths
 from riskrank.scores.table.score_table import read_scores
-from riskrank.scores.votes import read_votes
+from riskrank.scores.table.votes import read_votes
 
 
 def test_labels_and_names_with_an_equals_sign(tmp_path, monkeypatch):

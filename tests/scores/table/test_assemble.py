@@ -246,7 +246,7 @@ def test_mean_with_gaps(write):
 
 
 def test_wide_rows_are_draws(write):
-    head = "model,sample,m,n\n"
+    head = "model,sample,m,o\n"
     rows = "A,1,9,3\nA,1,2,4\nB,1,5,6\n"
     with pytest.raises(InputError, match="row 3, column m: a second score"):
         read(write, rows, head, wide=True)
@@ -271,7 +271,7 @@ def test_model_level_table(write):
     text = "model,acc,co2\nA,1,2\nB,3,4\n"
     table = read_scores([write("t.csv", text)], ReadOptions(wide=True, sample_optional=True))
     assert table.samples == ("",)
-    assert table.as_draws()[:, 0, 0].tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert table.as_draws()[:, 0, 0].tolist() == [[1.0, -2.0], [3.0, -4.0]]
     with pytest.raises(
         InputError, match="row 4, column acc: a second score for model 'B', metric 'acc'"
     ) as caught:

@@ -8,7 +8,7 @@ import pytest
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, spell
 from riskrank.scores.files.frames import FrameSource
-from riskrank.scores.table.costs import looks_like_a_cost, looks_like_an_amount
+from riskrank.scores.names.directions import looks_like_a_cost, looks_like_an_amount
 from riskrank.scores.table.metrics import oriented_bounds, original_units, resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec, read_metrics_file
 from riskrank.scores.table.reading import read_frame
@@ -95,7 +95,7 @@ def test_amounts_are_costs_that_are_no_shares():
 def test_undeclared_cost_is_warned_about(write, long_frame):
     path = write("t.csv", long_frame)
     (warning,) = read_scores([path]).warnings
-    assert "'loss'" in warning
+    assert warning.startswith("less loss is better, by its name")
     assert "--lower loss" in spell(warning, flags=True)
     assert read_scores([path], ReadOptions(lower=("loss",))).warnings == ()
     assert read_scores([path], ReadOptions(higher=("loss",))).warnings == ()
@@ -239,7 +239,7 @@ def test_a_star_cannot_stand_on_both_sides(write):
 
 
 def test_one_weight_of_zero_waits_for_the_others(write):
-    assert directions(write, weight={"co2": 0.0})[0]["co2"] == ("higher", False)
+    assert directions(write, weight={"co2": 0.0})[0]["co2"] == ("lower", False)
 
 
 def test_oriented_bounds_against_closed_form():

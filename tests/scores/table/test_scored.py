@@ -44,12 +44,12 @@ def test_runs_count_one_by_one_and_selections_count(write):
 
 
 def test_a_wide_row_tells_it_of_all_its_gaps(write):
-    head = "model,sample,m,n,unscored\n"
+    head = "model,sample,m,o,unscored\n"
     rows = "A,1,1,,limit\nA,2,,,error\nB,1,0,1,\nB,2,1,0,\nA,3,0,1,\nB,3,0,0,\n"
     table = read(write, rows, head, wide=True, missing="drop", allow_constant=True)
     assert told(table) == [
         ("A", "m", 2, 3, {"error": 1}),
-        ("A", "n", 1, 3, {"limit": 1, "error": 1}),
+        ("A", "o", 1, 3, {"limit": 1, "error": 1}),
     ]
 
 

@@ -52,7 +52,7 @@ def test_tasks_with_metrics_of_their_own_are_one_column(read):
 def test_a_direction_nobody_declared_is_told(read):
     table = read(lines(OWN), higher=("acc", "match"))
     assert not table.metrics[0].declared
-    assert "metric 'error' is taken as higher-is-better" in table.warnings[-1]
+    assert "less error is better, by its name" in table.warnings[-1]
 
 
 def test_metrics_all_tasks_share_stay_columns(read):
@@ -161,7 +161,7 @@ def test_a_missing_score_is_named_by_its_own_metric(read):
 def test_a_gate_reads_metrics_of_tasks(write):
     path = write("t.csv", HEAD + "".join(lines(TWO)))
     options = ReadOptions(weighs_tasks=True, metric=("arc=acc", "mmlu=acc_norm"))
-    (table,) = metrics_apart(read_selected([path], options), options, wanted=lambda names: names)
+    (table,) = metrics_apart(read_selected([path], options), wanted=lambda names: names)
     assert table.suite.metrics == ("acc", "match", "acc_norm")
     assert table.options == options
 

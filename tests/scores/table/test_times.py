@@ -89,7 +89,7 @@ def test_too_few_rows_for_neighbours_so_alike():
     with pytest.raises(InputError, match="too few for a test"):
         rr.rank(table(series(0.95, 60), DAYS[:60]), lower="loss")
     short = table(series(0.3, 60), DAYS[:60])
-    with pytest.raises(InputError, match="riskrank gate"):
+    with pytest.raises(InputError, match="ask about means alone"):
         rr.rank(short, lower="loss")
     assert rr.gate(short, lower="loss", better="a:b").rows[0].samples == 60
 

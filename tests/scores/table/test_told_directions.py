@@ -31,7 +31,7 @@ BOTH = {"acc": "higher", "loss": "lower"}
 def test_the_column_declares():
     assert directions(table(BOTH)) == {"acc": ("higher", True), "loss": ("lower", True)}
     assert directions(table({"loss": "lower"})) == {"acc": ("higher", False), "loss": ("lower", True)}
-    assert directions(table({"loss": ""})) == {"acc": ("higher", False), "loss": ("higher", False)}
+    assert directions(table({"loss": ""})) == {"acc": ("higher", False), "loss": ("lower", False)}
     assert directions(table(BOTH), where="sample < 2") == directions(table(BOTH))
 
 
@@ -45,8 +45,8 @@ def test_the_caller_knows_better():
 
 @pytest.mark.parametrize("ways", [{"acc": "up", "loss": "lower"}, {"acc": "Higher"}, {"acc": 1, "loss": 2}])
 def test_any_other_column_of_that_name_has_no_say(ways):
-    assert directions(table(ways)) == {"acc": ("higher", False), "loss": ("higher", False)}
-    assert directions(table(BOTH, name="way")) == {"acc": ("higher", False), "loss": ("higher", False)}
+    assert directions(table(ways)) == {"acc": ("higher", False), "loss": ("lower", False)}
+    assert directions(table(BOTH, name="way")) == {"acc": ("higher", False), "loss": ("lower", False)}
 
 
 def test_a_role_is_no_direction():

@@ -69,16 +69,15 @@ def test_a_clear_winner_of_few_samples_beats_all():
     assert result.verdict.startswith("Ship best: significantly better than all 5 others")
 
 
-def test_a_cost_whose_direction_nobody_declared_is_no_gain():
+def test_a_cost_is_one_by_its_name_whoever_declared_nothing():
     rng = np.random.default_rng(3)
     cost = pl.concat(
         [long(dear=3 + rng.random(60), cheap=1 + rng.random(60)).with_columns(metric=pl.lit("cost"))]
     )
     result = rr.rank(cost, resamples=400)
-    assert result.verdict.startswith("Taking more cost as better, which nobody declared (lower=")
-    assert "Ship" not in result.verdict
-    assert "cost (↑)" in result.to_text()
-    assert rr.rank(cost, resamples=400, lower="cost").verdict.startswith("Ship cheap")
+    assert result.verdict.startswith("Ship cheap: significantly better than dear on cost.")
+    assert "cost (↓)" in result.to_text()
+    assert rr.rank(cost, resamples=400, higher="cost").verdict.startswith("Ship dear")
 
 
 def test_second_order_alone_is_not_the_whole_distribution():
@@ -112,7 +111,7 @@ def test_a_better_mean_of_worse_bad_cases_is_no_equal_mean():
     table = long(brilliant=brilliant, steady=steady, plain=steady - 0.1)
     result = rr.rank(table, resamples=2000, jobs=1)
     assert result.verdict.startswith(
-        "Dominance does not tell brilliant, first in these samples, from any of the 2 others. "
+        "No test tells brilliant, first in these samples, from any of the 2 others by dominance. "
     )
     assert "The bad cases of brilliant are worse: " in result.verdict
     assert "! brilliant: worse bad cases than " in result.to_text()

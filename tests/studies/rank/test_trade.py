@@ -47,7 +47,9 @@ def of(result):
 
 def test_a_better_mean_is_a_trade_and_no_shipment():
     found = rr.rank(steady_and_wild(0), resamples=500, jobs=1)
-    assert found.verdict.startswith("A trade, none to ship: steady for who minds bad cases (the worst 5 % ")
+    assert found.verdict.startswith(
+        "A trade, no one model is best: steady for who minds bad cases (the worst 5 % "
+    )
     assert "wild for who wants the mean (q 0.9" in found.verdict
     assert ", difference 0." in found.verdict
     certainty, one = of(found)
@@ -59,7 +61,9 @@ def test_a_better_mean_is_a_trade_and_no_shipment():
 
 def test_metrics_that_nobody_weighed_are_a_trade():
     found = rr.rank(cheap_and_right(0), **DIRECTIONS)
-    assert found.verdict.startswith("A trade, none to ship: small comes first if all metrics count alike, ")
+    assert found.verdict.startswith(
+        "A trade, no one model is best: small comes first if all metrics count alike, "
+    )
     assert "large is better on accuracy 8" in found.verdict
     assert "weight" in found.verdict
     assert of(found)[1]["trade"] == ["large"]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
 import polars as pl
 
 from riskrank.errors import InputError, UsageError, listing, option
-from riskrank.scores.files.guesses import synonym
 from riskrank.scores.files.opening import InputFile, Source, open_sources
 from riskrank.scores.files.parsing import MISSING_TEXT
+from riskrank.scores.names.words import synonym
 from riskrank.scores.table.columns import named_columns, no_column, parse_columns
 
 ROLES = ("sample", "model_a", "model_b", "verdict")
@@ -140,14 +140,20 @@ def _load(source: Source, named: dict[str, str]) -> pl.DataFrame:
     )
 
 
-def _missing_columns(source: Source, roles: dict[str, str], missing: Sequence[str]) -> InputError:
-    """Say which roles lack a column and guess from names which ones were meant."""
+def vote_columns(names: Sequence[str], known: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Columns that are called like the roles that lack one, or usually are."""
     guesses: dict[str, str] = {}
-    for role in missing:
-        used = {*roles.values(), *guesses.values()}
-        guess = synonym(role, [column for column in source.columns if column and column not in used])
+    for role in (role for role in ROLES if role not in (known or {})):
+        used = {*(known or {}).values(), *guesses.values()}
+        guess = synonym(role, [column for column in names if column and column not in used])
         if guess is not None:
             guesses[role] = guess
+    return guesses
+
+
+def _missing_columns(source: Source, roles: dict[str, str], missing: Sequence[str]) -> InputError:
+    """Say which roles lack a column and guess from names which ones were meant."""
+    guesses = vote_columns(source.columns, roles)
     renamed = {role: column for role, column in roles.items() if role != column} | guesses
     renamed |= {role: "…" for role in missing if role not in guesses}
     mapping = ",".join(f"{role}={column}" for role, column in renamed.items())

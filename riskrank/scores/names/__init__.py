@@ -1,0 +1,1 @@
+"""What names of columns and metrics say: roles, bookkeeping, directions."""

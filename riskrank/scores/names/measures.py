@@ -1,0 +1,123 @@
+"""What is a score among columns of numbers, and what is bookkeeping beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+import polars as pl
+
+from riskrank.errors import listing, option
+from riskrank.scores.names.directions import is_duration, names_a_metric
+from riskrank.scores.names.words import (
+    HUMAN,
+    IDENTIFIER,
+    JUDGE,
+    is_spread,
+    looks_like_an_identifier,
+    vocabulary,
+    words,
+)
+
+# Words for how something was run, how large it is, or what was used up: no score of anything.
+_SETTINGS = vocabulary(
+    """lr step steps global seed seeds random param params parameters nparams batch decay momentum dropout
+    warmup temperature temp topp topk beam beams layers heads hidden token tokens tok version port
+    retries chars gpus gpu workers epoch epochs iteration iterations iter size learning schritte anzahl"""
+)
+_PLACES = vocabulary("rank ranking place position rang platz")
+_AVERAGES = vocabulary("""average avg mean overall total sum durchschnitt mittel moyenne promedio media""")
+_NO_MODELS = _SETTINGS | _PLACES | IDENTIFIER
+# Where nothing but its name tells, an average has at least so many columns to be one of.
+_FEWEST_AVERAGED = 3
+
+
+def scores_and_bookkeeping(
+    columns: Mapping[str, np.ndarray],
+    series: Mapping[str, pl.Series],
+    kept: Collection[str] = (),
+    *,
+    constant: bool = True,
+    models: bool = False,
+) -> tuple[list[str], dict[str, str]]:
+    """Columns of numbers that are scores, and those that are none, with what they are.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray
+        Numbers of each, NaN where there is none.
+    series : mapping of str to Series
+        The same as the file has them.
+    kept : collection of str
+        Names somebody said something of: these are scores.
+    constant : bool
+        Whether numbers that are the same in every row may be scores.
+    models : bool
+        Whether columns may be called like a model: all words of a name have to say that it is none.
+    """
+    out = {
+        name: why
+        for name in columns
+        if name not in kept and (why := _by_name(name, series[name], whole_name=models))
+    }
+    durations = {name for name in columns if is_duration(name)}
+    left = {name: name in durations for name in columns if name not in out}
+    for name in [one for one in left if one not in kept]:
+        others = len(left) - sum(left.values()) - (name not in durations)
+        if is_spread(name) and others:
+            out[name] = "a spread or a count"
+        elif words(name) & _AVERAGES and _is_average(columns, name, left):
+            out[name] = "an average of the others"
+        elif name in durations and others:
+            out[name] = "how long it took"
+        elif others and not constant and _is_constant(columns[name]):
+            out[name] = "the same in every row"
+        if name in out:
+            del left[name]
+    return [name for name in columns if name not in out], out
+
+
+def left_out(found: Mapping[str, str]) -> str:
+    """What is said of columns that are left out."""
+    told: dict[str, list[str]] = {}
+    for name, why in found.items():
+        told.setdefault(why, []).append(name)
+    return "; ".join(f"{listing(names, 6)} ({why})" for why, names in told.items()) + (
+        f"; {option('metric', next(iter(found)))} takes it back"
+        if len(found) == 1
+        else f"; {option('metric', 'NAME')} takes one back"
+    )
+
+
+def _by_name(name: str, series: pl.Series, *, whole_name: bool) -> str:
+    found = words(name)
+    if whole_name and not found <= _NO_MODELS:
+        return ""
+    if "per" in found or (
+        names_a_metric(name) and not found & _PLACES and not found & {"id", "ids", "index"}
+    ):
+        return ""
+    if found <= _PLACES:
+        return "a rank"
+    if looks_like_an_identifier(name, series) or found & {"id", "ids", "uuid", "timestamp"}:
+        return "names or numbers rows"
+    if found & _SETTINGS and not found & (HUMAN | JUDGE):
+        return "how it was run"
+    return ""
+
+
+def _is_average(columns: Mapping[str, np.ndarray], name: str, durations: Mapping[str, bool]) -> bool:
+    """Whether a column that is called an average is one, or there is much to be averaged."""
+    others = [other for other, is_time in durations.items() if other != name and not is_time]
+    if len(others) < 2:
+        return False
+    if len(others) >= _FEWEST_AVERAGED:
+        return True
+    with np.errstate(invalid="ignore"):
+        mean = np.nanmean(np.array([columns[other] for other in others]), axis=0)
+    return bool(np.allclose(mean, columns[name], rtol=0.01, atol=1e-9, equal_nan=True))
+
+
+def _is_constant(values: np.ndarray) -> bool:
+    filled = values[~np.isnan(values)]
+    return filled.size > 1 and bool(np.ptp(filled) == 0) and filled.size == values.size

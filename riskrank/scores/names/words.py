@@ -1,0 +1,202 @@
+"""What names of columns say, in the words and languages people use, and what content adds to that."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
+import polars as pl
+
+# Roles whose column is found where it is called like them.
+FOUND_BY_NAME = ("model", "sample", "metric", "score", "draw", "task")
+
+
+def vocabulary(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+# What people call these columns: English first, then German, French, Spanish, Italian, Portuguese, Dutch.
+_USUAL_NAMES = {
+    "model": """model models system systems method methods algorithm algo framework strategy llm classifier
+        learner estimator engine agent submission team bot chatbot assistant forecaster predictor regressor
+        approach technique variant candidate policy solver parser tagger retriever ranker detector
+        translator network architecture arch checkpoint build release pipeline provider vendor configuration
+        treatment arm anbieter fournisseur proveedor fornitore modell verfahren methode algorithmus ansatz
+        modele systeme algorithme approche modelo sistema metodo algoritmo enfoque modello approccio
+        abordagem aanpak""",
+    "sample": """sample samples doc docid document item items example instance question prompt case task
+        dataset query qid input id request ticket episode clip utterance file image sentence segment passage
+        record row problem exercise scenario test testcase env environment patient stichprobe beispiel frage
+        aufgabe fall anfrage vorgang satz datei bild datensatz exemple echantillon tache phrase cas demande
+        requete fichier ejemplo muestra pregunta tarea caso consulta archivo esempio campione domanda compito
+        exemplo amostra pergunta tarefa voorbeeld vraag taak date datum fecha data timestamp day week
+        month""",
+    "metric": """metric metrics measure measurement criterion criteria scorer evaluator kpi kennzahl metrik
+        messgroesse kriterium metrique mesure critere metrica medida criterio maatstaf""",
+    "score": """score scores value val values result measurement estimate y mean average wert ergebnis
+        punktzahl valeur resultat valor resultado valore risultato waarde""",
+    "model_a": "modela model1 first left answera assistanta systema responsea a",
+    "model_b": "modelb model2 second right answerb assistantb systemb responseb b",
+    "verdict": "verdict winner judgement judgment preference preferred outcome decision label choice result",
+}
+_TELLING = vocabulary(" ".join(_USUAL_NAMES.values()))
+
+# Words for one of several runs of the same thing: its scores are draws of one sample.
+RUN = vocabulary(
+    "run runs seed seeds draw draws trial trials repeat repeats repetition rep epoch epochs attempt "
+    "iteration iter replicate completion completions generation "
+    "rollout fold folds sample_run try lauf durchlauf wiederholung versuch essai graine "
+    "semilla intento ripetizione tentativo"
+)
+# Words for who or what gave a score: its scores are metrics of their own.
+JUDGE = vocabulary(
+    "judge judges annotator rater grader scorer evaluator filter reviewer assessor gutachter bewerter juge "
+    "annotateur juez giudice juiz beoordelaar"
+)
+# Words for how a sample was put: another way to ask the same.
+WORDING = vocabulary(
+    "wording phrasing paraphrase template formulation rephrasing formulierung vorlage tournure variant "
+    "redaccion formulacion parafrasis redazione formulazione redacao formulacao verwoording"
+)
+# Words for what numbers samples anew: a name in it is another sample than the same name elsewhere.
+WHOLE = vocabulary(
+    "task tasks dataset subject category subset benchmark language lang domain topic split sprache thema "
+    "kategorie langue sujet categorie idioma tema categoria lingua env environment suite area section"
+)
+# Words for what several samples are about, or come from, so that they are no independent ones.
+BELONGING = vocabulary(
+    "conversation dialog dialogue session thread document doc article passage patient subject user customer "
+    "participant repo repository video gespraech unterhaltung sitzung conversacion sesion"
+)
+# Words for a place in such a whole.
+WITHIN = vocabulary(
+    "turn step message utterance sentence paragraph position line chunk index idx nr no number"
+)
+# Words for how a model was run: its few values are settings, even if they are fractions.
+SETTING = vocabulary(
+    "temperature temp top penalty threshold setting config parameter parameters alpha beta rate"
+)
+# Words for who labels by hand, and for who labels in their place.
+HUMAN = vocabulary(
+    "human humans people person expert experts gold manual annotator annotators mensch menschen humain humano"
+)
+AUTOMATIC = vocabulary("judge llm auto automatic automated gpt grader juge juez richter")
+# Words for whether something came to an end.
+STATUS = vocabulary("status state error exception outcome reason unscored fehler estado statut stato")
+# Words for what names, numbers or dates a row; as a metric it would be nonsense.
+IDENTIFIER = vocabulary(
+    "id ids uid uuid guid idx index row rownum number no nr key hash seed fold run draw trial epoch "
+    "repeat repetition timestamp timestamps date datetime created year month day count counts version"
+)
+_SAMPLE = vocabulary(_USUAL_NAMES["sample"]) | vocabulary("name")
+# Words for when something was: "submission_date" names no submission.
+_TIME = vocabulary("date datetime time timestamp created updated year month day datum fecha")
+# Words for how far scores lie apart, how sure a mean is, or of how many it is one.
+_SPREAD = vocabulary("std sd stdev stddev se sem stderr ci variance n support")
+# Fewer whole numbers may be all different, or in order, by chance.
+_FEWEST_ROWS = 10
+# Epoch seconds of this century and beyond, up to nanoseconds.
+_OLDEST_TIME = 9e8
+
+
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
+
+
+def plain(name: str) -> str:
+    """A name with accents and umlauts written without."""
+    found = unicodedata.normalize("NFKD", unicodedata.normalize("NFC", name).translate(_UMLAUTS))
+    return "".join(char for char in found if not unicodedata.combining(char))
+
+
+def listed_words(name: str) -> list[str]:
+    """Words of a column's name in their order, in lower case."""
+    split = re.sub(r"([^\W\d_A-Z])([A-Z])", r"\1 \2", plain(name))
+    return re.findall(r"[^\W\d_]+", split.casefold())
+
+
+@lru_cache(maxsize=4_096)
+def words(name: str) -> frozenset[str]:
+    """Words of a column's name."""
+    return frozenset(listed_words(name))
+
+
+def numbers_runs(name: str) -> bool:
+    """Whether a column's name says that it numbers runs."""
+    return bool(words(name) & RUN)
+
+
+def may_name_samples(name: str) -> bool:
+    """Whether a column's name has a word that samples go by."""
+    return bool(words(name) & _SAMPLE) and not numbers_runs(name)
+
+
+def typed(values: pl.Series) -> pl.Series:
+    """Whole numbers as integers, others as floats, whatever they were written as; text stays."""
+    try:
+        found = values.cast(pl.Float64) if values.dtype == pl.String or values.dtype.is_decimal() else values
+    except pl.exceptions.PolarsError:
+        return values
+    if not found.dtype.is_float():
+        return found
+    filled = found.drop_nulls().drop_nans()
+    if (
+        not filled.is_finite().all()
+        or not (filled == filled.round()).all()
+        or (filled.abs() >= 2.0**62).any()
+    ):
+        return found
+    return found.fill_nan(None).cast(pl.Int64)
+
+
+def looks_like_an_identifier(name: str, values: pl.Series, *, whole_name: bool = False) -> bool:
+    """Whether a numeric column names, numbers or dates its rows rather than scoring them.
+
+    By a word of its name (by all of them, with ``whole_name``), or by whole numbers that are all different:
+    in order, or times.
+    """
+    filled = typed(values).drop_nulls()
+    if not filled.dtype.is_integer() or filled.len() < 2:
+        return False
+    if words(name) & IDENTIFIER and (not whole_name or words(name) <= IDENTIFIER):
+        return True
+    if filled.len() < _FEWEST_ROWS or filled.n_unique() < filled.len():
+        return False
+    low, high = int(filled.min()), int(filled.max())  # type: ignore[arg-type]
+    return high - low == filled.len() - 1 or low > _OLDEST_TIME
+
+
+def synonym(role: str, candidates: Iterable[str]) -> str | None:
+    """The candidate whose name, or a word of whose name, is usual for the role."""
+    known = {name: at for at, name in enumerate(_USUAL_NAMES[role].split())}
+    candidates = [*candidates]
+    joined = {name: "".join(re.findall("[a-z0-9]+", name.casefold())) for name in candidates}
+    whole = {name: known[text] for name, text in joined.items() if text in known}
+    if whole:
+        return min(whole, key=whole.__getitem__)
+    named = [name for name in candidates if role == "sample" or not words(name) & _TIME]
+    places = {name: min((known[word] for word in words(name) & known.keys()), default=-1) for name in named}
+    places = {name: place for name, place in places.items() if place >= 0}
+    return min(places, key=places.__getitem__) if places else None
+
+
+def sounds_like_a_role(name: str) -> bool:
+    """Whether a word of a column's name is usual for any role."""
+    return bool(words(name) & _TELLING)
+
+
+def names_something(name: str) -> bool:
+    """Whether a column may name a model: one that says when something was, or who judged it, does not."""
+    return not words(name) & (_TIME | JUDGE | STATUS)
+
+
+def is_spread(name: str) -> bool:
+    """Whether a column's name says that it holds the spread or number of scores, not scores."""
+    return bool(words(name) & _SPREAD)
+
+
+def is_unnamed(name: str) -> bool:
+    """Whether a column has no name, or the one pandas gives it: the index of the frame that was saved."""
+    return not name.strip() or name.startswith("Unnamed: ") or name == "__index_level_0__"

@@ -1,0 +1,138 @@
+"""Why scores are missing, as far as the gaps themselves tell, and what to do about each reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from riskrank.asked.baseline import GateReading
+from riskrank.errors import listing, option
+from riskrank.scores.names.words import AUTOMATIC, HUMAN, STATUS, words
+from riskrank.scores.table.columns import named_roles
+from riskrank.scores.table.rows import Rows
+from riskrank.scores.table.scores import Scores
+
+# Gaps of one model this many standard errors above those of the others are no accident.
+_FAR = 3.0
+# Samples that may be left out without a word on whether the rest is like them.
+_FEW = 0.2
+# Metrics that are named one by one.
+_MOST_NAMED = 8
+
+Ways = list[tuple[str, Mapping[str, object]]]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What gaps look like, and ways out, the likeliest first."""
+
+    hint: str
+    ways: Ways
+
+
+def reason_for(scores: Scores, rows: Rows, lacking: np.ndarray) -> Reason:
+    """What gaps look like: labels of some samples, failures of one model, or accidents.
+
+    Parameters
+    ----------
+    scores : Scores
+    rows : Rows
+        NaN where a score is missing.
+    lacking : ndarray of int, shape (models,)
+        Scores that a model lacks, of those that another one has or that were asked for.
+    """
+    labels = _labels(scores, rows)
+    if labels is not None:
+        return labels
+    if scores.options.matrix is not None and "model" in named_roles(scores.options):
+        return _accidents(scores, rows)
+    status = _status(scores)
+    worst = _worst_off(lacking, np.bincount(rows.model, minlength=lacking.size) * rows.values.shape[1])
+    if status or worst is not None:
+        return _failures(scores, lacking, worst, status)
+    return _accidents(scores, rows)
+
+
+def _labels(scores: Scores, rows: Rows) -> Reason | None:
+    """People's labels of some samples beside a judge's of all."""
+    gaps = np.isnan(rows.values).any(axis=0)
+    people = [name for name, gap in zip(scores.metrics, gaps, strict=True) if gap and words(name) & HUMAN]
+    judges = [name for name, gap in zip(scores.metrics, gaps, strict=True) if not gap]
+    judges = [name for name in judges if words(name) & AUTOMATIC]
+    if len(people) != 1 or len(judges) != 1:
+        return None
+    (human,), (judge,) = people, judges
+    labelled = int((~np.isnan(rows.values[:, scores.metrics.index(human)])).sum())
+    text = f"{option('human', human)} {option('judge', judge)}"
+    return Reason(
+        f"{labelled:,} labels of people beside a judge of all {len(rows.model):,}: {text} corrects the judge "
+        "by them",
+        [(text, {"human": human, "judge": judge, "metric": ()})],
+    )
+
+
+def _status(scores: Scores) -> str:
+    """What a column of states says of the rows without a score, and of no other."""
+    missing = np.zeros(scores.notes.rows, dtype=bool)
+    missing[scores.frame["row"].to_numpy()[scores.invalid()]] = True
+    if not missing.any():
+        return ""
+    files = scores.notes.files
+    shared = set.intersection(*(set(file.source.columns) for file in files))
+    for name in (one for one in files[0].source.columns if one in shared and words(one) & STATUS):
+        if name in files[0].roles.values and name in scores.metrics:
+            continue
+        parts = [file.source.load([name])[name].cast(pl.String, strict=False) for file in files]
+        values = pl.concat(parts).fill_null("")
+        if values.len() != missing.size:
+            continue
+        told = set(values.filter(pl.Series(missing)).unique())
+        if not told & set(values.filter(pl.Series(~missing)).unique()):
+            return f"{name} is {listing(sorted(told - {''}), 3)}" if told - {""} else f"{name} is empty"
+    return ""
+
+
+def _worst_off(lacking: np.ndarray, asked: np.ndarray) -> int | None:
+    """The model that lacks far more than the others; None where all lack about as many."""
+    if lacking.size < 2:
+        return None
+    worst = int(np.argmax(lacking))
+    others, of_others = lacking.sum() - lacking[worst], max(asked.sum() - asked[worst], 1)
+    share = lacking.sum() / max(asked.sum(), 1)
+    error = np.sqrt(max(share * (1 - share), 1e-12) * (1 / max(asked[worst], 1) + 1 / of_others))
+    far = lacking[worst] / max(asked[worst], 1) - others / of_others > _FAR * error
+    return worst if far else None
+
+
+def _failures(scores: Scores, lacking: np.ndarray, worst: int | None, status: str) -> Reason:
+    most = int(np.argmax(lacking)) if worst is None else worst
+    told = f"{lacking[most]:,} of {int(lacking.sum()):,} missing scores are of {scores.models[most]}"
+    told += f", and where they are missing {status}" if status else ""
+    rules = ["worst", "bounds"] if isinstance(scores.options, GateReading) else ["worst"]
+    counts = f"{option('missing', 'worst')} counts each as the worst there can be"
+    return Reason(
+        f"{told}: failures rather than accidents, and to leave them out would flatter who fails; {counts}",
+        [(option("missing", rule), {"missing": rule}) for rule in rules],
+    )
+
+
+def _accidents(scores: Scores, rows: Rows) -> Reason:
+    gaps = np.isnan(rows.values).any(axis=1)
+    samples = np.zeros(len(scores.samples), dtype=bool)
+    samples[rows.sample[gaps]] = True
+    gone, every = int(samples.sum()), samples.size
+    hint = f"{option('missing', 'drop')} leaves out {gone:,} of {every:,} samples"
+    if gone > _FEW * every:
+        hint += ": the rest is another population, unless what is missing is so by accident"
+    hint += f"; {option('missing', 'worst')} counts what is missing as the worst there can be"
+    ways: Ways = [(option("missing", "drop"), {"missing": "drop"})]
+    whole = [
+        name for name, some in zip(scores.metrics, np.isnan(rows.values).any(axis=0), strict=True) if not some
+    ]
+    if 0 < len(whole) <= _MOST_NAMED:
+        picked = " ".join(option("metric", name) for name in whole)
+        ways.append((picked, {"metric": tuple(whole)}))
+    return Reason(hint, ways)

@@ -1,0 +1,68 @@
+"""A row a model and no samples: a leaderboard, whose tasks are columns, or means alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from riskrank.asked.reading import ReadOptions
+from riskrank.errors import InputError, by_door, listing
+from riskrank.scores.names.directions import names_a_metric
+from riskrank.scores.names.measures import left_out, scores_and_bookkeeping
+from riskrank.scores.names.words import is_spread
+from riskrank.scores.table.shapes.columns import Columns
+from riskrank.scores.table.shapes.reading import Reading, with_roles
+
+# Tasks that a test over tasks takes.
+FEWEST_TASKS = 6
+# Columns whose medians differ by more are not on one scale.
+ONE_SCALE = 30.0
+
+
+def as_board(
+    columns: Columns, model: str, metric: str, free: Sequence[str], options: ReadOptions
+) -> Reading | None:
+    """A leaderboard as a matrix of tasks; None where the caller does with a row a model.
+
+    Raises
+    ------
+    InputError
+        If there are means alone.
+    """
+    if options.sample_optional:
+        return None
+    numbers = {name: columns.numbers(name) for name in free if columns.kind(name) == "number"}
+    tasks, gone = scores_and_bookkeeping(numbers, {name: columns.frame[name] for name in numbers})
+    named = sum(names_a_metric(name) for name in tasks)
+    if metric or len(tasks) < FEWEST_TASKS or 2 * named > len(tasks) or not on_one_scale(columns, tasks):
+        raise _means_only(columns, tasks, options, model)
+    said = (
+        f"a leaderboard: a row a model ({model}), a column a task ({listing(tasks, 4)}), {len(tasks)} tasks"
+    )
+    said += f"; left out: {left_out(gone)}" if gone else ""
+    return Reading(said=said, options=with_roles(options, {"model": model}, matrix="score"))
+
+
+def on_one_scale(columns: Columns, names: Sequence[str]) -> bool:
+    """Whether columns may be of one metric: their sizes are alike."""
+    with np.errstate(invalid="ignore"):
+        sizes = [float(np.nanmean(np.abs(columns.numbers(name)))) for name in names]
+    sizes = [size for size in sizes if size > 0]
+    return not sizes or max(sizes) <= ONE_SCALE * min(sizes)
+
+
+def _means_only(columns: Columns, names: Sequence[str], options: ReadOptions, model: str) -> InputError:
+    measures = [name for name in names if not is_spread(name)]
+    spread = [name for name in columns.names if is_spread(name)]
+    what = "means and their spreads" if spread else "one row per model"
+    return InputError(
+        f"{what} alone: nothing can be tested from means, a summary has no samples",
+        found=f"columns: {listing(columns.names, 20)}; {columns.height} rows, each a model ({model})",
+        hint="write the scores of each sample: model, sample and a column a metric"
+        + (
+            f"; to choose among objectives, {by_door('riskrank copa', 'copa')} takes a row a model"
+            if len(measures) > 1
+            else ""
+        ),
+    )

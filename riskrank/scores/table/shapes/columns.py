@@ -1,0 +1,118 @@
+"""The columns of a file, looked at once: what each holds, and which of them tell rows apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, cached_property
+
+import numpy as np
+import polars as pl
+
+from riskrank.errors import InputError
+from riskrank.scores.files.parsing import MISSING_TEXT, column_kind, parse_scores
+from riskrank.scores.files.source import Source
+from riskrank.scores.names.words import is_unnamed, sounds_like_a_role, typed
+from riskrank.scores.table.written_numbers import Writing, writing_of
+
+# More rows would take as long as reading them, and tell no more; of more columns nobody means each.
+_MOST_ROWS, _MOST_COLUMNS = 2_000_000, 1_000
+# The column of the file a row stands in, where files name their models.
+FILE = "\0file"
+
+
+class Columns:
+    """Columns that all files of a table have.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+    """
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        first = sources[0]
+        shared = set.intersection(*(set(source.columns) for source in sources))
+        named = [name for name in first.columns if name in shared and not is_unnamed(name)]
+        self.names = _looked_at(named)
+        self.all_seen = len(self.names) == len(named)
+        self.label = first.label
+        self.decimal_comma = first.decimal_comma
+        if not self.names:
+            raise InputError(
+                f"{first.label}: no column has a name",
+                found=f"{len(first.columns)} columns without one",
+                hint="write a first row of names: model, sample and what is measured",
+            )
+        frames = [source.load(self.names).head(_MOST_ROWS) for source in sources]
+        if len(frames) > 1:
+            at = [pl.lit(place).alias(FILE) for place in range(len(frames))]
+            frames = [frame.with_columns(own) for frame, own in zip(frames, at, strict=True)]
+        self.frame = pl.concat(frames, how="vertical_relaxed") if len(frames) > 1 else frames[0]
+        self.height = self.frame.height
+        # Labels and files name models where nothing else does.
+        self.by_file = all(source.model_label is not None for source in sources)
+        self.groups = cache(self._groups)
+        self.kind = cache(self._kind)
+        self.whole = cache(self._whole)
+
+    @cached_property
+    def written(self) -> dict[str, Writing]:
+        """Columns of text that write all their numbers with the same sign behind."""
+        text = [name for name in self.names if column_kind(self.frame[name], self.decimal_comma) == "text"]
+        return {name: one for name in text if (one := writing_of(self.frame[name])) is not None}
+
+    def _kind(self, name: str) -> str:
+        """``number``, ``text``, ``empty`` or ``other``."""
+        found = column_kind(self.frame[name], self.decimal_comma)
+        return "number" if found == "text" and name in self.written else found
+
+    def count(self, name: str) -> int:
+        """How many different values a column has."""
+        return self.groups(name)
+
+    def _groups(self, *names: str) -> int:
+        if not names:
+            return 1
+        found = self.frame.select(names)
+        return int(found.n_unique() if len(names) > 1 else found.to_series().n_unique())
+
+    def tell_apart(self, *names: str) -> bool:
+        """Whether no two rows are the same in some columns."""
+        return self.groups(*names) == self.height
+
+    def _whole(self, name: str) -> bool:
+        """Whether a column holds whole numbers."""
+        return bool(typed(self.frame[name]).dtype.is_integer())
+
+    def shared(self, name: str, by: Sequence[str]) -> float:
+        """Share of the values of a column that occur with everything another column names."""
+        if not by:
+            return 1.0
+        seen = self.frame.select(name, *by).unique().group_by(name).len()["len"]
+        return int((seen == self.groups(*by)).sum()) / max(seen.len(), 1)
+
+    def constant_within(self, name: str, whole: Sequence[str]) -> bool:
+        """Whether a column says the same of all rows that agree in others."""
+        return self.groups(*whole, name) == self.groups(*whole)
+
+    def gaps(self, name: str) -> int:
+        """Cells without a value."""
+        column = self.frame[name]
+        blank = column.null_count()
+        if column.dtype == pl.String:
+            blank += int(column.str.strip_chars().str.to_lowercase().is_in([*MISSING_TEXT, "nan"]).sum())
+        return blank
+
+    def numbers(self, name: str) -> np.ndarray:
+        """A column as numbers, NaN where there is none."""
+        column = self.frame[name]
+        if name in self.written:
+            column = column.str.extract(r"([+-]?\d*[.,]?\d+)", 1)
+        return parse_scores(column, self.decimal_comma)[0]
+
+
+def _looked_at(names: list[str]) -> list[str]:
+    """All columns; of very many the first, of those first whose names say something."""
+    if len(names) <= _MOST_COLUMNS:
+        return names
+    chosen = {*sorted(names, key=sounds_like_a_role, reverse=True)[:_MOST_COLUMNS]}
+    return [name for name in names if name in chosen]

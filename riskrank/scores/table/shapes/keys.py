@@ -1,0 +1,245 @@
+"""What tells the rows of a model apart: samples, runs of them, parts of a whole, copies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.asked.reading import ReadOptions
+from riskrank.scores.names.words import (
+    BELONGING,
+    JUDGE,
+    RUN,
+    SETTING,
+    STATUS,
+    WHOLE,
+    WITHIN,
+    WORDING,
+    looks_like_an_identifier,
+    may_name_samples,
+    synonym,
+    vocabulary,
+    words,
+)
+from riskrank.scores.table.shapes.columns import FILE, Columns
+
+# Columns whose contents are looked at.
+_MOST_CANDIDATES = 20
+# Samples are shared if most of them are; of more tasks and wholes a part counts as samples.
+_MOST, _MOST_PARTS, _FEWEST_IN_PART = 0.5, 20, 10
+# Kinds of samples are so few, and mixed differently beyond chance below this p-value.
+_MOST_KINDS, _NO_CHANCE = 8, 1e-4
+# What differs between rows of one sample and is no sample, with what it is called.
+_BESIDE = (RUN, SETTING, JUDGE, WORDING)
+# What names a row rather than what all models were asked.
+_OF_ROWS = vocabulary("answer response run created updated timestamp")
+# A model was run in each of these on its own scale.
+_SCALES = vocabulary("env environment dataset benchmark suite")
+# A model's rows in these are told by other names elsewhere.
+_PARTS = WHOLE - vocabulary("task tasks split subset subject")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keys:
+    """What rows are of.
+
+    Attributes
+    ----------
+    sample, draw, cluster, task : str
+        Columns, several of them joined by ``+``; empty where there is none.
+    repeats : str
+        What to do about several scores of a sample, as `ReadOptions.repeats` has it; empty for nothing.
+    unpaired : bool
+        Whether models have samples of their own.
+    said : tuple of str
+        What was understood, for one sentence.
+    """
+
+    sample: str = ""
+    draw: str = ""
+    cluster: str = ""
+    task: str = ""
+    repeats: str = ""
+    unpaired: bool = False
+    said: tuple[str, ...] = ()
+
+
+def keys_of(columns: Columns, model: Sequence[str], metric: Sequence[str], free: Sequence[str]) -> Keys:
+    """What tells rows of a model and metric apart.
+
+    Parameters
+    ----------
+    columns : Columns
+    model, metric : sequence of str
+        The columns that name them, one or none each.
+    free : sequence of str
+        Columns without a role.
+    """
+    by = [*model, *([FILE] if columns.by_file and FILE in columns.frame.columns else [])]
+    fixed = [*by, *metric]
+    candidates = [name for name in free if _may_tell(columns, name)][:_MOST_CANDIDATES]
+    alone = [name for name in candidates if columns.tell_apart(*fixed, name) and not _is_beside(name)]
+    if alone:
+        sample = max(alone, key=lambda name: _strength(columns, name, by))
+        return _with_wholes(columns, sample, by, free)
+    of_sample = [name for name in candidates if not _is_beside(name) and not words(name) & WITHIN]
+    strong = [name for name in of_sample if may_name_samples(name) or words(name) & BELONGING]
+    strong = strong or [name for name in of_sample if by and columns.shared(name, by) >= _MOST]
+    if not strong:
+        return _copies(columns, fixed, "", free)
+    base = max(strong, key=lambda name: (columns.shared(name, by) >= _MOST, columns.groups(*fixed, name)))
+    beside = _beside(columns, [*fixed, base], [name for name in candidates if name != base])
+    if not columns.tell_apart(*fixed, base, *beside):
+        return _copies(columns, fixed, base, free)
+    return _of_parts(columns, base, beside, by, fixed)
+
+
+def keyed(keys: Keys, named: Mapping[str, str], options: ReadOptions) -> dict[str, object]:
+    """Options that say what rows are of; what was asked for stays."""
+    found: dict[str, object] = {}
+    if keys.task and options.task is None and "task=" not in (options.columns or ""):
+        found["task"] = keys.task
+    if keys.cluster and options.cluster is None:
+        found["cluster"] = keys.cluster
+    if keys.repeats and options.repeats == "error":
+        found["repeats"] = "mean" if options.missing == "keep" else keys.repeats
+    if keys.unpaired and not options.paired_only:
+        found["unpaired"] = True
+    return found
+
+
+def _may_tell(columns: Columns, name: str) -> bool:
+    """Whether a column may say what a row is of: text, dates, or numbers that count something."""
+    found, kind = words(name), columns.kind(name)
+    if kind not in ("text", "number", "other") or columns.frame[name].dtype.is_nested() or found & STATUS:
+        return False
+    if columns.count(name) < 2 or columns.gaps(name):
+        return False
+    if kind != "number":
+        return True
+    if found & SETTING:
+        return columns.count(name) <= _MOST_PARTS
+    if not columns.whole(name):
+        return False
+    return may_name_samples(name) or _is_beside(name) or bool(found & WITHIN) or _counts(columns, name)
+
+
+def _counts(columns: Columns, name: str) -> bool:
+    return looks_like_an_identifier(name, columns.frame[name].unique())
+
+
+def _is_beside(name: str) -> bool:
+    """Whether a name says that a column tells rows of one sample apart, not samples."""
+    found = words(name)
+    return any(found & kind for kind in _BESIDE) and not (found & {"id"} and may_name_samples(name))
+
+
+def _strength(columns: Columns, name: str, by: Sequence[str]) -> tuple[bool, bool, bool, int]:
+    """How well a column names samples: shared by models, called so, in the order of the file."""
+    exact = synonym("sample", [name]) is not None and not words(name) & _OF_ROWS
+    return (
+        columns.shared(name, by) >= _MOST,
+        exact,
+        columns.kind(name) == "text",
+        -columns.names.index(name),
+    )
+
+
+def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequence[str]) -> Keys:
+    """A sample, with the whole it belongs to or the part it is of, where a column says so."""
+    unpaired = bool(by) and columns.groups(*by) > 1 and columns.shared(sample, by) == 0
+    said = ("models have samples of their own",) if unpaired else ()
+    own = [*by, sample] if unpaired else [sample]
+    count = columns.groups(*own)
+    others = [name for name in free if name != sample and columns.kind(name) in ("text", "number")]
+    others = [name for name in others if columns.constant_within(name, own) and not columns.gaps(name)]
+    for name in others:
+        if words(name) & BELONGING and not words(name) & _PARTS and 2 <= columns.count(name) <= 0.8 * count:
+            return Keys(sample=sample, cluster=name, unpaired=unpaired, said=(*said, _drawn_whole(name)))
+    for name in (one for one in others if words(one) & _PARTS):
+        parts = columns.frame.select({name, *own, *by}).unique().group_by(name, *by).len()["len"]
+        if 2 <= columns.count(name) <= _MOST_PARTS and int(parts.min() or 0) >= _FEWEST_IN_PART:  # type: ignore[arg-type]
+            told = f"each {name} counts alike"
+            return Keys(sample=sample, task=name, unpaired=unpaired, said=(*said, told))
+    for name in others if unpaired else ():
+        if _mixed_otherwise(columns, name, by):
+            return Keys(
+                sample=sample,
+                task=name,
+                unpaired=True,
+                said=(*said, f"mixed differently by {name}, each of which counts alike"),
+            )
+    return Keys(sample=sample, unpaired=unpaired, said=said)
+
+
+def _mixed_otherwise(columns: Columns, name: str, by: Sequence[str]) -> bool:
+    """Whether models have other shares of a few kinds of samples, beyond chance (Pearson's chi-squared)."""
+    if columns.kind(name) != "text" or not 2 <= columns.count(name) <= _MOST_KINDS:
+        return False
+    counts = columns.frame.group_by(name, *by).len()["len"]
+    if counts.len() < columns.count(name) * columns.groups(*by) or int(counts.min() or 0) < _FEWEST_IN_PART:  # type: ignore[arg-type]
+        return False
+    from scipy.special import chdtrc
+
+    table = columns.frame.group_by(name, *by).len().sort(name, *by)["len"].to_numpy()
+    table = table.reshape(columns.count(name), -1)
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
+    return bool(chdtrc(freedom, ((table - expected) ** 2 / expected).sum()) < _NO_CHANCE)
+
+
+def _beside(columns: Columns, fixed: Sequence[str], candidates: Sequence[str]) -> list[str]:
+    """Columns that together tell rows apart, those that are called so first."""
+    ordered = sorted(candidates, key=lambda name: (not _is_beside(name), not words(name) & WITHIN))
+    chosen: list[str] = []
+    for name in ordered:
+        if columns.tell_apart(*fixed, *chosen):
+            break
+        if columns.groups(*fixed, *chosen, name) > columns.groups(*fixed, *chosen):
+            chosen.append(name)
+    return chosen
+
+
+def _of_parts(
+    columns: Columns, base: str, beside: Sequence[str], by: Sequence[str], fixed: Sequence[str]
+) -> Keys:
+    """What several columns mean that together tell rows apart."""
+    kinds = [next((kind for kind in _BESIDE if words(name) & kind), None) for name in beside]
+    if None in kinds or (words(base) & BELONGING and words(beside[0]) & WITHIN):
+        joined = "+".join([base, *beside])
+        if words(base) & BELONGING or (len(beside) == 1 and words(beside[0]) & WITHIN):
+            return Keys(sample=joined, cluster=base, said=(_drawn_whole(base),))
+        if may_name_samples(base) and columns.count(base) >= _FEWEST_IN_PART:
+            return Keys(sample=joined, cluster=base, said=(_drawn_whole(base),))
+        return Keys(sample=joined)
+    if len(beside) == 1 and kinds[0] is RUN:
+        if words(base) & _SCALES and columns.count(base) <= _MOST_PARTS:
+            return Keys(sample=beside[0], task=base, said=(f"each {base} counts alike",))
+        return Keys(sample=base, draw=beside[0], repeats="draws", said=(f"{beside[0]}: runs of a {base}",))
+    balanced = columns.shared(base, by) >= 1 and columns.height == columns.groups(*fixed) * columns.groups(
+        base
+    ) * columns.groups(*beside)
+    names = " and ".join(beside)
+    if balanced:
+        return Keys(sample=base, repeats="mean", said=(f"averaged over {names}",))
+    return Keys(sample="+".join([base, *beside]), cluster=base, said=(_drawn_whole(base),))
+
+
+def _copies(columns: Columns, fixed: Sequence[str], base: str, free: Sequence[str]) -> Keys:
+    """Rows that nothing tells apart: copies of each other, where all columns say the same."""
+    named = [name for name in free if may_name_samples(name) and _may_tell(columns, name)]
+    base = base or (synonym("sample", named) or "")
+    if not base:
+        return Keys()
+    distinct = columns.groups(*columns.names)
+    if columns.groups(*fixed, base) == distinct < columns.height:
+        times = columns.height / distinct
+        again = f"{times:g} times" if times == int(times) else f"up to {int(times) + 1} times"
+        return Keys(sample=base, repeats="mean", said=(f"duplicates: the same rows {again}, counted once",))
+    return Keys(sample=base)
+
+
+def _drawn_whole(name: str) -> str:
+    return f"each {name} is a cluster, drawn whole"

@@ -1,0 +1,65 @@
+"""A row a sample, a column a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from riskrank.asked.reading import ReadOptions
+from riskrank.errors import listing
+from riskrank.scores.files.sql_names import leaving_out
+from riskrank.scores.names.directions import measured_by, names_a_metric
+from riskrank.scores.names.measures import left_out, scores_and_bookkeeping
+from riskrank.scores.table.shapes.board import on_one_scale
+from riskrank.scores.table.shapes.columns import Columns
+from riskrank.scores.table.shapes.keys import Keys, keyed, keys_of
+from riskrank.scores.table.shapes.reading import Reading, with_roles
+from riskrank.scores.table.shapes.totals import totals_of
+
+# Fewer rows that nothing names are no samples.
+_FEWEST_NUMBERED = 3
+
+
+def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
+    """The columns of numbers as models, if they may be of one metric; none if names say what they measure."""
+    taken = {part for column in named.values() for part in column.split("+")}
+    free = [name for name in columns.names if name not in taken]
+    known = named.get("sample") or ("sample" if "sample" in free else "")
+    keys = Keys(sample=known, task=named.get("task", "")) if known else keys_of(columns, [], [], free)
+    sample = keys.sample
+    used = {part for one in (sample, keys.cluster, keys.task, keys.draw) for part in (one, *one.split("+"))}
+    free = [name for name in free if name not in used]
+    numbers = {name: columns.numbers(name) for name in free if columns.kind(name) == "number"}
+    models, gone = scores_and_bookkeeping(
+        numbers, {name: columns.frame[name] for name in numbers}, models=True
+    )
+    models = [name for name in options.models if name in free] or models
+    if options.matrix is None and (len(models) < 2 or (not sample and columns.height < _FEWEST_NUMBERED)):
+        return []
+    if options.matrix is None and (any(map(names_a_metric, models)) or not _one_metric(columns, models)):
+        return []
+    metric = options.matrix or measured_by(Path(columns.label).stem) or "score"
+    totals = totals_of(columns, sample, [])
+    more: dict[str, object] = {"matrix": metric, "models": options.models or (tuple(models) if gone else ())}
+    if totals:
+        names = columns.frame[sample].to_list()
+        more["where"] = leaving_out(sample, totals, names, options.where)
+    said = f"a matrix: a row a sample ({sample or 'numbered'}), a column a model ({listing(models)})"
+    said += f"; the numbers are called {metric}" if options.matrix is None else ""
+    said += f"; left out: {left_out(gone)}" if gone else ""
+    said += f"; without the row{'s' if len(totals) > 1 else ''} {listing(totals)}" if totals else ""
+    said = "; ".join([said, *keys.said])
+    roles = {"sample": sample if sample != "sample" else "", "draw": keys.draw}
+    return [Reading(said=said, options=with_roles(options, roles, **more, **keyed(keys, named, options)))]
+
+
+def _one_metric(columns: Columns, models: Sequence[str]) -> bool:
+    """Whether columns may be of one metric: sizes alike, or shares beside percent, which is refused."""
+    if on_one_scale(columns, models):
+        return True
+    tops = [float(np.nanmax(columns.numbers(name))) for name in models]
+    ends = [float(np.nanmin(columns.numbers(name))) for name in models]
+    shares = [top for top in tops if top <= 1]
+    return min(ends) >= 0 and bool(shares) and all(top <= 1 or 1.5 < top <= 100 for top in tops)

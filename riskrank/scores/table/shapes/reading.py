@@ -1,0 +1,53 @@
+"""How a file is to be read where nobody said so: options, and a sentence that says them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from riskrank.asked.flags import among_commas
+from riskrank.asked.option import options_of
+from riskrank.asked.reading import ReadOptions
+from riskrank.errors import option
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """One way to understand a table.
+
+    Attributes
+    ----------
+    said : str
+        What it is taken for, one sentence.
+    options : ReadOptions
+        What reads it so.
+    """
+
+    said: str
+    options: ReadOptions
+
+
+def with_roles(options: ReadOptions, roles: Mapping[str, str], **more: Any) -> ReadOptions:
+    """Options with columns for more roles, and more options; what was asked for stays."""
+    named = dict(part.split("=", 1) for part in (options.columns or "").split(",") if "=" in part)
+    told = options.matrix is None and "matrix" not in more
+    named |= {role: column for role, column in roles.items() if column and (role != column or not told)}
+    text = ",".join(f"{role.strip()}={column.strip()}" for role, column in named.items())
+    return replace(options, columns=text or None, **more)
+
+
+def written(options: ReadOptions, before: ReadOptions) -> str:
+    """What has to be said to read a file so, beside what was said before."""
+    found = []
+    for one in options_of(ReadOptions):
+        value = getattr(options, one.name)
+        if value == getattr(before, one.name) or one.asking.instead:
+            continue
+        if one.by_name:
+            found += [option(one.name, f"{name}={number:g}") for name, number in value.items()]
+        elif one.asking.commas:
+            found.append(option(one.name, ",".join(map(among_commas, value))))
+        else:
+            found += [option(one.name, text) for text in (value if one.several else (value,))]
+    return " ".join(found)

@@ -1,0 +1,122 @@
+"""What kind of table files hold, where nobody said so: the one reading that explains them, or a refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from riskrank.asked.reading import ReadOptions
+from riskrank.errors import InputError, listing
+from riskrank.scores.files import query
+from riskrank.scores.files.derived import flattened
+from riskrank.scores.files.source import Source
+from riskrank.scores.names.words import FOUND_BY_NAME
+from riskrank.scores.table.columns import named_columns, named_roles
+from riskrank.scores.table.folds import columns_of_folds
+from riskrank.scores.table.shapes.columns import Columns
+from riskrank.scores.table.shapes.matrix import as_matrix
+from riskrank.scores.table.shapes.preferences import as_preferences
+from riskrank.scores.table.shapes.reading import Reading, written
+from riskrank.scores.table.shapes.refusals import no_reading, too_many_columns
+from riskrank.scores.table.shapes.rows import as_rows, models_of
+from riskrank.scores.table.written_numbers import reading_query
+
+READ_AS = "Read as "
+"""What a sentence begins with that says how a table was understood."""
+
+
+def understood(
+    given: Sequence[Source], options: ReadOptions
+) -> tuple[list[Source], ReadOptions, tuple[str, ...]]:
+    """Files and options that leave nothing open: what is lacking is told by names and contents of columns.
+
+    Parameters
+    ----------
+    given : sequence of Source
+        As they were opened.
+    options : ReadOptions
+        What was asked for, which stays.
+
+    Returns
+    -------
+    sources : list of Source
+    options : ReadOptions
+    said : tuple of str
+        What was understood, one sentence at most.
+
+    Raises
+    ------
+    InputError
+        If nothing explains the files, or several readings do.
+    """
+    named = named_roles(options)
+    opened = [
+        flattened(source) if source.rewritten() is None and _lacks(source, named, options) else source
+        for source in given
+    ]
+    if not all(_lacks(source, named, options) for source in opened):
+        return opened, options, ()
+    seen = _chosen(opened, options)
+    known = {*seen[0].columns}
+    if any(part not in known for name in named.values() if name not in known for part in name.split("+")):
+        return opened, options, ()
+    columns = Columns(seen)
+    votes = as_preferences(columns, seen[0]) if len(seen) == 1 and not options.columns else None
+    if votes is not None:
+        return [votes[0]], options, (f"{READ_AS}{votes[1]}",)
+    nested = any(source.rewritten() is not None for source in seen)
+    readings = [] if nested else _readings(columns, named | columns_of_folds(seen, named), options)
+    if not readings:
+        raise no_reading(columns, seen, options)
+    if not columns.all_seen:
+        raise too_many_columns(
+            seen[0],
+            [replace(one.options, metric=options.metric, models=options.models) for one in readings],
+            options,
+        )
+    if len(readings) > 1:
+        raise InputError(
+            f"{given[0].label}: several ways to read it, and which is right has to be said",
+            found=listing((reading.said for reading in readings), 4),
+            hint="copy the line that is right",
+            ways=[(written(one.options, options), one.options) for one in readings],
+        )
+    (reading,) = readings
+    return opened, reading.options, (f"{READ_AS}{reading.said}",)
+
+
+def _chosen(sources: Sequence[Source], options: ReadOptions) -> list[Source]:
+    """The rows that were asked for."""
+    found = list(sources)
+    if options.where is not None:
+        found = query.where(found, options.where)
+    if options.sql is not None:
+        found = [source if source.queried else query.select(source, options.sql) for source in found]
+    return found
+
+
+def _lacks(source: Source, named: dict[str, str], options: ReadOptions) -> bool:
+    """Whether a file has no column for a role that is needed."""
+    roles = named_columns(source, named, FOUND_BY_NAME)
+    if options.matrix is not None and "model" in named:  # a row is a model, a column a sample
+        return False
+    needed = set() if options.sample_optional else {"sample"}
+    if options.matrix is None:
+        needed |= set() if options.wide else {"metric", "score"}
+        needed |= set() if source.model_label is not None else {"model"}
+    if "sample" not in roles and columns_of_folds([source], named):
+        needed -= {"sample"}
+    return not needed <= roles.keys()
+
+
+def _readings(columns: Columns, named: dict[str, str], options: ReadOptions) -> list[Reading]:
+    """Every way to read a table that explains it; those that names tell alone, where they do."""
+    if options.matrix is not None:
+        return as_matrix(columns, named, options)
+    as_numbers = columns.written
+    if as_numbers and options.sql is None:
+        options = replace(options, sql=reading_query(as_numbers))
+    models = models_of(columns, named, options)
+    if models or columns.by_file:
+        return [one for model in models or [""] for one in as_rows(columns, model, named, options)]
+    return as_matrix(columns, named, options)

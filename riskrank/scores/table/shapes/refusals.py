@@ -1,0 +1,49 @@
+"""Tables that nothing explains: what is missing, in the words of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from riskrank.asked.reading import ReadOptions
+from riskrank.errors import InputError, listing, option
+from riskrank.scores.files.source import Source
+from riskrank.scores.table.columns import named_columns, named_roles
+from riskrank.scores.table.shapes.columns import Columns
+from riskrank.scores.table.shapes.reading import written
+
+_ROLES = ("model", "sample", "metric", "score")
+
+
+def no_reading(columns: Columns, given: Sequence[Source], options: ReadOptions) -> InputError:
+    """Say which columns are missing."""
+    source = given[0]
+    roles = named_columns(source, named_roles(options), _ROLES)
+    numbers = [name for name in columns.names if columns.kind(name) == "number"]
+    lacking = [role for role in _ROLES[:2] if role not in roles]
+    lacking += [] if options.wide or numbers else ["score"]
+    lacking = lacking or ["metric", "score"]
+    plural = "s" if len(lacking) > 1 else ""
+    return InputError(
+        f"{source.label}: missing column{plural} {listing(repr(role) for role in lacking)}",
+        found=f"columns: {listing(source.columns, 20)}; single values and summaries cannot be tested",
+        hint=source.rewritten() or _hint(source, lacking),
+    )
+
+
+def too_many_columns(source: Source, readings: Sequence[ReadOptions], options: ReadOptions) -> InputError:
+    """Say that nobody means each of so many columns."""
+    return InputError(
+        f"{source.label}: {len(source.columns):,} columns, and what they are has to be said",
+        found=f"columns: {listing(source.columns, 20)}",
+        hint=f"name the metrics, {option('metric', 'NAME')}, or the models, {option('models', 'A,B')}",
+        ways=[(written(one, options), one) for one in readings],
+    )
+
+
+def _hint(source: Source, lacking: Sequence[str]) -> str:
+    asked = ",".join(f"{role}=…" for role in lacking)
+    told = f"say which columns they are: {option('columns', asked)}" if lacking else "name the metrics"
+    if lacking == ["model"] and Path(source.label).is_file():
+        told += f"; or name the only model of this file: NAME={source.label}"
+    return told

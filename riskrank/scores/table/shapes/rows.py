@@ -1,0 +1,181 @@
+"""A row a model and sample: long, with a column of metrics, or wide, with a column a metric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from riskrank.asked.reading import ReadOptions
+from riskrank.errors import listing
+from riskrank.scores.files.sql_names import leaving_out
+from riskrank.scores.names.measures import left_out, scores_and_bookkeeping
+from riskrank.scores.names.words import (
+    AUTOMATIC,
+    HUMAN,
+    RUN,
+    SETTING,
+    WHOLE,
+    WORDING,
+    may_name_samples,
+    names_something,
+    synonym,
+    vocabulary,
+    words,
+)
+from riskrank.scores.table.metrics_file import described_metrics
+from riskrank.scores.table.shapes.board import as_board
+from riskrank.scores.table.shapes.columns import Columns
+from riskrank.scores.table.shapes.keys import Keys, keyed, keys_of
+from riskrank.scores.table.shapes.reading import Reading, with_roles
+from riskrank.scores.table.shapes.totals import totals_of
+
+# Names of models are no more, where only content tells that they are; nor metrics.
+_MOST_MODELS, _MOST_METRICS = 20, 100
+# Samples all models have, where only content tells what the models are.
+_NEARLY_ALL = 0.8
+# What a model said is not its name.
+_TEXTS = vocabulary("""output response answer text input prediction reply completion comment note url path""")
+
+
+def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[str]:
+    """Columns that may name the models: one by its name, else all that may by what they hold."""
+    if "model" in named:
+        return [named["model"]]
+    taken = {part for column in named.values() for part in column.split("+")}
+    if "model" in columns.names and "model" not in taken:
+        return ["model"]
+    free = [name for name in columns.names if name not in taken]
+    fit = [name for name in free if _may_name_models(columns, name)]
+    by_name = synonym("model", fit)
+    if by_name is not None or columns.by_file:
+        return [] if by_name is None else [by_name]
+    text = [name for name in fit if columns.kind(name) == "text" and 2 <= columns.count(name) <= _MOST_MODELS]
+    found = []
+    for name in text:
+        others = [other for other in free if other != name]
+        keys = keys_of(columns, [name], [], others)
+        parts = keys.sample.split("+") if keys.sample else []
+        if parts and not keys.repeats and columns.tell_apart(name, *parts):
+            found += [name] if columns.shared(parts[0], [name]) >= _NEARLY_ALL else []
+    told = [name for name in found if not words(name) & (WHOLE | SETTING | WORDING | RUN)]
+    return told or found
+
+
+def _may_name_models(columns: Columns, name: str) -> bool:
+    if columns.kind(name) not in ("text", "number") or columns.frame[name].dtype.is_nested():
+        return False
+    if columns.kind(name) == "number" and not (columns.whole(name) and columns.count(name) <= _MOST_MODELS):
+        return False
+    return names_something(name) and not words(name) & _TEXTS and not columns.gaps(name)
+
+
+def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
+    """How to read a table whose models a column names, or its files do.
+
+    Raises
+    ------
+    InputError
+        If there is a row a model, of which nothing can be tested, or no column of numbers.
+    """
+    taken = {model, *(part for column in named.values() for part in column.split("+"))}
+    free = [name for name in columns.names if name not in taken]
+    metric, score = _long_columns(columns, model, named, free, options)
+    free = [name for name in free if name not in (metric, score)]
+    by = [model] if model else []
+    if columns.tell_apart(*by, *([metric] if metric else [])) and "sample" not in named:
+        board = as_board(columns, model, metric, free, options)
+        if board is not None:
+            return [board]
+    of_metric = [metric] if metric else []
+    if "sample" in named or "sample" in columns.names:
+        keys = Keys(sample=named.get("sample", "sample"), task=named.get("task", ""))
+        keys = (
+            keys
+            if "sample" in named
+            else replace(_repeated(columns, by, of_metric, free) or keys, sample="sample")
+        )
+    else:
+        keys = keys_of(columns, by, of_metric, free)
+    if not keys.sample and not options.sample_optional:
+        return []
+    used = {part for one in (keys.sample, keys.draw, keys.cluster, keys.task) for part in one.split("+")}
+    roles = {"model": model, "sample": keys.sample, "draw": keys.draw, "metric": metric, "score": score}
+    before = options
+    options = with_roles(options, roles, **keyed(keys, named, options))
+    if score:
+        return [Reading(said=_sentence("a long table", model, keys, ["a row a score"]), options=options)]
+    measures, gone = _measures(columns, [name for name in free if name not in used], options)
+    if not measures:
+        return []
+    if (labels := _labelled(columns, measures, options)) is not None:
+        # What is corrected by labels is one pool.
+        keys = replace(keys, task="", said=())
+        options = with_roles(before, roles, **keyed(keys, named, before))
+        options = replace(options, wide=True, human=labels[0], judge=labels[1], metric=())
+        told = [labels[2]]
+    else:
+        options = replace(options, wide=True, metric=options.metric or (tuple(measures) if gone else ()))
+        told = []
+    totals = totals_of(columns, keys.sample, by)
+    if totals:
+        known = columns.frame[keys.sample].to_list()
+        options = replace(options, where=leaving_out(keys.sample, totals, known, options.where))
+        told.append(f"without the row{'s' if len(totals) > 1 else ''} {listing(totals)}")
+    said = [f"a column a metric ({listing(measures)})", *told]
+    said += [f"left out: {left_out(gone)}"] if gone else []
+    return [Reading(said=_sentence("a wide table", model, keys, said), options=options)]
+
+
+def _long_columns(
+    columns: Columns, model: str, named: Mapping[str, str], free: Sequence[str], options: ReadOptions
+) -> tuple[str, str]:
+    """The columns of metric and score of a long table; none of a wide one."""
+    if options.wide:
+        return "", ""
+    text = [name for name in free if columns.kind(name) == "text" and columns.count(name) <= _MOST_METRICS]
+    numbers = [name for name in free if columns.kind(name) == "number" and not may_name_samples(name)]
+    metric = named.get("metric") or ("metric" if "metric" in free else synonym("metric", text))
+    score = named.get("score") or ("score" if "score" in free else synonym("score", numbers))
+    if metric and not score and len(numbers) == 1:
+        score = numbers[0]
+    return (metric, score) if metric and score else ("", "")
+
+
+def _repeated(columns: Columns, by: Sequence[str], metric: Sequence[str], free: Sequence[str]) -> Keys | None:
+    """What to do about repeats of a sample that has its column by name; None where nothing tells."""
+    if columns.tell_apart(*by, *metric, "sample"):
+        return None
+    keys = keys_of(columns, by, metric, ["sample", *(name for name in free if name != "sample")])
+    return keys if keys.sample == "sample" else None
+
+
+def _measures(
+    columns: Columns, free: Sequence[str], options: ReadOptions
+) -> tuple[list[str], dict[str, str]]:
+    """Columns that are metrics, and numbers that are none, with what they are."""
+    numbers = {name: columns.numbers(name) for name in free if columns.kind(name) == "number"}
+    if options.metric:
+        return [name for name in numbers if name in options.metric], {}
+    said = {*options.lower, *options.higher, *options.weight, *described_metrics(options)[1]}
+    return scores_and_bookkeeping(
+        numbers, {name: columns.frame[name] for name in numbers}, said, constant=options.allow_constant
+    )
+
+
+def _labelled(columns: Columns, measures: Sequence[str], options: ReadOptions) -> tuple[str, str, str] | None:
+    """People's labels, the judge they correct where some samples have none, and a sentence; else None."""
+    if not options.judges or options.human or (options.metric and len(options.metric) != len(measures)):
+        return None
+    people = [name for name in measures if words(name) & HUMAN]
+    judges = [name for name in measures if words(name) & AUTOMATIC and name not in people]
+    if len(people) != 1 or len(judges) != 1 or not columns.gaps(people[0]):
+        return None
+    labels = columns.height - columns.gaps(people[0])
+    told = f"people's {people[0]} ({labels:,} of {columns.height:,}) correct those of the judge, {judges[0]}"
+    return people[0], judges[0], told
+
+
+def _sentence(kind: str, model: str, keys: Keys, more: Sequence[str]) -> str:
+    of = f"model ({model})" if model else "model a file"
+    of += f" and sample ({keys.sample})" if keys.sample else ""
+    return "; ".join([f"{kind}: a row a {of}", *more, *keys.said])

@@ -1,0 +1,210 @@
+"""Tables without a word about them: each is read as what it is, and says so in one line."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from riskrank.asked.reading import ReadOptions
+from riskrank.errors import InputError
+from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.table.score_table import read_scores
+
+RNG = np.random.default_rng(32)
+N = 24
+
+
+def crossed(**levels):
+    """A row for every combination, and a score of its own."""
+    frame = pl.DataFrame({"row": [0]})
+    for name, values in levels.items():
+        frame = frame.join(pl.DataFrame({name: values}), how="cross")
+    return frame.drop("row").with_columns(note=pl.lit("x"), rate=pl.Series(RNG.random(frame.height).round(3)))
+
+
+def read(frame, **options):
+    return read_scores([FrameSource(frame)], ReadOptions(**options))
+
+
+def said(table):
+    return next(text for text in table.warnings if text.startswith("Read as "))
+
+
+QUESTIONS = [f"q{at}" for at in range(N)]
+TABLES = {
+    "wide": (crossed(System=["a", "b"], Frage=QUESTIONS).rename({"rate": "f1"}), "a wide table", ("f1",), N),
+    "long": (
+        crossed(algorithm=["a", "b"], item=QUESTIONS, criterion=["x", "y"]).rename({"rate": "value"}),
+        "a long table",
+        ("x", "y"),
+        N,
+    ),
+    "matrix": (
+        pl.DataFrame({"ticket": QUESTIONS, "gpt": RNG.random(N), "claude": RNG.random(N)}),
+        "a matrix: a row a sample (ticket)",
+        ("score",),
+        N,
+    ),
+    "leaderboard": (
+        pl.DataFrame({"model": ["a", "b", "c"], **{f"task{at}": RNG.random(3) for at in range(12)}}),
+        "a leaderboard",
+        ("score",),
+        12,
+    ),
+    "runs": (
+        crossed(agent=["a", "b"], task=QUESTIONS, attempt=[1, 2, 3]).rename({"rate": "f1"}),
+        "runs of a task",
+        ("f1",),
+        N,
+    ),
+    "settings": (
+        crossed(llm=["a", "b"], prompt=QUESTIONS, temperature=[0.0, 0.7]).rename({"rate": "f1"}),
+        "averaged over temperature",
+        ("f1",),
+        N,
+    ),
+    "sessions": (
+        crossed(bot=["a", "b"], session=QUESTIONS, turn=[1, 2, 3]).rename({"rate": "rating"}),
+        "each session is a cluster, drawn whole",
+        ("rating",),
+        3 * N,
+    ),
+    "sessions of a matrix": (
+        crossed(session=QUESTIONS, turn=[1, 2, 3])
+        .with_columns(a=pl.Series(RNG.random(3 * N)), b=pl.Series(RNG.random(3 * N)))
+        .drop("rate", "note"),
+        "each session is a cluster, drawn whole",
+        ("score",),
+        3 * N,
+    ),
+    "copies": (
+        pl.concat([crossed(pipeline=["a", "b"], example=QUESTIONS).rename({"rate": "f1"})] * 3),
+        "the same rows 3 times, counted once",
+        ("f1",),
+        N,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_table_is_read_as_what_it_is(kind):
+    frame, words, metrics, samples = TABLES[kind]
+    table = read(frame.sample(fraction=1, shuffle=True, seed=3) if kind != "matrix" else frame)
+    assert words in said(table)
+    assert (tuple(spec.name for spec in table.metrics), len(table.samples)) == (metrics, samples)
+    assert len(table.models) in (2, 3)
+
+
+def test_the_reading_is_said_as_options(tmp_path):
+    """The options in its line read the same table."""
+    frame = TABLES["runs"][0]
+    told = read(frame).options
+    assert (told.columns, told.wide, told.repeats) == ("model=agent,sample=task,draw=attempt", True, "draws")
+    again = read(frame, columns=told.columns, wide=True, repeats="draws")
+    assert again.models == read(frame).models
+    assert not any(text.startswith("Read as ") for text in again.warnings)
+
+
+def test_bookkeeping_is_left_out_and_taken_back():
+    frame = crossed(model=["a", "b"], sample=QUESTIONS).rename({"rate": "f1"})
+    numbers = {"tokens": 120, "seed": 7, "learning_rate": 0.1, "duration": 3, "sample_id": 5}
+    frame = frame.with_columns(
+        *(pl.Series(name, at + RNG.integers(0, 9, 2 * N)) for name, at in numbers.items())
+    )
+    table = read(frame)
+    assert [spec.name for spec in table.metrics] == ["f1"]
+    assert "tokens" in said(table)
+    assert "how long it took" in said(table)
+    taken = read(frame, metric=("f1", "tokens"))
+    assert [spec.name for spec in taken.metrics] == ["f1", "tokens"]
+
+
+@pytest.mark.parametrize(
+    "name", ["wer", "loss", "hallucination_rate", "latency_s", "perplexity", "regret", "Fehlerrate"]
+)
+def test_less_is_better_by_name(name):
+    table = read(crossed(model=["a", "b"], sample=QUESTIONS).rename({"rate": name}))
+    assert table.metrics[0].direction == "lower"
+    assert any(f"less {name} is better, by its name" in text for text in table.warnings)
+
+
+@pytest.mark.parametrize("name", ["risk", "distance", "recall_loss", "error_free"])
+def test_names_that_may_mean_either_are_refused(name):
+    with pytest.raises(InputError, match="which way is better") as caught:
+        read(crossed(model=["a", "b"], sample=QUESTIONS).rename({"rate": name}), tests=True)
+    ways = [way for way, _ in caught.value.ways]
+    assert len(ways) == 2
+
+
+def test_what_models_mix_differently_counts_alike():
+    """One is better on easy and on hard questions, and was asked more hard ones."""
+    rows = []
+    for model, hard, better in (("a", 300, 0.1), ("b", 100, 0.0)):
+        for at in range(400):
+            score = (0.4 if at < hard else 0.8) + better + RNG.normal(0, 0.05)
+            rows.append((model, f"{model}{at}", "hard" if at < hard else "easy", round(score, 3)))
+    frame = pl.DataFrame(rows, schema=["model", "question", "level", "f1"], orient="row")
+    table = read(frame)
+    assert "mixed differently by level" in said(table)
+    assert table.suite is not None
+    even = frame.with_columns(level=pl.Series(["hard", "easy"] * 400))
+    assert read(even).suite is None
+
+
+def test_totals_below_each_model_are_no_samples():
+    frame = crossed(model=["a", "b"], case=[*QUESTIONS, "Mean"]).rename({"rate": "f1"})
+    assert len(read(frame).samples) == N
+    assert len(read(frame.with_columns(case=pl.col("case").replace({"Mean": "Meaning"}))).samples) == N + 1
+
+
+def test_preferences_by_the_names_of_models():
+    votes = [(f"q{at}", "x", "y", ("x", "x", "tie", "y")[at % 4]) for at in range(40)]
+    table = read(pl.DataFrame(votes, schema=["prompt", "model_a", "model_b", "winner"], orient="row"))
+    assert "pairwise preferences" in said(table)
+    assert table.models == ("x", "y")
+
+
+def test_labels_of_people_correct_the_judge():
+    frame = crossed(model=["a", "b"], question=QUESTIONS, area=["x", "y"]).rename({"rate": "judge_score"})
+    frame = frame.with_columns(question=pl.col("question") + pl.col("area"))
+    human = pl.Series("human_score", RNG.random(frame.height))
+    frame = frame.with_columns(human=human).with_columns(
+        human_score=pl.when(pl.int_range(frame.height) % 4 < 2).then("human")
+    )
+    table = read(frame.drop("human"), judges=True)
+    assert "correct those of the judge" in said(table)
+
+
+def test_shares_beside_percent_are_refused():
+    frame = pl.DataFrame({"item": QUESTIONS, "a": RNG.random(N), "b": 100 * RNG.random(N) + 1.6})
+    with pytest.raises(InputError, match="two units"):
+        read(frame)
+
+
+def test_means_cannot_be_tested():
+    with pytest.raises(InputError, match="nothing can be tested from means"):
+        read(pl.DataFrame({"model": ["a", "b"], "accuracy_mean": [0.4, 0.5], "accuracy_std": [0.1, 0.1]}))
+    with pytest.raises(InputError) as caught:
+        read(pl.DataFrame({"trial": range(N), "value": RNG.random(N)}))
+    assert "cannot be tested" in caught.value.found
+
+
+def test_several_readings_are_lines_to_copy():
+    frame = crossed(who=["a", "b"], question=QUESTIONS).with_columns(place=pl.col("who").str.to_uppercase())
+    with pytest.raises(InputError, match="several ways to read it") as caught:
+        read(frame.rename({"rate": "f1"}))
+    assert [way.split(",")[0] for way, _ in caught.value.ways] == [
+        "\ue000columns\ue001model=who",
+        "\ue000columns\ue001model=place",
+    ]
+
+
+def test_holes_of_a_leaderboard_are_no_failures():
+    """The line to copy compares on the tasks that all models have."""
+    board = {"model": ["a", "b", "c"], "rank": [1, 2, 3], "params_b": [7, 13, 70]}
+    board |= {f"task{at}": [None if at == 3 else 0.3, 0.5, 0.4 + at / 40] for at in range(14)}
+    with pytest.raises(InputError, match="no score for model 'a'") as caught:
+        read(pl.DataFrame(board))
+    assert "leaves out 1 of 14 samples" in caught.value.hint
+    ((way, _),) = caught.value.ways
+    assert "drop" in way
+    assert len(read(pl.DataFrame(board), columns="model=model", matrix="score", missing="drop").samples) == 13
