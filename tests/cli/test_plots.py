@@ -45,7 +45,7 @@ def test_main_and_named_pictures(run, table, tmp_path):
         ("ranking.xvg", "suffix .xvg"),
         ("ranking", "suffix none"),
         ("pair:", "suffix none"),
-        ("radar:x.svg", "heatmap, pair"),
+        ("risks:x.svg", "heatmap, pair"),
         ("heatmpa:x.svg", "heatmap, pair"),
         ("heatmpa@a:b:x.svg", "heatmap, pair"),
         ("no/x.svg", "no folder"),

@@ -209,13 +209,13 @@ def test_filter_and_focus(browser, usual, tmp_path):
       button.click();
       const of = list => [...list].map(one => one.dataset.model);
       const chosen = document.querySelectorAll('.chosen');
-      const curves = document.querySelectorAll('#curves g.curve.chosen').length;
+      const curves = document.querySelectorAll('.part g.curve.chosen').length;
       const pressed = button.getAttribute('aria-pressed');
       button.click();
       return [of(chosen), curves, pressed, document.querySelectorAll('.chosen').length];
     })()""")
     assert all("3" in about.split() for about in found[0])
-    assert found[1:] == [2, "true", 0]
+    assert found[1:] == [5, "true", 0]  # tails, quantiles, both charts of ranks, parallel axes
 
 
 def test_pictures_show_names_as_tables_do(browser, make_report, tmp_path):
@@ -328,14 +328,40 @@ def test_a_diff_fits_two_screens_and_prints_without_what_is_folded(browser, tmp_
     path = tmp_path / "diff.html"
     path.write_text(rr.diff(data, metric="correct", pair="lda:logistic").to_html(), encoding="utf-8")
     browser.open(path, width=1280, height=800)
-    assert browser.run("document.querySelector('#provenance').getBoundingClientRect().top") < 1600
+    assert browser.run("document.querySelector('#compared').getBoundingClientRect().top") < 1600
     browser.open(path, width=int((210 - 30) * 96 / 25.4), media="print")
-    shown = browser.run("""[...document.querySelectorAll('details')].map(one => {
+    shown = browser.run("""[...document.querySelectorAll('details.folded')].map(one => {
       one.open = true;
       const seen = [...one.children].filter(part => part.getBoundingClientRect().height > 0);
       return seen.map(part => part.tagName);
     })""")
     assert shown == [["SUMMARY"], ["SUMMARY"]]
+
+
+def test_parts_fold_open_for_links_and_for_print(browser, usual, tmp_path):
+    """Closed until a link leads there; twelve models fold to three screens; printing opens all."""
+    path = tmp_path / "report.html"
+    text = usual.to_html()
+    path.write_text(text, encoding="utf-8")
+    assert len(text.encode()) < 600_000
+    browser.open(path, width=1280)
+    parts = "[...document.querySelectorAll('details.part')]"
+    assert browser.run("document.documentElement.scrollHeight") < 2600
+    assert browser.run(f"{parts}.filter(one => one.open).length") == 0
+    opened = """new Promise(done => {
+      addEventListener('hashchange', () => setTimeout(() => done(document.querySelector('#glossary').open)));
+      document.querySelector('footer a').click();
+    })"""
+    assert browser.run(opened) is True
+    told = browser.run(f"""(() => {{
+      const closed = () => {parts}.filter(one => !one.open).length;
+      dispatchEvent(new Event('beforeprint'));
+      const printed = closed();
+      dispatchEvent(new Event('afterprint'));
+      return [printed, closed(), {parts}.length];
+    }})()""")
+    assert told[0] == 0
+    assert told[1] == told[2] - 1
 
 
 def test_names_of_rows_are_printed_whole(browser, make_report, tmp_path):

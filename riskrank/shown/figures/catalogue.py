@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -55,8 +56,14 @@ def check_name(command: str, name: str | None) -> None:
         raise _unknown(command, name, known)
 
 
-def pictures(document: Any) -> Sequence[Picture]:
-    """All pictures of a document, the main one first.
+def pictures(document: Any, whole: Any = None) -> Sequence[Picture]:
+    """All pictures of a document, the main one first, in which a model has the same look.
+
+    Parameters
+    ----------
+    document : Document
+    whole : Document, optional
+        Of which it is a part: models look as in the other parts.
 
     Raises
     ------
@@ -71,7 +78,20 @@ def pictures(document: Any) -> Sequence[Picture]:
     for name, home in (("suite", SUITES), ("judged", JUDGES), ("groups", GROUPS)):
         more = getattr(document, name, None)
         found += [] if more is None else import_module(home).pictures(more)
-    return found
+    from riskrank.shown.figures.key import as_in_study
+
+    order, accent = _order(document, whole or document)
+    return [replace(one, draw=as_in_study(one.draw, order, accent=accent)) for one in found]
+
+
+def _order(document: Any, whole: Any) -> tuple[list[int], bool]:
+    """Models of a document by their importance in the whole: the named first, then as in its rows."""
+    place = {name: at for at, name in enumerate(document.provenance.models)}
+    named = [whole.provenance.models[at] for at in getattr(whole, "named", ())]
+    roles = [role for role in ("model", "winner", "loser", "new", "old") if role in whole.fields]
+    listed = [getattr(row, role, None) for row in whole.rows for role in roles]
+    order = [place[name] for name in dict.fromkeys([*named, *listed, *place]) if name in place]
+    return order, bool(named)
 
 
 def draw(document: Any, name: str | None = None) -> Plot:

@@ -19,8 +19,8 @@ from riskrank.shown.figures.units import Unit
 _READING = {
     "quantiles": "Height over p: the score that a share p of the samples does not exceed. A curve above "
     "another everywhere dominates it in the first order; the left end is the tail.",
-    "tvar": "Height over p: mean of the worst share p of the samples. A curve above another everywhere "
-    "dominates it in the second order; the right end is the mean.",
+    "tvar": "Height over p: mean of the worst share p of the samples; left the bad cases, right the mean. "
+    "A curve above another everywhere dominates it in the second order: better for whoever dislikes risk.",
     "cdf": "Height: share of the samples that score at most so much. The further right a curve, the better.",
 }
 CAPTIONS = {
@@ -29,7 +29,11 @@ CAPTIONS = {
     "cdf": "Distribution function of every model on {}.",
 }
 """What each kind shows, of a column."""
-_TITLE = {"quantiles": "Quantile functions", "tvar": "Tail Value at Risk", "cdf": "Distribution functions"}
+_TITLE = {
+    "quantiles": "Quantile functions",
+    "tvar": "Means of the worst samples, TVaR,",
+    "cdf": "Distribution functions",
+}
 
 
 @drawn

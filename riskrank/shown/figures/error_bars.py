@@ -68,7 +68,7 @@ def draw_error_bars(
         The least value there can be; the largest is 1.
     target : TargetLine, optional
     """
-    given = looks(len(names), found.order)
+    given = looks(len(names), found.order, models=False)
     key = Key.of(names, found.order, given)
     width, height, left, below = 340.0, max(220.0, key.height), 56.0, 42.0
     page = sheet(title, reading, width=left + width + 16 + key.width + MARGIN, height=below + height + 4)

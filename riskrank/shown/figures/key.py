@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import wraps
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -15,6 +17,7 @@ from riskrank.shown.figures.marks import model_mark
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.style import DASHES, FOCUS, GREY, INK, MARKERS, NEUTRAL, PALETTE, QUIET, ROW
 
+P = TypeVar("P")
 WIDEST = 150.0
 """Room for a name beside a picture, in points."""
 
@@ -39,8 +42,34 @@ class Look:
 OTHERS = Look(GREY, "solid", "o", 0.7, 2)
 
 
-def looks(count: int, order: Iterable[int], *, accent: bool = True) -> list[Look]:
-    """Looks of all models.
+_STUDY: ContextVar[tuple[Sequence[int], bool] | None] = ContextVar("_STUDY", default=None)
+
+
+def as_in_study(draw: Callable[[], P], order: Sequence[int], *, accent: bool) -> Callable[[], P]:
+    """A drawing in which models look as in all pictures of their study.
+
+    Parameters
+    ----------
+    draw : callable
+    order : sequence of int
+        All models of the study, the most important first.
+    accent : bool
+        Whether its verdict names the first.
+    """
+
+    @wraps(draw)
+    def drawing() -> P:
+        before = _STUDY.set((order, accent))
+        try:
+            return draw()
+        finally:
+            _STUDY.reset(before)
+
+    return drawing
+
+
+def looks(count: int, order: Iterable[int], *, accent: bool = True, models: bool = True) -> list[Look]:
+    """Looks of all models, those of their study where one is drawn.
 
     Parameters
     ----------
@@ -50,7 +79,12 @@ def looks(count: int, order: Iterable[int], *, accent: bool = True) -> list[Look
         Models, the most important first.
     accent : bool
         Whether the first has the colour of a model that a verdict names.
+    models : bool
+        Whether these are models at all, not methods or pairs.
     """
+    study = _STUDY.get()
+    if study is not None and models:
+        order, accent = study
     found, colors = [OTHERS] * count, PALETTE if accent else NEUTRAL
     # Later ones lie on top: where curves coincide, a dash lets the line below it through.
     for place, model in enumerate(islice(order, FOCUS)):

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 
-from riskrank.shown.contents import CHAPTERS, ChapterPart, Entry, parts_of
+from riskrank.shown.contents import AUDIT, CHAPTERS, WHY, ChapterPart, Entry, parts_of
 from riskrank.shown.figures.catalogue import pictures
 from riskrank.shown.figures.picture import Picture, numbered
+from riskrank.shown.glossary import GLOSSARY
 from riskrank.shown.means import means_say_it, only_share
 from riskrank.shown.sections import sections
 from riskrank.shown.view import Column, Line, Section, Table, first_screen
@@ -28,28 +29,39 @@ Block = Section | Figure
 
 @dataclass(frozen=True)
 class PagePart:
-    """Words, tables and figures under a title of their own."""
+    """Words, tables and figures under a title of their own, with their finding in a few words."""
 
     anchor: str
     title: str
     blocks: tuple[Block, ...]
+    finding: str
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter of a page: parts that hang together, under the name of its place and a title."""
+    """A chapter of a page: parts that hang together, folded or not, under its place's name and a title."""
 
     anchor: str
     title: str
     parts: tuple[PagePart, ...]
 
+    @property
+    def folded(self) -> bool:
+        """Whether a reader opens its parts one by one."""
+        return self.anchor == AUDIT
+
 
 # Pictures of how scores are distributed.
-_SHAPES = ("quantiles", "tvar", "scatter", "radar", "heatmap", "pair", "profile")
+_SHAPES = ("quantiles", "tvar", "scatter", "risks", "heatmap", "pair", "profile")
 
 
 def _whole(document: Document) -> Document:
     return document
+
+
+def _titles(sections: Iterable[Section]) -> str:
+    """What tables are about, in a summary line."""
+    return "; ".join(one.title for one in sections if isinstance(one, Table) and one.title)
 
 
 def _in_part(document: Document, part: str) -> list[Section]:
@@ -57,9 +69,18 @@ def _in_part(document: Document, part: str) -> list[Section]:
 
 
 STUDY = (
-    Entry("why", "figures", "Pictures", _whole, None, lead=means_say_it),
-    Entry("why", "details", "In detail", _whole, words=lambda _, whole: _asked_for(whole)),
-    Entry("cases", "lost", "Case by case", _whole, words=lambda _, whole: _in_part(whole, "cases")),
+    Entry(WHY, "figures", "In a picture", _whole, slice(1), lead=means_say_it),
+    Entry(
+        *(AUDIT, "lost", "Case by case", _whole),
+        words=lambda _, whole: _in_part(whole, "cases"),
+        finding=lambda _, whole: _titles(_in_part(whole, "cases")),
+    ),
+    Entry(AUDIT, "more-figures", "More pictures", _whole, slice(1, None)),
+    Entry(
+        *(AUDIT, "details", "In detail", _whole),
+        words=lambda _, whole: _asked_for(whole),
+        finding=lambda _, whole: _titles(_asked_for(whole)),
+    ),
 )
 """What the page of one study holds after its answer, a row a part, as that of a report."""
 
@@ -75,16 +96,21 @@ def answer(document: Document) -> list[Section]:
 
 def chapters(document: Document) -> list[Chapter]:
     """What follows the answer: the rows of the table of contents, then what was compared, and with what."""
-    table = import_module("riskrank.studies.report.screen").REPORT if document.schema == "report" else STUDY
+    table = (
+        import_module("riskrank.studies.report.screen.contents").REPORT
+        if document.schema == "report"
+        else STUDY
+    )
     drawn: dict[int, Sequence[Picture]] = {}
     of_chapter: dict[str, list[PagePart]] = {name: [] for name in CHAPTERS}
     for part in parts_of(document, table):
         figures = _figures(part, document, drawn)
         blocks = (*part.lead, *figures, *part.words)
         if blocks:
-            of_chapter[part.entry.chapter].append(PagePart(part.entry.anchor, part.title, blocks))
-    found = [Chapter(name, CHAPTERS[name], tuple(parts)) for name, parts in of_chapter.items() if parts]
-    return [*found, Chapter("provenance", "Provenance", (_compared(document), _made(document)))]
+            kept = PagePart(part.entry.anchor, part.title, blocks, part.finding)
+            of_chapter[part.entry.chapter].append(kept)
+    of_chapter[AUDIT] += [_compared(document), _made(document), _glossary()]
+    return [Chapter(name, CHAPTERS[name], tuple(parts)) for name, parts in of_chapter.items() if parts]
 
 
 def _figures(part: ChapterPart, document: Document, drawn: dict[int, Sequence[Picture]]) -> list[Figure]:
@@ -93,17 +119,20 @@ def _figures(part: ChapterPart, document: Document, drawn: dict[int, Sequence[Pi
         return []
     if id(part.study) not in drawn:
         models, whole = part.study.provenance.models, document.provenance.models
-        drawn[id(part.study)] = numbered(pictures(part.study), models, whole)
-    found = one_of_each(drawn[id(part.study)], part.entry.pictures)
-    return [one for one in found if one.picture.kind not in _SHAPES] if only_share(part.study) else found
+        drawn[id(part.study)] = numbered(pictures(part.study, document), models, whole)
+    found = drawn[id(part.study)]
+    if only_share(part.study):
+        found = [one for one in found if one.kind not in _SHAPES]
+    return one_of_each(found, part.entry.pictures)
 
 
-def one_of_each(found: Sequence[Picture], kinds: Iterable[str] | None = None) -> list[Figure]:
+def one_of_each(found: Sequence[Picture], kinds: tuple[str, ...] | slice = slice(None)) -> list[Figure]:
     """The first picture of every kind, of those kinds that are asked for, in that order."""
     first: dict[str, Picture] = {}
     for picture in found:
         first.setdefault(picture.kind, picture)
-    return [Figure(first[kind]) for kind in (first if kinds is None else kinds) if kind in first]
+    asked = [*first][kinds] if isinstance(kinds, slice) else kinds
+    return [Figure(first[kind]) for kind in asked if kind in first]
 
 
 def _asked_for(document: Document) -> list[Section]:
@@ -137,7 +166,8 @@ def _compared(document: Document) -> PagePart:
             tuple(rows),
         ),
     ]
-    return PagePart("compared", "What was compared", tuple(blocks))
+    finding = f"{len(origin.models)} models on {', '.join(row[0] for row in rows)}"
+    return PagePart("compared", "What was compared", tuple(blocks), finding)
 
 
 def _made(document: Document) -> PagePart:
@@ -161,7 +191,12 @@ def _made(document: Document) -> PagePart:
     made += "" if origin.resamples is None else f", {origin.resamples:,} bootstrap resamples"
     made += "" if origin.config is None else f", options from {origin.config}"
     text = f"{made}. The same files, settings and version give the same page, byte for byte."
-    return PagePart("made", "Settings", (Line(text, "Made by:"), files, settings))
+    return PagePart("made", "Settings and files", (Line(text, "Made by:"), files, settings), made)
+
+
+def _glossary() -> PagePart:
+    lines = tuple(Line(meaning, f"{word}:") for word, meaning in GLOSSARY.items())
+    return PagePart("glossary", "Glossary", lines, f"{', '.join([*GLOSSARY][:5])} and more")
 
 
 def _value(value: object) -> str:

@@ -8,7 +8,7 @@ from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.engine.dominance.column import DominanceStudy
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.shown.figures.heat_map import draw_heat_map, heat_map
-from riskrank.shown.figures.key import in_focus
+from riskrank.shown.figures.key import in_focus, looks
 from riskrank.shown.figures.marks import renumbered
 from riskrank.shown.figures.pair import draw_pair
 from riskrank.shown.figures.picture import Picture
@@ -30,7 +30,7 @@ def pictures(document: DominanceDocument) -> list[Picture]:
             drawing = partial(_map, document, tests, f"Violation ratios, {method} of {in_words(column)}")
             maps.append(Picture(f"heatmap@{method}{of}", caption, drawing))
         i, j = _pair_of(document, study)
-        caption = f"Quantile functions of {models[i]} and {models[j]}, with the area that violates dominance."
+        caption = f"By how much {models[i]} is ahead of {models[j]} at every share, and where it is behind."
         pairs.append(Picture(f"pair{of}", caption, partial(_pair, document, found)))
     return [*pairs, *maps] if len(models) == 2 else [*maps, *pairs]
 
@@ -57,5 +57,7 @@ def _pair(document: DominanceDocument, found: DominanceColumn) -> Plot:
     models = document.provenance.models
     inference = document.inference
     curves = found.pair_curves(i, j, inference)
-    drawn = draw_pair(curves, (models[i], models[j]), in_words(found.name), level=inference.family.confidence)
+    given = looks(len(models), in_focus((i, j), range(len(models))), accent=bool(document.named))
+    pair, level = (models[i], models[j]), inference.family.confidence
+    drawn = draw_pair(curves, pair, in_words(found.name), level=level, given=(given[i], given[j]))
     return renumbered(drawn, (i, j))

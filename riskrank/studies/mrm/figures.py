@@ -1,34 +1,34 @@
-"""Mean-risk models: means against a risk with the efficient frontier; all risks on a radar ([RAB] Fig. 8)."""
+"""Mean-risk models: means against a risk with the efficient frontier; a panel a risk ([RAB] Fig. 8)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from riskrank.engine.portfolio.mean_risk import MeanRisk
 from riskrank.engine.portfolio.risks import RiskColumn
-from riskrank.engine.types import Floats
-from riskrank.shown.figures.fonts import TEXT, text_width
-from riskrank.shown.figures.key import Key, in_focus, looks
-from riskrank.shown.figures.marks import curve_mark, model_mark
+from riskrank.shown.figures.fonts import TEXT
+from riskrank.shown.figures.key import in_focus, looks
+from riskrank.shown.figures.marks import model_mark
 from riskrank.shown.figures.picture import Picture
+from riskrank.shown.figures.rows import Rows
 from riskrank.shown.figures.scatter import COLUMN, name_points
-from riskrank.shown.figures.style import FAINT, GREY, INK, MARGIN, PALETTE, Plot, drawn, sheet
+from riskrank.shown.figures.style import FAINT, MARGIN, QUIET, SMALL, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit
 from riskrank.shown.means import in_words
 from riskrank.studies.mrm.study import MeanRiskDocument
 
 _NAMED = 12
 """Models named in a scatter: the frontier first, then those of the largest mean minus risk."""
-_CORNERS = 3
-"""Risks that a radar needs."""
+_ACROSS, _ABOVE = 4, 24.0
+"""Panels beside each other, and the room above each, in points."""
 
 
 def pictures(document: MeanRiskDocument) -> list[Picture]:
-    """A scatter a risk and one radar, a column of scores each."""
+    """A scatter a risk and one picture of all risks, a column of scores each."""
     models = document.provenance.models
     found = []
     for column, study in document.by_column:
@@ -37,15 +37,9 @@ def pictures(document: MeanRiskDocument) -> list[Picture]:
             caption = f"Mean against {risk} of every model on {column}, with the efficient frontier."
             drawing = partial(draw_scatter, study.models, number, models, in_words(column))
             found.append(Picture(f"scatter@{risk}{of}", caption, drawing))
-        if len(study.models.columns) >= _CORNERS:
-            caption = f"Mean minus risk of every model on {column} under every risk."
-            found.append(
-                Picture(
-                    f"radar{of}",
-                    caption,
-                    partial(draw_radar, study.models, models, in_words(column), document.named),
-                )
-            )
+        caption = f"Mean minus risk of every model on {column} under every risk."
+        drawing = partial(draw_risks, study.models, models, in_words(column), document.named)
+        found.append(Picture(f"risks{of}", caption, drawing))
     return found
 
 
@@ -77,12 +71,13 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
     edge = np.flatnonzero(frontier)
     edge = edge[np.lexsort([y[edge], x[edge]])]
     axes.margins(0.08)
+    given = looks(len(names), risks.share_order.tolist(), accent=False)
     for model, (across_at, up_at) in enumerate(zip(x, y, strict=True)):
         efficient = bool(frontier[model])
         axes.plot(
             [across_at],
             [up_at],
-            color=PALETTE[0] if efficient else GREY,
+            color=given[model].color,
             marker="D" if efficient else "o",
             markersize=5.8 if efficient else 4.7,
             markeredgewidth=0,
@@ -90,7 +85,7 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
             gid=model_mark(model),
         )
     stairs = np.repeat(x[edge], 2)[1:], np.repeat(y[edge], 2)[:-1]
-    axes.plot(*stairs, color=PALETTE[0], linewidth=1.0, zorder=3)
+    axes.plot(*stairs, color=QUIET, linewidth=1.0, zorder=3)
     axes.set_xlabel(across.label(f"risk {label}"))
     axes.set_ylabel(up.label("mean"))
     axes.grid(visible=True)
@@ -102,41 +97,38 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
 
 
 @drawn
-def draw_radar(risks: MeanRisk, names: Sequence[str], column: str, named: Sequence[int] = ()) -> Plot:
-    """Draw one closed line a model, from the worst in the middle to the best on the rim."""
-    order = in_focus(named, risks.share_order)
-    labels = [risk.model for risk in risks.columns]
-    given = looks(len(names), order)
-    key = Key.of(names, order, given)
-    side = 290.0
-    rim = max(text_width(label) for label in labels) + 10
+def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequence[int] = ()) -> Plot:
+    """Draw a panel a risk, a row a model: its mean minus that risk, on the scale of the panel."""
+    order = in_focus(named, risks.share_order.tolist())
+    given = looks(len(names), order, accent=bool(named))
+    rows = Rows.of_models(names, order)
+    across = min(_ACROSS, len(risks.columns))
+    high, width = rows.height + _ABOVE, 118.0
     page = sheet(
         f"Mean minus risk on {column}",
-        "Rim: the best model under that risk; middle: the worst. The outer a model, the better.",
-        width=MARGIN + 2 * rim + side + key.width + 28,
-        height=max(side + 56, key.height + 30),
+        "A panel a measure of risk; right is better. Number: the rank by it. Italic: measures that may "
+        "contradict second-order dominance.",
+        width=rows.width + across * (width + 12) + MARGIN,
+        height=-(-len(risks.columns) // across) * high + 6,
     )
-    middle = page.top - 32 - side / 2
-    axes = page.axes(MARGIN + rim, middle - side / 2, side, side)
-    angle = np.pi / 2 - 2 * np.pi * np.arange(len(labels)) / len(labels)
-    _web(axes, angle, labels)
-    closed = np.append(angle, angle[0])
-    for model, (look, share) in enumerate(zip(given, risks.share, strict=True)):
-        radius = 0.08 + 0.92 * np.append(share, share[0])
-        axes.plot(radius * np.cos(closed), radius * np.sin(closed), **look.line, gid=curve_mark(model))
-    key.draw(page.canvas(), MARGIN + 2 * rim + side + 16, page.top - 16)
+    canvas = page.canvas()
+    for at, risk in enumerate(risks.columns):
+        line, place = divmod(at, across)
+        left, below = rows.width + place * (width + 12), page.top - (line + 1) * high
+        axes = page.axes(left, below, width, rows.height)
+        rows.lay_out(axes, "", 1)
+        axes.set(xlim=(-0.06, 1.3), xticks=[])
+        axes.set_title(
+            risk.model, size=TEXT, loc="left", pad=4, style="normal" if risk.risk.ssd_consistent else "italic"
+        )
+        for y, model in zip(rows.y, order, strict=True):
+            look, share, mark = given[model], float(risks.share[model, at]), model_mark(model)
+            axes.axhline(y, color=FAINT, linewidth=0.6, zorder=0, gid=mark)
+            how: dict[str, Any] = {"marker": look.marker, "markersize": 4.5, "markeredgewidth": 0}
+            axes.plot([share], [y], color=look.color, zorder=look.layer, gid=mark, **how)
+            if y in rows.y[: len(rows.labels)]:
+                rank = str(int(risks.rank[model, at]))
+                axes.text(1.27, y, rank, size=SMALL, ha="right", va="center", color=QUIET, gid=mark)
+        if place == 0:
+            rows.draw(canvas, below)
     return page.figure
-
-
-def _web(axes: Axes, angle: Floats, labels: Sequence[str]) -> None:
-    axes.set(xlim=(-1.04, 1.04), ylim=(-1.04, 1.04))
-    axes.set_axis_off()
-    for radius in (0.08, 0.31, 0.54, 0.77, 1.0):
-        ring = np.append(angle, angle[0])
-        axes.plot(radius * np.cos(ring), radius * np.sin(ring), color=FAINT, linewidth=0.7, zorder=1)
-    for direction, label in zip(angle, labels, strict=True):
-        across, up = np.cos(direction), np.sin(direction)
-        axes.plot([0, across], [0, up], color=FAINT, linewidth=0.7, zorder=1)
-        side = "center" if abs(across) < 0.1 else "left" if across > 0 else "right"
-        level = "bottom" if up > 0.95 else "top" if up < -0.95 else "center"
-        axes.text(1.06 * across, 1.06 * up, label, ha=side, va=level, size=TEXT, color=INK)

@@ -46,11 +46,12 @@ def _mean(one: Leading, case: Case) -> Quote:
     model, other = one.pair
     mean = case.means[_clearest(one, case)]
     span = span_of(one, one.pair, case) if len(case.means) == 1 else ""
+    what = f"mean {mean.name}{' (lower is better)' if mean.lower else ''}"
     if one.named or not span:
-        return _of_two(one.pair, mean.both(model, other), f"mean {mean.name}", one, case, differing(span))
+        return _of_two(one.pair, mean.both(model, other), what, one, case, differing(span))
     figures = " and ".join(mean.both(model, other))
-    what = f"mean {mean.name} of {case.models[model]} less that of {case.models[other]}: {span} ({figures})"
-    return Quote(mean.difference(model, other), what)
+    words = f"{what} of {case.models[model]} less that of {case.models[other]}: {span} ({figures})"
+    return Quote(mean.difference(model, other), words)
 
 
 def _of_two(
@@ -91,6 +92,8 @@ def _bad_cases(one: Leading, case: Case) -> Iterator[Quote]:
         pair = one.pair if one.refuted else (on_metric.first, on_metric.rival)
         yield _of_two(pair, on_metric.tail.both(*pair), on_metric.share, one, case)
         return
+    if len(case.means) > 1:
+        return  # a tail of the combined score is in no unit that a figure could be quoted in
     tail, (model, other) = Tail(one, case.table), one.pair
     shares = next((mean for mean in case.means if mean.share and mean.name == one.column), None)
     if shares is None:

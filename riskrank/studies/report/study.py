@@ -177,11 +177,15 @@ def report(
     }
     # One page speaks of one model, in whatever chapter.
     parts = {name: part and replace(part, named=ranking.named) for name, part in parts.items()}
-    title = settings.title or f"Which of {len(table.models)} models?"
+    title = (
+        settings.title
+        or f"Which of {len(table.models)} models? {names([spec.name for spec in table.metrics])}"
+    )
     return ReportDocument(
         provenance=_provenance(ranking, settings, table, **parts),
         rows=ranking.rows,
         verdict=found.verdict,
+        named=ranking.named,
         ranking=ranking,
         title=title,
         **parts,

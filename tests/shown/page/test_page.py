@@ -13,9 +13,13 @@ import riskrank
 from riskrank.api import rank, read
 from riskrank.errors import UsageError
 from riskrank.shown import page as pages
+from riskrank.shown.figures.catalogue import pictures
+from riskrank.shown.figures.marks import marked_models
+from riskrank.shown.figures.style import FAINT, PALETTE, QUIET
+from riskrank.shown.glossary import GLOSSARY
 from riskrank.shown.page.chapters import answer, chapters
 from riskrank.shown.view import Table, text_of
-from riskrank.studies.report.screen import parts
+from riskrank.studies.report.screen.contents import parts
 
 pytestmark = pytest.mark.slow  # a page holds every picture
 
@@ -139,7 +143,7 @@ def test_curves_are_drawn_from_the_scores(small):
     from riskrank.engine.portfolio.curves import curves
 
     text = small.to_html()
-    (section,) = re.findall(r'<section id="curves".*?</section>', text, flags=re.DOTALL)
+    (section,) = re.findall(r'<details id="distributions".*?</details>', text, flags=re.DOTALL)
     quantiles = section.partition("</figure>")[0]
     drawn = dict(re.findall(r'<g data-model="(\d)" class="curve"><path d="([^"]*)"', quantiles))
     found = curves(small.document.ranking.scores["P(IC)"].values)
@@ -305,6 +309,48 @@ def test_without_what_makes_pages(small, monkeypatch):
     assert "<table>" in small._repr_html_()
 
 
+def test_the_guide_and_every_page_explain_the_same_words(small):
+    guide = (Path(__file__).parents[3] / "docs/glossary.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\*\*(.+?)\*\*: (.+)$", guide, flags=re.MULTILINE)
+    assert dict(told) == GLOSSARY
+    text = small.to_html()
+    assert all(f"<strong>{escape(word)}:</strong>" in text for word in GLOSSARY)
+    assert '<a href="#glossary">' in text
+
+
+def test_what_is_folded_says_what_it_finds(small):
+    """Without scripts all is open; a script folds it, and every summary line has a finding."""
+    text = small.to_html()
+    folds = re.findall(
+        r'<details id="([\w-]+)" class="part" open>\n<summary><h3>.*?</h3>(.*?)</summary>', text
+    )
+    assert {"ranking", "pairs", "methods", "compared", "made", "glossary"} <= {name for name, _ in folds}
+    assert len(folds) == text.count("<details id=")
+    assert all('class="finding"' in said for _, said in folds)
+
+
+def test_a_model_has_one_colour_in_all_pictures_of_a_page(make, make_scores):
+    """By the classes of its curves and marks: no model has two, no two models share one."""
+    clear = make_scores(["low", "high", "middle"], n=100, spread=0.1).with_columns(
+        pl.col("score") + 2.0 * (pl.col("model") == "high")
+    )
+    document = make(clear, resamples=1000).document
+    assert document.named
+    looks: dict[int, set[str]] = {}
+    for part in document.parts.values():
+        for picture in pictures(part, document):
+            if picture.kind not in ("quantiles", "tvar", "bump", "risks", "scatter"):
+                continue
+            for line in (line for axes in picture.draw().axes for line in axes.lines):
+                models = marked_models(line.get_gid() or "")
+                if len(models) == 1 and line.get_color() not in (FAINT, QUIET):
+                    looks.setdefault(models[0], set()).add(line.get_color())
+    assert sorted(looks) == [0, 1, 2]
+    assert all(len(colors) == 1 for colors in looks.values())
+    assert looks[document.named[0]] == {PALETTE[0]}
+    assert len(set.union(*looks.values())) == 3
+
+
 def test_templates_are_package_data():
     import tomllib
 
@@ -365,7 +411,7 @@ def test_two_values_have_no_distribution_to_look_at():
         kinds.append([block.picture.kind for block in blocks if hasattr(block, "picture")])
         said = "Every score of right is 0 or 1" in " ".join(getattr(block, "text", "") for block in blocks)
         assert said == (table is whole)
-    assert kinds == [["forest"], ["forest", "quantiles", "tvar", "scatter", "radar", "heatmap", "pair"]]
+    assert kinds == [["forest"], ["tvar", "pair", "quantiles", "scatter", "risks", "heatmap"]]
     alone = riskrank.mrm(whole, higher="right", resamples=60, jobs=1)
     assert "<figure" not in alone.to_html()
 

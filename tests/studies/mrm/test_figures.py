@@ -3,10 +3,10 @@ import pytest
 
 from riskrank.engine.portfolio.mean_risk import mean_risk
 from riskrank.engine.portfolio.risks import risk_columns
-from riskrank.studies.mrm.figures import draw_radar, draw_scatter
+from riskrank.studies.mrm.figures import draw_risks, draw_scatter
 
 
-def test_the_radar_spans_worst_to_best(samples):
+def test_every_panel_spans_worst_to_best(samples):
     risks = mean_risk(samples(5), risk_columns(None))
     assert risks.share.min(axis=0) == pytest.approx(0)
     assert risks.share.max(axis=0) == pytest.approx(1)
@@ -20,4 +20,4 @@ def test_the_radar_spans_worst_to_best(samples):
 def test_legible(legible, names, samples, count):
     risks = mean_risk(samples(count), risk_columns(None))
     legible(lambda: draw_scatter(risks, 1, names(count), "P(IC)"))
-    legible(lambda: draw_radar(risks, names(count), "P(IC)"))
+    legible(lambda: draw_risks(risks, names(count), "P(IC)"))

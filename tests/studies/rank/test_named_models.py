@@ -124,7 +124,7 @@ def test_pictures_of_a_report_accent_the_model_of_its_verdict():
         picture.kind: picture.draw()
         for part in (document.ranking, document.pairs, document.risks)
         for picture in pictures(part)
-        if picture.kind in ("forest", "quantiles", "tvar", "radar", "pair")
+        if picture.kind in ("forest", "quantiles", "tvar", "risks", "pair")
     }
     assert len(drawn) == 5
     for kind, plot in drawn.items():

@@ -104,6 +104,25 @@
     list.before(tools);
   }
 
+  // Folded where there are scripts: all is read without them, on paper, and where a link leads to it.
+  function folding(parts) {
+    let before = [];
+    function reveal() {
+      const found = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+      const part = found && found.closest("details");
+      if (part) { part.open = true; part.scrollIntoView(); }
+    }
+    parts.forEach(function (part) { part.open = false; });
+    window.addEventListener("hashchange", reveal);
+    window.addEventListener("beforeprint", function () {
+      before = parts.filter(function (part) { return !part.open; });
+      before.forEach(function (part) { part.open = true; });
+    });
+    window.addEventListener("afterprint", function () { before.forEach(function (part) { part.open = false; }); });
+    reveal();
+  }
+
+  folding(Array.from(document.querySelectorAll("details.part")));
   document.querySelectorAll("table").forEach(function (table) { sortable(table); filterable(table); });
   document.querySelectorAll("ul.models").forEach(focusing);
 })();

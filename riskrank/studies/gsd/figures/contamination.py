@@ -58,7 +58,7 @@ def draw_contamination(
 ) -> Plot:
     """Draw a rising line a pair, against the level of the test; the label names the threshold."""
     labels = [f"{names[i]} over {names[j]}" for i, j in found.pairs]
-    given = looks(len(labels), found.order)
+    given = looks(len(labels), found.order, models=False)
     marks = [model_mark(i, j) for i, j in found.pairs]
     key = Key.of(labels, found.order, given, marks)
     width, height, left, below = 320.0, max(210.0, key.height), 56.0, 42.0

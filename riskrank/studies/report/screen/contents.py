@@ -12,7 +12,7 @@ import numpy as np
 from riskrank.engine.dominance.hidden_risk import NONE, RISK
 from riskrank.shown import numbers
 from riskrank.shown.agreement import agreement_with
-from riskrank.shown.contents import ChapterPart, Entry, Words, parts_of
+from riskrank.shown.contents import AUDIT, WHY, ChapterPart, Entry, Words, parts_of
 from riskrank.shown.means import means_say_it, only_share
 from riskrank.shown.view import Cell, Line, Section, Table, headed
 from riskrank.studies.copa.screen import detail as copa
@@ -23,10 +23,10 @@ from riskrank.studies.groups.screen import group_sections
 from riskrank.studies.gsd.screen import detail as gsd
 from riskrank.studies.judged import screen as judged
 from riskrank.studies.mrm.screen import detail as mean_risk
+from riskrank.studies.mrm.study import MeanRiskDocument
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.screen.detail import (
     detail_table,
-    leading_method,
     mean_decimals,
     percent,
     reading,
@@ -35,16 +35,12 @@ from riskrank.studies.rank.screen.detail import (
 )
 from riskrank.studies.rank.screen.first import other_metrics
 from riskrank.studies.report.disagreement import disagreement
+from riskrank.studies.report.screen.summaries import best_tail, firsts, hidden, leading, told_apart
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
 from riskrank.studies.rounding import rounded
 from riskrank.studies.suites.screen import details as task_details
 from riskrank.studies.tails import bad_cases
 from riskrank.studies.wording import unseen_in
-
-_LEFT_ENDS = Line(
-    "What the ranking is made of. Look at the left ends: there are the samples that a model does worst on. A "
-    "curve that lies above another everywhere is better whatever the attitude to risk."
-)
 
 _FIELD = Line(
     "These tests ask whether a model is better against the field than another is. Part Pairs asks whether "
@@ -65,10 +61,6 @@ def parts(document: ReportDocument) -> list[ChapterPart]:
 def _in_short(study: Document, _: ReportDocument) -> list[Line]:
     """What the study's own command says first."""
     return [Line(study.verdict, "In short:")]
-
-
-def _left_ends(_study: RankDocument, _: ReportDocument) -> list[Line]:
-    return [_LEFT_ENDS]
 
 
 def _suite_line(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
@@ -98,7 +90,7 @@ def _groups(study: RankDocument, _: ReportDocument) -> list[Section]:
 def _two_tests(pairs: DominanceDocument, document: ReportDocument) -> Iterator[Line]:
     """The verdict on pairs, with a word on why it counts otherwise than the ranking does."""
     yield Line(pairs.verdict, "In short:")
-    metric, method = _leading(document.ranking)
+    metric, method = leading(document.ranking)
     counted = document.ranking.study.studies[metric].separations.get(method)
     direct = pairs.by_column[0].study.tests[-1]
     if counted is None or not document.ranking.inference.test or counted.pairs < 2:
@@ -113,14 +105,8 @@ def _two_tests(pairs: DominanceDocument, document: ReportDocument) -> Iterator[L
     )
 
 
-def _leading(document: RankDocument) -> tuple[str, str]:
-    """Column and method that the ranking is about."""
-    metric, study = next(iter(document.study.studies.items()))
-    return metric, leading_method(study.rankings)
-
-
 def _ranking(document: RankDocument, _: ReportDocument) -> list[Section]:
-    metric, method = _leading(document)
+    metric, method = leading(document)
     study, models = document.study.studies[metric], document.provenance.models
     found: list[Section] = [*other_metrics(document), detail_table(document, metric, method)]
     if method in study.separations and document.inference.test:
@@ -134,7 +120,7 @@ def _ranking(document: RankDocument, _: ReportDocument) -> list[Section]:
 
 def _risks(document: RankDocument, _: ReportDocument) -> list[Section]:
     """A row a model that another of no larger mean beats in the tail."""
-    metric, _method = _leading(document)
+    metric, _method = leading(document)
     study, models = document.study.studies[metric], document.provenance.models
     risks = study.hidden_risks
     if risks is None:
@@ -177,6 +163,11 @@ def _risks(document: RankDocument, _: ReportDocument) -> list[Section]:
     return [*words, Table(f"Hidden risks on {metric}", columns, tuple(rows))]
 
 
+def _on_risks(study: MeanRiskDocument, _: ReportDocument) -> list[Line]:
+    """What stands beside the picture of all risks, instead of its numbers in columns."""
+    return [one for one in mean_risk.details(study) if isinstance(one, Line)]
+
+
 def _depends(what: str, about: str) -> Words:
     """A word on what a table of agreement is."""
     line = Line(
@@ -197,14 +188,14 @@ def _agreement(what: str) -> Words:
     """Ranks by other methods or metrics, with their agreement with the ranking."""
 
     def words(others: RankDocument, document: ReportDocument) -> tuple[Table, Table]:
-        column, method = _leading(document.ranking)
+        column, method = leading(document.ranking)
         return agreement_with(f"{method}@{column}", document.ranking, others, what)
 
     return words
 
 
 def _unseen(ranking: RankDocument, _: ReportDocument) -> list[Section]:
-    metric, _method = _leading(ranking)
+    metric, _method = leading(ranking)
     study = ranking.study.studies[metric].dominance.estimates
     level, samples = study.tail_level, study.samples
     tail = max(round(level * samples), 1)
@@ -243,58 +234,65 @@ def _of_suite(document: ReportDocument) -> Document | None:
     return None if document.ranking.suite is None else document.ranking
 
 
+def _shares(document: ReportDocument) -> RankDocument | None:
+    """The ranking, where means say it all."""
+    return document.ranking if only_share(document.ranking) else None
+
+
 REPORT = (
+    Entry(WHY, "means", "Differences to the first", _shares, ("forest",), lead=means_say_it),
+    Entry(WHY, "curves", "The tail that matters", _of_scores("ranking"), ("tvar",)),
+    Entry(WHY, "pair", "The pair that decides", attrgetter("pairs"), ("pair",)),
+    Entry(WHY, "unseen", "What these samples could have shown", attrgetter("ranking"), words=_unseen),
+    Entry(AUDIT, "ranking", CHAPTERS["ranking"], attrgetter("ranking"), words=_ranking, finding=told_apart),
     Entry(
-        *("why", "ranking", CHAPTERS["ranking"], attrgetter("ranking"), ("forest",)),
-        lead=means_say_it,
-        words=_ranking,
-    ),
-    Entry(
-        *("why", "judge", "The judge and the labels", _of_judge, ("judge",)),
+        *(AUDIT, "judge", "The judge and the labels", _of_judge, ("judge",)),
         lead=_judge,
         words=_judged_means,
     ),
     Entry(
-        *("why", "curves", "Distributions", _of_scores("ranking"), ("quantiles", "tvar")),
-        lead=_left_ends,
+        *(AUDIT, "distributions", "Distributions", _of_scores("ranking"), ("quantiles",)),
+        finding=best_tail,
     ),
-    Entry("why", "risks", "Hidden risks", _of_scores("ranking"), words=_risks),
+    Entry(AUDIT, "risks", "Hidden risks", _of_scores("ranking"), words=_risks, finding=hidden),
     Entry(
-        *("why", "mean-risk", CHAPTERS["risks"], _of_scores("risks"), ("scatter", "radar")),
+        *(AUDIT, "mean-risk", CHAPTERS["risks"], _of_scores("risks"), ("scatter", "risks")),
         lead=_in_short,
-        words=lambda study, _: mean_risk.details(study),
+        words=_on_risks,
     ),
     Entry(
-        *("who", "pairs", CHAPTERS["pairs"], attrgetter("pairs"), ("heatmap", "pair")),
+        *(AUDIT, "pairs", CHAPTERS["pairs"], attrgetter("pairs"), ("heatmap",)),
         lead=_two_tests,
         words=lambda study, _: dominance.details(study),
     ),
     Entry(
-        *("by-task", "tasks", "Tasks", _of_suite, ("taskmap", "taskforest", "strip", "profile")),
+        *(AUDIT, "tasks", "Tasks", _of_suite, ("taskmap", "taskforest", "strip", "profile")),
         lead=_suite_line,
         words=_tasks,
+        finding=lambda study, _: study.suite.words,
     ),
-    Entry("by-group", "groups", _groups_title, attrgetter("by_group"), ("groups",), words=_groups),
+    Entry(AUDIT, "groups", _groups_title, attrgetter("by_group"), ("groups",), words=_groups),
     Entry(
-        *("method", "methods", CHAPTERS["methods"], attrgetter("methods"), ("bump",)),
+        *(AUDIT, "methods", CHAPTERS["methods"], attrgetter("methods"), ("bump",)),
         lead=_other_firsts,
         words=_agreement("method"),
+        finding=firsts,
     ),
     Entry(
-        *("method", "metrics", CHAPTERS["metrics"], attrgetter("metrics"), ("bump",)),
+        *(AUDIT, "metrics", CHAPTERS["metrics"], attrgetter("metrics"), ("bump",)),
         lead=_depends("metric", "each metric on its own"),
         words=_agreement("metric"),
+        finding=firsts,
     ),
     Entry(
-        *("method", "gsd", CHAPTERS["relation"], attrgetter("relation"), ("hasse",)),
+        *(AUDIT, "gsd", CHAPTERS["relation"], attrgetter("relation"), ("hasse",)),
         lead=_in_short,
         words=lambda study, _: gsd.details(study),
     ),
     Entry(
-        *("method", "copa", CHAPTERS["choice"], attrgetter("choice"), ("doubt", "parallel", "boxes")),
+        *(AUDIT, "copa", CHAPTERS["choice"], attrgetter("choice"), ("doubt", "parallel", "boxes")),
         lead=_in_short,
         words=lambda study, _: copa.details(study),
     ),
-    Entry("method", "unseen", "What the samples cannot show", attrgetter("ranking"), words=_unseen),
 )
 """What a report holds, a row a part: chapter, place, title, study, kinds of pictures, words around them."""

@@ -1,0 +1,41 @@
+"""The words of screens, pages and pictures, each in a sentence or two: a page holds them, and the guide."""
+
+GLOSSARY = {
+    "Violation ratio, ε": (
+        "How much of the comparison of two models speaks against the one that is ahead: 0 if it is nowhere "
+        "behind, 0.5 for a draw, 1 if the other is nowhere behind."
+    ),
+    "Dominance": (
+        "First order: at every share of the samples, counted from the worst, the score is at least as high."
+        " Second order: the mean of every worst share is. Who dominates is better for whoever dislikes "
+        "risk."
+    ),
+    "Rank set": (
+        "The places a model can have as far as the tests know, from the best to the worst; all sets hold "
+        "together with the confidence that is stated. A set of one place is a place that is shown."
+    ),
+    "Worst 5 %": (
+        "The mean of a model's twentieth of samples with its worst scores: what happens on a bad day. Each "
+        "model has its own worst samples."
+    ),
+    "Combined score": (
+        "One number from 0 to 1 a sample, made of all metrics: the share of scores that are no better, "
+        "joined over metrics by their geometric mean with their weights. It has no unit; 0.5 is about "
+        "average."
+    ),
+    "Margin": "How much worse a new model may be and still pass: it is agreed before the scores are seen.",
+    "Shown, refuted, open": (
+        "Shown: chance alone would hardly look so. Refuted: the opposite is shown. Open: these samples "
+        "decide neither; that is no sign of equality. A gate calls them pass, fail and inconclusive."
+    ),
+    "Interval": (
+        "The values that fit the samples: where they all lie on one side of zero, or of the margin, the "
+        "question is decided."
+    ),
+    "Told apart": (
+        "A pair of models of which the tests show that one is better, after the number of pairs is allowed "
+        "for."
+    ),
+    "Kendall's τ": "How far two orders agree: 1 for the same, 0 for no relation, −1 for the opposite one.",
+}
+"""What each word means."""

@@ -1,0 +1,53 @@
+"""What a reader of a folded part of a report learns from its summary line."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from riskrank.engine.dominance.hidden_risk import RISK
+from riskrank.studies.rank.document import RankDocument
+from riskrank.studies.rank.screen.detail import leading_method
+from riskrank.studies.report.study import ReportDocument
+from riskrank.studies.wording import names, percent
+
+
+def leading(document: RankDocument) -> tuple[str, str]:
+    """Column and method that the ranking is about."""
+    metric, study = next(iter(document.study.studies.items()))
+    return metric, leading_method(study.rankings)
+
+
+def told_apart(ranking: RankDocument, _: ReportDocument) -> str:
+    """Who is first, and how many pairs the tests tell apart."""
+    metric, method = leading(ranking)
+    study = ranking.study.studies[metric]
+    first = ranking.provenance.models[int(study.rankings[method].order[0])]
+    separation = study.separations.get(method)
+    apart = f"; {separation.separated} of {separation.pairs} pairs told apart" if separation else ""
+    return f"{first} first{apart if ranking.inference.test else ''}"
+
+
+def hidden(ranking: RankDocument, _: ReportDocument) -> str:
+    """How many models have a tail worse than their mean suggests."""
+    risks = ranking.study.studies[leading(ranking)[0]].hidden_risks
+    if risks is None:
+        return "not looked for"
+    shown = [ranking.provenance.models[i] for i in np.flatnonzero(risks.status == RISK).tolist()]
+    return names(shown) if shown else "none shown"
+
+
+def best_tail(ranking: RankDocument, _: ReportDocument) -> str:
+    """Whose worst samples are best."""
+    metric, _method = leading(ranking)
+    tail = ranking.tails[metric]
+    best = int(np.argmax(ranking.units[metric].sign * np.asarray(tail.values)))
+    return f"worst {percent(tail.level)} best with {ranking.provenance.models[best]}"
+
+
+def firsts(others: RankDocument, document: ReportDocument) -> str:
+    """In how many of the rankings the first of the report is first."""
+    metric, method = leading(document.ranking)
+    first = int(document.ranking.study.studies[metric].rankings[method].order[0])
+    found = others.study.rankings.values()
+    count = sum(int(one.rank[first]) == 1 for one in found)
+    return f"{document.provenance.models[first]} first in {count} of {len(found)}"
