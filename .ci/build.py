@@ -11,10 +11,12 @@ import hashlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,11 +35,29 @@ def epoch() -> int:
     return int(shown.stdout)
 
 
+def repository() -> str:
+    """Where this commit is shown on the web, as a workflow knows it; empty in a clone without an address."""
+    names = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA")
+    server, name, commit = (os.environ.get(one, "") for one in names)
+    return f"{server}/{name}/blob/{commit}" if server and name and commit else ""
+
+
+def absolute(text: str, address: str) -> str:
+    """Links to files of the repository with its address before them: a registry shows the README alone."""
+    if not address:
+        return text
+    text = re.sub(r"(\]\()(?!\w+:|#|/)(?:\./)?", rf"\g<1>{address}/", text)
+    return re.sub(r'(src(?:set)?=")(?!\w+:)', rf"\g<1>{address.replace('/blob/', '/raw/')}/", text)
+
+
 def settled(path: Path, when: int) -> None:
     """Write a source distribution again: members in order, of one time, one owner and plain modes."""
     with tarfile.open(path) as archive:
         members = sorted(archive.getmembers(), key=lambda member: member.name)
         contents = [archive.extractfile(member).read() if member.isfile() else b"" for member in members]
+    for at, member in enumerate(members):
+        if member.name.endswith(("/README.md", "/PKG-INFO")):
+            contents[at] = absolute(contents[at].decode("utf-8"), repository()).encode("utf-8")
     raw = io.BytesIO()
     with tarfile.open(fileobj=raw, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for member, content in zip(members, contents, strict=True):
@@ -103,6 +123,43 @@ def bill_of_materials(folder: Path, version: str) -> Path:
     return place
 
 
+def recipe(folder: Path, version: str, sdist: Path) -> Path:
+    """Write what conda-forge builds a package from: the source on PyPI by its hash, and what it needs."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    python = project["requires-python"]
+    needed = [
+        f"python {python}",
+        *(re.sub(r"(?=[<>=])", " ", one, count=1) for one in project["dependencies"]),
+    ]
+    hashed = hashlib.sha256(sdist.read_bytes()).hexdigest()
+    place = folder / "recipe.yaml"
+    lines = [
+        "schema_version: 1",
+        f"package: {{name: riskrank, version: '{version}'}}",
+        "source:",
+        f"  url: https://pypi.org/packages/source/r/riskrank/{sdist.name}",
+        f"  sha256: {hashed}",
+        "build:",
+        "  number: 0",
+        "  noarch: python",
+        "  script: python -m pip install . --no-deps --no-build-isolation",
+        f"  python: {{entry_points: ['riskrank = {project['scripts']['riskrank']}']}}",
+        "requirements:",
+        "  host: [python 3.11.*, pip, 'setuptools >=77']",
+        "  run:",
+        *(f"    - '{one}'" for one in needed),
+        "tests:",
+        "  - python: {imports: [riskrank], pip_check: true}",
+        "  - script: [riskrank --version]",
+        "about:",
+        f"  license: {project['license']}",
+        "  license_file: LICENSE",
+        f"  summary: '{project['description']}'",
+    ]
+    place.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return place
+
+
 def hashes_of(requirements: str) -> dict[str, list[dict[str, str]]]:
     """Hashes of each package's files, by its name."""
     found = {}
@@ -122,7 +179,8 @@ def main() -> None:
     for old in (*folder.glob("riskrank-*"), *folder.glob("*.cdx.json")):
         old.unlink()
     built = build(ROOT, folder)
-    for path in (*built, bill_of_materials(folder, built[1].name.split("-")[1])):
+    version = built[1].name.split("-")[1]
+    for path in (*built, bill_of_materials(folder, version), recipe(folder, version, built[0])):
         print(hashlib.sha256(path.read_bytes()).hexdigest(), path.name)
 
 

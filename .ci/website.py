@@ -24,6 +24,7 @@ ORDER = (
     (
         "How to",
         {
+            "compare-prompts": "Compare two prompts",
             "ci": "Gate a change in CI",
             "suites": "Rank on a suite of tasks",
             "judge": "Correct a judge by a few labels",
@@ -37,7 +38,7 @@ ORDER = (
         },
     ),
     ("Commands", {}),
-    ("Background", {"method": "The method", "calibration": "Calibration"}),
+    ("Background", {"glossary": "Glossary", "method": "The method", "calibration": "Calibration"}),
     (
         "Project",
         {"CHANGELOG": "Changes", "CONTRIBUTING": "Contributing", "SECURITY": "Security"},

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -128,6 +129,37 @@ def test_the_wheel_works_in_an_empty_environment(built, tmp_path):
     code = "import riskrank, pathlib; print(pathlib.Path(riskrank.__file__).with_name('py.typed').is_file())"
     assert trial.run("python", "-c", code).stdout == "True\n"
     assert (trial.place / "share" / "man" / "man1" / "riskrank.1").is_file()
+
+
+def test_links_of_a_readme_that_is_shown_elsewhere_have_an_address(monkeypatch):
+    build, text = load(ROOT / ".ci" / "build.py"), (ROOT / "README.md").read_text(encoding="utf-8")
+    for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA"):
+        monkeypatch.delenv(name, raising=False)
+    assert build.absolute(text, build.repository()) == text
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://example.org")
+    monkeypatch.setenv("GITHUB_REPOSITORY", "somebody/riskrank")
+    monkeypatch.setenv("GITHUB_SHA", "0123")
+    told = build.absolute(text, build.repository())
+    assert set(re.findall(r'src(?:set)?="(https://example.org/somebody/riskrank/raw/0123/)?', told)) - {""}
+    assert 'src="docs' not in told
+    links = re.findall(r"\]\(([^)]+)\)", told)
+    assert len(links) > 20
+    assert [link for link in links if not link.startswith(("https://", "#"))] == []
+    assert "https://example.org/somebody/riskrank/blob/0123/docs/gate.md" in links
+
+
+def test_the_recipe_asks_for_what_the_package_needs(tmp_path):
+    """Each requirement once, with its bounds; the source by its hash."""
+    yaml, build = pytest.importorskip("yaml"), load(ROOT / ".ci" / "build.py")
+    source = tmp_path / "riskrank-0.1.0.tar.gz"
+    source.write_bytes(b"abc")
+    found = yaml.safe_load(build.recipe(tmp_path, "0.1.0", source).read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    run = [one.replace(" ", "") for one in found["requirements"]["run"]]
+    assert run == ["python" + project["requires-python"], *project["dependencies"]]
+    assert found["source"]["sha256"] == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert found["source"]["url"].endswith("/riskrank/riskrank-0.1.0.tar.gz")
+    assert found["build"]["python"]["entry_points"] == ["riskrank = riskrank.__main__:main"]
 
 
 def test_hashes_are_those_of_the_requirements():

@@ -27,7 +27,7 @@ def verdict_in_short(study: Document, _whole: Document) -> str:
     return _SENTENCE.split(study.verdict)[0].rstrip(".")
 
 
-_SENTENCE = re.compile(r"(?<=\w)[.;:] ")
+_SENTENCE = re.compile(r"(?<=\w)\. ")
 
 
 def nothing(_study: Document, _whole: Document) -> Sequence[Line]:

@@ -143,7 +143,7 @@ def test_a_page_lists_the_cases_that_matter_and_folds_the_others_away(run, many,
     path = tmp_path / "diff.html"
     run("diff", many(100), "--pair", "new:old", "-o", str(path))
     page = path.read_text(encoding="utf-8")
-    open_, *folded = re.split("<details", page)
+    open_, *folded = re.split('<details class="folded"', page)
     assert [part.partition("</summary>")[0].rpartition(">")[2] for part in folded] == [
         "The other 90 cases that new lost",
         "The other 10 cases that new won",
@@ -163,7 +163,7 @@ def test_thousands_of_cases_are_for_a_file(run, many, tmp_path):
         assert "… 5,990 cases more that got worse" in shown
         assert "… 1,190 cases more that got better" in shown
         assert "writes all 7,200 cases" in shown
-    assert "<details" not in page
+    assert '<details class="folded"' not in page
 
 
 def test_junit_has_a_case_a_sample(run, flips, repeated, tmp_path):

@@ -385,7 +385,7 @@ def test_the_report_has_a_part_of_its_own(run, tmp_path):
     page = tmp_path / "page.html"
     assert run("report", *BOTH, "--resamples", "200", "--output", str(page)).status == 0
     text = page.read_text()
-    part = text[text.index('id="judge"') : text.index('id="curves"')]
+    part = text[text.index('id="judge"') : text.index('id="distributions"')]
     assert "The judge and the labels" in part
     assert "judge scored all 600 samples, people 150 of them. 150 labels and the judge are worth" in part
     assert "What 150 labels moved" in part

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -87,11 +87,15 @@ def pictures(document: Any, whole: Any = None) -> Sequence[Picture]:
 def _order(document: Any, whole: Any) -> tuple[list[int], bool]:
     """Models of a document by their importance in the whole: the named first, then as in its rows."""
     place = {name: at for at, name in enumerate(document.provenance.models)}
-    named = [whole.provenance.models[at] for at in getattr(whole, "named", ())]
+    ranking = getattr(whole, "ranking", whole)
+    leading = getattr(ranking, "leading", None)
+    pair = next((one.pair for one in leading.values()), ()) if isinstance(leading, Mapping) else ()
+    first = [whole.provenance.models[at] for at in (*whole.named, *pair)]
     roles = [role for role in ("model", "winner", "loser", "new", "old") if role in whole.fields]
-    listed = [getattr(row, role, None) for row in whole.rows for role in roles]
-    order = [place[name] for name in dict.fromkeys([*named, *listed, *place]) if name in place]
-    return order, bool(named)
+    rows = sorted(whole.rows, key=lambda row: not getattr(row, "method", "").startswith("R-SSD"))
+    listed = [getattr(row, role, None) for row in rows for role in roles]
+    order = [place[name] for name in dict.fromkeys([*first, *listed, *place]) if name in place]
+    return order, bool(whole.named)
 
 
 def draw(document: Any, name: str | None = None) -> Plot:

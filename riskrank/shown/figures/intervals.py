@@ -23,6 +23,7 @@ _ANSWERS = {
     "fail": (PALETTE[1], "X", True),
     "inconclusive": (QUIET, "D", False),
 }
+_WORSE = PALETTE[1]
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ def draw_intervals(found: Sequence[Intervals], title: str = "Claims") -> Plot:
     if lacking < claims:
         bar = bar.replace("Mark", "Mark and bar") + ", with its interval"
     bar += "; upright stroke: what a claim says it lies right of; long line: no difference."
+    bar += " Orange: wholly left of it, so the new one is worse, whatever a claim allows."
     if lacking == claims:
         bar += " These claims have a p-value and no interval."
     elif lacking:
@@ -128,13 +130,15 @@ def _panel(axes: Axes, found: Intervals, rows: Rows) -> None:
     low, high = unit.apply([min(finite.min(), 0.0), max(finite.max(), 0.0)])
     room = max(high - low, 1e-12) * 0.06
     axes.set_xlim(low - room, high + room)
-    rows.lay_out(axes, unit.label(fitted([found.unit], _WIDTH)[0]), 5)
+    rows.lay_out(axes, f"worse ← {unit.label(fitted([found.unit], _WIDTH - 80)[0])} → better", 5)
     if found.turned:
         axes.xaxis.set_major_formatter(_Turned(useOffset=False))
     axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)
     for at, y in enumerate(rows.y):
         (color, marker, full), mark = _ANSWERS[found.answer[at]], rows.marks[at]
         ends = np.clip(unit.apply([found.low[at], found.high[at]]), low - room, high + room)
+        # A claim of "not worse" may hold although the difference is shown to be one for the worse.
+        color = _WORSE if ends[1] < 0 else color
         if not np.isnan(ends).all():
             _bar(axes, ends, y, color, mark)
         axes.plot(

@@ -123,7 +123,6 @@ def _difference(axes: Axes, found: PairCurves, difference: Floats, order: int, g
         # A step reaches from the level before to its own, so both ends of it belong to the area.
         where = np.ones(difference.size, dtype=bool) if order == 1 else sign * difference > 0
         shape: dict[str, Any] = {"step": "pre"} if order == 1 else {"interpolate": True}
-        area: dict[str, Any] = {"color": look.color, "alpha": 0.25}
-        if sign < 0:
-            area |= {"hatch": "////"}
+        area: dict[str, Any] = {"facecolor": (look.color, 0.25), "edgecolor": look.color}
+        area |= {"hatch": "////"} if sign < 0 else {}
         axes.fill_between(levels, ahead, 0.0, where=where, linewidth=0, zorder=2, gid=_BOTH, **area, **shape)

@@ -70,11 +70,7 @@ def _in_part(document: Document, part: str) -> list[Section]:
 
 STUDY = (
     Entry(WHY, "figures", "In a picture", _whole, slice(1), lead=means_say_it),
-    Entry(
-        *(AUDIT, "lost", "Case by case", _whole),
-        words=lambda _, whole: _in_part(whole, "cases"),
-        finding=lambda _, whole: _titles(_in_part(whole, "cases")),
-    ),
+    Entry(WHY, "cases", "Case by case", _whole, words=lambda _, whole: _in_part(whole, "cases")),
     Entry(AUDIT, "more-figures", "More pictures", _whole, slice(1, None)),
     Entry(
         *(AUDIT, "details", "In detail", _whole),

@@ -243,6 +243,7 @@ REPORT = (
     Entry(WHY, "means", "Differences to the first", _shares, ("forest",), lead=means_say_it),
     Entry(WHY, "curves", "The tail that matters", _of_scores("ranking"), ("tvar",)),
     Entry(WHY, "pair", "The pair that decides", attrgetter("pairs"), ("pair",)),
+    Entry(WHY, "by-task", "Task by task", _of_suite, ("taskforest",)),
     Entry(WHY, "unseen", "What these samples could have shown", attrgetter("ranking"), words=_unseen),
     Entry(AUDIT, "ranking", CHAPTERS["ranking"], attrgetter("ranking"), words=_ranking, finding=told_apart),
     Entry(
@@ -266,7 +267,7 @@ REPORT = (
         words=lambda study, _: dominance.details(study),
     ),
     Entry(
-        *(AUDIT, "tasks", "Tasks", _of_suite, ("taskmap", "taskforest", "strip", "profile")),
+        *(AUDIT, "tasks", "Tasks", _of_suite, ("taskmap", "strip", "profile")),
         lead=_suite_line,
         words=_tasks,
         finding=lambda study, _: study.suite.words,

@@ -1,0 +1,41 @@
+"""The skill for programs that run riskrank for somebody: it is followed, and bends no gate."""
+
+import re
+import shlex
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from riskrank.asked.commands import BY_NAME
+from tests.page.conftest import scores
+
+SKILL = (Path(__file__).resolve().parents[2] / "docs/skill/SKILL.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"`riskrank ([^`]+scores\.csv[^`]*)`", SKILL)
+
+
+def test_its_head_says_what_it_is_for():
+    head = re.match(r"---\nname: riskrank\ndescription: (.+)\n---\n", SKILL)
+    assert head
+    assert 80 < len(head[1]) < 1024
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_followed_to_the_letter_it_gets_an_answer(run, line, tmp_path, monkeypatch):
+    """On a table with two models, as its questions have it: no line of it is refused."""
+    monkeypatch.chdir(tmp_path)
+    table = scores(["new", "old"], metrics=("accuracy", "cost"), n=40)
+    table.with_columns(pl.col("score") + 4.0).write_csv("scores.csv")
+    if line.startswith("report"):
+        line += " --resamples 60"
+    done = run(*shlex.split(line))
+    asked = line.split()[0]
+    assert asked in BY_NAME
+    assert done.status in ((0, 1, 4) if asked == "gate" else (0,)), done
+
+
+def test_it_names_the_exit_codes_and_forbids_to_overrule_a_gate():
+    assert re.search(r"0 it passed\. 1 it failed\. 4 it is inconclusive\. 2 the input", SKILL)
+    never = SKILL.partition("# Never")[2]
+    assert "overrule an inconclusive gate" in never
+    assert "--inconclusive pass" in never
