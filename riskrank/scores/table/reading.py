@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate, chain
+from pathlib import Path
 from typing import BinaryIO
 
 import polars as pl
@@ -130,6 +131,7 @@ def _understood(
     paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None
 ) -> tuple[list[Source], Export | None, ReadOptions, tuple[str, ...]]:
     """What was opened, and options that leave nothing open: what kind of table it is, or who wrote it."""
+    given: list[Source] = []
     try:
         given, export = _opened(paths, options, stdin)
         if export is None:
@@ -139,21 +141,25 @@ def _understood(
     except InputError as error:
         writer = _harness(paths, options)
         if writer is None:
-            raise _named_by_files(error, paths, options) from None
+            raise _named_by_files(error, paths, given, options) from None
         options = replace(options, from_=writer)
         given, export = _opened(paths, options, stdin)
         return given, export, options, (f"{READ_AS}what {writer} wrote: {option('from', writer)}",)
     return given, export, options, ()
 
 
-def _named_by_files(error: InputError, paths: Sequence[str | Source], options: ReadOptions) -> InputError:
+def _named_by_files(
+    error: InputError, paths: Sequence[str | Source], given: Sequence[Source], options: ReadOptions
+) -> InputError:
     """The same error, with what the paths of the files may name where the files are read so."""
     words = [path for path in paths if isinstance(path, str)]
-    if len(words) < len(paths) or "-" in words or any("{" in word for word in words):
+    if len(words) < len(paths) or any("{" in word for word in words):
         return error
-    given, _ = _opened(paths, options, None)
     files = [file.path for source in given for file in source.input_files(0)]
-    if len(files) < 2 or not all(source.model_label is None for source in given):
+    # A pipe cannot be read twice.
+    if len(files) < 2 or not all(Path(file).is_file() for file in files):
+        return error
+    if not all(source.model_label is None for source in given):
         return error
     ways: list[tuple[str, object]] = []
     for inputs, more in namings(files):
