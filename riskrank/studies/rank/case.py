@@ -67,7 +67,7 @@ class Case:
     @property
     def trades(self) -> list[str]:
         """Columns on which the first is ahead, and another's mean is better."""
-        return [self.score(name) for name, one in self.leading.items() if one.trade]
+        return [self.score(name) for name, one in self.leading.items() if one.ahead and one.trade]
 
     @property
     def left(self) -> int:

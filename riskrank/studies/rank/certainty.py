@@ -17,7 +17,7 @@ MEANING = {
     CLEAR: "the first is significantly better than every other",
     TIED: "the tests do not put every other behind the first",
     DISAGREEMENT: "the tests do not agree on one first model",
-    TRADE: "the first is ahead of every other, and another's mean is significantly better",
+    TRADE: "the first is ahead, or level by weights nobody gave, and another's mean is significantly better",
     FEW: f"nothing is told apart for sure by fewer than {FEW_SAMPLES}",
     NOT_DECIDED: "more resamples would tell whether the first is ahead",
     NOT_TESTED: "the order is that of these samples, and nothing says how sure it is",
@@ -45,7 +45,7 @@ def certainty(columns: Collection[Leading]) -> str:
     left = [{one.first, *one.identical, *one.level, *one.undecided} for one in columns]
     if refuted or not set.intersection(*left):
         return DISAGREEMENT
-    if any(one.level or not one.others for one in columns):
+    if any((one.level and not one.trade) or not one.others for one in columns):
         few = min(one.scores.effective_size for one in columns) < FEW_SAMPLES
         return FEW if few else TIED
     if any(one.undecided or one.undecided_tails for one in columns):

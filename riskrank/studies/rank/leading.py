@@ -46,6 +46,8 @@ class Leading:
         Whether labels that correct a judge may have been chosen by chance.
     worse_tails : tuple of WorseTail
         Significantly worse cases of the first, or of a model no test puts behind it, whatever the means.
+    weighed : bool
+        Whether somebody said how much each metric counts, or one metric alone is ranked.
     """
 
     column: str
@@ -56,6 +58,7 @@ class Leading:
     tested: bool
     by_chance: bool = True
     worse_tails: tuple[WorseTail, ...] = ()
+    weighed: bool = False
 
     @property
     def ranking(self) -> Ranking:
@@ -125,8 +128,18 @@ class Leading:
 
     @property
     def trade(self) -> tuple[int, ...]:
-        """Models of a higher mean than that of the first, which is ahead of them otherwise."""
-        return self.recommendation.trade if self.recommendation is not None and self.ahead else ()
+        """Models of a higher mean than that of the first, which is ahead of them or level by mere weights."""
+        found = self.recommendation
+        return found.trade if found is not None and (self.ahead or self._level_by_weights) else ()
+
+    @cached_property
+    def _level_by_weights(self) -> bool:
+        """Whether metrics that nobody weighed make the first level with others: each is better on some."""
+        found, level = self.recommendation, self.level
+        if found is None or not found.holds or self.weighed or self.undecided or not level:
+            return False
+        held = found.leader.contrasts
+        return bool((held.better[level].any(axis=1) & held.worse[level].any(axis=1)).all())
 
     @property
     def shipped(self) -> tuple[int, ...]:
@@ -211,7 +224,8 @@ def lead(
             ranked = Ranked(tables, name, study.columns[name], found.dominance, order, own, weighed)
             recommendation = recommend(ranked, int(found.rankings[method].order[0]), inference)
         one = Leading(name, method, found, study.columns[name], recommendation, tested, by_chance)
-        leading[name] = replace(one, worse_tails=_worse_tails(one, inference))
+        settled = weighed or name in tables.metrics
+        leading[name] = replace(one, worse_tails=_worse_tails(one, inference), weighed=settled)
     return leading
 
 

@@ -69,6 +69,32 @@ def test_metrics_that_nobody_weighed_are_a_trade():
     assert of(found)[1]["trade"] == ["large"]
 
 
+def cheap_and_right_and_level(seed, n=300):
+    """Equal weights put neither first: each step to a better answer costs as many places elsewhere."""
+    rng = np.random.default_rng(seed)
+    shared = rng.normal(size=n)
+    return long(
+        accuracy={
+            name: shared + step + rng.normal(0, 0.5, n) for step, name in enumerate(("small", "large"))
+        },
+        cost={name: shared + step + rng.normal(0, 0.5, n) for step, name in enumerate(("small", "large"))},
+    )
+
+
+def test_level_by_weights_that_nobody_gave_is_a_trade():
+    table = cheap_and_right_and_level(0)
+    found = rr.rank(table, lower="cost", higher="accuracy", resamples=500, jobs=1)
+    assert found.verdict.startswith("A trade, no one model is best: ")
+    assert of(found)[0] == TRADE
+    assert not found.document.named
+    weighed = rr.rank(table, lower="cost", higher="accuracy", weight="equal", resamples=500, jobs=1)
+    assert "no test separates them" in weighed.verdict
+    assert of(weighed)[0] != TRADE
+    assert (
+        of(rr.rank(table, lower="cost", higher="accuracy", metric="cost", resamples=500, jobs=1))[0] != TRADE
+    )
+
+
 @pytest.mark.parametrize("weight", ["equal", {"*": 1}, {"cost": 2}])
 def test_weights_are_a_choice(weight):
     found = rr.rank(cheap_and_right(0), **DIRECTIONS, weight=weight)
