@@ -36,7 +36,7 @@ CASES = {
     "unreadable Parquet": ("t.parquet", b"PAR1 but not really", [], "cannot be read as Parquet"),
     "empty Parquet": ("t.parquet", b"", [], "the file is empty"),
     "damaged gzip": ("t.csv.gz", gzip.compress(GOOD.encode())[:-9], [], "cannot be decompressed"),
-    "not UTF-8": ("t.csv", GOOD.replace("A", "\xe4").encode("latin-1"), [], "not UTF-8"),
+    "not UTF-8": ("t.csv", GOOD.replace("A", "\xe4\xf6\xfc").encode("latin-1"), [], "not UTF-8"),
     "broken JSON": ("t.jsonl", '{"model": "A"\n', [], "row 1 is not valid JSON"),
     "unknown suffix": ("t.dat", GOOD, [], "the suffix does not tell the format"),
     "wide and metric column": ("t.csv", GOOD, ["--wide", "--columns", "score=score"], "contradicts --wide"),

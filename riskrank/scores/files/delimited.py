@@ -13,7 +13,7 @@ import polars as pl
 
 from riskrank.errors import InputError
 from riskrank.scores.files.shape import require_filled
-from riskrank.scores.files.source import Source, decode, first_line
+from riskrank.scores.files.source import Source, decode, first_line, from_windows
 from riskrank.scores.files.two_headers import refuse_two_headers, titles_above
 
 # Bytes in which the first rows stand.
@@ -37,7 +37,7 @@ class DelimitedSource(Source):
         super().__init__(label, body, sha256)
         if not body or body.isspace():
             raise self._empty(f"{len(data)} bytes, no header line")
-        header = decode(label, body.partition(b"\n")[0].rstrip(b"\r"))
+        header = self._header()
         self._separator = _sniff_separator(header, separator)
         try:
             with long_fields():
@@ -47,6 +47,27 @@ class DelimitedSource(Source):
             raise self._no_csv(str(error)) from None
         self._blank: set[int] | None = None
         self.decimal_comma = self._separator in (";", "\t")
+
+    def _header(self) -> str:
+        """The line of names."""
+        try:
+            return decode(self.label, self._data.partition(b"\n")[0].rstrip(b"\r"))
+        except InputError:
+            if not self._read_as_windows():
+                raise
+            return self._header()
+
+    def _read_as_windows(self) -> bool:
+        """Whether the text is one that Windows wrote, which is read as such from now on."""
+        text = from_windows(self._data)
+        if text is None or text == self._data:
+            return False
+        self._data = text
+        self.notes = (
+            *self.notes,
+            f"{self.label}: not UTF-8, so read as Windows-1252, as spreadsheets save it",
+        )
+        return True
 
     def _require_one_header(self) -> None:
         """Look at the first rows, of which only the one of names is read otherwise."""
@@ -89,6 +110,8 @@ class DelimitedSource(Source):
                 .collect()
             )
         except (pl.exceptions.PolarsError, OSError) as error:
+            if self._read_as_windows():
+                return self._read(places)
             decode(self.label, self._data)
             self._check_lengths(allow_short=True)
             raise self._no_csv(first_line(error)) from None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
@@ -151,6 +153,12 @@ class FrameInMemory(Source):
         return self._frame.select(pl.col(raw[name]).alias(name) for name in names)
 
 
+# Control characters, what is UTF-8 elsewhere in the file, and runs of letters that other alphabets make.
+_NOT_WINDOWS = re.compile(
+    rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\x80-\xff]{3}"
+)
+
+
 def decode(label: str, data: bytes) -> str:
     """Bytes as text; an error says which byte of which line is no UTF-8."""
     try:
@@ -162,8 +170,19 @@ def decode(label: str, data: bytes) -> str:
         raise InputError(
             f"{label}: the text is not UTF-8",
             found=f"byte 0x{data[error.start]:02x} in line {line}",
-            hint=f"save it as UTF-8, or convert it: iconv -f latin1 -t utf-8 {label}",
+            hint="save it as UTF-8, or convert it: "
+            f"iconv -f ENCODING -t utf-8 {shlex.quote(label)} > NEW_FILE",
         ) from None
+
+
+def from_windows(data: bytes) -> bytes | None:
+    """A text of Windows-1252, as spreadsheets of western Europe save it, in UTF-8; None of anything else."""
+    if _NOT_WINDOWS.search(data):
+        return None
+    try:
+        return data.decode("cp1252").encode()
+    except UnicodeDecodeError:
+        return None
 
 
 def excerpt(line: bytes) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from riskrank.errors import option
+from riskrank.scores.files.parsing import MISSING_TEXT
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quoted_column
 
@@ -16,6 +17,16 @@ _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+|\d+,\d{1,2})"
 _PERCENT = rf"^\s*{_NUMBER}\s*%\s*$"
 # What stands between a mean and its spread.
 _SIGNS = ("±", "+/-", "+-", "\\pm", "(")
+
+
+# Cells that tell whether a column holds two words or many.
+_LOOK = 1000
+# What tests and people write for true and false.
+_TRUTHS = (
+    *(("passed", "failed"), ("pass", "fail"), ("yes", "no"), ("correct", "incorrect"), ("correct", "wrong")),
+    *(("right", "wrong"), ("ja", "nein"), ("richtig", "falsch"), ("oui", "non"), ("sí", "no"), ("si", "no")),
+    *(("sì", "no"), ("ja", "nee"), ("vrai", "faux"), ("wahr", "falsch"), ("verdadero", "falso")),
+)
 
 
 @dataclass(frozen=True)
@@ -34,6 +45,8 @@ class Writing:
         Whether the number is one of percent.
     comma : bool
         Whether it has a decimal comma.
+    truths : tuple of str, or None
+        The words for true and false, where these are all that is written.
     """
 
     what: str
@@ -41,10 +54,14 @@ class Writing:
     dollars: bool = False
     percent: bool = False
     comma: bool = False
+    truths: tuple[str, str] | None = None
 
     def query(self, name: str) -> str:
         """The number alone, in SQL."""
         found = quoted_column(name)
+        if self.truths:
+            yes, no = self.truths
+            return f"CASE LOWER(TRIM({found})) WHEN '{yes}' THEN 1 WHEN '{no}' THEN 0 END"
         if not self.spread:
             found = f"REPLACE({found}, ',', '.')" if self.comma else found
             return f"RTRIM({found}, '% ')" if self.comma else f"RTRIM({found}, '%')"
@@ -56,6 +73,23 @@ class Writing:
     def spread(self) -> bool:
         """Whether a spread stands behind the number."""
         return self.sign != "%"
+
+    def numbers(self, column: pl.Series) -> pl.Series:
+        """The numbers of a column, as text or as numbers."""
+        if not self.truths:
+            return column.str.extract(r"([+-]?\d*[.,]?\d+)", 1)
+        folded = column.str.strip_chars().str.to_lowercase()
+        return folded.replace_strict(self.truths, (1.0, 0.0), default=None, return_dtype=pl.Float64)
+
+
+def truths_of(series: pl.Series) -> Writing | None:
+    """The words for true and false of a column that holds both of them and no others."""
+    if series.dtype != pl.String or series.head(_LOOK).n_unique() > 2 + len(MISSING_TEXT):
+        return None
+    folded = series.drop_nulls().str.strip_chars().str.to_lowercase()
+    said = set(folded.filter(~folded.is_in(MISSING_TEXT)).unique())
+    found = next((pair for pair in _TRUTHS if said == {*pair}), None)
+    return None if found is None else Writing("truths in words", "%", truths=found)
 
 
 def writing_of(series: pl.Series) -> Writing | None:

@@ -266,22 +266,41 @@ def test_broken_zstd(write, long_frame, tmp_path):
     assert "cannot be decompressed" in refusal(path).what
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.jsonl"])
-def test_text_that_is_not_utf8(write, name):
-    text = (
-        GOOD.replace("A", "Ä")
-        if name == "t.csv"
-        else '{"model": "Ä", "sample": 1, "metric": "m", "score": 1}\n'
-    )
-    error = refusal(write(name, text.encode("latin1")))
+def test_text_that_is_not_utf8(write):
+    line = '{"model": "Ä", "sample": 1, "metric": "m", "score": 1}\n'
+    error = refusal(write("t.jsonl", line.encode("latin1")))
     assert "not UTF-8" in error.lines(flags=True)[0]
     assert "0xc4 in line" in error.found
     assert "iconv" in error.lines(flags=True)[2]
-    assert "not UTF-8" in refusal(write("u.csv", GOOD.encode("utf-16"))).lines(flags=True)[0]
-    assert (
-        "not UTF-8"
-        in refusal(write("h.csv", GOOD.replace("sample", "Größe").encode("latin1"))).lines(flags=True)[0]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        GOOD.encode("utf-16"),
+        GOOD.replace("A", "Модель").encode("cp1251"),
+        GOOD.replace("A", "模型甲").encode("gbk"),
+        GOOD.replace("A", "Ä").encode() + "Ö,1,m,1\n".encode("latin1"),
+        GOOD.replace("A", "\x81").encode("latin1"),
+    ],
+    ids=["UTF-16", "Cyrillic", "Chinese", "half UTF-8", "no letter"],
+)
+def test_text_in_no_encoding_that_is_told(write, data):
+    assert "not UTF-8" in refusal(write("u.csv", data)).lines(flags=True)[0]
+
+
+@pytest.mark.parametrize("letters", [("A", "Ä"), ("sample", "Muster für Größe")])
+def test_text_that_windows_wrote_is_read_and_said(write, letters):
+    """Names beyond ASCII in the rows, and in the header, are those of the same file in UTF-8."""
+    text = GOOD.replace(*letters)
+    options = ReadOptions(columns="sample=Muster für Größe") if letters[0] == "sample" else ReadOptions()
+    there, here = (
+        read_scores([str(write(name, data))], options)
+        for name, data in (("w.csv", text.encode("cp1252")), ("u.csv", text.encode()))
     )
+    assert there.models == here.models
+    assert any("read as Windows-1252" in warning for warning in there.warnings)
+    assert not any("Windows" in warning for warning in here.warnings)
 
 
 @pytest.mark.parametrize(

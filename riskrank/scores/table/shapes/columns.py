@@ -12,7 +12,7 @@ from riskrank.errors import InputError
 from riskrank.scores.files.parsing import MISSING_TEXT, column_kind, parse_scores
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.words import is_unnamed, sounds_like_a_role, typed
-from riskrank.scores.table.written_numbers import Writing, writing_of
+from riskrank.scores.table.written_numbers import Writing, truths_of, writing_of
 
 # More rows would take as long as reading them, and tell no more; of more columns nobody means each.
 _MOST_ROWS, _MOST_COLUMNS = 2_000_000, 1_000
@@ -56,9 +56,14 @@ class Columns:
 
     @cached_property
     def written(self) -> dict[str, Writing]:
-        """Columns of text that write all their numbers with the same sign behind."""
-        text = [name for name in self.names if column_kind(self.frame[name], self.decimal_comma) == "text"]
-        return {name: one for name in text if (one := writing_of(self.frame[name])) is not None}
+        """Columns of text that write all their numbers with the same sign behind, or truths where none do."""
+        kinds = {name: column_kind(self.frame[name], self.decimal_comma) for name in self.names}
+        text = [name for name, kind in kinds.items() if kind == "text"]
+        found = {name: one for name in text if (one := writing_of(self.frame[name])) is not None}
+        scores = [name for name, kind in kinds.items() if kind == "number" and not sounds_like_a_role(name)]
+        if found or scores:
+            return found
+        return {name: one for name in text if (one := truths_of(self.frame[name])) is not None}
 
     def _kind(self, name: str) -> str:
         """``number``, ``text``, ``empty`` or ``other``."""
@@ -106,7 +111,7 @@ class Columns:
         """A column as numbers, NaN where there is none."""
         column = self.frame[name]
         if name in self.written:
-            column = column.str.extract(r"([+-]?\d*[.,]?\d+)", 1)
+            column = self.written[name].numbers(column)
         return parse_scores(column, self.decimal_comma)[0]
 
 

@@ -82,7 +82,9 @@ def understood(
             ways=[(written(one.options, options), one.options) for one in readings],
         )
     (reading,) = readings
-    return opened, reading.options, (f"{READ_AS}{reading.said}",)
+    truths = dict.fromkeys(one.truths for one in columns.written.values() if one.truths)
+    counts = "".join(f"; {yes} counts 1 and {no} 0" for yes, no in truths)
+    return opened, reading.options, (f"{READ_AS}{reading.said}{counts}",)
 
 
 def _chosen(sources: Sequence[Source], options: ReadOptions) -> list[Source]:

@@ -208,3 +208,34 @@ def test_holes_of_a_leaderboard_are_no_failures():
     ((way, _),) = caught.value.ways
     assert "drop" in way
     assert len(read(pl.DataFrame(board), columns="model=model", matrix="score", missing="drop").samples) == 13
+
+
+def in_words(yes, no):
+    return pl.when(pl.col("rate") > 0.4).then(pl.lit(yes)).otherwise(pl.lit(no)).alias("rate")
+
+
+@pytest.mark.parametrize(("yes", "no"), [("passed", "failed"), ("Ja", "nein "), ("YES", "no"), ("sí", "no")])
+def test_outcomes_in_words_are_counted_and_said(yes, no):
+    frame = crossed(build=["a", "b"], test_case=QUESTIONS).drop("note").rename({"rate": "outcome"})
+    words = frame.rename({"outcome": "rate"}).with_columns(in_words(yes, no)).rename({"rate": "outcome"})
+    table = read(words)
+    assert said(table).endswith(f"; {yes.lower()} counts 1 and {no.strip()} 0")
+    expected = frame.group_by("build").agg((pl.col("outcome") > 0.4).sum()).sort("build")["outcome"].to_list()
+    assert [scores.sum() for scores in table.values] == expected
+
+
+def test_a_flag_beside_scores_is_no_score():
+    frame = crossed(system=["a", "b"], question=QUESTIONS)
+    flagged = frame.with_columns(in_words("yes", "no").alias("reviewed"))
+    assert [metric.name for metric in read(flagged).metrics] == ["rate"]
+
+
+def test_a_third_word_is_no_outcome():
+    frame = (
+        crossed(build=["a", "b"], test_case=QUESTIONS).drop("note").with_columns(in_words("passed", "failed"))
+    )
+    third = frame.with_columns(
+        rate=pl.when(pl.int_range(pl.len()) == 3).then(pl.lit("skipped")).otherwise("rate")
+    )
+    with pytest.raises(InputError, match="missing column"):
+        read(third)
