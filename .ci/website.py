@@ -41,7 +41,12 @@ ORDER = (
     ("Background", {"glossary": "Glossary", "method": "The method", "calibration": "Calibration"}),
     (
         "Project",
-        {"CHANGELOG": "Changes", "CONTRIBUTING": "Contributing", "SECURITY": "Security"},
+        {
+            "skill/SKILL": "A skill for programs",
+            "CHANGELOG": "Changes",
+            "CONTRIBUTING": "Contributing",
+            "SECURITY": "Security",
+        },
     ),
 )
 
@@ -126,6 +131,7 @@ def stage(folder: Path) -> None:
         text = moved(path.read_text(encoding="utf-8"))
         text += reference(path.stem) if path.stem in BY_NAME else ""
         (folder / path.name).write_text(text, encoding="utf-8")
+    shutil.copytree(ROOT / "docs" / "skill", folder / "skill")
     for path in (ROOT / "docs").glob("*.ipynb"):
         shutil.copy(path, folder)
     # Copied as they are: pages name them in HTML, which no builder follows.
