@@ -83,6 +83,8 @@ def keys_of(columns: Columns, model: Sequence[str], metric: Sequence[str], free:
     alone = [name for name in candidates if columns.tell_apart(*fixed, name) and not _is_beside(name)]
     if alone:
         sample = max(alone, key=lambda name: _strength(columns, name, by))
+        if by and (words(sample) & _OF_ROWS or not columns.shared(sample, by)):
+            sample = _shared_run(columns, fixed, by, candidates) or sample
         return _with_wholes(columns, sample, by, free)
     of_sample = [name for name in candidates if not _is_beside(name) and not words(name) & WITHIN]
     strong = [name for name in of_sample if may_name_samples(name) or words(name) & BELONGING]
@@ -94,6 +96,12 @@ def keys_of(columns: Columns, model: Sequence[str], metric: Sequence[str], free:
     if not columns.tell_apart(*fixed, base, *beside):
         return _copies(columns, fixed, base, free)
     return _of_parts(columns, base, beside, by, fixed)
+
+
+def _shared_run(columns: Columns, fixed: Sequence[str], by: Sequence[str], candidates: Sequence[str]) -> str:
+    """Seeds that all models were run with, once each: nothing else is the same for all of them."""
+    runs = (name for name in candidates if words(name) & RUN)
+    return next((run for run in runs if columns.tell_apart(*fixed, run) and columns.shared(run, by) == 1), "")
 
 
 def keyed(keys: Keys, named: Mapping[str, str], options: ReadOptions) -> dict[str, object]:

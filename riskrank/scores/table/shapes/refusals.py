@@ -26,7 +26,7 @@ def no_reading(columns: Columns, given: Sequence[Source], options: ReadOptions) 
     plural = "s" if len(lacking) > 1 else ""
     return InputError(
         f"{source.label}: missing column{plural} {listing(repr(role) for role in lacking)}",
-        found=f"columns: {listing(source.columns, 20)}; single values and summaries cannot be tested",
+        found=f"columns: {listing(source.columns, 20)}",
         hint=source.rewritten() or _hint(source, lacking),
     )
 
@@ -46,4 +46,4 @@ def _hint(source: Source, lacking: Sequence[str]) -> str:
     told = f"say which columns they are: {option('columns', asked)}" if lacking else "name the metrics"
     if lacking == ["model"] and Path(source.label).is_file():
         told += f"; or name the only model of this file: NAME={source.label}"
-    return told
+    return f"{told}; single values and summaries cannot be tested"

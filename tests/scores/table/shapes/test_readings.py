@@ -56,6 +56,14 @@ TABLES = {
         ("f1",),
         N,
     ),
+    "seeds": (
+        crossed(arch=["a", "b"], seed=[*range(N)])
+        .rename({"rate": "f1"})
+        .with_columns(Name=pl.format("run-{}", pl.int_range(2 * N)), Created=pl.int_range(2 * N) // 2),
+        "sample (seed)",
+        ("f1",),
+        N,
+    ),
     "settings": (
         crossed(llm=["a", "b"], prompt=QUESTIONS, temperature=[0.0, 0.7]).rename({"rate": "f1"}),
         "averaged over temperature",
@@ -175,7 +183,7 @@ def test_labels_of_people_correct_the_judge():
 
 
 def test_shares_beside_percent_are_refused():
-    frame = pl.DataFrame({"item": QUESTIONS, "a": RNG.random(N), "b": 100 * RNG.random(N) + 1.6})
+    frame = pl.DataFrame({"item": QUESTIONS, "a": RNG.random(N), "b": 95 * RNG.random(N) + 1.6})
     with pytest.raises(InputError, match="two units"):
         read(frame)
 
@@ -185,7 +193,7 @@ def test_means_cannot_be_tested():
         read(pl.DataFrame({"model": ["a", "b"], "accuracy_mean": [0.4, 0.5], "accuracy_std": [0.1, 0.1]}))
     with pytest.raises(InputError) as caught:
         read(pl.DataFrame({"trial": range(N), "value": RNG.random(N)}))
-    assert "cannot be tested" in caught.value.found
+    assert "cannot be tested" in caught.value.hint
 
 
 def test_several_readings_are_lines_to_copy():
