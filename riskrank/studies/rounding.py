@@ -112,6 +112,12 @@ def told_apart(one: float, other: float, say: Callable[[float, int], str], decim
     return say(one, decimals), say(other, decimals)
 
 
+def rounded_up(count: int) -> int:
+    """A count with one significant digit, and no fewer."""
+    unit: int = 10 ** (len(str(count)) - 1)
+    return -(-count // unit) * unit
+
+
 def two_digits(count: float) -> int:
     """A large count with two significant digits, where more are not known."""
     unit = 10 ** max(len(str(int(count))) - 2, 0)

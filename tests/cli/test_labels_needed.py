@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -38,7 +40,8 @@ def test_a_gate_asks_for_labels_that_there_are(run):
     result = run("gate", *BOTH, "--not-worse", "wordy:tuned", "--margin", "0.1", "--format", "json")
     needed = result.document["results"][0]["samples_needed"]
     assert 150 < needed <= 598
-    assert f"About {needed} labels would decide that" in result.document["meta"]["verdict"]
+    told = int(re.search("About (.*) labels would decide that", result.document["meta"]["verdict"])[1])
+    assert needed <= told <= min(600, needed + 100)
     assert "No number" not in result.document["meta"]["verdict"]
 
 

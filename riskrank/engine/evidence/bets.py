@@ -233,8 +233,9 @@ def won_by_bets(bets: Sequence[Bet]) -> Evidence:
     )
 
 
-def e_values(evidence: Evidence) -> list[float | None]:
-    """Evidence for the side of each claim that has more, against the other; at most 1e300 is told."""
+def e_values(evidence: Evidence) -> list[tuple[float, float] | None]:
+    """Evidence for each claim, and against it; at most 1e300 is told."""
     if evidence.log_e is None:
         return [None] * evidence.estimate.size
-    return [math.exp(min(max(both), _MOST)) for both in zip(*evidence.log_e, strict=True)]
+    sides = zip(*evidence.log_e, strict=True)
+    return [(math.exp(min(shown, _MOST)), math.exp(min(refuted, _MOST))) for shown, refuted in sides]

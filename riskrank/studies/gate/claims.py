@@ -80,7 +80,7 @@ def _row(
     at: int,
     models: Sequence[str],
     span: Sequence[float],
-    e_value: float | None,
+    e_values: tuple[float, float] | None,
 ) -> GateRow:
     """A claim's row; ``span`` is from where to where the estimate may lie by what is missing."""
     ends = float(answers.low[at]), float(answers.high[at])
@@ -106,7 +106,8 @@ def _row(
         standard_error=float(evidence.error[at]),
         samples=int(evidence.worth[at]),
         samples_needed=whole(answers.needed[at]),
-        e_value=e_value,
+        e_value=None if e_values is None else e_values[0],
+        e_value_against=None if e_values is None else e_values[1],
         direction="lower" if claim.column.units.sign < 0 else "higher",
         task=claim.column.task,
         estimate_low=span[0] if span else None,

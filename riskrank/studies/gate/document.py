@@ -20,7 +20,11 @@ from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_m
 MARKER = "<!-- riskrank gate -->"
 
 # Fields that a document has only where some row says something in them.
-_TOLD = ("task", "estimate_low", "estimate_high", "chosen_p")
+_TOLD = ("task", "estimate_low", "estimate_high", "chosen_p", "e_value_against")
+# Statistics that are violation ratios.
+_ORDERS = ("fsd", "ssd")
+# Of more samples than so many times what there is nobody should be told.
+_REACH = 100
 
 PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"
 VERDICTS = {Side.SHOWN: PASS, Side.REFUTED: FAIL, Side.OPEN: INCONCLUSIVE}
@@ -44,7 +48,8 @@ class GateRow:
     ``task`` is None where a claim is about all tasks, or there are none. ``estimate_low`` and
     ``estimate_high`` are how far the estimate may lie by what is missing, where claims are decided whatever
     it is; ``estimate`` is then the middle. ``chosen_p`` is the p-value of labels chosen by chance, where they
-    do not look so: nothing is decided by them, whatever interval and p-value say.
+    do not look so: nothing is decided by them, whatever interval and p-value say. ``e_value`` is the evidence
+    for the claim, ``e_value_against`` the evidence that it is false.
     """
 
     claim: str
@@ -65,6 +70,7 @@ class GateRow:
     samples_needed: int | None
     direction: str
     e_value: float | None = None
+    e_value_against: float | None = None
     task: str | None = None
     estimate_low: float | None = None
     estimate_high: float | None = None
@@ -81,9 +87,22 @@ class GateRow:
             return False
         boundary = self.margin if self.claim == "better" else -self.margin
         boundary = -boundary if self.direction == "lower" else boundary
-        if self.statistic in ("fsd", "ssd"):
+        if self.statistic in _ORDERS:
             boundary = 0.5
         return self.estimate_low < self.estimate_high and self.estimate_low <= boundary <= self.estimate_high
+
+    @property
+    def beyond_reach(self) -> bool:
+        """Whether more samples would decide it than anybody will score: a hundred times what there is."""
+        return self.samples_needed is not None and self.samples_needed > _REACH * self.samples
+
+    @property
+    def better_or_worse(self) -> int:
+        """1 where the new model is shown to be better by whatever margin, -1 where worse, 0 where open."""
+        if self.low is None or self.high is None or self.chosen_p is not None or self.statistic in _ORDERS:
+            return 0
+        side = int(self.low > 0) - int(self.high < 0)
+        return -side if self.direction == "lower" else side
 
     @property
     def place(self) -> str:

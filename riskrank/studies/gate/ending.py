@@ -10,7 +10,7 @@ from riskrank.studies.gate.claim import BETTER, NOT_WORSE
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateRow, counts
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.statistics import MACRO
-from riskrank.studies.gate.words import beyond_labels, row_sentence, unit_of
+from riskrank.studies.gate.words import row_sentence, unit_of, what_decides
 
 
 def ending(
@@ -64,9 +64,8 @@ def _advice(row: GateRow, outcome: str, unit: str, judged: int | None, *, cases:
             "no number of labels chosen so decides it: have people score samples drawn by chance; "
             f"{option('inconclusive', 'pass')} lets it through"
         )
-    needed = "" if row.samples_needed is None else f"about {row.samples_needed:,} {unit} would decide it; "
-    if (never := beyond_labels(row, judged)) is not None:
-        needed = f"no number of {never} would decide it; "
+    needed = what_decides(row, unit, judged)
+    needed = f"{needed} would decide it; " if needed else ""
     wider = ""
     if row.claim == NOT_WORSE and row.statistic not in ("fsd", "ssd"):
         wider = f"{option('margin')} says which loss does not matter; "

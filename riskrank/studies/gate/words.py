@@ -8,7 +8,7 @@ from functools import partial
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, counts, overall
 from riskrank.studies.gate.statistics import MEAN
-from riskrank.studies.rounding import decimals_of, rounded, told_apart, typeset
+from riskrank.studies.rounding import decimals_of, rounded, rounded_up, told_apart, typeset
 from riskrank.studies.wording import names, p_words, percent
 
 _CHOSEN = "the labels do not look chosen by chance"
@@ -34,15 +34,27 @@ def outcome_sentence(
     told = row_sentence(deciding, metrics)
     if unit_of(deciding, unit) == "tasks":
         told = f"On tasks like these {told}"
-    needed = ""
-    if deciding.samples_needed is not None:
+    needed = what_decides(deciding, unit, judged)
+    if needed:
         how = "more being like these" if deciding.e_value is not None else "normal approximation"
-        needed = f" About {deciding.samples_needed:,} {unit_of(deciding, unit)} would decide that ({how})."
-    elif (never := beyond_labels(deciding, judged)) is not None:
-        needed = f" No number of {never} would decide that (normal approximation)."
+        needed = f" {needed[0].upper()}{needed[1:]} would decide that ({how})."
     again = "" if deciding.e_value is None else " It may be looked at again at any time."
     unseen = f" {blind}" if blind and outcome == PASS else ""
     return f"{sentence} {told}.{needed}{_tasks(rows, deciding)}{again}{unseen}"
+
+
+def what_decides(row: GateRow, unit: str, judged: int | None) -> str:
+    """How many samples would decide a claim, to one digit; nothing where none would, or nothing is to be."""
+    if (never := beyond_labels(row, judged)) is not None:
+        return f"no number of {never}"
+    if row.samples_needed is None:
+        return ""
+    if row.beyond_reach:
+        return f"no number of {unit_of(row, unit)} in reach"
+    count = rounded_up(row.samples_needed)
+    if judged is not None and row.samples_needed <= judged:  # there are no more to be labelled
+        count = min(count, judged)
+    return f"about {count:,} {unit_of(row, unit)}"
 
 
 def deciding_row(rows: Sequence[GateRow]) -> GateRow:
@@ -74,15 +86,6 @@ def _tasks(rows: Sequence[GateRow], told: GateRow) -> str:
 
 def row_sentence(row: GateRow, metrics: Sequence[MetricSpec]) -> str:
     """The claim, and the numbers that decide it."""
-    shown = {PASS: "is", FAIL: "is not", INCONCLUSIVE: "is not shown to be"}[row.verdict]
-    if row.claim == "not-worse":
-        shown = {PASS: "is not worse", FAIL: "is worse", INCONCLUSIVE: "is not shown to be no worse"}[
-            row.verdict
-        ]
-        relation = f"{shown} than {row.old}"
-    else:
-        relation = f"{shown} better than {row.old}"
-    margin = f" by more than {row.margin:,g}" if row.margin else ""
     where = f"in {row.metric}{row.place}" if row.task else f"on {row.metric}{row.place}"
     if row.low is None or row.high is None:
         numbers = f"violation ratio {row.estimate:.3g}" if row.statistic in ("fsd", "ssd") else ""
@@ -94,7 +97,32 @@ def row_sentence(row: GateRow, metrics: Sequence[MetricSpec]) -> str:
         numbers = f"{looked_at(row)} {estimated(row, sign=True)}{missing}, {ends}{better}"
     doubt = "" if row.chosen_p is None else f", as {_CHOSEN} ({p_words(row.chosen_p)})"
     numbers = f"{numbers}; {p_words(row.p_adjusted)}, n = {row.samples:,}"
-    return f"{row.new} {relation}{margin} {where} ({numbers}){doubt}"
+    return f"{row.new} {_relation(row, where)} ({numbers}){doubt}"
+
+
+def _relation(row: GateRow, where: str) -> str:
+    """What is shown of the margin, and of 0 where the interval says so: ``is worse than old on acc; …``."""
+    better, side = row.claim == "better", row.better_or_worse
+    margin = f" by more than {row.margin:,g}" if row.margin else ""
+    which = {1: "better", -1: "worse", 0: ""}[side]
+    along = which == ("better" if better else "worse")  # the margin lies beyond 0 on this side
+    settled = row.verdict == (PASS if better else FAIL) or (row.verdict == INCONCLUSIVE and not along)
+    if not margin or not which or settled:
+        shown = {
+            (True, PASS): "is better",
+            (True, FAIL): "is not better",
+            (True, INCONCLUSIVE): "is not shown to be better",
+            (False, PASS): "is not worse",
+            (False, FAIL): "is worse",
+            (False, INCONCLUSIVE): "is not shown to be no worse",
+        }[better, row.verdict]
+        return f"{shown} than {row.old}{margin} {where}"
+    known = f"is {which} than {row.old} {where}"
+    if row.verdict == INCONCLUSIVE:
+        return f"{known}; whether{margin} is open"
+    if along:
+        return f"{known}, but not{margin}"
+    return f"{known}, so not {'better' if better else 'worse'}{margin}"
 
 
 def passes_if(row: GateRow) -> str:
@@ -132,7 +160,11 @@ def interval_of(row: GateRow, none: str = "") -> str:
     if row.low is None or row.high is None:
         return none
     decimals, boundary = decimals_of([row.standard_error]), _boundary(row)
-    return " to ".join(told_apart(end, boundary, rounded, decimals)[0] for end in (row.low, row.high))
+    others = (boundary, 0.0) if row.better_or_worse else (boundary,)
+    return " to ".join(
+        max((told_apart(end, other, rounded, decimals)[0] for other in others), key=len)
+        for end in (row.low, row.high)
+    )
 
 
 def ranges(row: GateRow) -> bool:

@@ -136,9 +136,51 @@ def test_the_samples_needed_are_said():
     (row,) = rr.gate(table(0.02), better="new:old").rows
     assert row.verdict == "inconclusive"
     assert row.samples_needed > row.samples
-    assert f"{row.samples_needed:,} samples would decide" in str(
-        rr.gate(table(0.02), better="new:old").failed
-    )
+    digits = 10 ** (len(str(row.samples_needed)) - 1)
+    many = -(-row.samples_needed // digits) * digits
+    assert f"about {many:,} samples would decide" in str(rr.gate(table(0.02), better="new:old").failed)
+
+
+def flips(worse, better, n=400):
+    """0/1 scores of two models that differ on so many samples."""
+    scores = np.zeros((2, n))
+    scores[1, :worse] = scores[0, worse : worse + better] = 1
+    names = ("new", "old")
+    rows = [(names[i], at, "acc", scores[i, at]) for i in range(2) for at in range(n)]
+    return pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+
+
+def test_no_number_in_reach_is_no_number():
+    """A difference of a twentieth of its error would take 1,600 times the samples."""
+    row, *_ = (result := rr.gate(flips(100, 99), not_worse="new:old", higher="acc")).rows
+    assert row.samples_needed is None or row.samples_needed > 100 * row.samples
+    result = rr.gate(flips(99, 100), better="new:old", higher="acc")
+    assert result.rows[0].samples_needed > 100 * 400
+    assert "No number of samples in reach would decide that" in result.verdict
+
+
+@pytest.mark.parametrize(
+    ("worse", "better", "claim", "margin", "said"),
+    [
+        (60, 20, "not_worse", 0.1, "worse than old on acc; whether by more than 0.1 is open"),
+        (40, 12, "not_worse", 0.2, "worse than old on acc, but not by more than 0.2"),
+        (12, 40, "not_worse", 0.1, "better than old on acc, so not worse by more than 0.1"),
+        (20, 60, "better", 0.1, "better than old on acc; whether by more than 0.1 is open"),
+        (12, 40, "better", 0.2, "better than old on acc, but not by more than 0.2"),
+        (60, 20, "better", 0.1, "worse than old on acc, so not better by more than 0.1"),
+        (35, 35, "not_worse", 0.01, "not shown to be no worse than old by more than 0.01"),
+        (160, 20, "not_worse", 0.1, "worse than old by more than 0.1 on acc"),
+    ],
+)
+@pytest.mark.parametrize("less", [False, True])
+def test_every_answer_says_which_side_of_0_is_shown(worse, better, claim, margin, said, less):
+    """The same words where less is better and all scores are turned round."""
+    frame = flips(worse, better)
+    if less:
+        frame = frame.with_columns(score=1 - pl.col("score"))
+    direction = {"lower" if less else "higher": "acc"}
+    verdict = rr.gate(frame, **{claim: "new:old"}, margin=margin, **direction).verdict
+    assert f"new is {said}" in verdict
 
 
 REFUSED = {

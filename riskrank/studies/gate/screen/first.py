@@ -13,7 +13,15 @@ from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
 from riskrank.studies.gate.screen.detail import STYLES, details
 from riskrank.studies.gate.statistics import MACRO
-from riskrank.studies.gate.words import beyond_labels, estimated, interval_of, looked_at, passes_if, unit_of
+from riskrank.studies.gate.words import (
+    beyond_labels,
+    estimated,
+    interval_of,
+    looked_at,
+    passes_if,
+    unit_of,
+    what_decides,
+)
 from riskrank.studies.visible import visible_words
 from riskrank.studies.wording import blind_to
 
@@ -152,6 +160,7 @@ def _to_do(document: GateDocument) -> list[Line]:
     if not open_ or document.outcome == FAIL:
         return []
     needed = [row for row in open_ if row.samples_needed is not None]
+    reached = [row for row in needed if not row.beyond_reach]
     parts = ["more samples" if document.judged is None else "more labels"]
     chosen = any(row.chosen_p is not None for row in open_)
     hanging = sum(row.hangs_on_missing for row in open_)
@@ -166,9 +175,9 @@ def _to_do(document: GateDocument) -> list[Line]:
         which = "" if len(beyond) == len(open_) else f" for {len(beyond)} of them"
         parts = [f"more samples, as no number of {beyond[0]} would do{which}"]
     elif needed:
-        most = max(needed, key=lambda row: row.samples_needed or 0)
-        size = f"{most.samples_needed:,} {unit_of(most, document.unit)}"
-        each = f"about {size}, were the difference found the true one"
+        most = max(reached or needed, key=lambda row: row.samples_needed or 0)
+        size = what_decides(most, document.unit, scored)
+        each = f"{size}, were the difference found the true one"
         parts = [f"{each} ({_claim(document.rows, most)})" if len(document.rows) > 1 else each]
     if not chosen and any(row.claim != "better" and row.statistic not in ("fsd", "ssd") for row in open_):
         parts.append(f"or a {option('margin')} that does not matter")
