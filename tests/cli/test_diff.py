@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from rich.cells import cell_len
+from scipy import stats
 
 
 @pytest.fixture
@@ -204,8 +205,15 @@ def test_a_gate_lists_the_cases_behind_it(run, flips, write):
     (lost,) = document["meta"]["cases"]
     assert (lost["new"], lost["old"], lost["metric"]) == ("new", "old", "acc")
     assert [case["change"] for case in lost["cases"]] == ["worse"] * 4
-    text = run(*asked, "--cases", "4").stdout
-    assert "Cases that new lost most on acc" in text
+    assert [len(lost["cases"]), lost["worse"] > 4, lost["of"]] == [4, True, more["sample"].n_unique()]
+    changed = run("diff", path, "--pair", "new:old", "--format", "json").document["meta"]
+    (change,) = changed["changes"]
+    assert (lost["worse"], lost["better"]) == (change["worse"], change["better"])
+    expected = stats.binomtest(lost["worse"], lost["worse"] + lost["better"]).pvalue
+    assert lost["p_value"] == pytest.approx(expected, rel=1e-6)
+    text = " ".join(run(*asked, "--cases", "4").stdout.split())
+    counted = f"{lost['worse']} worse, {lost['better']} better of {lost['of']} (p "
+    assert f"Cases that new lost most on acc: {counted}" in text
     assert "cases" not in run(*asked, "--format", "json").document["meta"]
     passed = run("gate", path, "--better", "old:new", "--cases", "4", "--format", "json")
     assert passed.status == 0

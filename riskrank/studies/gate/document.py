@@ -124,7 +124,10 @@ class GateRow:
 
 @dataclass(frozen=True)
 class Lost:
-    """Cases that one model lost most against another on a metric, of all samples or of a group or task."""
+    """Cases that one model lost most against another on a metric, of all samples or of a group or task.
+
+    Of how many cases how many are worse and better, with the two-sided p-value of a sign test.
+    """
 
     new: str
     old: str
@@ -132,6 +135,10 @@ class Lost:
     cases: Sequence[CaseRow]
     group: str | None = None
     task: str | None = None
+    worse: int = 0
+    better: int = 0
+    of: int = 0
+    p_value: float = 1.0
 
     @property
     def place(self) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from riskrank.engine.changes.cases import sign_test
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.diff.changes import cases_of, groups_of, named_groups, rows_of, tasks_of, with_texts
-from riskrank.studies.diff.document import WORSE, CaseRow
+from riskrank.studies.diff.document import BETTER, WORSE
 from riskrank.studies.gate.document import PASS, GateRow, Lost
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.settings import family_of
@@ -27,7 +28,7 @@ def lost_cases(tables: Sequence[ScoreTable], rows: Sequence[GateRow], settings: 
         (row.new, row.old, row.metric, row.group, row.task) for row in rows if row.verdict != PASS
     )
     return [
-        Lost(new, old, metric, found, group, task)
+        found
         for new, old, metric, group, task in (wanted if settings.cases else ())
         for found in _lost(tables, (new, old), metric, (group, task), settings)
     ]
@@ -39,7 +40,7 @@ def _lost(
     metric: str,
     place: tuple[str | None, str | None],
     settings: ClaimSettings,
-) -> Iterator[list[CaseRow]]:
+) -> Iterator[Lost]:
     """Cases that lost, the most lost first, in a place: a group and a task, None being all."""
     for table in tables:
         for number in _columns(table, metric, place[1]):
@@ -49,13 +50,23 @@ def _lost(
             places = dict(
                 zip(table.samples, zip(named_groups(table, new), tasks_of(table), strict=True), strict=True)
             )
-            lost = [
+            here = [
                 row
                 for row in found
-                if row.change == WORSE
-                and all(asked in (None, has) for asked, has in zip(place, places[row.sample], strict=True))
+                if all(asked in (None, has) for asked, has in zip(place, places[row.sample], strict=True))
             ]
-            yield with_texts(table, lost[: settings.cases], *pair)
+            lost = [row for row in here if row.change == WORSE]
+            better = sum(row.change == BETTER for row in here)
+            yield Lost(
+                *pair,
+                metric,
+                with_texts(table, lost[: settings.cases], *pair),
+                *place,
+                worse=len(lost),
+                better=better,
+                of=len(here),
+                p_value=float(sign_test(better, len(lost))),
+            )
 
 
 def _columns(table: ScoreTable, metric: str, task: str | None) -> list[int]:

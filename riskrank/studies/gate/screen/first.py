@@ -23,7 +23,7 @@ from riskrank.studies.gate.words import (
     what_decides,
 )
 from riskrank.studies.visible import visible_words
-from riskrank.studies.wording import blind_to
+from riskrank.studies.wording import blind_to, p_words
 
 # Claims a screen has room for, in words up to a length and where they take two lines; of more, those that did
 # not pass come first.
@@ -141,6 +141,8 @@ def _lost(document: GateDocument) -> list[Section]:
     sections: list[Section] = []
     for one in document.lost:
         title = f"Cases that {one.new} lost most {'in' if one.task else 'on'} {one.metric}{one.place}"
+        title += f": {one.worse:,} worse, {one.better:,} better of {one.of:,}"
+        title += f" ({p_words(one.p_value)} by a sign test)"
         table = cases_table(one.cases, one.new, one.old, title)
         texts = texts_of_cases(one.cases, one.new, one.old, document.texts)
         sections += [replace(found, part="cases") for found in (table, *texts)]
