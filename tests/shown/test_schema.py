@@ -59,6 +59,7 @@ def test_every_document_has_a_schema_that_is_one(name):
             "group",
             "task",
             "e_value",
+            "e_value_against",
             "estimate_low",
             "estimate_high",
             "chosen_p",

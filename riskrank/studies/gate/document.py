@@ -105,6 +105,11 @@ class GateRow:
         return -side if self.direction == "lower" else side
 
     @property
+    def open_loss(self) -> bool:
+        """Whether the new model is shown to be worse, and by more than the margin or not is open."""
+        return self.verdict == INCONCLUSIVE and self.better_or_worse < 0
+
+    @property
     def place(self) -> str:
         """The task and the group it is about, as a sentence goes on: `` on gsm8k in hard``."""
         return _place(self.task, self.group)

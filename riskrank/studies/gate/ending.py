@@ -69,4 +69,7 @@ def _advice(row: GateRow, outcome: str, unit: str, judged: int | None, *, cases:
     wider = ""
     if row.claim == NOT_WORSE and row.statistic not in ("fsd", "ssd"):
         wider = f"{option('margin')} says which loss does not matter; "
+    if row.open_loss:
+        refused = f"which {option('inconclusive', 'fail')} does not let through"
+        return f"{needed}{row.new} is shown to be worse, {refused}"
     return f"{needed}{wider}{option('inconclusive', 'pass')} lets it through"

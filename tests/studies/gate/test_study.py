@@ -183,6 +183,18 @@ def test_every_answer_says_which_side_of_0_is_shown(worse, better, claim, margin
     assert f"new is {said}" in verdict
 
 
+def test_a_loss_that_is_shown_is_let_through_by_no_hint():
+    asked = {"not_worse": "new:old", "margin": 0.1, "higher": "acc"}
+    worse, level = rr.gate(flips(60, 20), **asked), rr.gate(flips(70, 70), **(asked | {"margin": 0.01}))
+    assert "is shown to be worse" in worse.failed.hint
+    for result, way in ((worse, "fail"), (level, "pass")):
+        text = " ".join(result.to_text().split())
+        assert f'inconclusive="{way}"' in text
+        assert ("or a margin that" in text) == (way == "pass")
+        assert f'inconclusive="{way}"' in result.failed.lines()[2]
+    assert isinstance(rr.gate(flips(60, 20), **asked, inconclusive="fail").failed, GateFailed)
+
+
 REFUSED = {
     "no claim": ({}, "a gate needs a claim"),
     "unknown model": ({"better": "new:odl"}, "does not name two models"),

@@ -181,12 +181,19 @@ def _to_do(document: GateDocument) -> list[Line]:
         size = what_decides(most, document.unit, scored)
         each = f"{size}, were the difference found the true one"
         parts = [f"{each} ({_claim(document.rows, most)})" if len(document.rows) > 1 else each]
-    if not chosen and any(row.claim != "better" and row.statistic not in ("fsd", "ssd") for row in open_):
+    loss = any(row.open_loss for row in open_)
+    if (
+        not chosen
+        and not loss
+        and any(row.claim != "better" and row.statistic not in ("fsd", "ssd") for row in open_)
+    ):
         parts.append(f"or a {option('margin')} that does not matter")
     counted = ""
     if document.inconclusive:
         flag = option("inconclusive", document.inconclusive)
         counted = f" ({flag} counts them as {document.inconclusive})"
+    elif loss:
+        parts.append(f"or {option('inconclusive', 'fail')}, as a loss is shown")
     else:
         parts.append(f"or {option('inconclusive', 'pass')} lets them through")
     return [Line(f"{', '.join(parts)}{counted}.", "To decide:", "yellow")]
