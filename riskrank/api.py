@@ -71,10 +71,10 @@ class Scores:
         sizes = f"{len(self.models)} models, {len(self.samples)} samples"
         return f"Scores({sizes}, metrics: {listing(self.metrics)})"
 
-    def table(self, **commands_own: Any) -> ScoreTable:
-        """Validated table for a command that can do without so much."""
+    def table(self, kind: type[ReadOptions] = ReadOptions, **commands_own: Any) -> ScoreTable:
+        """Validated table for a command that can do without so much, or knows more rules."""
         given = {name: value for name, value in self._options.items() if name not in commands_own}
-        options = ReadOptions(**given | commands_own)
+        options = kind(**given | commands_own)
         key = repr(options)
         if key not in self._read:
             self._read[key] = read_scores(self._sources, options)
@@ -304,7 +304,7 @@ def _run(
             **row.needs | settings.needs,
         )
     else:
-        read_table = table.table(**row.needs)
+        read_table = table.table(row.reading_type, **row.needs)
         if not row.groups:
             refuse_groups(read_table, row.name)
     with running(jobs, executor) as runtime:

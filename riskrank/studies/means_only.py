@@ -10,9 +10,11 @@ import numpy as np
 
 from riskrank.engine.evidence.crossed import Components, crossed_difference
 from riskrank.engine.evidence.folds import fold_differences
+from riskrank.engine.evidence.shared import FEWEST_SHARED, additive_means, shared_differences
 from riskrank.engine.evidence.student import Student, weighted_mean
+from riskrank.engine.family import Family
 from riskrank.engine.sampling.strata import FEWEST_TASKS
-from riskrank.engine.types import Floats
+from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, option
 from riskrank.scores.table.fold_design import FoldDesign
 from riskrank.scores.table.noise import ITEM, NoiseDesign
@@ -33,7 +35,7 @@ class MeanColumn:
     means : ndarray, shape (k,)
         Larger is better.
     differences : Student
-        Of all pairs, first minus second, shape (k, k).
+        Of all pairs, first minus second, shape (k, k); NaN where two models share too few samples.
     worth : float
         Independent samples that would tell as much.
     """
@@ -42,6 +44,15 @@ class MeanColumn:
     means: Floats
     differences: Student
     worth: float
+
+    @property
+    def compared(self) -> Booleans:
+        """Pairs that are compared, shape (k, k)."""
+        return np.isfinite(self.differences.value) & ~np.eye(len(self.means), dtype=bool)
+
+    def p_pairs(self, family: Family) -> Floats:
+        """One-sided p-values of "the mean of i lies above that of j", adjusted over all that are compared."""
+        return family.adjusted(self.differences.p_above(), self.compared)
 
 
 def mean_column(table: ScoreTable, at: int) -> MeanColumn | None:
@@ -94,22 +105,25 @@ def why_means(table: ScoreTable) -> str:
 def _of_noise(design: NoiseDesign, at: int, name: str) -> MeanColumn:
     """Means over all rows, and differences over those that both models have."""
     values, factors = design.values[:, :, at], [*design.factors.values()]
+    if design.shared:
+        found = shared_differences(values)
+        return MeanColumn(name, additive_means(values), found, float(np.nanmedian(found.df)) + 1)
     k = len(values)
-    found = np.zeros((3, k, k))
-    found[2] = 1.0
+    of_pairs = np.zeros((3, k, k))
+    of_pairs[2] = 1.0
     for i, j in itertools.combinations(range(k), 2):
         apart, shared = design.differences(i, j, at)
         one = crossed_difference(apart, [own[shared] for own in factors])
-        found[:, i, j] = one.value, one.error, one.df
-        found[:, j, i] = -one.value, one.error, one.df
+        of_pairs[:, i, j] = one.value, one.error, one.df
+        of_pairs[:, j, i] = -one.value, one.error, one.df
     items = len(np.unique(factors[0]))
-    whole = found[1][np.triu_indices(k, 1)]
+    whole = of_pairs[1][np.triu_indices(k, 1)]
     alone = [
         float(crossed_difference(apart, [factors[0][shared]]).error)
         for apart, shared in (design.differences(i, j, at) for i, j in itertools.combinations(range(k), 2))
     ]
     worth = items * float(np.median((np.array(alone) / np.maximum(whole, 1e-300)) ** 2))
-    return MeanColumn(name, np.nanmean(values, axis=1), Student(*found), min(worth, items))
+    return MeanColumn(name, np.nanmean(values, axis=1), Student(*of_pairs), min(worth, items))
 
 
 def components_of(table: ScoreTable, pair: tuple[int, int], metric: int) -> Components:
@@ -121,6 +135,17 @@ def components_of(table: ScoreTable, pair: tuple[int, int], metric: int) -> Comp
 
 def _sources(design: NoiseDesign) -> str:
     """The sources of noise, and those of few levels, as a sentence."""
+    if design.shared:
+        counts = design.counts()[np.triu_indices(len(design.values), 1)]
+        counts = counts[counts >= FEWEST_SHARED]
+        least, most, all_of = int(counts.min()), int(counts.max()), design.values.shape[1]
+        if least == all_of:
+            return f"These {all_of:,} samples are taken as drawn from others like them."
+        span = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        return (
+            f"Each pair is compared on the samples both have, {span} of {all_of:,}: what lacks must not "
+            "depend on how well a model did."
+        )
     drawn = [f"{count} of {name}" for name, count in design.levels.items() if name not in design.fixed]
     items = len(np.unique(design.factors[ITEM]))
     told = f"{items:,} items" + (f", {names(drawn)}, each a sample of others like them" if drawn else "")
@@ -137,4 +162,4 @@ def visible_of(column: MeanColumn, claims: int, alpha: float) -> float:
     """The smallest difference that the median pair could have shown, four times out of five."""
     k = len(column.means)
     apart = column.differences.visible(alpha / max(claims, 1))
-    return float(np.median(apart[np.triu_indices(k, 1)]))
+    return float(np.nanmedian(apart[np.triu_indices(k, 1)]))

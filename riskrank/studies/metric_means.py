@@ -8,10 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
+from riskrank.asked.reading import SHARED
 from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.sampling.mean_intervals import mean_intervals, share_intervals
 from riskrank.engine.sampling.task_parts import task_column_means
-from riskrank.engine.types import Floats
+from riskrank.engine.types import Floats, Integers
 from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
@@ -77,8 +78,12 @@ class MetricMeans:
 
     def difference(self, one: int, other: int) -> str:
         """The difference of the means of two models, in points if they are shares."""
+        return self.gap(float(self.mean[one] - self.mean[other]))
+
+    def gap(self, difference: float) -> str:
+        """A difference of means, in points if they are shares."""
         scale, unit = (100, " points") if self.share else (1, "")
-        return rounded(scale * float(self.mean[one] - self.mean[other]), self.decimals) + unit
+        return rounded(scale * difference, self.decimals) + unit
 
     def both(self, one: int, other: int) -> tuple[str, str]:
         """The means of two models beside each other, with digits that tell them apart."""
@@ -109,17 +114,22 @@ def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
         In the order of the table's metrics.
     """
     raw, tasks = [table.raw(model) for model in range(len(table.models))], tasks_of(table)
+    units: Sequence[Integers] = table.clusters
     strata = 1 if tasks is None else len(tasks.names)
-    freedom = np.array([float(len(np.unique(cluster)) - strata) for cluster in table.clusters])
     found = []
     for at, spec in enumerate(table.metrics):
         columns = [scores[:, at] for scores in raw]
+        if table.options.missing == SHARED:
+            there = [np.isfinite(column) for column in columns]
+            columns = [column[own] for column, own in zip(columns, there, strict=True)]
+            units = [cluster[own] for cluster, own in zip(table.clusters, there, strict=True)]
         each = [
             cluster_means(column[:, None], np.unique(cluster, return_inverse=True)[1])
             if tasks is None
             else task_column_means(column[:, None], cluster, tasks, model)
-            for model, (column, cluster) in enumerate(zip(columns, table.clusters, strict=True))
+            for model, (column, cluster) in enumerate(zip(columns, units, strict=True))
         ]
+        freedom = np.array([float(len(np.unique(cluster)) - strata) for cluster in units])
         mean, error = (np.array([float(getattr(one, name)[0]) for one in each]) for name in ("mean", "error"))
         share = is_share(spec, columns)
         lower = (spec.direction == "lower") != (spec.transform == "neg_log")

@@ -8,6 +8,7 @@ import numpy as np
 
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.flags import among_commas
+from riskrank.asked.reading import SHARED
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.enough import little_left, require_most
 from riskrank.scores.table.further_columns import hint_for_parts
@@ -42,7 +43,7 @@ def completed(scores: Scores, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
     if scores.options.missing == "drop":
         return _drop(scores, rows, gaps)
     irregular = not scores.options.unpaired and _absent(scores, rows) > 0
-    if scores.options.missing == "keep":
+    if scores.options.missing in ("keep", SHARED):
         return (_with_empty_rows(rows, _covered(scores, rows.model, rows.sample)) if irregular else rows), ()
     _require_every_model(scores, rows.model)
     if irregular:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from riskrank.asked.reading import SHARED
 from riskrank.engine.evidence.crossed import FEWEST_LEVELS
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, option
@@ -36,11 +37,26 @@ class NoiseDesign:
     levels: dict[str, int]
     values: Floats
 
+    @classmethod
+    def of_samples(cls, draws: Floats) -> NoiseDesign:
+        """Samples alone, of which every model has some: scores by model, sample, draw (one) and metric."""
+        return cls({ITEM: np.arange(draws.shape[1])}, {}, draws[:, :, 0])
+
     def differences(self, one: int, other: int, metric: int) -> tuple[Floats, Booleans]:
         """Differences of two models on what both were scored on, and which combinations these are."""
         apart = self.values[one, :, metric] - self.values[other, :, metric]
         shared = np.isfinite(apart)
         return apart[shared], shared
+
+    def counts(self, metric: int = 0) -> Integers:
+        """Combinations that both models of each pair were scored on, shape (k, k)."""
+        there = np.isfinite(self.values[:, :, metric]).astype(np.int64)
+        return there @ there.T
+
+    @property
+    def shared(self) -> bool:
+        """Whether samples are all that varies, and each pair is compared on those both have."""
+        return not self.levels
 
     @property
     def fixed(self) -> list[str]:
@@ -53,17 +69,25 @@ class NoiseDesign:
         return [name for name, count in self.levels.items() if FEWEST_LEVELS <= count < FEWEST_LEVELS + 2]
 
 
-def refuse_tasks(scores: Scores) -> None:
-    """Refuse tasks beside sources of noise.
+def refuse_more(scores: Scores, time: str = "") -> None:
+    """Refuse tasks and an order of time where samples and sources of noise are all that varies.
 
     Raises
     ------
     UsageError
     """
+    named = ",".join(scores.options.noise)
+    asked = option("noise", named) if named else option("missing", SHARED)
+    if time:
+        raise UsageError(
+            f"{asked} knows no order of time",
+            found=f"samples in the order of {time}",
+            hint=f"{option('time', 'none')} says that their order means nothing",
+        )
     if scores.has("task"):
         raise UsageError(
-            f"{option('noise', ','.join(scores.options.noise))} knows no tasks",
-            found="items and the sources that are named are all that varies",
+            f"{asked} knows no tasks",
+            found="samples and the sources that are named are all that varies",
             hint=f"leave the tasks out: {option('task', 'none')}, or compare on one with {option('where')}",
         )
 

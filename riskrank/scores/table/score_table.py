@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from riskrank.asked.reading import ReadOptions
+from riskrank.asked.reading import SHARED, ReadOptions
 from riskrank.engine.types import Integers
 from riskrank.errors import InputError
 from riskrank.scores.files.opening import InputFile, Source
@@ -18,6 +18,7 @@ from riskrank.scores.table.filled import FILLING, filled
 from riskrank.scores.table.folds import fold_design
 from riskrank.scores.table.metrics import oriented, resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.noise import NoiseDesign, noise_design, refuse_more
 from riskrank.scores.table.oriented import ScoreTable
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.rows import Rows
@@ -95,17 +96,19 @@ def _laid_out(scores: Scores, specs: tuple[MetricSpec, ...], warnings: Sequence[
     scores, specs, of_task = of_one_column(scores, specs)
     noise = None
     if scores.has("noise"):
-        from riskrank.scores.table.noise import noise_design, refuse_tasks
-
-        refuse_tasks(scores)
+        refuse_more(scores)
         noise = noise_design(scores, np.where(scores.invalid(), np.nan, values))
         scores = replace(scores, options=replace(scores.options, repeats="mean"))
     scores, time = in_time(scores)
+    if scores.options.missing == SHARED:
+        refuse_more(scores, time)
     rows, dropped = assemble(scores, values)
     constant = () if scores.options.allow_constant else constant_metrics(scores, rows.values, specs)
     for error in chain(incomplete_tasks(scores, rows), constant):
         raise error
     table = _table(scores, rows, specs, (*scores.notes.warnings, *warnings, *dropped))
+    if scores.options.missing == SHARED:
+        return replace(table, noise=NoiseDesign.of_samples(table.as_draws()))
     table = _with_folds(_with_suite(table, scores, of_task), scores)
     if noise is not None:
         return replace(table, noise=noise)

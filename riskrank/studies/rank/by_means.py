@@ -10,9 +10,15 @@ import numpy as np
 
 from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio
 from riskrank.engine.evidence.crossed import Components
+from riskrank.engine.evidence.shared import (
+    FEWEST_SHARED,
+    groups_apart,
+    order_of_wins,
+    wins_in_a_circle,
+)
 from riskrank.engine.family import Family, Side
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import UsageError, option
+from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document
 from riskrank.studies.findings import Finding, Sentences
@@ -37,6 +43,8 @@ class MeanRanking:
     Attributes
     ----------
     column : MeanColumn
+    samples : Integers or None
+        Samples that both models of each pair have, shape (k, k); None where all models have all.
     means : MetricMeans
         As the file has them.
     ranking : Ranking
@@ -49,6 +57,7 @@ class MeanRanking:
     """
 
     column: MeanColumn
+    samples: Integers | None
     means: MetricMeans
     ranking: Ranking
     p_adjusted: Floats | None
@@ -67,6 +76,11 @@ class MeanRanking:
             return []
         shown = family.significant(self.p_adjusted[self.first])
         return [i for i in self.ranking.order[1:].tolist() if shown[i]]
+
+    @property
+    def not_compared(self) -> list[int]:
+        """Models that share too few samples with the first."""
+        return [i for i in self.ranking.order[1:].tolist() if not self.column.compared[self.first, i]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +136,9 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
     for at, means in enumerate(metric_means(table)):
         column = mean_column(table, at)
         assert column is not None
-        found.append(_ranked(column, means, family, tested=tested))
+        _require_order(table, column, family)
+        samples = table.noise.counts(at) if table.noise is not None and table.noise.shared else None
+        found.append(_ranked(column, samples, means, family, tested=tested))
     case = MeanCase(table.models, found, family, why_means(table))
     findings = [*_findings(case)]
     said = SENTENCES.verdict(findings, case, assuming([one.means for one in found]))
@@ -137,7 +153,9 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
         rankings=found,
         family=family,
         why=case.why,
-        components=None if table.noise is None else components_of(table, _first_two(found[0]), 0),
+        components=None
+        if table.noise is None or table.noise.shared
+        else components_of(table, _first_two(found[0]), 0),
     )
 
 
@@ -157,23 +175,56 @@ def _refuse(table: ScoreTable, settings: RankSettings) -> None:
         raise UsageError(f"{asked[0]} looks at single samples", found=why_means(table).rstrip("."), hint=hint)
 
 
-def _ranked(column: MeanColumn, means: MetricMeans, family: Family, *, tested: bool) -> MeanRanking:
-    k = len(column.means)
-    p_adjusted = column.differences.p_pairs(family) if tested else None
+def _require_order(table: ScoreTable, column: MeanColumn, family: Family) -> None:
+    """Refuse models that nothing compares, and wins that lead back to where they start (method §20).
+
+    Raises
+    ------
+    InputError
+        With the groups, or with the pairs of the circle.
+    """
+    groups = [[table.models[i] for i in group] for group in groups_apart(column.compared)]
+    if len(groups) > 1:
+        raise InputError(
+            f"models that share fewer than {FEWEST_SHARED} samples with any other group have no common order",
+            found=f"{len(groups)} groups: {'; '.join(listing(group, 4) for group in groups[:4])}",
+            hint="rank one of them" + (f": {option('models', ','.join(groups[0]))}" if groups[0][1:] else ""),
+            ways=[
+                (option("models", ",".join(group)), {"models": tuple(group)}) for group in groups if group[1:]
+            ],
+        )
+    circle = wins_in_a_circle(family.significant(column.p_pairs(family)))
+    if circle:
+        wins = [f"{table.models[i]} is shown to be better than {table.models[j]}" for i, j in circle]
+        raise InputError(
+            f"there is no common order by the mean of {column.name}: wins lead back to where they start",
+            found=listing(wins, 6),
+            hint="compare two: " + option("models", ",".join(table.models[i] for i in circle[0])),
+        )
+
+
+def _ranked(
+    column: MeanColumn, samples: Integers | None, means: MetricMeans, family: Family, *, tested: bool
+) -> MeanRanking:
+    k, pairs = len(column.means), int(column.compared.sum()) // 2
+    p_adjusted = column.p_pairs(family) if tested else None
     shown: Booleans = np.zeros((k, k), dtype=bool) if p_adjusted is None else family.significant(p_adjusted)
-    ranking = rank_by_ratio(shown, -column.means, tested=tested)
-    ranking = replace(ranking, score=column.means)
+    score = -column.means
+    if samples is not None:
+        score = np.argsort(order_of_wins(shown, column.means)).astype(np.float64)
+    ranking = replace(rank_by_ratio(shown, score, tested=tested), score=column.means)
     if not tested:
-        return MeanRanking(column, means, ranking, None, None, None, None)
-    low, high = column.differences.interval(family.level(k * (k - 1) // 2))
+        return MeanRanking(column, samples, means, ranking, None, None, None, None)
+    low, high = column.differences.interval(family.level(pairs))
     first = int(ranking.order[0])
-    visible = visible_of(column, k * (k - 1) // 2, family.alpha)
-    return MeanRanking(column, means, ranking, p_adjusted, low[:, first], high[:, first], visible)
+    visible = visible_of(column, pairs, family.alpha)
+    return MeanRanking(column, samples, means, ranking, p_adjusted, low[:, first], high[:, first], visible)
 
 
 def _rows(one: MeanRanking, table: ScoreTable, family: Family, top: int | None) -> list[RankRow]:
     units, ranking = units_of(one.column.name, table.metrics), one.ranking
-    gap = units.of(one.column.means - one.column.means[one.first])
+    means = units.of(one.column.means) if one.samples is None else one.means.mean
+    gap = units.of(one.column.differences.value[:, one.first])
     low, high = units.interval(one.low, one.high)
     return [
         RankRow(
@@ -186,15 +237,19 @@ def _rows(one: MeanRanking, table: ScoreTable, family: Family, top: int | None) 
             losses=_place(ranking.losses, i),
             tier=_place(ranking.tier, i),
             score=float(ranking.score[i]),
-            mean=float(units.of(one.column.means)[i]),
+            mean=float(means[i]),
             tvar=None,
-            difference=float(gap[i]),
-            difference_low=None if low is None else float(low[i]),
-            difference_high=None if high is None else float(high[i]),
+            difference=_known(gap, i),
+            difference_low=_known(low, i),
+            difference_high=_known(high, i),
             decided=None if one.p_adjusted is None else True,
         )
         for i in ranking.order[:top].tolist()
     ]
+
+
+def _known(values: Floats | None, model: int) -> float | None:
+    return None if values is None or np.isnan(values[model]) else float(values[model])
 
 
 def _place(values: Integers | None, model: int) -> int | None:
@@ -221,14 +276,17 @@ def _findings(case: MeanCase) -> list[Finding]:
     for one in case.rankings:
         beaten, order = one.beaten(case.family), one.ranking.order.tolist()
         kind, answer = "level", None if one.p_adjusted is None else Side.OPEN
-        if len(beaten) == len(order) - 1:
-            kind, answer = "ahead", Side.SHOWN
+        apart = one.not_compared
+        compared = tuple(i for i in order if i not in apart)
+        if len(beaten) == len(compared) - 1:
+            kind, answer = "ahead-of-those-compared" if apart else "ahead", Side.SHOWN
         kind = kind if one.p_adjusted is not None else "not-tested"
-        level = tuple(i for i in order if i not in beaten)
-        named = tuple(order) if kind == "ahead" else level
+        named = tuple(i for i in compared if i not in beaten) if kind == "level" else compared
         found.append(Finding(kind=kind, models=named, on=one.column.name, answer=answer))
         if len(case.rankings) == 1:
-            found.append(Finding(kind="gain", models=(order[0], order[1]), on=one.column.name))
+            found.append(Finding(kind="gain", models=compared[:2], on=one.column.name))
+        if apart:
+            found.append(Finding(kind="not-compared", models=(order[0], *apart), on=one.column.name))
     found.append(Finding(kind="counted-as", figures={"worth": case.rankings[0].column.worth}))
     if len(case.rankings) == 1 and case.rankings[0].visible is not None:
         found.append(Finding(kind="visible", figures={"difference": case.rankings[0].visible}))
@@ -243,9 +301,22 @@ def _ahead(finding: Finding, case: MeanCase) -> str:
     return f"Ship {first}: its mean {finding.on} is significantly better than that of {all_others(others)}."
 
 
+def _ahead_of_some(finding: Finding, case: MeanCase) -> str:
+    first, *others = (case.models[i] for i in finding.models)
+    better = f"{first} has a significantly better mean {finding.on} than {names(others)}"
+    return f"{better}, and was not compared with all others: nobody is to ship from this alone."
+
+
+def _not_compared(finding: Finding, case: MeanCase) -> str:
+    first, *others = (case.models[i] for i in finding.models)
+    return (
+        f"{first} is not compared with {listing(others, 4)}: they share fewer than {FEWEST_SHARED} samples."
+    )
+
+
 def _level(finding: Finding, case: MeanCase) -> str:
     level = [case.models[i] for i in finding.models]
-    one, k = case.of(finding.on), len(case.models)
+    one, k = case.of(finding.on), len(finding.models) + len(case.of(finding.on).beaten(case.family))
     beats = len(one.beaten(case.family))
     beaten = f"; {level[0]}'s is shown to be better than {beats} of {k - 1} others'" if beats else ""
     if len(level) == k and k > 2:
@@ -268,6 +339,16 @@ def _gain(finding: Finding, case: MeanCase) -> str:
         ends = (-one.high[following], -one.low[following])
         ends = (-ends[1], -ends[0]) if one.means.lower else ends
         span = f" (difference {one.means.span(float(ends[0]), float(ends[1]))})"
+    shared = one.samples
+    if shared is not None and shared[first, following] < max(
+        shared[first, first], shared[following, following]
+    ):
+        gap = float(one.column.differences.value[first, following])
+        way, other = "better" if gap >= 0 else "worse", case.models[following]
+        return (
+            f"On the {shared[first, following]:,} samples both have, the mean {finding.on} of "
+            f"{case.models[first]} is {one.means.gap(abs(gap))} {way} than that of {other}{span}."
+        )
     against = one.means.against(first, following)
     return f"{case.models[first]}'s mean {finding.on} is {against} of {case.models[following]}{span}."
 
@@ -275,6 +356,8 @@ def _gain(finding: Finding, case: MeanCase) -> str:
 SENTENCES: Sentences[MeanCase] = Sentences(
     {
         "ahead": _ahead,
+        "ahead-of-those-compared": _ahead_of_some,
+        "not-compared": _not_compared,
         "level": _level,
         "not-tested": _not_tested,
         "gain": _gain,

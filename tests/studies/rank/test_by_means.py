@@ -109,3 +109,83 @@ def test_a_gate_on_means_of_folds():
     assert even.rows[0].samples == 5
     with pytest.raises(UsageError, match="fold's score is a mean"):
         rr.gate(frame, better="m0:m1", on="ssd", **options)
+
+
+def board(holes=0.4, tasks=30, lift=0.0, seed=0, k=5):
+    """Scores of k models on tasks of unequal difficulty, of which every model lacks some."""
+    rng = np.random.default_rng(seed)
+    hard = np.sort(rng.normal(0, 10, tasks))
+    scores = 50 + hard + rng.normal(0, 3, (k, tasks))
+    scores[0] += lift
+    scores[rng.random((k, tasks)) < holes] = np.nan
+    names = [f"m{i}" for i in range(k)]
+    return pl.DataFrame(
+        {"model": names} | {f"task{t:02}": scores[:, t] for t in range(tasks)}, nan_to_null=True
+    )
+
+
+def test_a_board_with_holes_is_compared_on_what_each_pair_has():
+    found = rr.rank(board(lift=8.0), higher="*")
+    assert found.verdict.startswith(
+        "Ship m0: its mean score is significantly better than that of all 4 others."
+    )
+    assert "samples both have, the mean score of m0 is" in found.verdict
+    assert found.document.provenance.settings["missing"] == "shared"
+    level = rr.rank(board(), higher="*")
+    assert "no test" in level.verdict.lower()
+
+
+def test_harder_tasks_of_a_model_are_not_held_against_it():
+    frame = board(holes=0.0, lift=6.0, tasks=24)
+    easy = [f"task{t:02}" for t in range(12, 24)]
+    frame = frame.with_columns(
+        pl.when(pl.col("model") == "m0").then(None).otherwise(pl.col(easy)).name.keep()
+    )
+    found = rr.rank(frame, higher="*")
+    assert found.rows[0].model == "m0" and found.rows[0].mean < min(row.mean for row in found.rows[1:])
+    lower = rr.rank(frame.with_columns(-pl.exclude("model")), lower="*")
+    assert [row.model for row in lower.rows] == [row.model for row in found.rows]
+    assert lower.rows[1].difference == pytest.approx(-found.rows[1].difference)
+
+
+def long(scores):
+    rows = [(m, t, s) for m, own in scores.items() for t, s in own.items()]
+    return pl.DataFrame(rows, schema=["model", "sample", "acc"], orient="row")
+
+
+def few(of, tasks, lift=0.0, seed=0):
+    rng = np.random.default_rng([seed, *of.encode()])
+    return {f"t{t:02}": 10 + t + lift + rng.normal(0, 0.5) for t in tasks}
+
+
+def test_a_pair_of_few_shared_samples_is_not_compared():
+    scores = {"a": few("a", range(10), 5.0), "b": few("b", range(20)), "c": few("c", range(8, 20), 1.0)}
+    found = rr.rank(long(scores), wide=True, higher="acc", missing="shared")
+    assert "a has a significantly better mean acc than b, and was not compared" in found.verdict
+    assert "a is not compared with c: they share fewer than 6 samples." in found.verdict
+    row = next(row for row in found.rows if row.model == "c")
+    assert (row.difference, row.difference_low) == (None, None)
+
+
+def test_groups_that_nothing_connects_and_circles_of_wins_are_refused():
+    scores = {"a": few("a", range(10)), "b": few("b", range(10)), "c": few("c", range(10, 20))}
+    with pytest.raises(InputError, match="share fewer than 6 samples") as caught:
+        rr.rank(long(scores), wide=True, higher="acc", missing="shared")
+    assert caught.value.found == "2 groups: a and b; c" and "models='a,b'" in str(caught.value)
+    ahead = {"x": ("a", "b"), "y": ("b", "c"), "z": ("c", "a")}
+    scores = {name: {} for name in "abc"}
+    for part, (winner, loser) in ahead.items():
+        for t in range(8):
+            scores[winner][f"{part}{t}"] = 5.0 + 0.1 * t
+            scores[loser][f"{part}{t}"] = 1.0 - 0.1 * t
+    with pytest.raises(InputError, match="wins lead back to where they start") as caught:
+        rr.rank(long(scores), wide=True, higher="acc", missing="shared")
+    assert caught.value.found.count("is shown to be better than") == 3
+
+
+@pytest.mark.parametrize(
+    "more", [{"unpaired": True}, {"cluster": "group"}, {"folds": 5}, {"noise": ["seed"]}]
+)
+def test_shared_samples_are_all_that_is_known(more):
+    with pytest.raises(UsageError, match="contradict"):
+        rr.rank(long({"a": few("a", range(9)), "b": few("b", range(9))}), missing="shared", **more)

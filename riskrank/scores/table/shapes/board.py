@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.asked.reading import ReadOptions
+from riskrank.asked.reading import SHARED, RankReading, ReadOptions
 from riskrank.errors import InputError, by_door, listing
 from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.measures import left_out, scores_and_bookkeeping
@@ -41,7 +41,8 @@ def as_board(
         f"a leaderboard: a row a model ({model}), a column a task ({listing(tasks, 4)}), {len(tasks)} tasks"
     )
     said += f"; left out: {left_out(gone)}" if gone else ""
-    return Reading(said=said, options=with_roles(options, {"model": model}, matrix="score"))
+    more = {"missing": SHARED} if isinstance(options, RankReading) and options.missing == "error" else {}
+    return Reading(said=said, options=with_roles(options, {"model": model}, matrix="score", **more))
 
 
 def on_one_scale(columns: Columns, names: Sequence[str]) -> bool:

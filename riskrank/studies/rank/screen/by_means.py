@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
+
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.bars import with_bars
@@ -37,11 +39,16 @@ def view(document: MeanRankDocument) -> list[Section]:
         sections = [
             side_by_side(models, means, columns, order, lambda at, i: _place(rankings[at], i), "place")
         ]
-    sections += [Line(document.why), _tests(document)]
+    told = [] if document.why in document.verdict else [Line(document.why)]
+    sections += [*told, _tests(document)]
     each = [_table(one, models, one.column.name) for one in rankings] if len(rankings) > 1 else []
     rest: list[Section] = [*also(document.more), *each]
     rest += [] if document.components is None else [shares_table(document.components)]
-    return [*sections, Line(option("explain", True), "Also:"), *asked_for([*rest, _reading()])]
+    return [
+        *sections,
+        Line(option("explain", True), "Also:"),
+        *asked_for([*rest, _reading(shared=rankings[0].samples is not None)]),
+    ]
 
 
 def _table(one: MeanRanking, models: Sequence[str], title: str = "") -> Table:
@@ -52,16 +59,18 @@ def _table(one: MeanRanking, models: Sequence[str], title: str = "") -> Table:
         (Column("model", "left"), lambda i: models[i]),
         with_bars((Column(head(means)), means.of), means, shown),
     ]
+    if (scored := one.samples) is not None and (np.diag(scored) < np.diag(scored).max()).any():
+        columns.insert(2, (Column("scored"), lambda i: f"{scored[i, i]:,}"))
     low, high = one.low, one.high
     if low is not None and high is not None:
-        sign = -1 if means.lower else 1
+        sign, apart = -1 if means.lower else 1, (one.first, *one.not_compared)
 
         def gap(i: int) -> str:
-            return "–" if i == one.first else means.difference(i, one.first)
+            return "–" if i in apart else means.gap(sign * float(one.column.differences.value[i, one.first]))
 
         def interval(i: int) -> str:
             ends = sorted((sign * float(low[i]), sign * float(high[i])))
-            return "–" if i == one.first else means.span(ends[0], ends[1])
+            return "–" if i in apart else means.span(ends[0], ends[1])
 
         columns += [(Column("difference\nto the first"), gap), (Column("interval", "left"), interval)]
     return by_model(title, columns, shown, stub=2)
@@ -78,7 +87,6 @@ def _tests(document: MeanRankDocument) -> Line:
     first = document.rankings[0]
     if first.p_adjusted is None:
         return Line("Nothing was tested.")
-    k = len(first.column.means)
     apart = ", ".join(
         f"{int(document.family.significant(one.p_adjusted).sum())}"
         + (f" on {one.column.name}" if len(document.rankings) > 1 else "")
@@ -91,14 +99,15 @@ def _tests(document: MeanRankDocument) -> Line:
         for one in document.rankings[:1]
         if one.visible is not None and (words := visible_words(one.visible, one.means.share))
     )
-    pairs = counted(k * (k - 1) // 2, "pair")
+    pairs = counted(int(first.column.compared.sum()) // 2, "pair")
     how = f"Student's t of means, {document.family.text}, {document.family.correction.capitalize()}"
     return Line(f"{apart} of {pairs} told apart ({how}); {seen}.")
 
 
-def _reading() -> Line:
+def _reading(*, shared: bool) -> Line:
     return Line(
         "Places hold the true ones of all models together; intervals of the differences hold together for "
-        "all pairs. Distributions and tails are not compared: the rows are no independent samples.",
+        "all pairs. Distributions and tails are not compared: "
+        + ("each pair has samples of its own." if shared else "the rows are no independent samples."),
         "Reading:",
     )

@@ -1,0 +1,79 @@
+"""Pairs compared on the tasks both have: against SciPy, least squares, and brute force over graphs."""
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_rel
+
+from riskrank.engine.evidence.shared import (
+    additive_means,
+    groups_apart,
+    order_of_wins,
+    shared_differences,
+    wins_in_a_circle,
+)
+from riskrank.engine.family import Family
+
+
+def scores(k=5, n=30, holes=0.4, seed=0):
+    rng = np.random.default_rng(seed)
+    found = rng.normal(0, 1, (k, n)) + rng.normal(0, 5, n)
+    found[rng.random((k, n)) < holes] = np.nan
+    return found
+
+
+def test_pairs_are_students_paired_test_on_what_both_have():
+    values = scores()
+    found = shared_differences(values)
+    p = found.p_above()
+    low, high = found.interval(0.1)
+    for i, j in ((0, 1), (2, 4), (3, 0)):
+        both = np.isfinite(values[i]) & np.isfinite(values[j])
+        oracle = ttest_rel(values[i][both], values[j][both], alternative="greater")
+        assert p[i, j] == pytest.approx(oracle.pvalue)
+        ends = ttest_rel(values[i][both], values[j][both]).confidence_interval(0.9)
+        assert (low[i, j], high[i, j]) == pytest.approx((ends.low, ends.high))
+
+
+def test_five_shared_tasks_are_too_few():
+    values = np.full((2, 12), np.nan)
+    values[0, :8], values[1, 3:] = 1.0, 2.0
+    assert np.isnan(shared_differences(values).value[0, 1])
+    values[0, 8] = 1.5
+    assert np.isfinite(shared_differences(values).value[0, 1])
+
+
+def test_additive_means_are_least_squares_and_plain_means_without_holes():
+    values = scores()
+    model, task = np.nonzero(np.isfinite(values))
+    design = np.zeros((model.size, values.shape[0] + values.shape[1]))
+    design[np.arange(model.size), model] = design[np.arange(model.size), 5 + task] = 1
+    fitted = np.linalg.lstsq(design, values[model, task], rcond=None)[0]
+    np.testing.assert_allclose(additive_means(values), fitted[:5] + fitted[5:].mean(), atol=1e-9)
+    whole = scores(holes=0.0)
+    np.testing.assert_allclose(additive_means(whole), whole.mean(axis=1), atol=1e-9)
+
+
+def test_groups_circles_and_orders():
+    edges = np.zeros((6, 6), dtype=bool)
+    for i, j in ((0, 3), (3, 5), (1, 2)):
+        edges[i, j] = edges[j, i] = True
+    assert groups_apart(edges) == [[0, 3, 5], [1, 2], [4]]
+    wins = np.zeros((4, 4), dtype=bool)
+    wins[0, 1] = wins[1, 2] = wins[3, 0] = True
+    assert wins_in_a_circle(wins) == []
+    assert order_of_wins(wins, np.array([0.0, 5.0, 9.0, 1.0])).tolist() == [3, 0, 1, 2]
+    wins[2, 0] = True
+    assert wins_in_a_circle(wins) == [(0, 1), (1, 2), (2, 0)]
+
+
+def test_equal_models_are_told_apart_in_one_board_of_twenty_at_most():
+    family, boards = Family(), 400
+    wrong, found = 0, 0
+    for seed in range(boards):
+        values = scores(k=6, n=24, seed=seed)
+        compared = np.isfinite(shared_differences(values).value) & ~np.eye(6, dtype=bool)
+        wrong += bool((family.adjusted(shared_differences(values).p_above(), compared) <= 0.05).any())
+        values[0] += 2.5
+        found += int((family.adjusted(shared_differences(values).p_above(), compared) <= 0.05)[0].sum())
+    assert wrong / boards <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / boards)
+    assert found / boards >= 4
