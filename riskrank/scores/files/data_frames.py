@@ -71,6 +71,7 @@ def json_columns(
         columns = {str(name): [cells.get(at) for at in index] for name, cells in value.items()}
     elif isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
         names = dict.fromkeys(name for row in value for name in row)
+        require_columns(str(path), [*names])
         require_filled(str(path), len(value), len(names), len(data))
         columns = {str(name): [row.get(name) for row in value] for name in names}
     else:

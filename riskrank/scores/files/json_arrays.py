@@ -34,7 +34,7 @@ class JsonArraySource(FrameInMemory):
                 raise no_unicode(label, name)
             if at is not None:
                 self._halves[name], texts[name] = at + 1, [None] * len(cells)
-        self._frame = pl.DataFrame(texts, schema=dict.fromkeys(texts, pl.String))
+        self._frame = pl.DataFrame([pl.Series(name, cells, pl.String) for name, cells in texts.items()])
         self._data = b""
         self._name_columns(self._frame.columns)
 

@@ -107,6 +107,8 @@ _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "Ä": 
 
 def plain(name: str) -> str:
     """A name with accents and umlauts written without."""
+    if name.isascii():
+        return name
     found = unicodedata.normalize("NFKD", unicodedata.normalize("NFC", name).translate(_UMLAUTS))
     return "".join(char for char in found if not unicodedata.combining(char))
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from riskrank.engine.types import Booleans, Integers
 from riskrank.scores.exports.unscored import ABSENT, COLUMN
+from riskrank.scores.files.source import Source
 from riskrank.scores.table.scores import Scores
 
 # A table of all cells is made while it is at most this many times larger than the scores.
@@ -64,10 +65,8 @@ def scored(scores: Scores) -> tuple[Scored, ...]:
     rows = _by_cell(model, metric, absent.shape)
     lacking = _by_cell(model[blank], metric[blank], absent.shape)
     why: dict[tuple[int, int], Counter[str]] = {}
-    reasons = _reasons(scores, blank)
-    for who, what, reason in zip(model[blank].tolist(), metric[blank].tolist(), reasons, strict=True):
-        if reason:
-            why.setdefault((who, what), Counter())[reason] += 1
+    for place, reason in _reasons(scores, blank):
+        why.setdefault((int(model[place]), int(metric[place])), Counter())[reason] += 1
     return tuple(
         Scored(
             model=scores.models[who],
@@ -126,18 +125,21 @@ def _by_cell(model: Integers, metric: Integers, shape: tuple[int, ...]) -> Integ
     return found
 
 
-def _reasons(scores: Scores, blank: Booleans) -> Iterator[str]:
-    """Why each row without a score has none, as its file tells it."""
-    rows = scores.frame["row"].to_numpy()[blank].astype(np.int64)
-    starts = [file.start for file in scores.notes.files]
-    told: dict[int, pl.Series | None] = {}
-    for row in rows.tolist():
-        at = int(np.searchsorted(starts, row, side="right")) - 1
-        if at not in told:
-            source = scores.notes.files[at].source
-            column = source.load([COLUMN])[COLUMN] if COLUMN in source.columns else None
-            told[at] = column if column is not None and column.dtype == pl.String else None
-        reasons = told[at]
-        reason = "" if reasons is None else (reasons[row - starts[at]] or "").strip()
+def _reasons(scores: Scores, blank: Booleans) -> Iterator[tuple[int, str]]:
+    """Rows without a score whose file tells why, and what it tells."""
+    files, starts = scores.notes.files, np.array([file.start for file in scores.notes.files])
+    rows = scores.frame["row"].to_numpy().astype(np.int64)
+    inside = np.searchsorted(starts, rows, side="right") - 1
+    told = [_told(file.source) for file in files]
+    tells = np.array([column is not None for column in told])
+    for place in np.flatnonzero(blank & tells[inside]).tolist():
+        at = inside[place]
+        reason = (told[at][int(rows[place] - starts[at])] or "").strip()
         # A column of numbers that happens to be called so says nothing.
-        yield reason if any(map(str.isalpha, reason)) else ""
+        if any(map(str.isalpha, reason)):
+            yield place, reason
+
+
+def _told(source: Source) -> pl.Series | None:
+    column = source.load([COLUMN])[COLUMN] if COLUMN in source.columns else None
+    return column if column is not None and column.dtype == pl.String else None

@@ -62,11 +62,18 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
 
 
 def _may_name_models(columns: Columns, name: str) -> bool:
-    if columns.kind(name) not in ("text", "number") or columns.frame[name].dtype.is_nested():
+    # Cheap questions come first: wide tables have many columns.
+    if not names_something(name) or words(name) & _TEXTS:
         return False
-    if columns.kind(name) == "number" and not (columns.whole(name) and columns.count(name) <= _MOST_MODELS):
+    kind = columns.kind(name)
+    if kind not in ("text", "number") or columns.frame[name].dtype.is_nested():
         return False
-    return names_something(name) and not words(name) & _TEXTS and not columns.gaps(name)
+    # Only its name says of a number that it is a model's.
+    if kind == "number" and not (
+        synonym("model", [name]) and columns.whole(name) and columns.count(name) <= _MOST_MODELS
+    ):
+        return False
+    return not columns.gaps(name)
 
 
 def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
