@@ -175,7 +175,7 @@ COMMANDS = (
         separates share a tier. Under the tables stand the hidden risks: models with a mean at least as
         high as another's and a mean of the worst 5 % that is significantly lower.""",
         settings="studies.rank.options:RankSettings",
-        reading="asked.reading:RankReading",
+        reading="asked.shared:RankReading",
         study="rank.study:rank",
         papers=(
             Paper(

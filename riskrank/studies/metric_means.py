@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from riskrank.asked.reading import SHARED
+from riskrank.asked.shared import SHARED
 from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.sampling.mean_intervals import mean_intervals, share_intervals
 from riskrank.engine.sampling.task_parts import task_column_means

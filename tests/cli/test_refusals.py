@@ -83,6 +83,8 @@ def test_lists_of_anything_are_text():
 @pytest.mark.parametrize("options", [(), ("--sql", "SELECT * FROM t")])
 def test_times_with_a_zone_without_the_package_they_need(refused, tmp_path, monkeypatch, options):
     duckdb = pytest.importorskip("duckdb")
+    if int(duckdb.__version__.partition(".")[0]) > 1:
+        pytest.skip("DuckDB 2 reads times with a zone by itself")
     monkeypatch.setitem(sys.modules, "pytz", None)
     path = tmp_path / "t.duckdb"
     with duckdb.connect(str(path)) as connection:

@@ -1,4 +1,4 @@
-"""Models that were scored on different tasks, compared pair by pair on the tasks both have (method §20).
+"""Models that were scored on different tasks, compared pair by pair on the tasks both have (method §16).
 
 A pair of fewer shared tasks than :data:`FEWEST_SHARED` is not compared. Means of what is there would rank a
 model by the tasks it lacks; least squares of models plus tasks do not, and order what tests leave open.

@@ -8,7 +8,7 @@ import numpy as np
 
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.flags import among_commas
-from riskrank.asked.reading import SHARED
+from riskrank.asked.shared import SHARED
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.enough import little_left, require_most
 from riskrank.scores.table.further_columns import hint_for_parts

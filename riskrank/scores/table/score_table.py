@@ -9,7 +9,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from riskrank.asked.reading import SHARED, ReadOptions
+from riskrank.asked.reading import ReadOptions
+from riskrank.asked.shared import SHARED
 from riskrank.engine.types import Integers
 from riskrank.errors import InputError
 from riskrank.scores.files.opening import InputFile, Source

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.asked.reading import SHARED, RankReading, ReadOptions
+from riskrank.asked.reading import ReadOptions
+from riskrank.asked.shared import SHARED, RankReading
 from riskrank.errors import InputError, by_door, listing
 from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.measures import left_out, scores_and_bookkeeping
