@@ -99,7 +99,7 @@ def require_order(table: ScoreTable, column: MeanColumn, family: Family) -> None
 def ranked_by_mean(
     column: MeanColumn, samples: Integers | None, means: MetricMeans, family: Family, *, tested: bool
 ) -> MeanRanking:
-    """Order models by their means, by least squares where they have samples of their own, and test all pairs."""
+    """Order models by their means, of samples of their own by least squares, and test all pairs."""
     k, pairs = len(column.means), int(column.compared.sum()) // 2
     p_adjusted = column.p_pairs(family) if tested else None
     shown: Booleans = np.zeros((k, k), dtype=bool) if p_adjusted is None else family.significant(p_adjusted)
