@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from riskrank.asked.commands import PAPERS
 from riskrank.errors import UsageError, did_you_mean, listing
 from riskrank.shown.formats.data import SCHEMA_VERSION
-from riskrank.studies.document import Document, Provenance
+from riskrank.studies.document import Document, FindingEntry, Provenance
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -98,6 +98,7 @@ def _meta(kind: type[Document], name: str) -> dict[str, Any]:
     properties["verdict"] = {"type": ["string", "null"]}
     optional = {"config": properties.pop("config") | {"type": "string"}}
     optional["scored"] = properties.pop("scored")
+    optional["findings"] = {"type": "array", "items": _record(FindingEntry)}
     optional |= {entry: _record(of) for entry, of in kind.entries.items()}
     return {"type": "object", "properties": properties | optional, "required": list(properties)}
 

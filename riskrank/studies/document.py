@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
+from riskrank.errors import spell
 from riskrank.scores.table.scored import Scored
 
 Row = TypeVar("Row")
@@ -159,5 +160,10 @@ class Document(Generic[Row]):
         return None
 
     def meta(self) -> Mapping[str, Any]:
-        """Entries of ``meta`` beyond the provenance."""
+        """Entries of ``meta`` beyond the provenance and the findings."""
         return {}
+
+    def described(self) -> dict[str, Any]:
+        """Entries of ``meta`` beyond the provenance: what was found, and what the kind of document adds."""
+        found = [{**vars(one), "sentence": spell(one.sentence, flags=True)} for one in self.findings]
+        return {"findings": found, **self.meta()} if found else dict(self.meta())

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from riskrank.engine.family import Side
 from riskrank.studies.document import FindingEntry
-from riskrank.studies.said import Said, fitting
+from riskrank.studies.said import fitting
 
 Case = TypeVar("Case")
 
@@ -54,34 +54,36 @@ class Sentences(Generic[Case]):
 
     of_kind: Mapping[str, Callable[[Finding, Case], str]]
 
-    def say(self, finding: Finding, case: Case) -> str:
-        """One finding in words."""
-        return self.of_kind[finding.kind](finding, case)
-
-    def verdict(self, findings: Sequence[Finding], case: Case, assuming: str = "") -> Said:
-        """As many findings as a reader takes in, and the others for who asks.
+    def told(
+        self, findings: Sequence[Finding], case: Case, models: Sequence[str], assuming: str = ""
+    ) -> dict[str, Any]:
+        """The findings as a document tells them: as many as a reader takes in, the others, all as entries.
 
         Parameters
         ----------
         findings : sequence of Finding
             The gravest first.
         case : Case
+        models : sequence of str
         assuming : str
             What all of it rests on, said before the first.
-        """
-        first, *rest = (self.say(one, case) for one in findings)
-        return fitting([assuming + first, *rest])
 
-    def entries(self, findings: Sequence[Finding], case: Case, models: Sequence[str]) -> list[FindingEntry]:
-        """All findings as a document writes them."""
-        return [
+        Returns
+        -------
+        dict
+            The fields ``verdict``, ``more`` and ``findings`` of a document.
+        """
+        sentences = [self.of_kind[one.kind](one, case) for one in findings]
+        said = fitting([assuming + sentences[0], *sentences[1:]])
+        entries = [
             FindingEntry(
                 one.kind,
                 [models[i] for i in one.models],
                 one.on or None,
                 dict(one.figures),
                 None if one.answer is None else one.answer.word,
-                self.say(one, case),
+                sentence,
             )
-            for one in findings
+            for one, sentence in zip(findings, sentences, strict=True)
         ]
+        return {"verdict": said.verdict, "more": said.more, "findings": entries}

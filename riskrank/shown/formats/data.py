@@ -41,7 +41,7 @@ def to_json(document: Document) -> str:
         **({"scored": [vars(entry) for entry in origin.scored]} if origin.scored else {}),
         "verdict": spell(document.verdict, flags=True) or None,
         "warnings": [spell(warning, flags=True) for warning in origin.warnings],
-        **document.meta(),
+        **document.described(),
     }
     head = {"schema": f"riskrank/{document.schema}", "schema_version": SCHEMA_VERSION, "meta": meta}
     text = json.dumps(_plain(head | {"results": []}), indent=2, ensure_ascii=False, allow_nan=False)

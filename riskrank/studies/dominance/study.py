@@ -20,8 +20,9 @@ from riskrank.studies.distributions import refuse_distributions
 from riskrank.studies.document import Provenance
 from riskrank.studies.dominance.case import DominanceCase
 from riskrank.studies.dominance.columns import DominanceColumn
+from riskrank.studies.dominance.findings import dominance_findings
 from riskrank.studies.dominance.options import DominanceSettings
-from riskrank.studies.dominance.verdict import dominance_verdict
+from riskrank.studies.dominance.sentences import SENTENCES
 from riskrank.studies.groups.study import GroupedDocument, Standing, study_by_group
 from riskrank.studies.judged.chapter import (
     JudgedChapter,
@@ -33,6 +34,7 @@ from riskrank.studies.judged.chapter import (
 from riskrank.studies.metric_means import MetricMeans, metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
+from riskrank.studies.said import assuming
 from riskrank.studies.settings import claims_of, described_tests, inference_of
 from riskrank.studies.suites.chapter import First, SuiteChapter, suite_chapter
 from riskrank.studies.suites.column import better_by
@@ -185,12 +187,19 @@ def dominance(
     }
     suite = suite_chapter(table, score_tables(table, settings), leaders, inference, settings.tasks)
     judged = judged_chapter(table)
-    said = dominance_verdict(DominanceCase(found, means, table.models, inference, suite, judged))
+    case = DominanceCase(
+        models=table.models,
+        means=means,
+        columns=[column.name for column in found],
+        suite=suite,
+        judged=judged,
+        tested=inference.test,
+        tests={column.name: column for column in found},
+    )
     return DominanceDocument(
         provenance=_provenance(table, settings, inference, found),
         rows=[*_rows(found, table.models)],
-        verdict=said.verdict,
-        more=said.more,
+        **SENTENCES.told(dominance_findings(case), case, table.models, assuming(means, judged)),
         means=means,
         by_column=tuple(found),
         inference=inference,

@@ -56,9 +56,8 @@ class MeanRankDocument(Document[RankRow]):
         return f"Which of {len(self.about)} models?"
 
     def meta(self) -> Mapping[str, Any]:
-        """What was found, and what could have been."""
-        visible = {one.column.name: one.visible for one in self.rankings}
-        return {"findings": [vars(one) for one in self.findings], "smallest_visible": visible}
+        """What could have been found."""
+        return {"smallest_visible": {one.column.name: one.visible for one in self.rankings}}
 
 
 def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument:
@@ -85,15 +84,12 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
         samples = table.noise.counts(at) if table.noise is not None and table.noise.shared else None
         found.append(ranked_by_mean(column, samples, means, family, tested=tested))
     case = MeanCase(table.models, found, family, why_means(table))
-    findings = [*mean_findings(case)]
-    said = SENTENCES.verdict(findings, case, assuming([one.means for one in found]))
+    rests_on = assuming([one.means for one in found])
     described = {"per_metric": settings.per_metric, "family": "pairs of models"} | family.settings
     return MeanRankDocument(
         provenance=provenance("rank", table, settings, described),
         rows=[row for one in found for row in _rows(one, table, family, settings.top)],
-        verdict=said.verdict,
-        more=said.more,
-        findings=SENTENCES.entries(findings, case, table.models),
+        **SENTENCES.told(mean_findings(case), case, table.models, rests_on),
         named=[one.first for one in found[:1] if len(one.beaten(family)) == len(table.models) - 1],
         rankings=found,
         family=family,

@@ -147,7 +147,6 @@ class RankDocument(GroupedDocument[RankRow]):
         models = self.provenance.models
         return {
             "certainty": self.certainty,
-            "findings": [vars(one) for one in self.findings],
             "recommendations": [*recommendations(self.leading, models, self.units, self.means)],
             "separation": [*separations(self.study)],
             "hidden_risks": [*hidden_risks(self.study, models, self.units)],

@@ -11,11 +11,11 @@ from riskrank.engine.dominance.win_rate import share_better
 from riskrank.engine.family import Side
 from riskrank.engine.suites.macro_means import RANDOM
 from riskrank.studies.findings import Finding
-from riskrank.studies.judged.chapter import sentences as judge_worth
-from riskrank.studies.rank.case import Case
+from riskrank.studies.rank.case import RankCase
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail
 from riskrank.studies.rank.worst_cases import worse_cases
+from riskrank.studies.shared_findings import judge_worth, other_scope, untested
 from riskrank.studies.suites import words
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.units import units_of
@@ -24,13 +24,13 @@ from riskrank.studies.units import units_of
 _ROUNDING = 1e-12
 
 
-def rank_findings(study: MethodStudy, case: Case) -> list[Finding]:
+def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
     """Everything a reader should know of a ranking.
 
     Parameters
     ----------
     study : MethodStudy
-    case : Case
+    case : RankCase
 
     Returns
     -------
@@ -50,12 +50,12 @@ def rank_findings(study: MethodStudy, case: Case) -> list[Finding]:
         if one.ahead and case.suite.scope == RANDOM:
             found.insert(1, Finding(kind="tasks-not-drawn", on=one.column))
     else:
-        found += [Finding(kind="judge-worth")] if any(judge_worth(case.judged)) else []
+        found += judge_worth(case)
         found += _gain(one, case)
     return [*found, *_caveats(one, case)]
 
 
-def _answer(one: Leading, case: Case) -> Finding:
+def _answer(one: Leading, case: RankCase) -> Finding:
     """Whether the first is ahead of the others, level with some, or spoken against."""
     same = (one.first, *one.identical)
     if len(same) == len(case.models):
@@ -79,7 +79,7 @@ def _answer(one: Leading, case: Case) -> Finding:
     )
 
 
-def _best_mean(one: Leading, told: Finding, case: Case) -> Iterator[Finding]:
+def _best_mean(one: Leading, told: Finding, case: RankCase) -> Iterator[Finding]:
     """The model that sorting by the mean would put first, where nobody has named it yet."""
     mean = one.found.effects[one.method].mean
     best = int(np.argmax(mean))
@@ -89,7 +89,7 @@ def _best_mean(one: Leading, told: Finding, case: Case) -> Iterator[Finding]:
         yield Finding(kind="best-mean", models=(best, one.first), on=one.column)
 
 
-def _lead(one: Leading, case: Case) -> dict[str, float]:
+def _lead(one: Leading, case: RankCase) -> dict[str, float]:
     """The lead of the first over the next in the mean of what is ranked, with its interval and p-value."""
     if not one.others:
         return {}
@@ -106,7 +106,7 @@ def _lead(one: Leading, case: Case) -> dict[str, float]:
     return figures
 
 
-def _worst_on_a_metric(one: Leading, case: Case) -> Iterator[Finding]:
+def _worst_on_a_metric(one: Leading, case: RankCase) -> Iterator[Finding]:
     """What to mind of a model that is recommended nevertheless, having something to show elsewhere."""
     found = worse_cases(one, case.table.metrics)
     if found is not None and one.refuted is None:
@@ -117,16 +117,15 @@ def _worst_on_a_metric(one: Leading, case: Case) -> Iterator[Finding]:
         yield Finding(kind="undecided-tail", models=(one.first, *others), answer=Side.OPEN)
 
 
-def _of_tasks(one: Leading, case: Case, suite: SuiteChapter) -> Iterator[Finding]:
+def _of_tasks(one: Leading, case: RankCase, suite: SuiteChapter) -> Iterator[Finding]:
     """What the tasks say of the first against the next, and the answer to the question not asked."""
     column, held = suite.columns[one.column], one.refuted is None
     if not one.others:
         return
-    pair, metric = (one.first, one.others[0]), one.column in case.names
+    pair, metric = (one.first, one.others[0]), one.column in case.metrics
     if held and (metric or words.by_task(suite, column, *pair)):
         yield Finding(kind="by-task", models=pair, on=one.column)
-    if any(words.other_scope(suite, column, *one.pair)):
-        yield Finding(kind="other-scope", models=one.pair, on=one.column)
+    yield from other_scope(case, one.column, one.pair)
     if held and not metric:
         yield from _gain(one, case)
     if any(words.by_mean(suite, column, one.first)):
@@ -134,7 +133,7 @@ def _of_tasks(one: Leading, case: Case, suite: SuiteChapter) -> Iterator[Finding
         yield Finding(kind="best-macro-mean", models=(best, one.first), on=one.column)
 
 
-def _gain(one: Leading, case: Case) -> Iterator[Finding]:
+def _gain(one: Leading, case: RankCase) -> Iterator[Finding]:
     """What the first gains over the next and gives up: differences of means as the file has them."""
     found = one.recommendation
     if found is not None and found.holds and one.others and one.others[0] not in one.trade:
@@ -142,12 +141,12 @@ def _gain(one: Leading, case: Case) -> Iterator[Finding]:
         yield Finding(kind="gain", models=pair, figures=_differences(*pair, case))
 
 
-def _differences(one: int, other: int, case: Case) -> dict[str, float]:
+def _differences(one: int, other: int, case: RankCase) -> dict[str, float]:
     """Differences of means as the file has them."""
     return {mean.name: float(mean.mean[one] - mean.mean[other]) for mean in case.means}
 
 
-def _caveats(one: Leading, case: Case) -> Iterator[Finding]:
+def _caveats(one: Leading, case: RankCase) -> Iterator[Finding]:
     """What the ranking does not show: tails, and a first place that hangs on others."""
     tail = Tail(one, case.table)
     often = [*_more_often(one, tail)]
@@ -173,7 +172,7 @@ def _caveats(one: Leading, case: Case) -> Iterator[Finding]:
         return
     if found.first_without:
         yield Finding(kind="first-without", models=next(iter(found.first_without.items())))
-    if len(case.means) > 1 and one.column not in case.names and found.first_by_metrics != one.first:
+    if len(case.means) > 1 and one.column not in case.metrics and found.first_by_metrics != one.first:
         yield Finding(kind="first-by-metrics", models=(found.first_by_metrics,))
 
 
@@ -197,12 +196,12 @@ def _more_often(one: Leading, tail: Tail) -> Iterator[Finding]:
         yield Finding(kind=kind, models=pair, on=one.column, figures={"share": share})
 
 
-def _of_columns(case: Case) -> Iterator[Finding]:
+def _of_columns(case: RankCase) -> Iterator[Finding]:
     """Of several columns: who leads where, and where that is sure."""
     firsts = tuple(dict.fromkeys(one.first for one in case.leading.values()))
     yield Finding(kind="first-on-each" if len(firsts) == 1 else "first-here-and-there", models=firsts)
-    if not case.inference.test:
-        yield Finding(kind="nothing-tested")
+    if not case.tested:
+        yield from untested(case)
         return
     if any(one.refuted for one in case.leading.values()):
         yield Finding(kind="refuted-somewhere", answer=Side.REFUTED)

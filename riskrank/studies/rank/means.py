@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.rank.case import Case
+from riskrank.studies.rank.case import RankCase
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.units import units_of
 
 
-def means_differ(one: Leading, case: Case) -> bool:
+def means_differ(one: Leading, case: RankCase) -> bool:
     """Whether the interval told of the only metric's means leaves out 0."""
     if len(case.means) > 1:
         return False
@@ -20,7 +20,7 @@ def means_differ(one: Leading, case: Case) -> bool:
     return bool(difference.low[following] > 0 or difference.high[following] < 0)
 
 
-def span_of(one: Leading, pair: tuple[int, int], case: Case) -> str:
+def span_of(one: Leading, pair: tuple[int, int], case: RankCase) -> str:
     """The interval of a difference of means as the file has them, of two models of which one is the first."""
     difference, mean = one.found.effects[one.method].mean_difference, case.means[0]
     units = units_of(one.column, case.table.metrics)

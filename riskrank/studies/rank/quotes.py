@@ -9,7 +9,7 @@ import numpy as np
 from riskrank.engine.dominance.challenge import Challenge
 from riskrank.engine.dominance.win_rate import mean_over
 from riskrank.studies.document import Quote
-from riskrank.studies.rank.case import Case
+from riskrank.studies.rank.case import RankCase
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail
 from riskrank.studies.rank.means import differing, span_of, strongest
@@ -17,12 +17,12 @@ from riskrank.studies.rank.worst_cases import worse_cases
 from riskrank.studies.wording import counted
 
 
-def quoted(case: Case) -> tuple[Quote, ...]:
+def quoted(case: RankCase) -> tuple[Quote, ...]:
     """Three figures at most on a ranking; none where several columns have one each.
 
     Parameters
     ----------
-    case : Case
+    case : RankCase
 
     Returns
     -------
@@ -41,7 +41,7 @@ def quoted(case: Case) -> tuple[Quote, ...]:
     return (*figures, *_sure(one, case))
 
 
-def _mean(one: Leading, case: Case) -> Quote:
+def _mean(one: Leading, case: RankCase) -> Quote:
     """The mean of the metric on which the two differ most surely."""
     model, other = one.pair
     mean = case.means[_clearest(one, case)]
@@ -55,7 +55,7 @@ def _mean(one: Leading, case: Case) -> Quote:
 
 
 def _of_two(
-    pair: tuple[int, int], figures: tuple[str, str], what: str, one: Leading, case: Case, more: str = ""
+    pair: tuple[int, int], figures: tuple[str, str], what: str, one: Leading, case: RankCase, more: str = ""
 ) -> Quote:
     """What both reach; no figure stands alone as though its model were recommended."""
     model, other = (case.models[i] for i in pair)
@@ -64,7 +64,7 @@ def _of_two(
     return Quote(f"{figures[0]}, {figures[1]}", f"{what} of {model} and of {other}{more}")
 
 
-def _against(one: Leading, tail: Tail, case: Case) -> str:
+def _against(one: Leading, tail: Tail, case: RankCase) -> str:
     """That a worst share speaks for the other model, and in which direction."""
     model, other = one.pair
     lower = any(mean.lower for mean in case.means if mean.name == one.column)
@@ -74,7 +74,7 @@ def _against(one: Leading, tail: Tail, case: Case) -> str:
     return f" ({'lower' if lower else 'higher'} is better: {case.models[other]}'s)"
 
 
-def _clearest(one: Leading, case: Case) -> int:
+def _clearest(one: Leading, case: RankCase) -> int:
     if one.recommendation is None:
         return 0
     held = one.recommendation.leader.contrasts
@@ -85,7 +85,7 @@ def _clearest(one: Leading, case: Case) -> int:
     return strongest(strength, 1)[0]
 
 
-def _bad_cases(one: Leading, case: Case) -> Iterator[Quote]:
+def _bad_cases(one: Leading, case: RankCase) -> Iterator[Quote]:
     """The worst share of both; of scores 0 and 1, which have no tail, how often one is better."""
     on_metric = worse_cases(one, case.table.metrics)
     if on_metric is not None:
@@ -110,7 +110,7 @@ def _bad_cases(one: Leading, case: Case) -> Iterator[Quote]:
         yield Quote(wins, f"{what}, and worse on {losses}")
 
 
-def _sure(one: Leading, case: Case) -> Iterator[Quote]:
+def _sure(one: Leading, case: RankCase) -> Iterator[Quote]:
     """How many models the tests put behind the first, how many they do not, or who speaks against it."""
     first, found = case.models[one.first], one.refuted
     if not one.tested:
@@ -129,7 +129,7 @@ def _sure(one: Leading, case: Case) -> Iterator[Quote]:
         yield Quote(f"{of - len(one.beaten)} of {of}", f"others not shown to be behind {first}")
 
 
-def _ways(leader: Challenge, case: Case) -> str:
+def _ways(leader: Challenge, case: RankCase) -> str:
     """In which ways others are ahead of the first: those that somebody is."""
     throughout = "on every metric" if len(case.means) > 1 else "on average"
     ways = {

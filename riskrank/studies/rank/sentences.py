@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,45 +11,45 @@ from riskrank.engine.dominance.tests import INSTEAD
 from riskrank.engine.portfolio.score_tables import EMPIRICAL
 from riskrank.errors import option
 from riskrank.studies.findings import Finding, Sentences
-from riskrank.studies.judged.chapter import sentences as judge_worth
 from riskrank.studies.metric_means import best_of
-from riskrank.studies.rank.case import Case
+from riskrank.studies.rank.case import RankCase
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail
 from riskrank.studies.rank.means import against_of, differing, means_differ, span_of, strongest
 from riskrank.studies.rank.worst_cases import worse_cases
 from riskrank.studies.rounding import rounded, told_apart
 from riskrank.studies.said import assuming
+from riskrank.studies.shared_findings import SHARED
 from riskrank.studies.suites import words
 from riskrank.studies.weights import weighed
 from riskrank.studies.wording import all_metrics, all_others, counted, names, percent, unseen_tasks
 
 
-def _one(case: Case) -> Leading:
+def _one(case: RankCase) -> Leading:
     """The only column of scores that is ranked."""
     return next(iter(case.leading.values()))
 
 
-def _whose(one: Leading, case: Case) -> str:
+def _whose(one: Leading, case: RankCase) -> str:
     """The first, with those whose scores are the same."""
     same = [case.models[i] for i in (one.first, *one.identical)]
     return same[0] if len(same) == 1 else f"{names(same)} (same distribution of scores)"
 
 
-def _same(finding: Finding, case: Case) -> str:
+def _same(finding: Finding, case: RankCase) -> str:
     k, same = len(case.models), [case.models[i] for i in finding.models]
     every = f"All {k} models" if k > 2 else names(same)
     on = case.score(finding.on)
     return f"{every} have the same distribution of scores on {on}: nothing tells them apart."
 
 
-def _not_tested(finding: Finding, case: Case) -> str:
+def _not_tested(finding: Finding, case: RankCase) -> str:
     one = case.leading[finding.on]
     first = f"{_whose(one, case)} comes first on {case.score(one.column)}{_by(one)}"
     return f"{first}; nothing was tested, so nothing says how sure that is."
 
 
-def _shipped(finding: Finding, case: Case) -> str:
+def _shipped(finding: Finding, case: RankCase) -> str:
     """The first is ahead of all others; nothing is shipped on assumptions."""
     one, same = case.leading[finding.on], [case.models[i] for i in finding.models]
     which = same[0] if len(same) == 1 else f"{' or '.join(same[:3])} (same distribution of scores)"
@@ -59,7 +59,7 @@ def _shipped(finding: Finding, case: Case) -> str:
     return f"Ship {which}: {better}."
 
 
-def _trade(finding: Finding, case: Case) -> str:
+def _trade(finding: Finding, case: RankCase) -> str:
     """Who is better in what, where nothing that was said decides between the first and a better mean."""
     one, (first, rival, *more) = case.leading[finding.on], finding.models
     also = f" ({counted(len(more), 'other model')} as well)" if more else ""
@@ -81,7 +81,7 @@ def _trade(finding: Finding, case: Case) -> str:
     return f"A trade, no one model is best: {minds}, {wants} ({figures}){also}."
 
 
-def _sure_span(one: Leading, pair: tuple[int, int], case: Case) -> str:
+def _sure_span(one: Leading, pair: tuple[int, int], case: RankCase) -> str:
     """The interval of a difference that a test shows, where the interval shows it too."""
     difference = one.found.effects[one.method].mean_difference
     other = pair[0] if pair[1] == one.first else pair[1]
@@ -92,7 +92,7 @@ def _sure_span(one: Leading, pair: tuple[int, int], case: Case) -> str:
     return f", difference {span}" if span else ""
 
 
-def _trade_of_metrics(one: Leading, case: Case, also: str) -> str:
+def _trade_of_metrics(one: Leading, case: RankCase, also: str) -> str:
     """The first by metrics that all count alike against one that is better on some of them."""
     first, rival = one.pair
     assert one.recommendation is not None
@@ -115,12 +115,12 @@ def _trade_of_metrics(one: Leading, case: Case, also: str) -> str:
     )
 
 
-def _on_metrics(shown: np.ndarray, pair: tuple[int, int], case: Case) -> str:
+def _on_metrics(shown: np.ndarray, pair: tuple[int, int], case: RankCase) -> str:
     """Metrics on which the first of two is better, with its means."""
     return _listed([against_of(case.means[m], *pair) for m in np.flatnonzero(shown)], len(case.means))
 
 
-def _best_mean_of_all(finding: Finding, case: Case) -> str:
+def _best_mean_of_all(finding: Finding, case: RankCase) -> str:
     one, (best, first) = _one(case), finding.models
     mean = next((mean for mean in case.means if mean.name == one.column), None)
     on = case.score(one.column)
@@ -128,13 +128,13 @@ def _best_mean_of_all(finding: Finding, case: Case) -> str:
     return f"{case.models[best]} has the best mean {'of ' if mean is None else ''}{on}{figures}."
 
 
-def _level_with(finding: Finding, case: Case) -> str:
+def _level_with(finding: Finding, case: RankCase) -> str:
     one = case.leading[finding.on]
-    where = f" {case.suite.on}" if case.suite is not None and one.column in case.names else ""
+    where = f" {case.suite.on}" if case.suite is not None and one.column in case.metrics else ""
     return f"{_level(one, _whose(one, case), case)}{_undecided(one, case.models)}{where}."
 
 
-def _ahead(one: Leading, case: Case) -> str:
+def _ahead(one: Leading, case: RankCase) -> str:
     """Of whom the first is ahead on the column ranked, and of whom by its means on every metric."""
     models, beaten, others = case.models, len(one.beaten), len(one.others)
     whom = all_others([models[i] for i in one.others])
@@ -151,9 +151,9 @@ def _by(one: Leading) -> str:
     return "" if one.method == "R-SSD" else f" by {one.method}"
 
 
-def _level(one: Leading, who: str, case: Case) -> str:
+def _level(one: Leading, who: str, case: RankCase) -> str:
     """The first and those that no test puts behind it, with what it does beat."""
-    models, on = case.models, "" if one.column in case.names else f" on {case.score(one.column)}"
+    models, on = case.models, "" if one.column in case.metrics else f" on {case.score(one.column)}"
     test = _test_of(one) if _told_apart(one, case) else "no test"
     beaten, others = len(one.beaten), len(one.others)
     so_many = f"{beaten} of {others} others" if beaten > 1 else f"1 other of {others}"
@@ -176,7 +176,7 @@ def _level(one: Leading, who: str, case: Case) -> str:
     return f"{whom}: no test separates {them}{by}{on}{beats}"
 
 
-def _by_task_alone(one: Leading, case: Case) -> bool:
+def _by_task_alone(one: Leading, case: RankCase) -> bool:
     """Whether the first is better than one that no test puts behind it on some tasks, and worse on others."""
     marks = None if case.suite is None else case.suite.columns[one.column].marks
     if marks is None or len(one.level) != 1:
@@ -191,7 +191,7 @@ def _test_of(one: Leading) -> str:
     return "the macro mean" if tests is not None and tests.of_means == INSTEAD else "dominance"
 
 
-def _told_apart(one: Leading, case: Case) -> bool:
+def _told_apart(one: Leading, case: RankCase) -> bool:
     """Whether another test tells the first from a model that dominance does not: of means, tasks or tails."""
     found, level = one.recommendation, one.level
     held = None if found is None else found.leader.contrasts
@@ -212,7 +212,7 @@ def _undecided(one: Leading, models: Sequence[str]) -> str:
     return f"; against {whom} the resamples are too few to tell"
 
 
-def _refuted(finding: Finding, case: Case) -> str:
+def _refuted(finding: Finding, case: RankCase) -> str:
     """The first is not to be shipped: who speaks against it, and who stands instead."""
     one, models = case.leading[finding.on], case.models
     found = one.refuted
@@ -236,7 +236,7 @@ def _refuted(finding: Finding, case: Case) -> str:
     return f"No model to ship on this evidence: {first}, {why}. {_instead(found, case)}"
 
 
-def _instead(found: Recommendation, case: Case) -> str:
+def _instead(found: Recommendation, case: RankCase) -> str:
     """The first by the metrics' own rankings among the models nobody beats, and which metric decides."""
     if found.choice is None:
         return "Every other model is beaten by some other in its turn."
@@ -261,26 +261,26 @@ def _instead(found: Recommendation, case: Case) -> str:
     )
 
 
-def _aggregated(finding: Finding, case: Case) -> str:
+def _aggregated(finding: Finding, case: RankCase) -> str:
     """Who comes first in an aggregated order, which no test is about."""
     order = [case.models[i] for i in finding.models]
     doubt = "" if case.unique else ", though another order fits as well"
     return f"{order[0]} comes first by {finding.on}, before {names(order[1:])}{doubt}; no test says how sure."
 
 
-def _worst_on_a_metric(_: Finding, case: Case) -> str:
+def _worst_on_a_metric(_: Finding, case: RankCase) -> str:
     one = _one(case)
     found = worse_cases(one, case.table.metrics)
     assert found is not None
     return f"Mind the tail of {case.models[one.first]}: its {found.words(case.models)}."
 
 
-def _undecided_tail(finding: Finding, case: Case) -> str:
+def _undecided_tail(finding: Finding, case: RankCase) -> str:
     whom = names([case.models[i] for i in finding.models[1:]], 2)
     return f"Whether its bad cases on a metric are worse than those of {whom}, too few resamples tell."
 
 
-def _by_task(finding: Finding, case: Case) -> str:
+def _by_task(finding: Finding, case: RankCase) -> str:
     """What the tasks say of the first against the next."""
     one, suite, (first, following) = case.leading[finding.on], case.suite, finding.models
     assert suite is not None
@@ -295,19 +295,12 @@ def _by_task(finding: Finding, case: Case) -> str:
     return f"Against {case.models[following]}: {told}."
 
 
-def _of_suite(say: Callable[..., Iterator[str]]) -> Callable[[Finding, Case], str]:
-    """A sentence that suites share."""
-
-    def said(finding: Finding, case: Case) -> str:
-        assert case.suite is not None
-        column = case.suite.columns[finding.on]
-        about = finding.models if say is words.other_scope else finding.models[1:]
-        return " ".join(say(case.suite, column, *about))
-
-    return said
+def _best_macro_mean(finding: Finding, case: RankCase) -> str:
+    assert case.suite is not None
+    return " ".join(words.by_mean(case.suite, case.suite.columns[finding.on], finding.models[1]))
 
 
-def _gain(finding: Finding, case: Case) -> str:
+def _gain(finding: Finding, case: RankCase) -> str:
     """What the first gains over the next and gives up, in the units of the metrics."""
     one, following = _one(case), finding.models[1]
     assert one.recommendation is not None
@@ -336,7 +329,7 @@ def _gain(finding: Finding, case: Case) -> str:
     return f"Against {next_one}, {'; '.join(filter(None, (against, lost)))}."
 
 
-def _given_up(one: Leading, case: Case) -> str:
+def _given_up(one: Leading, case: RankCase) -> str:
     """Metrics on which another than the next has the best mean, significantly better than the first's."""
     found = one.recommendation
     assert found is not None
@@ -362,50 +355,50 @@ def _listed(parts: Sequence[str], of: int) -> str:
     return f"{many} metrics, such as {parts[0]}"
 
 
-def _of_scores(one: Leading, case: Case) -> str:
-    return "" if one.column in case.names else " combined score"
+def _of_scores(one: Leading, case: RankCase) -> str:
+    return "" if one.column in case.metrics else " combined score"
 
 
-def _more_often(finding: Finding, case: Case) -> str:
+def _more_often(finding: Finding, case: RankCase) -> str:
     first, following = (case.models[i] for i in finding.models)
     often = f"On {percent(finding.figures['share'])} of the samples {following} is better"
     return f"{often}: {first} is for who minds risk."
 
 
-def _more_often_but(finding: Finding, case: Case) -> str:
+def _more_often_but(finding: Finding, case: RankCase) -> str:
     one, (first, following) = _one(case), finding.models
     tail = Tail(one, case.table)
     often = f"On {percent(finding.figures['share'])} of the samples {case.models[following]} is better"
     return f"{often}, but its worst {tail.words} average {tail.against(following, first)}."
 
 
-def _best_mean(finding: Finding, case: Case) -> str:
+def _best_mean(finding: Finding, case: RankCase) -> str:
     one, best = _one(case), finding.models[0]
     against = Tail(one, case.table).risk(best).replace(" of the combined score", "")  # which is said already
     return f"{case.models[best]} has the best mean{_of_scores(one, case)} and hides a risk: {against}."
 
 
-def _hidden(finding: Finding, case: Case) -> str:
+def _hidden(finding: Finding, case: RankCase) -> str:
     first = finding.models[0]
     return f"Mind the tail of {case.models[first]}: {Tail(_one(case), case.table).risk(first)}."
 
 
-def _worse_tail(finding: Finding, case: Case) -> str:
+def _worse_tail(finding: Finding, case: RankCase) -> str:
     return _tail(finding, case, "worse")
 
 
-def _tail_of_the_first(finding: Finding, case: Case) -> str:
+def _tail_of_the_first(finding: Finding, case: RankCase) -> str:
     assert finding.answer is not None
     return _tail(finding, case, "milder" if finding.answer > 0 else "worse")
 
 
-def _tail(finding: Finding, case: Case, manner: str) -> str:
+def _tail(finding: Finding, case: RankCase, manner: str) -> str:
     model, other = finding.models
     average = Tail(_one(case), case.table).average(model, other)
     return f"The bad cases of {case.models[model]} are {manner}: {average}."
 
 
-def _first_without(finding: Finding, case: Case) -> str:
+def _first_without(finding: Finding, case: RankCase) -> str:
     found, (out, instead) = _one(case).recommendation, (case.models[i] for i in finding.models)
     assert found is not None
     more = len(found.first_without or ()) - 1
@@ -413,44 +406,45 @@ def _first_without(finding: Finding, case: Case) -> str:
     return f"Without {out} in the table {instead} would come first{others}."
 
 
-def _first_by_metrics(finding: Finding, case: Case) -> str:
+def _first_by_metrics(finding: Finding, case: RankCase) -> str:
     return f"By the metrics' own rankings together {case.models[finding.models[0]]} comes first."
 
 
-def _first_on_each(finding: Finding, case: Case) -> str:
+def _first_on_each(finding: Finding, case: RankCase) -> str:
     return f"{case.models[finding.models[0]]} comes first on each of {names(_columns(case), 6)}."
 
 
-def _columns(case: Case, first: int | None = None) -> list[str]:
+def _columns(case: RankCase, first: int | None = None) -> list[str]:
     """Columns of scores, or those on which a model comes first."""
     return [case.score(name) for name, one in case.leading.items() if first in (None, one.first)]
 
 
-def _here_and_there(finding: Finding, case: Case) -> str:
+def _here_and_there(finding: Finding, case: RankCase) -> str:
     parts = [f"{case.models[i]} on {names(_columns(case, i))}" for i in finding.models]
     return f"No model comes first everywhere: {names(parts, 6)}."
 
 
-def _refuted_somewhere(_: Finding, case: Case) -> str:
+def _refuted_somewhere(_: Finding, case: RankCase) -> str:
     ways = "head to head, on every metric, or in bad cases on one"
     return f"On {names(case.refuted)} another model is ahead of the first {ways}."
 
 
-def _ahead_somewhere(_: Finding, case: Case) -> str:
+def _ahead_somewhere(_: Finding, case: RankCase) -> str:
     if len(case.sure) == len(case.leading):
         return "The first is significantly ahead of all others on each."
     rest = "; elsewhere the first is not shown to be" if case.left else ""
     return f"Significantly ahead of all others: on {names(case.sure, 6)}{rest}."
 
 
-def _ahead_nowhere(_: Finding, case: Case) -> str:
+def _ahead_nowhere(_: Finding, case: RankCase) -> str:
     if case.refuted:
         return "Elsewhere the first is not shown to be ahead of all others."
     return "On none of them is the first significantly ahead of all others."
 
 
-SENTENCES: Sentences[Case] = Sentences(
+SENTENCES: Sentences[RankCase] = Sentences(
     {
+        **SHARED,
         "same-distribution": _same,
         "not-tested": _not_tested,
         "refuted": _refuted,
@@ -463,9 +457,7 @@ SENTENCES: Sentences[Case] = Sentences(
         "worse-tail-on-a-metric": _worst_on_a_metric,
         "undecided-tail": _undecided_tail,
         "by-task": _by_task,
-        "other-scope": _of_suite(words.other_scope),
-        "best-macro-mean": _of_suite(words.by_mean),
-        "judge-worth": lambda _, case: " ".join(judge_worth(case.judged)),
+        "best-macro-mean": _best_macro_mean,
         "gain": _gain,
         "more-often": _more_often,
         "more-often-but-worse-tail": _more_often_but,
@@ -477,7 +469,6 @@ SENTENCES: Sentences[Case] = Sentences(
         "first-by-metrics": _first_by_metrics,
         "first-on-each": _first_on_each,
         "first-here-and-there": _here_and_there,
-        "nothing-tested": lambda _, _case: "Nothing was tested, so nothing says how sure that is.",
         "refuted-somewhere": _refuted_somewhere,
         "trade-somewhere": lambda _, case: (
             f"On {names(case.trades)} the first is ahead, and another model has the better mean."

@@ -19,7 +19,7 @@ from riskrank.studies.groups.study import study_by_group
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance
-from riskrank.studies.rank.case import Case
+from riskrank.studies.rank.case import RankCase
 from riskrank.studies.rank.document import RankDocument, RankRow, standings
 from riskrank.studies.rank.findings import rank_findings
 from riskrank.studies.rank.leading import firsts, lead, named
@@ -112,14 +112,12 @@ def rank_by_dominance(
             steady = stability(tables, methods, inference, study, **common)
     units = {name: units_of(name, table.metrics) for name in [*study.studies, *tables.metrics]}
     case = _case(table, tables, study, inference, settings)
-    findings, leading, means = rank_findings(study, case), case.leading, case.means
-    said = SENTENCES.verdict(findings, case, assuming(means, case.judged) if leading else "")
+    leading, means = case.leading, case.means
+    rests_on = assuming(means, case.judged) if leading else ""
     return RankDocument(
         provenance=_provenance(table, settings, study, inference),
         rows=[*_rows(study, table.models, units, settings.top)],
-        verdict=said.verdict,
-        more=said.more,
-        findings=SENTENCES.entries(findings, case, table.models),
+        **SENTENCES.told(rank_findings(study, case), case, table.models, rests_on),
         named=named(leading),
         study=study,
         steady=steady,
@@ -144,13 +142,23 @@ def rank_by_dominance(
 
 def _case(
     table: ScoreTable, tables: ScoreTables, study: MethodStudy, inference: Inference, settings: RankSettings
-) -> Case:
+) -> RankCase:
     means, judged = metric_means(table), judged_chapter(table)
     by_chance = judged is None or judged.entry.chosen_p is None
     leading = lead(study, tables, inference, by_chance=by_chance, weighed=weighed(table))
     suite = suite_chapter(table, tables, firsts(leading, settings.rank_by), inference, settings.tasks)
     unique = all(found.unique for found in study.aggregations.values())
-    return Case(table, means, leading, inference, suite, judged, unique)
+    return RankCase(
+        models=table.models,
+        means=means,
+        columns=[*leading],
+        suite=suite,
+        judged=judged,
+        tested=inference.test,
+        table=table,
+        leading=leading,
+        unique=unique,
+    )
 
 
 def _subsamples(settings: RankSettings) -> dict[str, Any]:

@@ -110,7 +110,7 @@ class ReportDocument(Document[RankRow]):
     def meta(self) -> Mapping[str, Any]:
         """What the ranking says of itself, and the other parts whole."""
         parts = {name: _described(part) for name, part in self.parts.items() if name != "ranking"}
-        return {**self.ranking.meta(), "title": self.title, "parts": parts}
+        return {**self.ranking.described(), "title": self.title, "parts": parts}
 
 
 def _described(part: Document) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def _described(part: Document) -> dict[str, Any]:
         "settings": dict(origin.settings),
         "method": dict(origin.method),
         "verdict": spell(part.verdict, flags=True) or None,
-        **part.meta(),
+        **part.described(),
         "results": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
     }
 

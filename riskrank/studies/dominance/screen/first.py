@@ -25,9 +25,9 @@ from riskrank.shown.view import (
     headed,
 )
 from riskrank.studies.dominance.columns import DominanceColumn
+from riskrank.studies.dominance.findings import winner
 from riskrank.studies.dominance.screen.detail import details
 from riskrank.studies.dominance.study import DominanceDocument
-from riskrank.studies.dominance.verdict import winner
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.screen import details as task_details
 from riskrank.studies.suites.screen import screen as task_screen

@@ -1,0 +1,162 @@
+"""What pairwise dominance finds, the gravest first (method §4, "What a verdict may say")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.engine.dominance.win_rate import share_better
+from riskrank.engine.family import Side
+from riskrank.studies.dominance.case import DominanceCase
+from riskrank.studies.dominance.columns import DominanceColumn
+from riskrank.studies.findings import Finding
+from riskrank.studies.metric_means import MetricMeans, best_of, worst_everywhere
+from riskrank.studies.shared_findings import answered, best_elsewhere, judge_worth, other_scope, untested
+from riskrank.studies.suites import words
+
+
+def dominance_findings(case: DominanceCase) -> list[Finding]:
+    """Who is ahead of whom, in which sense, and what speaks against it.
+
+    Parameters
+    ----------
+    case : DominanceCase
+
+    Returns
+    -------
+    list of Finding
+        At least one.
+    """
+    two, columns = len(case.models) == 2, list(case.tests.values())
+    if len(columns) > 1:
+        first, *found = [Finding(kind="pair-by-column" if two else "field-by-column", models=_leaders(case))]
+    else:
+        first, *found = _of_pair(case, columns[0]) if two else _of_field(case, columns[0])
+        if case.suite is not None and not columns[0].leading.identical.all():
+            found[:0] = _of_tasks(case, columns[0])
+    return [first, *untested(case), *judge_worth(case), *found]
+
+
+def winner(tests: DominanceTests) -> int | None:
+    """Of two models the one that is ahead."""
+    return 0 if tests.dominates[0, 1] else 1 if tests.dominates[1, 0] else None
+
+
+def ahead_of_all(tests: DominanceTests) -> int | None:
+    """The model that is ahead of every other, if one is."""
+    best = np.flatnonzero(tests.dominates.sum(axis=1) == len(tests.dominates) - 1)
+    return int(best[0]) if best.size else None
+
+
+def behind(mean: MetricMeans, i: int) -> bool:
+    """Whether the mean of one of two models is the worse one."""
+    return bool(mean.mean[i] > mean.mean[1 - i] if mean.lower else mean.mean[i] < mean.mean[1 - i])
+
+
+def _leaders(case: DominanceCase) -> tuple[int, ...]:
+    """Models that lead on some column: ahead of the other one, or of all."""
+    leads = winner if len(case.models) == 2 else ahead_of_all
+    found = [leads(column.leading) for column in case.tests.values()]
+    return tuple(dict.fromkeys(model for model in found if model is not None))
+
+
+def _of_tasks(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
+    suite, pair = case.suite, (column.standing[0], column.standing[1])
+    assert suite is not None
+    if words.by_task(suite, suite.columns[column.name], *pair):
+        yield Finding(kind="by-task", models=pair, on=column.name)
+    yield from other_scope(case, column.name, pair)
+
+
+def _of_pair(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
+    on, first = column.name, {order: winner(tests) for order, tests in sorted(column.orders.items())}
+    if column.leading.identical[0, 1]:
+        yield Finding(kind="same-distribution", models=(0, 1), on=on)
+        return
+    if all(one is None for one in first.values()):
+        few = any(not tests.decided.all() for tests in column.orders.values())
+        open_ = answered(case, Side.OPEN)
+        yield Finding(kind="not-decided" if few else "not-separated", models=(0, 1), on=on, answer=open_)
+        yield from _means(case, column, 0)
+        yield from _tails(case, column, 0, "untested-tail")
+        return
+    leader = max(first.items(), key=lambda item: (item[1] is not None, item[0]))[1]
+    assert leader is not None
+    against = case.mean_of(on) is None and all(behind(mean, leader) for mean in case.means)
+    yield _ahead(case, column, (leader, 1 - leader), against=against)
+    tail, share = column.tail, share_better(column.scores, 1 - leader, leader)
+    milder = bool(column.study.estimates.tails[leader] > column.study.estimates.tails[1 - leader])
+    often = share is not None and share > 0.5
+    if often:
+        assert share is not None
+        kind = "more-often-but-milder" if tail.says_something and milder and _told(case, on) else "more-often"
+        yield Finding(kind=kind, models=(leader, 1 - leader), on=on, figures={"share": share})
+    yield from _means(case, column, leader)
+    if case.mean_of(on) is None:
+        yield from best_elsewhere(case, leader)
+    if not (often and milder):
+        yield from _tails(case, column, leader, "tail")
+
+
+def _ahead(
+    case: DominanceCase, column: DominanceColumn, models: tuple[int, ...], *, against: bool
+) -> Finding:
+    """Who is ahead; of a combined score that forgets how bad is bad, whether every mean speaks against it."""
+    ratio = float(column.leading.ratios[models[0], models[1]])
+    figures = {"violation_ratio": ratio, "order": column.leading.claim.order}
+    kind = "ahead-against-means" if against else "ahead"
+    answer = answered(case, Side.SHOWN)
+    return Finding(kind=kind, models=models, on=column.name, figures=figures, answer=answer)
+
+
+def _told(case: DominanceCase, on: str) -> bool:
+    """Whether a worst share says more than the mean does: of shares it does not."""
+    mean = case.mean_of(on)
+    return mean is None or not mean.share
+
+
+def _means(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[Finding]:
+    if case.mean_of(column.name) is not None:
+        difference = float(column.units.of(column.differences.estimate)[i, 1 - i])
+        yield Finding(kind="mean", models=(i, 1 - i), on=column.name, figures={"difference": difference})
+
+
+def _tails(case: DominanceCase, column: DominanceColumn, i: int, kind: str) -> Iterator[Finding]:
+    tail = column.tail
+    if tail.says_something and _told(case, column.name):
+        figures = {"level": tail.level, "tail": float(tail.values[i]), "against": float(tail.values[1 - i])}
+        yield Finding(kind=kind, models=(i, 1 - i), on=column.name, figures=figures)
+
+
+def _of_field(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
+    tests, on, best = column.leading, column.name, ahead_of_all(column.leading)
+    free = [i for i in column.standing if not tests.dominates[:, i].any()]
+    if best is not None:
+        others = tuple(i for i in range(len(case.models)) if i != best)
+        against = case.mean_of(on) is None and best in worst_everywhere(case.means)
+        yield _ahead(case, column, (best, *others), against=against)
+        yield from _doubts(case, column, best)
+        return
+    open_ = answered(case, Side.OPEN)
+    if tests.dominates.any():
+        yield Finding(kind="no-model-ahead-of-all", models=tuple(free), on=on, answer=open_)
+    else:
+        kind = "none-apart" if tests.decided.all() else "not-decided"
+        yield Finding(kind=kind, models=tuple(range(len(case.models))), on=on, answer=open_)
+    if free:
+        yield from _doubts(case, column, free[0])
+
+
+def _doubts(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[Finding]:
+    """What the first order and raw means say against a model that the tests favour."""
+    above = np.flatnonzero(column.orders.get(1, column.leading).dominates[:, i]).tolist()
+    if above:
+        answer = answered(case, Side.SHOWN)
+        yield Finding(kind="ahead-in-order-1", models=(i, *above), on=column.name, answer=answer)
+    mean = case.mean_of(column.name)
+    if mean is None:
+        yield from best_elsewhere(case, i)
+    elif mean.of(best_of(mean)) != mean.of(i):
+        yield Finding(kind="best-mean", models=(best_of(mean), i), on=column.name)
