@@ -6,7 +6,7 @@ entry; no sentence on a result is made anywhere else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -50,9 +50,12 @@ class Sentences(Generic[Case]):
     ----------
     of_kind : mapping of str to callable
         Of a finding and the case it was made from; an empty sentence is not said.
+    aside : collection of str
+        Kinds that take a command's own words to be understood: only for who asks.
     """
 
     of_kind: Mapping[str, Callable[[Finding, Case], str]]
+    aside: Collection[str] = ()
 
     def told(
         self, findings: Sequence[Finding], case: Case, models: Sequence[str], assuming: str = ""
@@ -74,7 +77,11 @@ class Sentences(Generic[Case]):
             The fields ``verdict``, ``more`` and ``findings`` of a document.
         """
         sentences = [self.of_kind[one.kind](one, case) for one in findings]
-        said = fitting([assuming + sentences[0], *sentences[1:]])
+        first, *rest = [
+            text for one, text in zip(findings, sentences, strict=True) if one.kind not in self.aside
+        ]
+        said = fitting([assuming + first, *rest])
+        aside = [text for one, text in zip(findings, sentences, strict=True) if one.kind in self.aside]
         entries = [
             FindingEntry(
                 one.kind,
@@ -86,4 +93,4 @@ class Sentences(Generic[Case]):
             )
             for one, sentence in zip(findings, sentences, strict=True)
         ]
-        return {"verdict": said.verdict, "more": said.more, "findings": entries}
+        return {"verdict": said.verdict, "more": (*said.more, *aside), "findings": entries}

@@ -26,10 +26,11 @@ from riskrank.studies.groups.study import GroupedDocument, Standing, study_by_gr
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_chapter, judged_meta
 from riskrank.studies.judged.tails import tails_left_out, with_labels
 from riskrank.studies.metric_means import MetricMeans, metric_means
+from riskrank.studies.mrm.findings import SENTENCES, MeanRiskCase, mrm_findings
 from riskrank.studies.mrm.options import MeanRiskSettings
-from riskrank.studies.mrm.verdict import MeanRiskCase, mrm_verdict
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
+from riskrank.studies.said import assuming
 from riskrank.studies.settings import family_of, level_of
 from riskrank.studies.suites.chapter import SuiteOutline, suite_outline
 from riskrank.studies.tails import TailMeans, Worst
@@ -160,14 +161,19 @@ def mrm(
     by_column = [(target.name, _studied(target, table.models, settings, runtime)) for target in chosen]
     means, aggregations = metric_means(table), tuple(_aggregations(table, settings, by_column))
     judged = judged_chapter(table)
-    confidence = family_of(settings).confidence
-    case = MeanRiskCase(by_column, means, table.models, dict(aggregations), confidence, judged)
-    said = mrm_verdict(case)
+    case = MeanRiskCase(
+        models=table.models,
+        means=means,
+        columns=[name for name, _ in by_column],
+        judged=judged,
+        studies=dict(by_column),
+        aggregations=dict(aggregations),
+        confidence=family_of(settings).confidence,
+    )
     return MeanRiskDocument(
         provenance=_provenance(table, settings, chosen),
         rows=[*_rows(by_column, table.models)],
-        verdict=said.verdict,
-        more=said.more,
+        **SENTENCES.told(mrm_findings(case), case, table.models, assuming(means, judged)),
         means=means,
         scores=chosen[0].scores,
         tails={

@@ -20,9 +20,9 @@ from riskrank.shown.view import (
     asked_for,
     by_model,
 )
+from riskrank.studies.mrm.findings import order_of
 from riskrank.studies.mrm.screen.detail import details
 from riskrank.studies.mrm.study import MeanRiskDocument
-from riskrank.studies.mrm.verdict import order_of
 from riskrank.studies.wording import counted
 
 

@@ -1,0 +1,225 @@
+"""What mean-risk models find, the gravest first, and how each kind of finding is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.engine.aggregation.rank_aggregation import Aggregation
+from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
+from riskrank.engine.portfolio.risks import RiskColumn
+from riskrank.studies.case import Case
+from riskrank.studies.findings import Finding, Sentences
+from riskrank.studies.metric_means import best_of, worst_everywhere
+from riskrank.studies.shared_findings import SHARED, best_elsewhere, judge_worth
+from riskrank.studies.wording import all_metrics, interval, names, number, percent
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanRiskCase(Case):
+    """What sentences are made from.
+
+    Attributes
+    ----------
+    studies : dict of str to MeanRiskStudy
+        By column of scores.
+    aggregations : dict of str to Aggregation
+    confidence : float
+        Of the intervals.
+    """
+
+    studies: Mapping[str, MeanRiskStudy]
+    aggregations: Mapping[str, Aggregation]
+    confidence: float
+
+
+def mrm_findings(case: MeanRiskCase) -> list[Finding]:
+    """Who comes first by the consistent risks together, and whether single risks and raw means agree.
+
+    Parameters
+    ----------
+    case : MeanRiskCase
+
+    Returns
+    -------
+    list of Finding
+        At least one.
+    """
+    first, *rest = _together(case) if len(case.columns) > 1 else _first(case, case.columns[0])
+    gains = [
+        Finding(kind="gain", models=(order[0], order[1]), on=name, figures=_lead(study))
+        for name, study in case.studies.items()
+        for order in (order_of(study),)
+    ]
+    return [first, *judge_worth(case), *rest, Finding(kind="not-tested-here"), *gains]
+
+
+def order_of(study: MeanRiskStudy) -> list[int]:
+    """Models from first to last by the consistent risks together, or by the only ones there are."""
+    if study.aggregation is None:
+        return study.models.order(0).tolist()
+    return study.aggregation.order.tolist()
+
+
+def _together(case: MeanRiskCase) -> Iterator[Finding]:
+    """Of several columns: who comes first where, and over all metrics."""
+    firsts = tuple(dict.fromkeys(order_of(study)[0] for study in case.studies.values()))
+    yield Finding(kind="first-on-each" if len(firsts) == 1 else "first-here-and-there", models=firsts)
+    overall = case.aggregations.get("RA(MRM@M)")
+    if overall is not None:
+        yield Finding(kind="over-all-metrics", models=(int(overall.order[0]),))
+
+
+def _first(case: MeanRiskCase, column: str) -> Iterator[Finding]:
+    """Who comes first, and what raw means say against it."""
+    study, mean = case.studies[column], case.mean_of(column)
+    first, equal = order_of(study)[0], _equal(study)
+    rivals = [i for i in equal if i != first]
+    yield Finding(kind="tie" if rivals else "first", models=(first, *rivals), on=column)
+    if mean is not None:
+        if mean.of(best_of(mean)) != mean.of(first):
+            yield Finding(kind="best-mean", models=(best_of(mean), first), on=column)
+        return
+    if first in worst_everywhere(case.means) and len(case.means) > 1:
+        yield Finding(kind="worst-on-every-metric", models=(first,))
+    yield from best_elsewhere(case, first)
+
+
+def _equal(study: MeanRiskStudy) -> list[int]:
+    """Models that come first in some order that fits the consistent risks best, as far as those are known."""
+    rank = study.models.rank
+    if study.aggregation is None:
+        return [int(i) for i in np.flatnonzero(rank[:, 0] == 1)]
+    leader, optima = int(study.aggregation.order[0]), study.aggregation.optima or ()
+    same = {int(i) for i in np.flatnonzero((rank == rank[leader]).all(axis=1))}
+    return [leader, *sorted({optimum[0] for optimum in optima} | same - {leader})]
+
+
+def _consistent(study: MeanRiskStudy) -> int:
+    """The first consistent risk, by number, or the first there is."""
+    return int(np.argmax(study.models.ssd_consistent))
+
+
+def _lead(study: MeanRiskStudy) -> dict[str, float]:
+    """Mean minus the first consistent risk, of the leader and of the next."""
+    value = study.models.value[:, _consistent(study)]
+    leader, following = order_of(study)[:2]
+    return {"value": float(value[leader]), "against": float(value[following])}
+
+
+def _who(finding: Finding, case: MeanRiskCase) -> str:
+    study, models = case.studies[finding.on], case.models
+    rank, columns = study.models.rank, study.models.columns
+    by = f"by {columns[0].risk.name}" if study.aggregation is None else f"by {_measures(study)}"
+    # Whom one of these shares a first place with does not come first in its stead.
+    behind = (rank[[*finding.models]] > 1).all(axis=0)
+    others = sorted(models[i] for i in np.flatnonzero((rank[:, behind] == 1).any(axis=1)).tolist())
+    agree = f"; by single measures {names(others)} would come first" if others else ""
+    if not agree and finding.kind == "first" and len(columns) > 1:
+        agree = ", as by every single one"
+    on = f"on {case.score(finding.on)} by mean minus risk"
+    if finding.kind == "first":
+        return f"{models[finding.models[0]]} comes first {on}, {by}{_orders(study)}{agree}."
+    tied = names([models[i] for i in finding.models])
+    return f"{tied} tie for the first place {on}, {by}{_split(study)}{agree}."
+
+
+def _measures(study: MeanRiskStudy) -> str:
+    count = int(study.models.ssd_consistent.sum())
+    return "one measure of risk" if count == 1 else f"{count} measures of risk together"
+
+
+def _split(study: MeanRiskStudy) -> str:
+    """Under how many consistent risks each of those that tie comes first."""
+    if study.aggregation is None:
+        return ""
+    consistent = study.models.rank[:, study.models.ssd_consistent]
+    counts = [int((consistent[i] == 1).sum()) for i in dict.fromkeys(_equal(study))]
+    of = consistent.shape[1]
+    if len(set(counts)) == 1:
+        return f" (each is first under {counts[0]} of {of})"
+    return f" (first under {names([str(count) for count in counts])} of {of})"
+
+
+def _orders(study: MeanRiskStudy) -> str:
+    """Whether other orders of the rest fit the consistent risks as well."""
+    if study.aggregation is None or study.aggregation.unique:
+        return ""
+    count = study.aggregation.optima_count
+    return (
+        " (other orders fit them as well)" if count is None else f" ({count:,} orders fit them equally well)"
+    )
+
+
+def _on_columns(finding: Finding, case: MeanRiskCase) -> str:
+    where: dict[int, list[str]] = {}
+    for name, study in case.studies.items():
+        where.setdefault(order_of(study)[0], []).append(case.score(name))
+    if finding.kind == "first-on-each":
+        first = finding.models[0]
+        return f"By mean minus risk {case.models[first]} comes first on each of {names(where[first], 6)}."
+    parts = [f"{case.models[i]} on {names(on, 6)}" for i, on in where.items()]
+    return f"By mean minus risk no model comes first everywhere: {names(parts, 6)}."
+
+
+def _over_all(finding: Finding, case: MeanRiskCase) -> str:
+    doubt = "" if case.aggregations["RA(MRM@M)"].unique else ", though other orders fit as well"
+    return f"Over all metrics together {case.models[finding.models[0]]} comes first{doubt}."
+
+
+def _best_mean(finding: Finding, case: MeanRiskCase) -> str:
+    mean, (best, first) = case.mean_of(finding.on), finding.models
+    assert mean is not None
+    return f"{case.models[best]} has the best mean, {mean.against(best, first)}."
+
+
+def _gain(finding: Finding, case: MeanRiskCase) -> str:
+    """Mean minus the first consistent risk: of the leader, of the next, and whose intervals overlap."""
+    study, models = case.studies[finding.on], case.models
+    (leader, following), at, order = finding.models, _consistent(study), order_of(study)
+    own, lead = finding.figures["value"], finding.figures["value"] - finding.figures["against"]
+    ends = overlap = ""
+    if study.value_low is not None and study.value_high is not None:
+        low, high = study.value_low[:, at], study.value_high[:, at]
+        ends = f" ({percent(case.confidence)} interval {interval(float(low[leader]), float(high[leader]))})"
+        near = [models[i] for i in order[1:] if low[i] <= high[leader] and high[i] >= low[leader]]
+        which = "that" if len(near) == 1 else "those"
+        overlap = (
+            f"; its interval overlaps with {which} of {names(near)}, which does not tell them apart (rank "
+            "tests the differences)"
+            if near
+            else "; no other interval overlaps with its own"
+        )
+    beside = f"{number(abs(lead))} {'more' if lead >= 0 else 'less'} than {models[following]}, the next"
+    if lead == 0:
+        beside = f"the same as that of {models[following]}, the next"
+    risk = _words(study.models.columns[at])
+    return f"{models[leader]}'s mean minus risk by {risk} is {number(own)}{ends}, {beside}{overlap}."
+
+
+def _words(column: RiskColumn) -> str:
+    return column.risk.name if column.level is None else f"{column.risk.name} at {column.level:g}"
+
+
+SENTENCES: Sentences[MeanRiskCase] = Sentences(
+    {
+        **SHARED,
+        "first": _who,
+        "tie": _who,
+        "first-on-each": _on_columns,
+        "first-here-and-there": _on_columns,
+        "over-all-metrics": _over_all,
+        "worst-on-every-metric": lambda finding, case: (
+            f"But {case.models[finding.models[0]]}'s mean is the worst of all on "
+            f"{all_metrics(len(case.means))}."
+        ),
+        "best-mean": _best_mean,
+        "not-tested-here": lambda _, _case: "No difference was tested here; rank does that.",
+        "gain": _gain,
+    },
+    # What a single measure of risk says takes its name to be understood.
+    aside=("gain",),
+)
+"""How each kind of finding is said."""
