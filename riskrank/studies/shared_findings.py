@@ -10,6 +10,8 @@ from riskrank.studies.findings import Finding
 from riskrank.studies.metric_means import best_of, better_elsewhere, worst_everywhere
 from riskrank.studies.suites import words
 
+NOTHING_TESTED = "Nothing was tested, so nothing says how sure that is."
+
 
 def answered(case: Case, side: Side) -> Side | None:
     """An answer, where anything was tested."""
@@ -48,7 +50,7 @@ def _other_scope(finding: Finding, case: Case) -> str:
 
 
 SHARED: Mapping[str, Callable[[Finding, Case], str]] = {
-    "nothing-tested": lambda _, _case: "Nothing was tested, so nothing says how sure that is.",
+    "nothing-tested": lambda _, _case: NOTHING_TESTED,
     "judge-worth": lambda _, case: "" if case.judged is None else case.judged.worth,
     "better-elsewhere": lambda found, case: "".join(
         better_elsewhere(case.means, found.models[0], case.models)

@@ -24,10 +24,10 @@ from riskrank.studies.copa.base import (
     weights_of,
 )
 from riskrank.studies.copa.doubt import FrontDoubt, front_doubt
+from riskrank.studies.copa.findings import SENTENCES, CopaCase, copa_findings
 from riskrank.studies.copa.objectives import ObjectiveTable
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.copa.rows import CCDF_PROBABILITIES, ONLY_OF_SAMPLES, CopaRow, copa_rows
-from riskrank.studies.copa.verdict import copa_verdict, doubtful_verdict
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted
@@ -142,17 +142,13 @@ def rank(asked: Asked, runtime: Runtime | None = None) -> CopaDocument:
                 population, weights, p=p, resamples=settings.resample_models, seed=settings.seed
             )
         found = front_doubt(asked, weights)
-    doubt, unsure = (None, found) if isinstance(found, str) else (found, "")
+    doubt = None if isinstance(found, str) else found
     rankings = tuple(rank_models(population, weights, p=order) for order in settings.orders)
     influence = leave_one_out(population, weights, p=p) if len(population.names) > 2 else None
     quantiles, mean = ccdf_quantiles(population.u, CCDF_PROBABILITIES)
     if doubt is not None:
         notes = [*notes, *doubt.notes]
-    said = (
-        copa_verdict(table, rankings[0], unsure)
-        if doubt is None
-        else doubtful_verdict(table, rankings[0], doubt)
-    )
+    case = CopaCase(table, rankings[0], found)
     drawn = settings.resample_models if doubt is None else doubt.resamples
     return CopaDocument(
         provenance=provenance(
@@ -163,8 +159,7 @@ def rank(asked: Asked, runtime: Runtime | None = None) -> CopaDocument:
             resamples=drawn,
         ),
         rows=copa_rows(table, rankings, influence, populations, doubt, quantiles, mean)[: settings.top],
-        verdict=said.verdict,
-        more=said.more,
+        **SENTENCES.told(copa_findings(case), case, population.names),
         objectives=table,
         dropped=asked.objectives.dropped,
         rankings=rankings,

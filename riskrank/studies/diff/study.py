@@ -10,13 +10,14 @@ from riskrank.scores.table.metrics import assumed_against_its_name
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.diff.changes import cases_of, change_of, groups_of, rows_of, with_texts
 from riskrank.studies.diff.document import CaseRow, Change, DiffDocument
+from riskrank.studies.diff.findings import SENTENCES, diff_findings
 from riskrank.studies.diff.options import DiffSettings
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.said import assumed
 from riskrank.studies.settings import family_of
-from riskrank.studies.wording import counted, names, p_words
+from riskrank.studies.wording import counted
 
 # Cases to show where nobody says how many.
 _CASES = 10
@@ -81,7 +82,8 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
     unsaid = assumed(
         list(dict.fromkeys(one.name for one in own or table.metrics if assumed_against_its_name(one)))
     )
-    return replace(document, verdict=unsaid + _verdict(document))
+    about = (document.new, document.old)
+    return replace(document, **SENTENCES.told(diff_findings(document), document, about, unsaid))
 
 
 def _with_texts(table: ScoreTable, document: DiffDocument) -> list[CaseRow]:
@@ -89,40 +91,3 @@ def _with_texts(table: ScoreTable, document: DiffDocument) -> list[CaseRow]:
     shown = document.lost[: document.cases]
     told = dict(zip(map(id, shown), with_texts(table, shown, document.new, document.old), strict=True))
     return [told.get(id(row), row) for row in document.rows]
-
-
-def _verdict(document: DiffDocument) -> str:
-    """What changed on the first metric, and what such a list does not say."""
-    together = [one for one in document.changes if one.group is None]
-    sentences = [_counts(document, together[0])]
-    if len(together) > 1:
-        more = [one.metric for one in together[1:] if one.lost]
-        sentences[0] += f" It also loses more than it wins on {names(more)}." if more else ""
-    first = together[0]
-    if first.worse_by_chance is not None and first.worse_in_one_run is not None:
-        single = f"single {'case is' if first.shown_worse == 1 else 'cases are'} shown to be worse"
-        sentences.append(
-            f"One run each would lose about {first.worse_in_one_run:.0f} cases, where two runs of "
-            f"{document.old} already lose {first.worse_by_chance:.0f} to each other; {first.shown_worse} "
-            f"{single}."
-        )
-    elif first.worse and not document.repeated:
-        sentences.append(
-            "With one run each, a case that flips is no regression yet: runs of one model flip cases, too; "
-            "how many, only repeated runs would tell."
-        )
-    return " ".join(sentences)
-
-
-def _counts(document: DiffDocument, one: Change) -> str:
-    new, old = document.new, document.old
-    counts = f"worse than {old} on {one.worse:,} of {one.samples:,} cases and better on {one.better:,}"
-    start = f"{new} is {counts}"
-    where = f" ({one.metric})" if len(document.metrics) > 1 else ""
-    if one.worse == one.better == 0:
-        return f"No case changed between {old} and {new}{where}."
-    p = f"exact sign test, {p_words(one.p_adjusted)}"
-    if not one.significant:
-        return f"{start}{where}: no more on one side than chance alone can make ({p})."
-    more = "more worse than better" if one.worse > one.better else "more better than worse"
-    return f"{start}{where}: {more} ({p})."

@@ -21,7 +21,7 @@ from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, UsageError, listing, option, spell
 from riskrank.scores.table.groups import group_tables, without_groups
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Document, Row, entries
+from riskrank.studies.document import Document, FindingEntry, Row, entries
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.said import fitting
 from riskrank.studies.wording import counted, names
@@ -326,13 +326,15 @@ def study_by_group(
         tau = {method: _tau(everywhere[method].scores, one.scores) for method, one in here.items()}
         found.append(Group(name, len(part.samples), document, here, tau))
     groups = Groups(str(table.options.group_by), table.models, everywhere, tuple(found))
-    said = fitting([whole.verdict, groups.sentence()])
+    sentence = groups.sentence()
+    said = fitting([whole.verdict, sentence])
     rows = [replace(row, group=part.name) for part in found for row in part.document.rows]
     return replace(
         whole,
         rows=[*whole.rows, *rows],
         verdict=said.verdict,
         more=(*whole.more, *said.more),
+        findings=(*whole.findings, FindingEntry("by-group", [], None, {}, None, sentence)),
         provenance=replace(whole.provenance, warnings=_warnings(whole, groups)),
         groups=groups,
     )

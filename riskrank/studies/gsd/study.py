@@ -18,10 +18,10 @@ from riskrank.studies.distributions import refuse_distributions
 from riskrank.studies.document import Provenance
 from riskrank.studies.gsd.criteria import Criteria, criteria
 from riskrank.studies.gsd.document import Explanation, GsdDocument, rows
+from riskrank.studies.gsd.findings import SENTENCES, GsdCase, gsd_findings
 from riskrank.studies.gsd.options import GsdSettings
 from riskrank.studies.gsd.settings import described, relabelling, thresholds
 from riskrank.studies.gsd.tasks_as_samples import tasks_as_samples
-from riskrank.studies.gsd.verdict import gsd_verdict
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, provenance
@@ -69,10 +69,11 @@ def gsd(
     analyses = tuple(
         _analysis(scales.quality, settings, how, threshold, runtime) for threshold in thresholds(settings)
     )
+    case = GsdCase(analyses[-1], table.models, "on these tasks" if tasks else "in these samples")
     return GsdDocument(
         provenance=_provenance(table, scales, settings, how),
         rows=rows(analyses, table.models),
-        verdict=gsd_verdict(analyses, table.models, "on these tasks" if tasks else "in these samples"),
+        **SENTENCES.told(gsd_findings(case), case, table.models),
         means=means,
         analyses=analyses,
         criteria=tuple(spec.name for spec in scales.specs),

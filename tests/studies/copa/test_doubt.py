@@ -14,12 +14,12 @@ from riskrank.errors import InputError, UsageError
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from riskrank.shown.sections import sections
+from riskrank.studies.copa.findings import dominating, why_open
 from riskrank.studies.copa.meeting import meeting
 from riskrank.studies.copa.objectives import objectives
 from riskrank.studies.copa.options import CopaSettings, ObjectiveReading
 from riskrank.studies.copa.samples import objective_scores
 from riskrank.studies.copa.study import copa
-from riskrank.studies.copa.verdict import dominating, why_open
 
 MODELS = ("small", "mid", "big", "worse")
 NEEDS = BY_NAME["copa"].needs

@@ -10,10 +10,10 @@ from riskrank.engine.family import Side
 from riskrank.shown import numbers
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.copa.doubt import FrontDoubt
+from riskrank.studies.copa.findings import dominating, why_open
 from riskrank.studies.copa.objectives import ObjectiveTable
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.screen.objectives import objective_columns
-from riskrank.studies.copa.verdict import dominating, why_open
 
 _STYLES = {"on": "green", "off": "dim", "open": "yellow"}
 

@@ -1,8 +1,9 @@
-"""Which model COPA chooses, in which sense it is the best, where it is weak, and how sure that is."""
+"""Which model COPA chooses, in which sense it is the best, how sure that is; and how that is said."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,30 +14,46 @@ from riskrank.engine.ties import tie_codes
 from riskrank.studies.copa.doubt import FrontDoubt
 from riskrank.studies.copa.meeting import together
 from riskrank.studies.copa.objectives import ObjectiveTable
-from riskrank.studies.said import Said, fitting
+from riskrank.studies.findings import Finding, Sentences
 from riskrank.studies.wording import counted, names, percent
 
 # Models whose doubt is told one by one.
 _MOST_OPEN = 2
 
 
-def copa_verdict(table: ObjectiveTable, ranking: CopaRanking, unsure: str) -> Said:
-    """Which model is chosen, in which sense it is the best, and why nothing is known of how sure that is."""
-    return Said(f"{_chosen(table, ranking)}. Nothing says how sure that is: {unsure}.", ())
+@dataclass(frozen=True, eq=False)
+class CopaCase:
+    """What sentences are made from: the ranking that decides, and what is known of the front or why not."""
+
+    table: ObjectiveTable
+    ranking: CopaRanking
+    doubt: FrontDoubt | str
+
+    @property
+    def known(self) -> FrontDoubt:
+        """What samples say of the front, where anything is known of it."""
+        assert not isinstance(self.doubt, str)
+        return self.doubt
 
 
-def doubtful_verdict(table: ObjectiveTable, ranking: CopaRanking, doubt: FrontDoubt) -> Said:
-    """Which model is chosen, how sure that and the front are, and what decides it."""
-    return fitting(
-        [
-            _choice(table, ranking, doubt),
-            _front(table, ranking, doubt),
-            f"{_chosen(table, ranking)}.".replace("Choose ", "Why ", 1),
-        ]
-    )
+def copa_findings(case: CopaCase) -> list[Finding]:
+    """The choice and how sure it is, who else is on the front, and what decides."""
+    chosen, doubt = case.ranking.chosen, case.doubt
+    figures = {"norm": float(case.ranking.norm[chosen])}
+    if isinstance(doubt, str):
+        return [Finding(kind="choice-without-tests", models=(chosen,), figures=figures)]
+    others = tuple(i for i in case.ranking.order.tolist() if i != chosen)
+    share = {"chosen_share": float(doubt.shares.chosen[chosen])}
+    front = {side.word: sum(doubt.states.state[i] == side for i in others) for side in Side}
+    return [
+        Finding(kind="choice", models=(chosen,), figures=share, answer=Side(doubt.states.state[chosen])),
+        Finding(kind="front", models=others, figures=front),
+        Finding(kind="why-chosen", models=(chosen,), figures=figures),
+    ]
 
 
-def _choice(table: ObjectiveTable, ranking: CopaRanking, doubt: FrontDoubt) -> str:
+def _choice(_: Finding, case: CopaCase) -> str:
+    table, ranking, doubt = case.table, case.ranking, case.known
     chosen, shares = ranking.chosen, doubt.shares.chosen
     state = doubt.states.state[chosen]
     told = {
@@ -59,15 +76,11 @@ def _share(share: float) -> str:
     return "over 99 %" if share > 0.99 else "under 1 %" if share < 0.01 else f"{100 * share:.0f} %"
 
 
-def _front(table: ObjectiveTable, ranking: CopaRanking, doubt: FrontDoubt) -> str:
+def _front(finding: Finding, case: CopaCase) -> str:
     """Who else is on the front, who is off it, and of whom it is open."""
-    chosen = ranking.chosen
+    table, doubt, chosen = case.table, case.known, case.ranking.chosen
     surely = doubt.states.state[chosen] == Side.SHOWN and together(doubt.answers[chosen]) == Side.SHOWN
-    others = [i for i in ranking.order.tolist() if i != ranking.chosen]
-    by_state = {
-        state: [i for i in others if doubt.states.state[i] == state]
-        for state in (Side.SHOWN, Side.OPEN, Side.REFUTED)
-    }
+    by_state = {side: [i for i in finding.models if doubt.states.state[i] == side] for side in Side}
     parts = [
         *_on(table, by_state[Side.SHOWN], "on it too" if surely else "on the front"),
         *_open(table, by_state[Side.OPEN], doubt),
@@ -187,3 +200,20 @@ def _settled(table: ObjectiveTable, ranking: CopaRanking, second: int) -> str:
         if first != other:
             return "its mean place is worse" if p == 1 else "its other objectives are weaker"
     return "only the names tell them apart"
+
+
+def _chosen_so(_: Finding, case: CopaCase) -> str:
+    return f"{_chosen(case.table, case.ranking)}."
+
+
+SENTENCES: Sentences[CopaCase] = Sentences(
+    {
+        "choice": _choice,
+        "choice-without-tests": lambda finding, case: (
+            f"{_chosen_so(finding, case)} Nothing says how sure that is: {case.doubt}."
+        ),
+        "front": _front,
+        "why-chosen": lambda finding, case: _chosen_so(finding, case).replace("Choose ", "Why ", 1),
+    }
+)
+"""How each kind of finding is said."""

@@ -1,0 +1,56 @@
+"""Every command that decides says why, for programs: a verdict is its findings in words."""
+
+import json
+
+import numpy as np
+import pytest
+
+import riskrank as rr
+from riskrank.errors import spell
+
+DRAWS = np.random.default_rng(5).normal(size=(3, 60)) + np.array([[0.6], [0.0], [-0.6]])
+TABLE = {
+    "model": np.repeat(["a", "b", "c"], 60).tolist(),
+    "sample": [*range(60)] * 3,
+    "q": DRAWS.ravel().tolist(),
+    "r": (0.5 * DRAWS + 1).ravel().tolist(),
+}
+OPTIONS = {"wide": True, "higher": "*"}
+MADE = {
+    "rank": lambda: rr.rank(TABLE, **OPTIONS, jobs=1, resamples=100),
+    "dominance": lambda: rr.dominance(TABLE, **OPTIONS, jobs=1, resamples=100),
+    "two": lambda: rr.dominance(TABLE, **OPTIONS, jobs=1, resamples=100, models=["a", "b"], metric=["q"]),
+    "by-metric": lambda: rr.dominance(TABLE, **OPTIONS, jobs=1, resamples=100, per_metric=True),
+    "mrm": lambda: rr.mrm(TABLE, **OPTIONS, jobs=1, resamples=100),
+    "gsd": lambda: rr.gsd(TABLE, **OPTIONS, jobs=1, resamples=20, digits=1, metric=["q"]),
+    "copa": lambda: rr.copa(TABLE, **OPTIONS),
+    "untested": lambda: rr.copa(TABLE, **OPTIONS, no_test=True),
+    "diff": lambda: rr.diff(TABLE, **OPTIONS, pair="a:b"),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_verdict_is_its_findings_in_words(name):
+    result = MADE[name]()
+    found = json.loads(result.to_json())["meta"]["findings"]
+    assert found
+    said = [spell(text, flags=True) for text in (result.document.verdict, *result.document.more)]
+    told = [one["sentence"] for one in found if one["sentence"]]
+    assert said[0].startswith(told[0])
+    assert all(any(sentence in text for text in said) for sentence in told)
+    for one in found:
+        assert set(one["models"]) <= {"a", "b", "c"}
+        assert one["answer"] in (None, "shown", "refuted", "open")
+
+
+def test_findings_carry_the_figures_of_their_sentences():
+    two = {one.kind: one for one in MADE["two"]().document.findings}
+    assert [*two["ahead"].models] == ["a", "b"]
+    assert two["ahead"].answer == "shown"
+    assert two["mean"].figures["difference"] == pytest.approx(DRAWS[0].mean() - DRAWS[1].mean())
+    worst = np.sort(DRAWS, axis=1)[:, : round(60 * two["tail"].figures["level"])].mean(axis=1)
+    assert two["tail"].figures["tail"] == pytest.approx(worst[0], rel=0.2)
+    changed = {one.kind: one for one in MADE["diff"]().document.findings}["changed"]
+    assert changed.figures["worse"] == (DRAWS[0] < DRAWS[1]).sum()
+    assert changed.figures["better"] == (DRAWS[0] > DRAWS[1]).sum()
+    assert changed.answer == "shown"
