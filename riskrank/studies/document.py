@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
 
 from riskrank.errors import spell
 from riskrank.scores.table.scored import Scored
@@ -17,6 +20,26 @@ def entries(of: object, *names: str) -> dict[str, Any]:
     """Some attributes by their names, as ``meta`` has them: tuples are lists."""
     values = ((name, getattr(of, name)) for name in names)
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values}
+
+
+def rows_of(kind: type[Row], **columns: Any) -> list[Row]:
+    """Rows from columns: each an array with an entry a row, or one value for all; NaN is null.
+
+    Parameters
+    ----------
+    kind : type
+        A dataclass; its fields that are not given keep their defaults.
+    **columns : ndarray, shape (rows,), or object
+        At least one array.
+    """
+    arrays = {name: values.tolist() for name, values in columns.items() if isinstance(values, np.ndarray)}
+    shared = {name: value for name, value in columns.items() if name not in arrays}
+    entries_ = zip(*arrays.values(), strict=True)
+    return [kind(**shared, **dict(zip(arrays, map(_known, own), strict=True))) for own in entries_]
+
+
+def _known(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,12 +12,11 @@ from riskrank.engine.dominance.column import DominanceStudy, study_dominance
 from riskrank.engine.dominance.effect_sizes import Differences, pairwise_differences
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.pair_freedom import behind_pairs
-from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import Freedom
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.distributions import refuse_distributions
-from riskrank.studies.document import Provenance
+from riskrank.studies.document import Provenance, rows_of
 from riskrank.studies.dominance.case import DominanceCase
 from riskrank.studies.dominance.columns import DominanceColumn
 from riskrank.studies.dominance.findings import dominance_findings
@@ -72,6 +71,13 @@ class DominanceRow:
     difference_low: float | None
     difference_high: float | None
     group: str | None = None
+
+
+# Fields of a row that are entries of the tests' arrays of the same name.
+_OF_TESTS = (
+    *("statistic", "standard_error", "p_value", "p_adjusted"),
+    *("extrapolated", "decided", "dominates", "identical"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,47 +256,21 @@ def most_resamples(studies: Iterable[DominanceStudy]) -> int | None:
 
 
 def _rows(columns: Sequence[DominanceColumn], models: Sequence[str]) -> Iterator[DominanceRow]:
+    """All ordered pairs, column by column and test by test."""
+    pairs, names = np.nonzero(~np.eye(len(models), dtype=bool)), np.array(models, dtype=object)
     for column in columns:
-        mean = column.units.of(column.differences.estimate)
         low, high = column.units.interval(column.differences.low, column.differences.high)
+        ends = {"difference_low": low, "difference_high": high}
+        shared = ends | {"mean_difference": column.units.of(column.differences.estimate)}
         for tests in column.study.tests:
-            for i, winner in enumerate(models):
-                for j, loser in enumerate(models):
-                    if i != j:
-                        ends = None if low is None or high is None else (low[i, j], high[i, j])
-                        yield _row(column.name, tests, i, j, winner, loser, mean[i, j], ends)
-
-
-def _row(
-    metric: str,
-    tests: DominanceTests,
-    i: int,
-    j: int,
-    winner: str,
-    loser: str,
-    difference: float,
-    ends: tuple[float, float] | None,
-) -> DominanceRow:
-    def tested(values: np.ndarray | None) -> float | None:
-        return None if values is None else float(values[i, j])
-
-    return DominanceRow(
-        metric=metric,
-        order=tests.claim.order,
-        test=tests.claim.kind,
-        threshold=tests.claim.boundary,
-        winner=winner,
-        loser=loser,
-        violation_ratio=float(tests.ratios[i, j]),
-        statistic=float(tests.statistic[i, j]),
-        standard_error=tested(tests.standard_error),
-        p_value=tested(tests.p_value),
-        p_adjusted=tested(tests.p_adjusted),
-        extrapolated=bool(tests.extrapolated[i, j]),
-        decided=bool(tests.decided[i, j]),
-        dominates=bool(tests.dominates[i, j]),
-        identical=bool(tests.identical[i, j]),
-        mean_difference=float(difference),
-        difference_low=None if ends is None else float(ends[0]),
-        difference_high=None if ends is None else float(ends[1]),
-    )
+            found = {name: getattr(tests, name) for name in _OF_TESTS} | {"violation_ratio": tests.ratios}
+            yield from rows_of(
+                DominanceRow,
+                metric=column.name,
+                order=tests.claim.order,
+                test=tests.claim.kind,
+                threshold=tests.claim.boundary,
+                winner=names[pairs[0]],
+                loser=names[pairs[1]],
+                **{name: None if of is None else of[pairs] for name, of in (found | shared).items()},
+            )

@@ -21,7 +21,7 @@ from riskrank.errors import one_of
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.aggregation import described_aggregation
 from riskrank.studies.distributions import refuse_distributions
-from riskrank.studies.document import Provenance, entries
+from riskrank.studies.document import Provenance, entries, rows_of
 from riskrank.studies.groups.study import GroupedDocument, Standing, study_by_group
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_chapter, judged_meta
 from riskrank.studies.judged.tails import tails_left_out, with_labels
@@ -262,24 +262,19 @@ def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[
 
 def _rows(by_column: Sequence[tuple[str, MeanRiskStudy]], models: Sequence[str]) -> Iterator[MeanRiskRow]:
     """One row a metric, risk and model, models by rank."""
+    names = np.array(models, dtype=object)
     for metric, study in by_column:
-        for at, column in enumerate(study.models.columns):
-            for i in study.models.order(at):
-                yield _row(metric, models[i], study, at, column, int(i))
-
-
-def _row(metric: str, model: str, study: MeanRiskStudy, at: int, column: RiskColumn, i: int) -> MeanRiskRow:
-    found = study.models
-    return MeanRiskRow(
-        metric=metric,
-        model=model,
-        risk=column.risk.name,
-        level=column.level,
-        mean=float(found.mean[i]),
-        risk_value=float(found.risk[i, at]),
-        value=float(found.value[i, at]),
-        value_low=None if study.value_low is None else float(study.value_low[i, at]),
-        value_high=None if study.value_high is None else float(study.value_high[i, at]),
-        rank=int(found.rank[i, at]),
-        ssd_consistent=column.risk.ssd_consistent,
-    )
+        found, ends = study.models, {"value_low": study.value_low, "value_high": study.value_high}
+        for at, column in enumerate(found.columns):
+            order = found.order(at)
+            of_risk = {"risk_value": found.risk, "value": found.value, "rank": found.rank} | ends
+            yield from rows_of(
+                MeanRiskRow,
+                metric=metric,
+                model=names[order],
+                risk=column.risk.name,
+                level=column.level,
+                mean=found.mean[order],
+                ssd_consistent=column.risk.ssd_consistent,
+                **{name: None if of is None else of[order, at] for name, of in of_risk.items()},
+            )

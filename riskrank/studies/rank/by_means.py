@@ -10,14 +10,13 @@ import numpy as np
 
 from riskrank.engine.evidence.crossed import Components
 from riskrank.engine.family import Family
-from riskrank.engine.types import Floats, Integers
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Document
+from riskrank.studies.document import Document, rows_of
 from riskrank.studies.means_only import components_of, mean_column, why_means
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.provenance import provenance
-from riskrank.studies.rank.document import RankRow
+from riskrank.studies.rank.document import PLACES, RankRow
 from riskrank.studies.rank.mean_ranking import MeanRanking, ranked_by_mean, require_order
 from riskrank.studies.rank.mean_sentences import SENTENCES, MeanCase, mean_findings
 from riskrank.studies.rank.options import RankSettings
@@ -118,34 +117,18 @@ def _refuse(table: ScoreTable, settings: RankSettings) -> None:
 
 def _rows(one: MeanRanking, table: ScoreTable, family: Family, top: int | None) -> list[RankRow]:
     units, ranking = units_of(one.column.name, table.metrics), one.ranking
-    means = units.of(one.column.means) if one.samples is None else one.means.mean
-    gap = units.of(one.column.differences.value[:, one.first])
     low, high = units.interval(one.low, one.high)
-    return [
-        RankRow(
-            method=f"{METHOD}@{one.column.name}",
-            model=table.models[i],
-            rank=int(ranking.rank[i]),
-            rank_low=_place(ranking.rank_low, i),
-            rank_high=_place(ranking.rank_high, i),
-            wins=_place(ranking.wins, i),
-            losses=_place(ranking.losses, i),
-            tier=_place(ranking.tier, i),
-            score=float(ranking.score[i]),
-            mean=float(means[i]),
-            tvar=None,
-            difference=_known(gap, i),
-            difference_low=_known(low, i),
-            difference_high=_known(high, i),
-            decided=None if one.p_adjusted is None else True,
-        )
-        for i in ranking.order[:top].tolist()
-    ]
-
-
-def _known(values: Floats | None, model: int) -> float | None:
-    return None if values is None or np.isnan(values[model]) else float(values[model])
-
-
-def _place(values: Integers | None, model: int) -> int | None:
-    return None if values is None else int(values[model])
+    found = {name: getattr(ranking, name) for name in PLACES} | {
+        "model": np.array(table.models, dtype=object),
+        "mean": units.of(one.column.means) if one.samples is None else one.means.mean,
+        "difference": units.of(one.column.differences.value[:, one.first]),
+        "difference_low": low,
+        "difference_high": high,
+    }
+    return rows_of(
+        RankRow,
+        method=f"{METHOD}@{one.column.name}",
+        tvar=None,
+        decided=None if one.p_adjusted is None else True,
+        **{name: None if of is None else of[ranking.order[:top]] for name, of in found.items()},
+    )

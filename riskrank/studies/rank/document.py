@@ -60,6 +60,10 @@ class RankRow:
     group: str | None = None
 
 
+# Fields of a row that are entries of a ranking's arrays of the same name.
+PLACES = ("rank", "rank_low", "rank_high", "wins", "losses", "tier", "score")
+
+
 @dataclass(frozen=True, kw_only=True)
 class RankDocument(GroupedDocument[RankRow]):
     """Rankings by one or more methods.

@@ -20,7 +20,7 @@ from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.rank.case import RankCase
-from riskrank.studies.rank.document import RankDocument, RankRow, standings
+from riskrank.studies.rank.document import PLACES, RankDocument, RankRow, standings
 from riskrank.studies.rank.findings import rank_findings
 from riskrank.studies.rank.leading import firsts, lead, named
 from riskrank.studies.rank.marks import Tail, marks
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from riskrank.studies.rank.by_means import MeanRankDocument
 
 EFFECTS = ("mean", "tvar", "difference", "difference_low", "difference_high")
-PLACES = ("rank", "rank_low", "rank_high", "wins", "losses", "tier", "score")
 
 # Subsamples of each size, where the stability of rankings is asked for.
 STABILITY_REPEATS = 5
