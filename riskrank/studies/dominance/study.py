@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from riskrank.engine.dominance.column import DominanceStudy, study_dominance
+from riskrank.engine.dominance.column import DominanceStudy, most_resamples, study_dominance
 from riskrank.engine.dominance.effect_sizes import Differences, pairwise_differences
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.pair_freedom import behind_pairs
@@ -248,11 +248,6 @@ def _provenance(
         resamples=most_resamples(column.study for column in columns),
         warnings=advice,
     )
-
-
-def most_resamples(studies: Iterable[DominanceStudy]) -> int | None:
-    """Resamples of the column that took the most; None where nothing was resampled."""
-    return max((study.resamples for study in studies if study.resamples is not None), default=None)
 
 
 def _rows(columns: Sequence[DominanceColumn], models: Sequence[str]) -> Iterator[DominanceRow]:

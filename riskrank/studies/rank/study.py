@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riskrank.engine.dominance.column import most_resamples
 from riskrank.engine.dominance.effect_sizes import EffectSizes
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy, columns_needed, study_methods
@@ -14,7 +15,6 @@ from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
-from riskrank.studies.dominance.study import most_resamples
 from riskrank.studies.groups.study import study_by_group
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.metric_means import metric_means
