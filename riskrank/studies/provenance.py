@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from riskrank.asked.option import Settings, told
 from riskrank.scores.table.metrics_file import MetricSpec
@@ -11,6 +11,9 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.weights import portfolio_weights
+
+if TYPE_CHECKING:
+    from riskrank.engine.dominance.column import DominanceStudy
 
 
 def described_inputs(table: ScoreTable, metrics: Sequence[MetricSpec] | None = None) -> dict[str, Any]:
@@ -79,3 +82,8 @@ def portfolio_settings(settings: PortfolioSettings, table: ScoreTable) -> dict[s
         weights = dict(zip((metric.name for metric in table.metrics), portfolio_weights(table), strict=True))
     scope = settings.copula_scope if settings.copula == "empirical" else "pooled"
     return {"copula": settings.copula, "copula_scope": scope, "weights": weights}
+
+
+def most_resamples(studies: Iterable[DominanceStudy]) -> int | None:
+    """Resamples of the column that took the most; None where nothing was resampled."""
+    return max((study.resamples for study in studies if study.resamples is not None), default=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -295,8 +295,3 @@ def asymptotic_tests(
         )
         for claim in question.claims
     )
-
-
-def most_resamples(studies: Iterable[DominanceStudy]) -> int | None:
-    """Resamples of the column that took the most; None where nothing was resampled."""
-    return max((study.resamples for study in studies if study.resamples is not None), default=None)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from riskrank.engine.dominance.column import DominanceStudy, most_resamples, study_dominance
+from riskrank.engine.dominance.column import DominanceStudy, study_dominance
 from riskrank.engine.dominance.effect_sizes import Differences, pairwise_differences
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.pair_freedom import behind_pairs
@@ -31,7 +31,7 @@ from riskrank.studies.judged.chapter import (
     refuse_with_judge,
 )
 from riskrank.studies.metric_means import MetricMeans, metric_means
-from riskrank.studies.provenance import portfolio_settings, provenance
+from riskrank.studies.provenance import most_resamples, portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.said import assuming
 from riskrank.studies.settings import claims_of, described_tests, inference_of

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riskrank.engine.dominance.column import most_resamples
 from riskrank.engine.dominance.effect_sizes import EffectSizes
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy, columns_needed, study_methods
@@ -18,7 +17,7 @@ from riskrank.studies.document import Provenance
 from riskrank.studies.groups.study import study_by_group
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.metric_means import metric_means
-from riskrank.studies.provenance import portfolio_settings, provenance
+from riskrank.studies.provenance import most_resamples, portfolio_settings, provenance
 from riskrank.studies.rank.case import RankCase
 from riskrank.studies.rank.document import PLACES, RankDocument, RankRow, standings
 from riskrank.studies.rank.findings import rank_findings
