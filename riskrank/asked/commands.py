@@ -39,7 +39,10 @@ _OF_JUDGES = ("human", "judge")
 _OF_JUDGE = "judge"
 
 # Pictures of a suite of tasks.
-_OF_TASKS = ("taskmap", "taskforest", "strip", "profile")
+_OF_TASKS = ("taskmap", "taskforest", "profile")
+
+# The picture of sources of noise.
+_OF_NOISE = "noise"
 
 TABLES = (
     "CSV, TSV, Parquet, JSON or JSONL files (also .gz, .zst), folders of them, .xlsx, SQLite, DuckDB, globs, "
@@ -182,13 +185,19 @@ COMMANDS = (
                 schema="rank",
                 documents="rank.document:RankDocument",
                 view="rank.screen.first",
-                figures="rank.figures",
+                figures="rank.figures.pictures",
             ),
             Paper(
-                schema="rank-means", documents="rank.by_means:MeanRankDocument", view="rank.screen.by_means"
+                schema="rank-means",
+                documents="rank.by_means:MeanRankDocument",
+                view="rank.screen.by_means",
+                figures="rank.figures.means",
             ),
         ),
-        pictures=("forest", "bump", "quantiles", "tvar", "cdf", "stability", "groups", *_OF_TASKS, _OF_JUDGE),
+        pictures=(
+            *("forest", "trade", "bump", "quantiles", "tvar", "cdf", "stability", "groups"),
+            *(*_OF_TASKS, _OF_JUDGE, _OF_NOISE),
+        ),
         lacks=(),
         groups=True,
         runs=True,
@@ -430,7 +439,7 @@ COMMANDS = (
             Paper(schema="power-noise", documents="power.noise:NoisePlanDocument", view="power.screen.noise"),
             Paper(schema="power-labels", documents="power.labels:LabelsDocument", view="power.screen.labels"),
         ),
-        pictures=("curves",),
+        pictures=("curves", _OF_NOISE),
         lacks=("group_by",),
         runs=True,
         needs=_JUDGED,

@@ -11,9 +11,6 @@ from riskrank.shown.view import Column, Line, Table, headed
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rounding import typeset
 
-_NAMED = 8
-"""Columns up to which a table of ranks names them."""
-
 Aggregations = Sequence[tuple[str, Aggregation]]
 _DISTANCES = {
     "kemeny": "Kemeny's distance",
@@ -47,8 +44,8 @@ def stability_table(found: Stability) -> Table:
     return Table(f"Stability: Kendall's tau to the ranking on all samples, {about}", columns, tuple(rows))
 
 
-def agreement_with(name: str, ranking: RankDocument, others: RankDocument, what: str) -> tuple[Table, Table]:
-    """Agreement of one ranking with others, and ranks by all of them.
+def agreement_with(name: str, ranking: RankDocument, others: RankDocument, what: str) -> Table:
+    """Agreement of one ranking with others, whose ranks a picture shows.
 
     Parameters
     ----------
@@ -64,22 +61,13 @@ def agreement_with(name: str, ranking: RankDocument, others: RankDocument, what:
         other if what == "method" else other.partition("@")[2]: found
         for other, found in others.study.rankings.items()
     }
-    # Many columns have no room for their names: numbers stand for them.
-    numbered = len(shown) > _NAMED
     rows = []
-    for number, ((other, found), agreement) in enumerate(zip(shown.items(), tau, strict=True), start=1):
+    for (other, found), agreement in zip(shown.items(), tau, strict=True):
         first = [models[i] for i in found.order if found.rank[i] == 1]
         leaders = ", ".join(first[:3]) + (" …" if len(first) > 3 else "")
-        label = f"{number}  {other}" if numbered else other
-        rows.append((label, leaders, typeset(f"{agreement:.2f}"), str(int((found.rank != own.rank).sum()))))
-    table = Table(
-        f"Agreement with the ranking, {what} by {what}",
-        headed(what, "first", right=(f"Kendall's τ to\n{name}", "other\nranks")),
-        tuple(rows),
-    )
-    heads = [str(number) if numbered else other for number, other in enumerate(shown, start=1)]
-    ranks = tuple((models[i], *(str(found.rank[i]) for found in shown.values())) for i in own.order.tolist())
-    return table, Table(f"Ranks by {what}", headed("model", right=heads), ranks)
+        rows.append((other, leaders, typeset(f"{agreement:.2f}"), str(int((found.rank != own.rank).sum()))))
+    columns = headed(what, "first", right=(f"Kendall's τ to\n{name}", "other\nranks"))
+    return Table(f"Agreement with the ranking, {what} by {what}", columns, tuple(rows))
 
 
 def aggregation_lines(aggregations: Aggregations, models: Sequence[str], *, orders: bool) -> list[Line]:

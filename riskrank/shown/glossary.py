@@ -1,5 +1,8 @@
 """The words of screens, pages and pictures, each in a sentence or two: a page holds them, and the guide."""
 
+from riskrank.errors import option
+from riskrank.shown.view import Line
+
 GLOSSARY = {
     "Violation ratio, ε": (
         "How much of the comparison of two models speaks against the one that is ahead: 0 if it is nowhere "
@@ -39,3 +42,6 @@ GLOSSARY = {
     "Kendall's τ": "How far two orders agree: 1 for the same, 0 for no relation, −1 for the opposite one.",
 }
 """What each word means."""
+
+WHERE = Line(f"docs/glossary.md says what they mean, and every page ({option('format', 'html')}).", "Words:")
+"""Where a screen that explains itself leads to."""

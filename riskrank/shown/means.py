@@ -104,9 +104,14 @@ PORTFOLIOS = {
 }
 
 
+def score_of(column: str) -> str:
+    """A column as the title of a picture names it."""
+    return "the combined score" if column in PORTFOLIOS else column
+
+
 def in_words(column: str) -> str:
-    """A column as a title names it."""
-    return f"the combined score, {column}" if column in PORTFOLIOS else column
+    """A column as the title of a table names it, whose small print has no place of its own."""
+    return f"{score_of(column)}, {column}" if column in PORTFOLIOS else column
 
 
 def combined(column: str, origin: Provenance, *, by_task: bool = False) -> list[Line]:

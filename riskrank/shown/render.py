@@ -10,9 +10,10 @@ from riskrank.shown.formats.html import to_fragment
 from riskrank.shown.formats.latex import to_latex
 from riskrank.shown.formats.markdown import to_markdown
 from riskrank.shown.formats.terminal import to_terminal
+from riskrank.shown.glossary import WHERE
 from riskrank.shown.page import can_make_pages
 from riskrank.shown.sections import spelled_sections
-from riskrank.shown.view import first_screen
+from riskrank.shown.view import first_screen, spelled
 from riskrank.studies.document import Document
 
 
@@ -94,7 +95,8 @@ def _terminal_page(
 ) -> bytes:
     page = _Page(encoding)
     sections = spelled_sections(document, flags=flags)
-    to_terminal(sections if explain else first_screen(sections), page, width=width, color=color)
+    whole = [*sections, *spelled([WHERE], flags=flags)]
+    to_terminal(whole if explain else first_screen(sections), page, width=width, color=color)
     lines = [line.rstrip() for line in page.getvalue().splitlines()]
     return ("\n".join(lines) + "\n").encode(encoding)
 

@@ -51,7 +51,7 @@ def test_means_and_differences_have_the_digits_of_their_intervals(close):
     error = float(np.median((ends.high - ends.low)[np.triu_indices(3, 1)])) / 4
     wanted = next(digits for digits in range(7) if error * 10**digits >= 2)
     assert {decimals(text) for text in column(pairs, "difference")} == {wanted}
-    ranking = next(found for found in tables(document) if found.title.startswith("Ranking by"))
+    ranking = next(found for found in tables(document) if found.title.startswith("Ranking of"))
     assert len({decimals(text) for text in column(ranking, "mean")}) == 1
     assert len({decimals(text) for text in column(ranking, "worst\n5 %")}) == 1
 

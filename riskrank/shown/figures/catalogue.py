@@ -21,6 +21,8 @@ GROUPS = "riskrank.studies.groups.figures"
 SUITES = "riskrank.studies.suites.figures.pictures"
 # And of its judge.
 JUDGES = "riskrank.studies.judged.figures"
+# And of what makes its scores noisy.
+NOISE = "riskrank.shown.figures.shares"
 
 
 def require_matplotlib() -> None:
@@ -71,31 +73,36 @@ def pictures(document: Any, whole: Any = None) -> Sequence[Picture]:
         If nothing can draw.
     """
     figures = PAPERS[document.schema].figures
-    if not figures:
+    if not figures and getattr(document, "components", None) is None:
         return ()
     require_matplotlib()
-    found = list(import_module(f".{figures}", "riskrank.studies").pictures(document))
-    for name, home in (("suite", SUITES), ("judged", JUDGES), ("groups", GROUPS)):
+    found = [*import_module(f".{figures}", "riskrank.studies").pictures(document)] if figures else []
+    parts = (("suite", SUITES), ("judged", JUDGES), ("groups", GROUPS), ("components", NOISE))
+    for name, home in parts:
         more = getattr(document, name, None)
         found += [] if more is None else import_module(home).pictures(more)
     from riskrank.shown.figures.key import as_in_study
 
-    order, accent = _order(document, whole or document)
-    return [replace(one, draw=as_in_study(one.draw, order, accent=accent)) for one in found]
+    order, named = _order(document, whole or document)
+    return [replace(one, draw=as_in_study(one.draw, order, named)) for one in found]
 
 
-def _order(document: Any, whole: Any) -> tuple[list[int], bool]:
-    """Models of a document by their importance in the whole: the named first, then as in its rows."""
+def _order(document: Any, whole: Any) -> tuple[list[int], list[int]]:
+    """Models of a document by their importance in the whole: the named first, then as in its rows.
+
+    Beside them those that are named.
+    """
     place = {name: at for at, name in enumerate(document.provenance.models)}
     ranking = getattr(whole, "ranking", whole)
     leading = getattr(ranking, "leading", None)
     pair = next((one.pair for one in leading.values()), ()) if isinstance(leading, Mapping) else ()
-    first = [whole.provenance.models[at] for at in (*whole.named, *pair)]
+    models = whole.provenance.models
+    first = [models[at] for at in (*whole.named, *pair)]
     roles = [role for role in ("model", "winner", "loser", "new", "old") if role in whole.fields]
     rows = sorted(whole.rows, key=lambda row: not getattr(row, "method", "").startswith("R-SSD"))
     listed = [getattr(row, role, None) for row in rows for role in roles]
     order = [place[name] for name in dict.fromkeys([*first, *listed, *place]) if name in place]
-    return order, bool(whole.named)
+    return order, [place[models[at]] for at in whole.named if models[at] in place]
 
 
 def draw(document: Any, name: str | None = None) -> Plot:

@@ -15,6 +15,7 @@ from riskrank.shown.figures.labels import spread
 from riskrank.shown.figures.marks import curve_mark
 from riskrank.shown.figures.style import MARGIN, ROW, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit
+from riskrank.shown.means import score_of
 
 _READING = {
     "quantiles": "Height over p: the score that a share p of the samples does not exceed. A curve above "
@@ -30,10 +31,11 @@ CAPTIONS = {
 }
 """What each kind shows, of a column."""
 _TITLE = {
-    "quantiles": "Quantile functions",
-    "tvar": "Means of the worst samples, TVaR,",
-    "cdf": "Distribution functions",
+    "quantiles": ("Scores from the worst to the best sample", "quantile functions"),
+    "tvar": ("Mean of the worst samples", "tail value at risk, TVaR,"),
+    "cdf": ("Share of the samples up to each score", "distribution functions"),
 }
+"""In words, and as statisticians say."""
 
 
 @drawn
@@ -55,10 +57,11 @@ def draw_curves(kind: str, found: Curves, names: Sequence[str], column: str, *, 
     width, height = 340.0, max(220.0, key.height)
     left, below = 58.0, 42.0
     page = sheet(
-        f"{_TITLE[kind]} of {column}",
+        f"{_TITLE[kind][0]}, {score_of(column)}",
         _READING[kind],
         width=left + width + 16 + key.width + MARGIN,
         height=below + height,
+        method=f"{_TITLE[kind][1]} of {column}",
     )
     axes = page.axes(left, below, width, height)
     _lines(axes, kind, found, given)
@@ -66,7 +69,9 @@ def draw_curves(kind: str, found: Curves, names: Sequence[str], column: str, *, 
     score = unit.label("score")
     axes.set_xlabel(score if kind == "cdf" else "share of samples p")
     axes.set_ylabel(
-        "share of samples" if kind == "cdf" else unit.label("score" if kind == "quantiles" else "TVaR")
+        "share of samples"
+        if kind == "cdf"
+        else unit.label("score" if kind == "quantiles" else "mean of the worst share")
     )
     (axes.set_ylim if kind == "cdf" else axes.set_xlim)(0, 1)
     axes.grid(visible=True)

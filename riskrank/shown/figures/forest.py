@@ -1,4 +1,4 @@
-"""A ranking and how sure it is: rank sets, ratios and differences to the leader, a row a model."""
+"""Numbers with their intervals, a row a model and a column a question: a ranking and how sure it is."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator
+from numpy.typing import ArrayLike
 
 from riskrank.engine.types import Floats, Integers
-from riskrank.shown.figures.rows import Rows
-from riskrank.shown.figures.style import FAINT, GREY, MARGIN, PALETTE, QUIET, Plot, drawn, sheet
+from riskrank.shown.figures.key import tone
+from riskrank.shown.figures.rows import Rows, bar, dot, ruled
+from riskrank.shown.figures.style import GREY, QUIET, Plot, drawn
 from riskrank.shown.figures.units import Unit
+
+PLACES, DIFFERENCES = "places", "differences"
+"""Kinds of columns: whole numbers from 1 on, and those with a line where nothing differs."""
 
 
 @dataclass(frozen=True)
@@ -21,13 +26,25 @@ class Interval:
 
     Attributes
     ----------
+    label : str
     estimate : ndarray, shape (k,)
     low, high : ndarray, shape (k,), or None
+    kind : str
+        Of the column.
     """
 
+    label: str
     estimate: Floats
-    low: Floats | None
-    high: Floats | None
+    low: Floats | None = None
+    high: Floats | None = None
+    kind: str = ""
+
+    @classmethod
+    def of(cls, order: Integers, label: str, kind: str, *parts: ArrayLike | None) -> Interval:
+        """Numbers of all models, with their ends where there are any, in an order."""
+        taken = [np.asarray(part, dtype=np.float64)[order] for part in parts if part is not None]
+        low, high = taken[1:] or (None, None)
+        return cls(label, taken[0], low, high, kind)
 
 
 @dataclass(frozen=True)
@@ -37,96 +54,51 @@ class Forest:
     Attributes
     ----------
     order : ndarray of int, shape (k,)
-    rank : Interval
-        Place, and the rank set of the tests.
-    score : Interval
-        One-versus-all ratio or win rate.
-    difference : Interval or None
-        Of the mean to that of the leader.
-    named : tuple of int
-        Models of the verdict, in colour.
+    columns : tuple of Interval
+        Place with the rank set of the tests; ratio or win rate; difference of the mean to that of the leader,
+        where there is one.
     """
 
     order: Integers
-    rank: Interval
-    score: Interval
-    difference: Interval | None
-    named: tuple[int, ...] = ()
+    columns: tuple[Interval, ...]
 
 
 @drawn
-def draw_forest(
-    found: Forest, names: Sequence[str], title: str, reading: str, *, score: str, unit: str = "mean"
-) -> Plot:
-    """Draw three columns of intervals over the same rows.
+def draw_forest(found: Forest, names: Sequence[str], title: str, reading: str, method: str) -> Plot:
+    """Draw columns of intervals over the same rows.
 
     Parameters
     ----------
     found : Forest
     names : sequence of k str
         In the order of the study.
-    title, reading : str
-    score : str
-        Head of the column of scores: ``ε`` or ``win rate``.
-    unit : str
-        What the differences are of.
+    title, reading, method : str
     """
     rows = Rows.of_models(names, found.order)
-    width, gap, below = 150.0, 26.0, 44.0
-    columns = 2 if found.difference is None else 3
-    page = sheet(
-        title,
-        reading,
-        width=rows.width + columns * width + (columns - 1) * gap + MARGIN + 10,
-        height=below + rows.height + 6,
-    )
-    left = rows.width
-    k = len(names)
-    colors = [PALETTE[0] if model in found.named else QUIET for model in found.order.tolist()]
-    panels: list[tuple[Interval, str]] = [(found.rank, "rank"), (found.score, score)]
-    if found.difference is not None:
-        panels.append((found.difference, f"{unit}, to the first"))
-    for number, (interval, label) in enumerate(panels):
-        axes = page.axes(left, below, width, rows.height)
-        _column(axes, interval, rows, label, colors)
-        if number == 0:
-            _places(axes, k)
-        if number == 2:
-            axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)
-        left += width + gap
-    rows.draw(page.canvas(), below)
+    page, panels = ruled(rows, title, reading, width=150.0, columns=len(found.columns), method=method)
+    colors = [tone(model) for model in found.order.tolist()]
+    for axes, column in zip(panels, found.columns, strict=True):
+        _column(axes, column, rows, colors)
     return page.figure
 
 
-def _places(axes: Axes, k: int) -> None:
-    axes.set_xlim(0.4, k + 0.6)
-    steps = np.unique(np.round(np.linspace(1, k, min(k, 5))).astype(int))
-    axes.xaxis.set_major_locator(FixedLocator(steps.tolist()))
-
-
-def _column(axes: Axes, interval: Interval, rows: Rows, label: str, colors: Sequence[str]) -> None:
-    unit = Unit.of(*(part for part in (interval.estimate, interval.low, interval.high) if part is not None))
-    x = unit.apply(interval.estimate)
-    named = len(rows.labels)
-    for y, mark in zip(rows.y[:named], rows.marks, strict=False):
-        axes.axhline(y, color=FAINT, linewidth=0.6, zorder=0, gid=mark)
-    if interval.low is not None and interval.high is not None:
-        ends = zip(unit.apply(interval.low), unit.apply(interval.high), rows.y, rows.marks, strict=True)
-        for at, (low, high, y, mark) in enumerate(ends):
-            color, wide = (colors[at], 2.2) if at < named else (GREY, 1.2)
-            axes.plot(
-                [low, high],
-                [y, y],
-                color=color,
-                linewidth=wide,
-                solid_capstyle="butt",
-                zorder=2,
-                gid=mark,
-            )
-    for at, (place, y, mark) in enumerate(zip(x, rows.y, rows.marks, strict=True)):
-        color, size = (colors[at], 4.5) if at < named else (QUIET, 1.7)
-        axes.plot(
-            [place], [y], marker="o", markersize=size, markeredgewidth=0, color=color, zorder=3, gid=mark
+def _column(axes: Axes, column: Interval, rows: Rows, colors: Sequence[str]) -> None:
+    parts = [part for part in (column.estimate, column.low, column.high) if part is not None]
+    unit, named = Unit.of(*parts), len(rows.labels)
+    estimate, *ends = map(unit.apply, parts)
+    for at, (y, mark) in enumerate(zip(rows.y.tolist(), rows.marks, strict=True)):
+        line, color, wide, size = (
+            (colors[at], colors[at], 2.2, 4.5) if at < named else (GREY, QUIET, 1.2, 1.7)
         )
+        if ends:
+            bar(axes, [end[at] for end in ends], y, mark, line, width=wide)
+        dot(axes, estimate[at], y, mark, color, size=size)
     axes.margins(x=0.06)
-    rows.lay_out(axes, unit.label(label), 4)
+    rows.lay_out(axes, unit.label(column.label), 4)
+    if column.kind == PLACES:
+        k = len(rows.y)
+        axes.set_xlim(0.4, k + 0.6)
+        steps = np.unique(np.round(np.linspace(1, k, min(k, 5))).astype(int))
+        axes.xaxis.set_major_locator(FixedLocator(steps.tolist()))
+    elif column.kind == DIFFERENCES:
+        axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)

@@ -79,7 +79,7 @@ def heat_map(tests: DominanceTests) -> HeatMap:
 
 
 @drawn
-def draw_heat_map(found: HeatMap, names: Sequence[str], title: str, *, tested: bool) -> Plot:
+def draw_heat_map(found: HeatMap, names: Sequence[str], title: str, method: str, *, tested: bool) -> Plot:
     """Draw one cell an ordered pair.
 
     Parameters
@@ -87,7 +87,7 @@ def draw_heat_map(found: HeatMap, names: Sequence[str], title: str, *, tested: b
     found : HeatMap
     names : sequence of k str
         In the order of the study.
-    title : str
+    title, method : str
     tested : bool
         Whether marks come from a test.
     """
@@ -106,7 +106,7 @@ def draw_heat_map(found: HeatMap, names: Sequence[str], title: str, *, tested: b
         f"worse. Models in order of their mean ε. {marked}"
     )
     width = max(left + side + 84, 300.0)
-    page = sheet(title, reading, width=width, height=side + 38)
+    page = sheet(title, reading, width=width, height=side + 38, method=method)
     axes = page.axes(left, 26, side, side)
     _cells(axes, found, cell)
     canvas = page.canvas()

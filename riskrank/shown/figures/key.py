@@ -42,10 +42,10 @@ class Look:
 OTHERS = Look(GREY, "solid", "o", 0.7, 2)
 
 
-_STUDY: ContextVar[tuple[Sequence[int], bool] | None] = ContextVar("_STUDY", default=None)
+_STUDY: ContextVar[tuple[Sequence[int], Sequence[int]] | None] = ContextVar("_STUDY", default=None)
 
 
-def as_in_study(draw: Callable[[], P], order: Sequence[int], *, accent: bool) -> Callable[[], P]:
+def as_in_study(draw: Callable[[], P], order: Sequence[int], named: Sequence[int]) -> Callable[[], P]:
     """A drawing in which models look as in all pictures of their study.
 
     Parameters
@@ -53,19 +53,46 @@ def as_in_study(draw: Callable[[], P], order: Sequence[int], *, accent: bool) ->
     draw : callable
     order : sequence of int
         All models of the study, the most important first.
-    accent : bool
-        Whether its verdict names the first.
+    named : sequence of int
+        Those that its verdict names.
     """
 
     @wraps(draw)
     def drawing() -> P:
-        before = _STUDY.set((order, accent))
+        before = _STUDY.set((order, named))
         try:
             return draw()
         finally:
             _STUDY.reset(before)
 
     return drawing
+
+
+def counted_as(draw: Callable[[], P], numbers: Sequence[int]) -> Callable[[], P]:
+    """A drawing that counts models otherwise than its study does, in which they look the same.
+
+    Parameters
+    ----------
+    draw : callable
+    numbers : sequence of int
+        Of each of its models in the study.
+    """
+
+    def drawing() -> P:
+        study = _STUDY.get()
+        if study is None:
+            return draw()
+        own = {number: place for place, number in enumerate(numbers)}
+        order, named = ([own[model] for model in models if model in own] for models in study)
+        return as_in_study(draw, order, named)()
+
+    return drawing
+
+
+def tone(model: int, other: str = QUIET) -> str:
+    """Colour of a row: the accent of a model that the verdict of the study names, else another."""
+    study = _STUDY.get()
+    return PALETTE[0] if study is not None and model in study[1] else other
 
 
 def looks(count: int, order: Iterable[int], *, accent: bool = True, models: bool = True) -> list[Look]:
@@ -84,7 +111,7 @@ def looks(count: int, order: Iterable[int], *, accent: bool = True, models: bool
     """
     study = _STUDY.get()
     if study is not None and models:
-        order, accent = study
+        order, accent = study[0], bool(study[1])
     found, colors = [OTHERS] * count, PALETTE if accent else NEUTRAL
     # Later ones lie on top: where curves coincide, a dash lets the line below it through.
     for place, model in enumerate(islice(order, FOCUS)):

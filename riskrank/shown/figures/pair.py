@@ -20,6 +20,7 @@ from riskrank.shown.figures.marks import model_mark
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.style import GREY, INK, MARGIN, QUIET, SMALL, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit
+from riskrank.shown.means import score_of
 from riskrank.shown.numbers import ratio
 from riskrank.studies.wording import percent
 
@@ -64,10 +65,11 @@ def draw_pair(
     if found.band is not None:
         parts.append(f"Dotted: {percent(level)} interval at each p alone.")
     page = sheet(
-        f"{shown[0]} against {shown[1]} on {column}",
+        f"{shown[0]} against {shown[1]} on {score_of(column)}",
         " ".join(parts),
         width=2 * MARGIN + 52 + 2 * width + gap,
         height=height + 90,
+        method=f"dominance of both orders on {column}",
     )
     for order, difference in enumerate(differences, start=1):
         axes = page.axes(MARGIN + 46 + (order - 1) * (width + gap), 42, width, height)
@@ -81,7 +83,7 @@ def draw_pair(
             weight="bold",
             pad=5,
         )
-        axes.set_ylabel(Unit.of(difference).label("difference"), size=SMALL)
+        axes.set_ylabel(Unit.of(difference).label("worse ← → better"), size=SMALL)
         axes.set_xlabel(
             "share of samples p" if order == 1 else "worst share of samples p, summed up", size=SMALL
         )
@@ -123,6 +125,8 @@ def _difference(axes: Axes, found: PairCurves, difference: Floats, order: int, g
         # A step reaches from the level before to its own, so both ends of it belong to the area.
         where = np.ones(difference.size, dtype=bool) if order == 1 else sign * difference > 0
         shape: dict[str, Any] = {"step": "pre"} if order == 1 else {"interpolate": True}
-        area: dict[str, Any] = {"facecolor": (look.color, 0.25), "edgecolor": look.color}
+        # A ground below the hatch would hide it: an SVG's pattern has one opacity.
+        ground: Any = (look.color, 0.25) if sign > 0 else "none"
+        area: dict[str, Any] = {"facecolor": ground, "edgecolor": look.color}
         area |= {"hatch": "////"} if sign < 0 else {}
         axes.fill_between(levels, ahead, 0.0, where=where, linewidth=0, zorder=2, gid=_BOTH, **area, **shape)

@@ -45,12 +45,13 @@ def numbered(found: Sequence[Picture], models: Sequence[str], whole: Sequence[st
     models, whole : sequence of str
         Names by number, those of the study and those of the table.
     """
+    from riskrank.shown.figures.key import counted_as
     from riskrank.shown.figures.marks import renumbered
 
     place = {name: number for number, name in enumerate(whole)}
     numbers = [place[name] for name in models]
 
     def drawing(draw: Callable[[], Plot]) -> Plot:
-        return renumbered(draw(), numbers)
+        return renumbered(counted_as(draw, numbers)(), numbers)
 
     return [replace(picture, draw=partial(drawing, picture.draw)) for picture in found]

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike
 
 from riskrank.engine.types import Floats
 from riskrank.shown.figures.fonts import TEXT, text_width
 from riskrank.shown.figures.marks import model_mark
 from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.style import INK, MARGIN, QUIET, ROW, SMALL
+from riskrank.shown.figures.style import FAINT, INK, MARGIN, QUIET, ROW, SMALL, Sheet, sheet
 
 MOST_NAMED = 80
 """Rows that all have a name; where there are more, the first ones have."""
 FIRST = 40
 _THIN = 2.5
+BELOW, _BETWEEN = 44.0, 26.0
+"""Room below rows for the numbers of an axis, and between axes, in points."""
 _STEP = ROW + 2.0
 
 
@@ -118,3 +122,66 @@ class Rows:
         if self.rest:
             y = below + float(self.y[len(self.labels) :].mean())
             canvas.text(left - 6, y, self._others, size=SMALL, va="center", ha="right", color=QUIET)
+
+
+def ruled(
+    rows: Rows,
+    title: str,
+    reading: str,
+    *,
+    width: float,
+    columns: int = 1,
+    above: float = 6.0,
+    beside: float = 0.0,
+    method: str = "",
+) -> tuple[Sheet, list[Axes]]:
+    """Start a sheet with the names of rows on the left and axes over them, a faint rule a named row.
+
+    Parameters
+    ----------
+    rows : Rows
+    title, reading : str
+    width : float
+        Of each of the axes, in points.
+    columns : int
+        How many axes stand beside each other.
+    above : float
+        Room between the axes and the heading, in points.
+    beside : float
+        Room for words right of the axes.
+    method : str
+        As of :func:`sheet`.
+    """
+    step = width + _BETWEEN
+    whole = rows.width + columns * step - _BETWEEN + beside + MARGIN + 10
+    page = sheet(title, reading, width=whole, height=BELOW + rows.height + above, method=method)
+    found = [page.axes(rows.width + at * step, BELOW, width, rows.height) for at in range(columns)]
+    for axes in found:
+        for y, mark in zip(rows.y[: len(rows.labels)], rows.marks, strict=False):
+            axes.axhline(y, color=FAINT, linewidth=0.6, zorder=0, gid=mark)
+    rows.draw(page.canvas(), BELOW)
+    return page, found
+
+
+def bar(axes: Axes, ends: ArrayLike, y: float, mark: str, color: str, *, width: float = 2.2) -> None:
+    """Draw an interval in a row."""
+    axes.plot(ends, [y, y], color=color, linewidth=width, solid_capstyle="butt", zorder=2, gid=mark)
+
+
+def dot(
+    axes: Axes,
+    x: float,
+    y: float,
+    mark: str,
+    color: str,
+    *,
+    marker: str = "o",
+    size: float = 4.5,
+    full: bool = True,
+) -> None:
+    """Draw a number in a row; one that is not full is hollow."""
+    how: dict[str, Any] = {
+        "markerfacecolor": color if full else "white",
+        "markeredgewidth": 0.0 if full else 0.9,
+    }
+    axes.plot([x], [y], marker=marker, markersize=size, color=color, zorder=3, gid=mark, **how)

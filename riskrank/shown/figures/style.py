@@ -224,17 +224,21 @@ ABOVE = 8.0
 """Room between the heading and the drawing, which a label at the top of an axis reaches into."""
 
 
-def sheet(title: str, reading: str, *, width: float, height: float) -> Sheet:
+def sheet(title: str, reading: str, *, width: float, height: float, method: str = "") -> Sheet:
     """Start a sheet: a title, a line or two on how to read the picture, and room for it.
 
     Parameters
     ----------
     title, reading : str
+        In words.
     width : float
         Of the sheet, in points.
     height : float
         Room below the heading, in points.
+    method : str
+        What a statistician calls it, in small print.
     """
+    reading += f" Method: {method}." if method else ""
     titles = [
         (line, TITLE, "bold", INK) for line in wrap(displayable(title), width - 2 * MARGIN, TITLE * 1.08)
     ]

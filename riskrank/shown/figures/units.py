@@ -64,3 +64,8 @@ class Unit:
             return f"{text} (%)"
         digits = str(self.exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
         return f"{text} (×10{digits})"
+
+
+def worse_to_better(label: str, *, lower: bool) -> str:
+    """Label of an axis that says which of its ends is good."""
+    return f"better ← {label}" if lower else f"{label} → better"

@@ -13,7 +13,7 @@ from riskrank.shown.figures.marks import renumbered
 from riskrank.shown.figures.pair import draw_pair
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
-from riskrank.shown.means import in_words
+from riskrank.shown.means import score_of
 from riskrank.studies.dominance.study import DominanceColumn, DominanceDocument
 
 
@@ -27,7 +27,7 @@ def pictures(document: DominanceDocument) -> list[Picture]:
         for tests in sorted(study.tests, key=lambda tests: -tests.claim.order):
             method = claim_name(tests.claim)
             caption = f"Violation ratios of all ordered pairs of models, {method} on {column}."
-            drawing = partial(_map, document, tests, f"Violation ratios, {method} of {in_words(column)}")
+            drawing = partial(_map, document, tests, column)
             maps.append(Picture(f"heatmap@{method}{of}", caption, drawing))
         i, j = _pair_of(document, study)
         caption = f"By how much {models[i]} is ahead of {models[j]} at every share, and where it is behind."
@@ -42,14 +42,18 @@ def claim_name(claim: Claim) -> str:
     return claim.method
 
 
-def _map(document: DominanceDocument, tests: DominanceTests, title: str) -> Plot:
-    return draw_heat_map(heat_map(tests), document.provenance.models, title, tested=document.inference.test)
+def _map(document: DominanceDocument, tests: DominanceTests, column: str) -> Plot:
+    title, method = (
+        f"Who is ahead of whom, {score_of(column)}",
+        f"violation ratios, {claim_name(tests.claim)}",
+    )
+    found, tested = heat_map(tests), document.inference.test
+    return draw_heat_map(found, document.provenance.models, title, f"{method} of {column}", tested=tested)
 
 
 def _pair_of(document: DominanceDocument, study: DominanceStudy) -> tuple[int, int]:
-    """The first two; or the model of a report's verdict, and the first of the others."""
-    named = document.named[:1]
-    return (named[0], in_focus(named, study.leading_pair)[1]) if named else study.leading_pair
+    """The first two; or those that a report speaks of."""
+    return document.pair or study.leading_pair
 
 
 def _pair(document: DominanceDocument, found: DominanceColumn) -> Plot:
@@ -59,5 +63,5 @@ def _pair(document: DominanceDocument, found: DominanceColumn) -> Plot:
     curves = found.pair_curves(i, j, inference)
     given = looks(len(models), in_focus((i, j), range(len(models))), accent=bool(document.named))
     pair, level = (models[i], models[j]), inference.family.confidence
-    drawn = draw_pair(curves, pair, in_words(found.name), level=level, given=(given[i], given[j]))
+    drawn = draw_pair(curves, pair, found.name, level=level, given=(given[i], given[j]))
     return renumbered(drawn, (i, j))

@@ -101,6 +101,8 @@ class DominanceDocument(GroupedDocument[DominanceRow]):
         Of a judge and people, what they are worth together.
     visible : dict of str to float
         By metric the smallest difference of means that could have been shown.
+    pair : (int, int), optional
+        The two that a report speaks of, of which this is a part.
     """
 
     schema: ClassVar[str] = "dominance"
@@ -116,6 +118,7 @@ class DominanceDocument(GroupedDocument[DominanceRow]):
     per_task: bool = False
     judged: JudgedChapter | None = None
     visible: Mapping[str, float] = field(default_factory=dict)
+    pair: tuple[int, int] | None = None
 
     def matrix(self) -> dict[str, list[Any]] | None:
         """The means of every model on every task, where they were asked for."""

@@ -7,10 +7,11 @@ from functools import partial
 
 import numpy as np
 
+from riskrank.shown.figures.key import tone
 from riskrank.shown.figures.picture import Picture
-from riskrank.shown.figures.rows import Rows
-from riskrank.shown.figures.style import FAINT, INK, MARGIN, PALETTE, QUIET, Plot, drawn, sheet
-from riskrank.shown.figures.units import Unit
+from riskrank.shown.figures.rows import Rows, bar, dot, ruled
+from riskrank.shown.figures.style import INK, QUIET, Plot, drawn
+from riskrank.shown.figures.units import Unit, worse_to_better
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry
 
 
@@ -40,34 +41,26 @@ def draw_judge(entry: JudgedEntry, models: Sequence[str]) -> Plot:
     """
     order = standing(entry)
     rows = Rows.of_models(models, order)
-    width, below = 340.0, 40.0
     on_scale = ", on people's scale" if entry.mapped else ""
-    page = sheet(
+    page, (axes,) = ruled(
+        rows,
         f"What {entry.labelled:,} labels moved",
         f"Hollow: mean {entry.human} by {entry.judge} alone, of {entry.samples:,} samples{on_scale}. "
         f"Tick: by the {entry.labelled:,} labels alone. Filled, with its 95 % interval by itself: the judge "
         "corrected by the labels.",
-        width=rows.width + width + MARGIN + 10,
-        height=below + rows.height + 6,
+        width=340.0,
     )
-    axes = page.axes(rows.width, below, width, rows.height)
     found = np.array(
         [[one.judge_mean, one.labelled_mean, one.mean, one.low, one.high] for one in entry.models]
     )
     unit = Unit.of(found)
-    for model, y, mark in zip(order, rows.y, rows.marks, strict=True):
+    for model, y, mark in zip(order, rows.y.tolist(), rows.marks, strict=True):
         judge, labels, mean, low, high = unit.apply(found[model])
-        axes.axhline(y, color=FAINT, linewidth=0.6, zorder=0, gid=mark)
-        axes.plot(
-            [low, high], [y, y], color=PALETTE[0], linewidth=2.2, solid_capstyle="butt", zorder=2, gid=mark
-        )
+        bar(axes, [low, high], y, mark, tone(model))
         axes.plot([judge, mean], [y, y], color=QUIET, linewidth=0.8, linestyle=":", zorder=1, gid=mark)
-        axes.plot([labels], [y], marker="|", markersize=9, color=INK, zorder=3, gid=mark)
-        axes.plot(
-            [judge], [y], marker="o", markersize=4.5, color=QUIET, markerfacecolor="white", zorder=3, gid=mark
-        )
-        axes.plot([mean], [y], marker="o", markersize=4.5, color=PALETTE[0], zorder=4, gid=mark)
+        dot(axes, labels, y, mark, INK, marker="|", size=9, full=False)
+        dot(axes, judge, y, mark, QUIET, full=False)
+        dot(axes, mean, y, mark, tone(model))
     axes.margins(x=0.06)
-    rows.lay_out(axes, unit.label(f"mean {entry.human}"), 5)
-    rows.draw(page.canvas(), below)
+    rows.lay_out(axes, worse_to_better(unit.label(f"mean {entry.human}"), lower=entry.lower), 5)
     return page.figure

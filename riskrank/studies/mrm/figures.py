@@ -18,7 +18,7 @@ from riskrank.shown.figures.rows import Rows
 from riskrank.shown.figures.scatter import COLUMN, name_points
 from riskrank.shown.figures.style import FAINT, MARGIN, QUIET, SMALL, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit
-from riskrank.shown.means import in_words
+from riskrank.shown.means import score_of
 from riskrank.studies.mrm.study import MeanRiskDocument
 
 _NAMED = 12
@@ -35,10 +35,10 @@ def pictures(document: MeanRiskDocument) -> list[Picture]:
         of = f"@{column}" if len(document.by_column) > 1 else ""
         for number, risk in _main_first(study.models):
             caption = f"Mean against {risk} of every model on {column}, with the efficient frontier."
-            drawing = partial(draw_scatter, study.models, number, models, in_words(column))
+            drawing = partial(draw_scatter, study.models, number, models, column)
             found.append(Picture(f"scatter@{risk}{of}", caption, drawing))
         caption = f"Mean minus risk of every model on {column} under every risk."
-        drawing = partial(draw_risks, study.models, models, in_words(column), document.named)
+        drawing = partial(draw_risks, study.models, models, column, document.named)
         found.append(Picture(f"risks{of}", caption, drawing))
     return found
 
@@ -59,11 +59,12 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
     label, risk, frontier = risks.columns[number].label, risks.risk[:, number], risks.frontier(number)
     width, height, left, below = 360.0, 270.0, 60.0, 42.0
     page = sheet(
-        f"Mean and risk {label} of {column}",
+        f"Mean and risk of {score_of(column)}",
         "Up: larger mean; left: less risk. Models on the line are efficient: no other has a larger mean "
         "without more risk. Named: these and the best of the others, as far as there is room.",
         width=left + width + COLUMN + MARGIN,
         height=below + height,
+        method=f"mean-risk model, {label} of {column}",
     )
     axes = page.axes(left, below, width, height)
     across, up = Unit.of(risk), Unit.of(risks.mean)
@@ -105,11 +106,12 @@ def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequen
     across = min(_ACROSS, len(risks.columns))
     high, width = rows.height + _ABOVE, 118.0
     page = sheet(
-        f"Mean minus risk on {column}",
+        f"Mean minus risk on {score_of(column)}",
         "A panel a measure of risk; right is better. Number: the rank by it. Italic: measures that may "
         "contradict second-order dominance.",
         width=rows.width + across * (width + 12) + MARGIN,
         height=-(-len(risks.columns) // across) * high + 6,
+        method=f"mean-risk models of {column}",
     )
     canvas = page.canvas()
     for at, risk in enumerate(risks.columns):

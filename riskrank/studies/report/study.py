@@ -167,7 +167,7 @@ def report(
     ranking = replace(found, groups=None, rows=[row for row in found.rows if row.group is None])
     several = len(table.metrics) > 1
     parts: dict[str, Any] = {
-        "pairs": dominance(table, settings.pairs, runtime),
+        "pairs": replace(dominance(table, settings.pairs, runtime), pair=_pair(ranking)),
         "risks": mrm(table, settings.risks, runtime),
         "methods": _every_method(table, runtime) if several else None,
         "metrics": _every_metric(table, runtime) if several else None,
@@ -190,6 +190,11 @@ def report(
         title=title,
         **parts,
     )
+
+
+def _pair(ranking: RankDocument) -> tuple[int, int] | None:
+    """The two models that the verdict speaks of."""
+    return next((one.pair for one in ranking.leading.values()), None)
 
 
 def _every_method(table: ScoreTable, runtime: Runtime) -> RankDocument:

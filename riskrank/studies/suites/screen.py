@@ -82,8 +82,8 @@ def strips(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Tab
             )
         )
     # Means of single metrics stand above, and may say the opposite of the score that is compared here.
-    marked = Column("combined", "left", name="tasks, combined score")
-    picture = [marked if one.units.label == COMBINED else Column("tasks", "left")] if drawn else []
+    head = "combined" if one.units.label == COMBINED else "tasks"
+    picture = [Column(head, "left", only="terminal")] if drawn else []
     columns = (
         *picture,
         Column("+ better on", "left"),

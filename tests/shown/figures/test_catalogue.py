@@ -22,7 +22,12 @@ def result():
 
 def test_every_module_of_the_table_has_pictures():
     modules = {paper.figures for paper in PAPERS.values() if paper.figures}
-    assert {"rank.figures", "dominance.figures", "gsd.figures.pictures", "copa.figures.pictures"} <= modules
+    assert {
+        "rank.figures.pictures",
+        "dominance.figures",
+        "gsd.figures.pictures",
+        "copa.figures.pictures",
+    } <= modules
     for module in modules:
         assert callable(importlib.import_module(f"riskrank.studies.{module}").pictures)
 

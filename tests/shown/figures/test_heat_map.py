@@ -31,13 +31,13 @@ def test_models_stand_by_rank(samples):
 @pytest.mark.parametrize("count", [2, 12, 60, 120])
 def test_legible(legible, names, samples, count):
     found = heat_map(verdicts(samples(count)))
-    words = legible(lambda: draw_heat_map(found, names(count), "Violation ratios, R-SSD@P(IC)", tested=False))
+    words = legible(lambda: draw_heat_map(found, names(count), "Who is ahead", "R-SSD@P(IC)", tested=False))
     assert words.count("2") in (1, 2)  # the place of the second row, and of the second column where named
 
 
 def test_a_bare_0_and_1_are_exact():
     tests = verdicts([np.array([1.0, 2, 3]), np.array([0.0, 1, 2]), np.array([0.0, 1.5, 3.2])])
-    figure = draw_heat_map(heat_map(tests), "abc", "ratios", tested=False)
+    figure = draw_heat_map(heat_map(tests), "abc", "ratios", "SSD", tested=False)
     ratios = heat_map(tests).ratios
     for text in figure.axes[0].texts:
         x, y = text.get_position()

@@ -93,7 +93,7 @@ def first_of_each(result):
 def test_what_bears_no_mark_does_not_grow_with_the_models(results, drawn):
     for kind, name in first_of_each(results[0]).items():
         # Of chosen pairs; of methods; with a mark a place.
-        if kind in ("null", "contamination", "intervals", "stability", "ranks"):
+        if kind in ("null", "contamination", "intervals", "stability", "ranks", "trade"):
             continue
         free = []
         for number in range(2):
@@ -113,7 +113,7 @@ def test_every_model_has_marks_and_names_are_marked_by_number(results, drawn):
         if kind in ("stability", "cdf", "tvar"):
             continue
         about_any = {model for _, _, about, _ in found for model in about}
-        pairs = kind in ("pair", "null", "contamination", "intervals")
+        pairs = kind in ("pair", "null", "contamination", "intervals", "trade")
         assert about_any <= set(range(len(models)))
         assert len(about_any) >= 2 if pairs else about_any == set(range(len(models))), name
         for _, text, about, axis in found:

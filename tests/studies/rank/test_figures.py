@@ -1,11 +1,15 @@
 import numpy as np
+import polars as pl
 import pytest
+from scipy import stats
 
 import riskrank as rr
-from riskrank.shown.figures.forest import Forest, Interval, draw_forest
-from riskrank.shown.figures.marks import curve_mark
-from riskrank.shown.figures.style import NEUTRAL, PALETTE
-from riskrank.studies.rank.figures import forest, method_ranks, pictures
+from riskrank.shown.figures.forest import DIFFERENCES, PLACES, Forest, Interval, draw_forest
+from riskrank.shown.figures.marks import curve_mark, model_mark
+from riskrank.shown.figures.style import NEUTRAL, PALETTE, QUIET
+from riskrank.studies.rank.figures.means import forest as forest_of_means
+from riskrank.studies.rank.figures.pictures import forest, method_ranks, pictures
+from riskrank.studies.rank.trade import trade
 
 SCORES = {
     "model": [name for name in "abcd" for _ in range(40)],
@@ -24,17 +28,18 @@ def test_the_forest_is_the_ranking(result):
     study = result.document.study
     for method, ranking in study.rankings.items():
         found = forest(study, method, result.document.units)
+        rank, score, difference = found.columns
         assert np.array_equal(found.order, ranking.order)
-        assert np.array_equal(found.rank.estimate, ranking.rank[ranking.order])
-        assert np.array_equal(found.score.estimate, ranking.score[ranking.order])
+        assert np.array_equal(rank.estimate, ranking.rank[ranking.order])
+        assert np.array_equal(score.estimate, ranking.score[ranking.order])
         if ranking.rank_low is not None:
-            assert np.array_equal(found.rank.low, ranking.rank_low[ranking.order])
-            assert np.array_equal(found.rank.high, ranking.rank_high[ranking.order])
+            assert np.array_equal(rank.low, ranking.rank_low[ranking.order])
+            assert np.array_equal(rank.high, ranking.rank_high[ranking.order])
         rows = [row for row in result.rows if row.method == method]
-        assert [row.rank for row in rows] == found.rank.estimate.tolist()
-        assert found.difference.estimate.tolist() == [row.difference for row in rows]
-        assert found.difference.low.tolist() == [row.difference_low for row in rows]
-        assert found.difference.high.tolist() == [row.difference_high for row in rows]
+        assert [row.rank for row in rows] == rank.estimate.tolist()
+        assert difference.estimate.tolist() == [row.difference for row in rows]
+        assert difference.low.tolist() == [row.difference_low for row in rows]
+        assert difference.high.tolist() == [row.difference_high for row in rows]
 
 
 def test_the_bump_chart_is_the_rankings(result):
@@ -58,15 +63,12 @@ def test_legible(legible, names, count):
     places = np.arange(1.0, count + 1)
     gap = -np.sort(np.random.default_rng(0).random(count)) * 1e-6
 
-    def interval(values, width):
-        return Interval(values, values - width, values + width)
+    def column(label, values, width, kind=""):
+        return Interval(label, values, values - width, values + width, kind)
 
-    found = Forest(
-        np.arange(count), interval(places, 1.0), interval(places / count, 0.02), interval(gap, 1e-7)
-    )
-    words = legible(
-        lambda: draw_forest(found, names(count), "R-SSD@P(IC)", "Words to read. " * 15, score="ε")
-    )
+    columns = (column("place", places, 1.0, PLACES), column("ε", places / count, 0.02))
+    found = Forest(np.arange(count), (*columns, column("mean, to the first", gap, 1e-7, DIFFERENCES)))
+    words = legible(lambda: draw_forest(found, names(count), "Places", "Words to read. " * 15, "R-SSD@P(IC)"))
     assert "mean, to the first (×10⁻⁶)" in words or "mean, to the first (×10⁻⁷)" in words
     assert ("50 others" in words) == (count == 90)
 
@@ -107,3 +109,90 @@ def test_a_chart_of_metrics_says_so():
         assert f"Ranks by every {what}" in words.replace("\n", " ")
         assert f"Columns: {what}s" in words.replace("\n", " ")
     assert "every metric" in chart.caption
+
+
+def _swapped(metric_turned=""):
+    """Three metrics: a is better on p, b on q, and nobody on r."""
+    rng = np.random.default_rng(0)
+    up = {("a", "p"): 1.0, ("b", "q"): 1.0}
+    rows = [
+        (model, sample, metric, base + up.get((model, metric), 0.0) + rng.normal(scale=0.3))
+        for metric in "pqr"
+        for sample, base in enumerate(rng.normal(size=80))
+        for model in "ab"
+    ]
+    frame = pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+    turned = pl.when(pl.col("metric") == metric_turned).then(-pl.col("score")).otherwise("score")
+    return frame.with_columns(turned.alias("score"))
+
+
+@pytest.mark.parametrize("lower", ["", "q"])
+def test_a_trade_says_who_is_better_on_what(lower, legible):
+    frame = _swapped(lower)
+    directions = {"higher": [m for m in "pqr" if m != lower], "lower": [*lower]}
+    result = rr.rank(frame, resamples=200, jobs=1, **directions)
+    found = trade(result.document)
+    sign = 1 if found.pair == (0, 1) else -1
+    assert (sign * found.side).tolist() == [1, -1, 0]
+    for at, metric in enumerate("pqr"):
+        a, b = (frame.filter(metric=metric, model=model).sort("sample")["score"].to_numpy() for model in "ab")
+        lead = sign * (a - b) * (-1 if metric == lower else 1)
+        expected = (lead.mean(), stats.sem(lead))
+        assert (found.lead[at], found.error[at]) == pytest.approx(expected, rel=1e-9)
+    words = legible(lambda: result.plot("trade"))
+    first, other = ("ab"[model] for model in found.pair)
+    assert f"{other} better ← → {first} better" in words
+    # Its two colours are those of all pictures of the study.
+    drawn = {line.get_color() for line in result.plot("trade").axes[0].lines if line.get_marker() == "o"}
+    curves = {line.get_color() for line in result.plot("tvar").axes[0].get_lines()}
+    assert drawn == {*curves, QUIET}
+
+
+def test_a_verdict_that_names_a_model_is_no_trade():
+    result = rr.rank(_apart(4.0), resamples=1000, higher="*", jobs=1)
+    assert result.document.named
+    assert "trade" not in result.pictures
+
+
+def test_sources_of_noise_are_drawn_with_their_shares(legible):
+    rng = np.random.default_rng(1)
+    judges, items = rng.normal(size=(2, 6)), rng.normal(size=40)
+    rows = [
+        (model, item, judge, items[item] + 2 * judges[m, judge] + rng.normal(scale=0.1))
+        for m, model in enumerate("ab")
+        for item in range(40)
+        for judge in range(6)
+    ]
+    frame = pl.DataFrame(rows, schema=["model", "sample", "judge", "quality"], orient="row")
+    result = rr.rank(frame, noise=["judge"], wide=True, higher="quality")
+    assert [*result.pictures] == ["forest@quality", "noise"]
+    shares = result.document.components.shares
+    told = [100 * share for some, share in shares.items() if share >= 0.01 or len(some) == 1]
+    bars = [line for line in result.plot("noise").axes[0].lines if line.get_linewidth() == 7]
+    assert [line.get_xdata()[1] for line in bars] == pytest.approx(sorted(told, reverse=True))
+    words = legible(lambda: result.plot("noise"))
+    assert "judge (6)" in words
+    page = result.to_html()
+    assert page.index("Places by mean quality") < page.index("Where the noise comes from")
+
+
+@pytest.mark.parametrize("way", ["higher", "lower"])
+def test_a_ranking_by_means_is_drawn_as_it_is_told(way, legible):
+    result = rr.rank("sample_data/folds.csv", wide=True, **{way: "accuracy"})
+    (one,) = result.document.rankings
+    place, mean, gap = forest_of_means(one).columns
+    assert place.estimate.tolist() == [row.rank for row in result.rows]
+    assert mean.estimate == pytest.approx([row.mean for row in result.rows])
+    rows = [row for row in result.rows if row.rank > 1]
+    assert gap.estimate[1:] == pytest.approx([row.difference for row in rows])
+    assert gap.low[1:] == pytest.approx([row.difference_low for row in rows])
+    assert gap.high[1:] == pytest.approx([row.difference_high for row in rows])
+    legible(lambda: result.plot("forest"))
+
+
+def test_the_accent_is_for_whom_the_verdict_names():
+    for gap in (0.0, 4.0):
+        result = rr.rank(_apart(gap), resamples=1000, higher="*", jobs=1)
+        lines = [line for line in result.plot("forest").axes[0].lines if line.get_marker() == "o"]
+        named = [line.get_gid() for line in lines if line.get_color() == PALETTE[0]]
+        assert named == [model_mark(model) for model in result.document.named]

@@ -31,7 +31,7 @@ from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.study import rank
 from riskrank.studies.suites.chapter import SuiteOutline
 from riskrank.studies.suites.column import First, suite_column
-from riskrank.studies.suites.figures.pictures import task_forest, task_map, task_strip
+from riskrank.studies.suites.figures.pictures import task_forest, task_map
 from riskrank.studies.suites.screen import MARKS, strips
 from riskrank.studies.suites.words import other_scope
 
@@ -198,10 +198,9 @@ def test_strips_are_against_the_model_that_the_verdict_says_to_look_at():
     # Pictures and documents hold the others against the same model, with the same sign.
     worse = np.array([1, 1, -1, 1, 1, 1, 1, 1])
     assert task_map(chapter, column).marks.tolist() == [[0] * 8, worse.tolist()]
-    assert task_strip(chapter, column).marks.tolist() == [[0] * 8, worse.tolist()]
-    forest, other = task_forest(chapter, column)
-    assert other == 0
-    assert sorted(forest.marks[: -forest.whole].tolist()) == sorted((-worse).tolist())
+    forest = task_forest(chapter, column)
+    assert forest.others == (0,)
+    assert sorted(forest.marks[0, : -forest.whole].tolist()) == sorted((-worse).tolist())
     document = replace(document, suite=replace(chapter, columns={name: column}))
     assert {row["leader"] for row in document.meta()["suite"]["task_means"]} == {"m2"}
 

@@ -8,10 +8,10 @@ from scipy import stats
 import riskrank as rr
 from riskrank.asked.commands import BY_NAME
 from riskrank.engine.suites.macro_means import RANDOM
-from riskrank.studies.suites.figures.pictures import pictures, standing, task_forest, task_map, task_strip
+from riskrank.studies.suites.figures.pictures import pictures, standing, task_forest, task_map
 
 TASKS = {"arc": 40, "boolq": 30, "gsm8k": 60, "mmlu": 100, "piqa": 30, "wino": 45}
-KINDS = ("taskmap", "taskforest", "strip", "profile")
+KINDS = ("taskmap", "taskforest", "profile")
 
 
 def scores(sign=1):
@@ -71,32 +71,36 @@ def test_a_map_is_of_means_and_marks(ranked):
 def test_a_forest_sorts_tasks_and_ends_with_all_of_them(ranked):
     chapter = ranked.document.suite
     one = chapter.columns["x"]
-    found, other = task_forest(chapter, one)
+    found = task_forest(chapter, one)
+    assert found.others[0] == one.pair[1]
+    assert [one.leader, *found.others] == standing(one)
     tasks = len(chapter.names)
     assert found.names[tasks:] == ("all, these tasks", "all, tasks like these")
-    assert (np.diff(found.estimate[:tasks]) <= 0).all()
+    assert (np.diff(found.estimate[0, :tasks]) <= 0).all()
     assert found.names[tasks - 1] == "gsm8k"
-    gap = {
-        task: one.scores.values[one.leader][one.scores.tasks[0] == t]
-        - one.scores.values[other][one.scores.tasks[0] == t]
-        for t, task in enumerate(chapter.names)
-    }
-    for at in range(tasks):
-        expected = stats.ttest_1samp(gap[found.names[at]], 0).confidence_interval()
-        assert (found.low[at], found.high[at]) == pytest.approx((expected.low, expected.high), rel=1e-9)
-    means = [values.mean() for values in gap.values()]
-    expected = stats.ttest_1samp(means, 0).confidence_interval()
-    assert (found.low[-1], found.high[-1]) == pytest.approx((expected.low, expected.high), rel=1e-9)
+    for column, other in enumerate(found.others):
+        gap = {
+            task: one.scores.values[one.leader][one.scores.tasks[0] == t]
+            - one.scores.values[other][one.scores.tasks[0] == t]
+            for t, task in enumerate(chapter.names)
+        }
+        means = [values.mean() for values in gap.values()]
+        for at, values in [*((at, gap[found.names[at]]) for at in range(tasks)), (-1, means)]:
+            expected = stats.ttest_1samp(values, 0).confidence_interval()
+            ends = found.low[column, at], found.high[column, at]
+            assert ends == pytest.approx((expected.low, expected.high), rel=1e-9)
     assert RANDOM in one.scopes
 
 
-def test_a_strip_has_the_macro_mean_between_its_tasks(ranked):
-    chapter = ranked.document.suite
-    found = task_strip(chapter, chapter.columns["x"])
-    assert (found.mean.min(axis=1) < found.macro).all()
-    assert (found.macro < found.mean.max(axis=1)).all()
-    assert (found.low < found.macro).all()
-    assert (found.macro < found.high).all()
+def test_a_task_has_the_colour_of_who_is_better_there(ranked):
+    one = ranked.document.suite.columns["x"]
+    shades = {line.get_color() for line in ranked.plot("profile").axes[0].get_lines()}
+    panels = [axes for axes in ranked.plot("taskforest").axes if axes.get_xlabel()]
+    assert len(panels) == 2
+    shown = {line.get_color() for axes in panels for line in axes.lines if line.get_marker() in "^v"}
+    assert (one.marks[one.leader] != 0).any()
+    assert shown
+    assert shown <= shades
 
 
 def test_profiles_fall_from_one_to_none(ranked):
@@ -141,5 +145,5 @@ def test_a_command_that_only_names_its_tasks_draws_what_it_has():
 def test_a_report_has_a_chapter_of_tasks():
     page = rr.report(scores(), resamples=100, higher=["x"]).to_html()
     assert "Task by task" in page
-    assert "Performance profiles, x" in page
+    assert "performance profiles of x" in page
     assert "6 tasks, weighed alike, 30 to 100 samples each" in page

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from riskrank.engine.types import Floats, Integers
-from riskrank.shown.figures.rows import Rows
-from riskrank.shown.figures.style import FAINT, GREY, INK, MARGIN, PALETTE, Plot, drawn, sheet
+from riskrank.shown.figures.key import tone
+from riskrank.shown.figures.rows import Rows, bar, dot, ruled
+from riskrank.shown.figures.style import FAINT, GREY, INK, Plot, drawn
 
 _BOXED = 4
 """Objectives whose middle half is less than all of them."""
@@ -33,63 +35,38 @@ def draw_boxes(
         How many each box sums up.
     """
     rows = Rows.of_models(names, order)
-    width, below = 320.0, 40.0
     middle = "box: the middle half; bar: median; " if objectives >= _BOXED else ""
-    page = sheet(
+    page, (axes,) = ruled(
+        rows,
         "Share of models beaten, over the objectives",
         f"Line: from the worst to the best of {objectives} objectives; {middle}"
         "diamond: mean. 1 is the best model. Models in the order chosen; a long line "
         "says that the choice pays somewhere.",
-        width=rows.width + width + MARGIN + 8,
-        height=below + rows.height + 6,
+        width=320.0,
     )
-    axes = page.axes(rows.width, below, width, rows.height)
-    axes.set(xlim=(-0.02, 1.02), ylim=(0, rows.height), yticks=[], xlabel="share of models beaten")
-    axes.spines["left"].set_visible(False)
+    rows.lay_out(axes, "share of models beaten → better", 5)
+    axes.set_xlim(-0.02, 1.02)
     axes.grid(visible=True, axis="x", color=FAINT)
     for at, (model, y, mark) in enumerate(zip(order.tolist(), rows.y, rows.marks, strict=True)):
         ends = (*quantiles[model].tolist(), float(mean[model]))
-        _box(axes, ends, y, mark, named=at < len(rows.labels), objectives=objectives)
-    rows.draw(page.canvas(), below)
+        color = tone(model) if at < len(rows.labels) else GREY
+        _box(axes, ends, y, mark, color, objectives=objectives)
     return page.figure
 
 
-def _box(axes: Axes, ends: tuple[float, ...], y: float, mark: str, *, named: bool, objectives: int) -> None:
+def _box(axes: Axes, ends: tuple[float, ...], y: float, mark: str, color: str, *, objectives: int) -> None:
     """One model: whiskers, the middle half where there is one, the median where it is a value, the mean."""
     least, lower, median, upper, largest, mean = ends
+    named = color != GREY
     high = 8.0 if named else 1.6
-
-    def line(ends: list[float], heights: list[float], color: str, width: float, layer: int) -> None:
-        axes.plot(ends, heights, color=color, linewidth=width, zorder=layer, gid=mark)
-
     upright = [y - high / 2, y + high / 2]
-    line([least, largest], [y, y], GREY, 1.0, 2)
+    bar(axes, [least, largest], y, mark, GREY, width=1.0)
     if objectives >= _BOXED:
-        axes.add_patch(
-            Rectangle(
-                (lower, upright[0]),
-                upper - lower,
-                high,
-                facecolor="#9ecae1" if named else GREY,
-                edgecolor=PALETTE[0] if named else GREY,
-                linewidth=0.6,
-                zorder=3,
-                gid=mark,
-            )
-        )
-        line([median, median], upright, INK, 1.6, 4)
+        how: dict[str, Any] = {"facecolor": (color, 0.3), "edgecolor": color, "linewidth": 0.6, "zorder": 3}
+        axes.add_patch(Rectangle((lower, upright[0]), upper - lower, high, gid=mark, **how))
+        axes.plot([median, median], upright, color=INK, linewidth=1.6, zorder=4, gid=mark)
     elif named:
-        line([least, least], upright, PALETTE[0], 1.4, 3)
-        line([largest, largest], upright, PALETTE[0], 1.4, 3)
+        for end in (least, largest):
+            axes.plot([end, end], upright, color=color, linewidth=1.4, zorder=3, gid=mark)
     if named:
-        axes.plot(
-            [mean],
-            [y],
-            marker="D",
-            markersize=4,
-            color="white",
-            markeredgecolor=INK,
-            markeredgewidth=0.7,
-            zorder=5,
-            gid=mark,
-        )
+        dot(axes, mean, y, mark, INK, marker="D", size=4, full=False)

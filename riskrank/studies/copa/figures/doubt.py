@@ -3,35 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from riskrank.engine.copa.population import Population
 from riskrank.engine.family import Side
 from riskrank.engine.types import Booleans, Floats
+from riskrank.shown.figures.key import tone
 from riskrank.shown.figures.marks import model_mark
 from riskrank.shown.figures.names import fitted
+from riskrank.shown.figures.rows import dot
 from riskrank.shown.figures.scatter import COLUMN, name_points
-from riskrank.shown.figures.style import FAINT, GREY, INK, MARGIN, PALETTE, SMALL, Plot, drawn, sheet
+from riskrank.shown.figures.style import FAINT, GREY, INK, MARGIN, SMALL, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit
 
 _NAMED = 12
-_STYLES: dict[Side, dict[str, Any]] = {
-    Side.SHOWN: {
-        "marker": "o",
-        "markersize": 6.0,
-        "markerfacecolor": PALETTE[0],
-        "markeredgecolor": PALETTE[0],
-    },
-    Side.REFUTED: {"marker": "o", "markersize": 3.5, "markerfacecolor": GREY, "markeredgecolor": GREY},
-}
-_OPEN: dict[str, Any] = {
-    "marker": "o",
-    "markersize": 5.5,
-    "markerfacecolor": "white",
-    "markeredgecolor": INK,
-}
+# Size, colour and fill of a point by what is shown of it.
+_STYLES = {Side.SHOWN: (6.0, INK, True), Side.REFUTED: (3.5, GREY, True)}
+_OPEN = (5.5, INK, False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +84,8 @@ def draw_doubt(models: Population, points: DoubtfulPoints, first: int, second: i
     known = np.flatnonzero(~(np.isnan(x) | np.isnan(y)))
     bars: list[list[float]] = []
     for model in known.tolist():
-        style = _STYLES.get(points.state[model], _OPEN)
-        color, mark = style["markeredgecolor"], model_mark(model)
+        size, color, full = _STYLES.get(points.state[model], _OPEN)
+        color, mark = tone(model, color), model_mark(model)
         ends = [
             unit.apply([points.low[model, at], points.high[model, at]])
             for unit, at in zip(units, pair, strict=True)
@@ -104,7 +93,7 @@ def draw_doubt(models: Population, points: DoubtfulPoints, first: int, second: i
         for across, along in ((ends[0], [y[model]] * 2), ([x[model]] * 2, ends[1])):
             axes.plot(across, along, color=color, linewidth=0.9, zorder=2, gid=mark)
             bars += [*map(list, zip(across, along, strict=True)), [np.nan, np.nan]]
-        axes.plot([x[model]], [y[model]], linestyle="none", zorder=4, gid=mark, **style)
+        dot(axes, x[model], y[model], mark, color, size=size, full=full)
     axes.margins(0.07)
     axes.grid(visible=True, color=FAINT)
     arrows = ["→ better" if points.larger_is_better[at] else "← better" for at in pair]

@@ -11,9 +11,10 @@ from matplotlib.patches import FancyBboxPatch
 from riskrank.engine.gsd.hasse import HasseDiagram
 from riskrank.engine.types import Booleans
 from riskrank.shown.figures.fonts import TEXT, text_width
+from riskrank.shown.figures.key import tone
 from riskrank.shown.figures.marks import model_mark
 from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.style import GREY, INK, MARGIN, PALETTE, QUIET, Plot, drawn, sheet
+from riskrank.shown.figures.style import GREY, INK, MARGIN, QUIET, Plot, drawn, sheet
 from riskrank.studies.gsd.figures.layers import Layers, layered, positions
 
 _MOST = 80
@@ -168,6 +169,7 @@ def _draw(canvas: Axes, panel: _HassePanel, left: float, top: float) -> None:
     for node, lines in enumerate(panel.labels):
         x, y, tall = left + panel.x[node], top - panel.y[node], len(lines) * _LINE + 6
         wide = panel.widths[node] - 14
+        front = next((color for color in map(tone, found.nodes[node]) if color != QUIET), INK)
         canvas.add_patch(
             FancyBboxPatch(
                 (x - wide / 2, y - tall / 2),
@@ -175,7 +177,7 @@ def _draw(canvas: Axes, panel: _HassePanel, left: float, top: float) -> None:
                 tall,
                 boxstyle="round,pad=0,rounding_size=4",
                 facecolor="white",
-                edgecolor=PALETTE[0] if found.front[node] else GREY,
+                edgecolor=front if found.front[node] else GREY,
                 linewidth=1.8 if found.front[node] else 0.8,
                 zorder=3,
                 gid=marks[node],

@@ -14,6 +14,7 @@ from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.shown import numbers
 from riskrank.shown.agreement import aggregation_lines, agreement_table
+from riskrank.shown.means import score_of
 from riskrank.shown.text_pictures import beaten_letters, interval_bars
 from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_model
 from riskrank.studies.dominance.screen.detail import inference_line
@@ -117,7 +118,9 @@ def detail_table(document: RankDocument, metric: str, name: str) -> Table:
     if low is not None and high is not None:
         columns.append((Column("interval"), lambda i: _interval(low[i], high[i], decimals)))
     columns += _pictures(document, metric, name)
-    return by_model(f"Ranking by {name}@{metric}", columns, ranking.order[: document.top].tolist())
+    return by_model(
+        f"Ranking of {score_of(metric)}, {name}@{metric}", columns, ranking.order[: document.top].tolist()
+    )
 
 
 def _pictures(document: RankDocument, metric: str, name: str) -> list[OfModel]:

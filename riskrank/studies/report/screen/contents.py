@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.dominance.hidden_risk import NONE, RISK
-from riskrank.shown import numbers
 from riskrank.shown.agreement import agreement_with
 from riskrank.shown.contents import AUDIT, WHY, ChapterPart, Entry, Words, parts_of
 from riskrank.shown.means import means_say_it, only_share
-from riskrank.shown.view import Cell, Line, Section, Table, headed
+from riskrank.shown.view import Line, Section, Table
 from riskrank.studies.copa.screen import detail as copa
 from riskrank.studies.document import Document
 from riskrank.studies.dominance.screen import detail as dominance
@@ -24,22 +22,22 @@ from riskrank.studies.gsd.screen import detail as gsd
 from riskrank.studies.judged import screen as judged
 from riskrank.studies.mrm.screen import detail as mean_risk
 from riskrank.studies.mrm.study import MeanRiskDocument
+from riskrank.studies.rank.certainty import TRADE
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.screen.detail import (
     detail_table,
-    mean_decimals,
     percent,
     reading,
-    risk_lines,
     separation_line,
 )
 from riskrank.studies.rank.screen.first import other_metrics
+from riskrank.studies.rank.trade import trade
 from riskrank.studies.report.disagreement import disagreement
+from riskrank.studies.report.screen.risks import hidden_risks
 from riskrank.studies.report.screen.summaries import best_tail, firsts, hidden, leading, told_apart
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
-from riskrank.studies.rounding import rounded
 from riskrank.studies.suites.screen import details as task_details
-from riskrank.studies.tails import bad_cases
+from riskrank.studies.visible import shown_by_metric
 from riskrank.studies.wording import unseen_in
 
 _FIELD = Line(
@@ -118,51 +116,6 @@ def _ranking(document: RankDocument, _: ReportDocument) -> list[Section]:
     return [*found, line]
 
 
-def _risks(document: RankDocument, _: ReportDocument) -> list[Section]:
-    """A row a model that another of no larger mean beats in the tail."""
-    metric, _method = leading(document)
-    study, models = document.study.studies[metric], document.provenance.models
-    risks = study.hidden_risks
-    if risks is None:
-        return [*risk_lines(document, metric)]
-    if not bad_cases(study.dominance.estimates.tail_level):
-        return [Line("not looked for: a tail would hold more than half of the scores.", "Hidden risks:")]
-    level = percent(study.dominance.estimates.tail_level)
-    words: list[Section] = [
-        Line(
-            f"A hidden risk is a model with a mean at least as high as another's that comes before it, and a "
-            f"significantly worse mean of its worst {level}. Sorting by the mean would not show it."
-        )
-    ]
-    shown = np.flatnonzero(risks.status != NONE).tolist()
-    if not shown or document.worse_cases.get(metric) is not None:
-        words += risk_lines(document, metric)
-    if not shown:
-        return words
-    tail, decimals = document.tails[metric], mean_decimals(document, metric)
-    mean = [rounded(value, decimals) for value in document.units[metric].of(risks.mean).tolist()]
-    rows = []
-    for i in sorted(shown, key=lambda i: (risks.status[i] != RISK, risks.p_adjusted[i], i)):
-        other, proven = int(risks.against[i]), risks.status[i] == RISK
-        rows.append(
-            (
-                models[i],
-                Cell("hidden risk", "yellow") if proven else Cell(str(risks.status[i]), "dim"),
-                mean[i],
-                tail.of(i),
-                models[other],
-                mean[other],
-                tail.of(other),
-                numbers.p_value(float(risks.p_adjusted[i])),
-            )
-        )
-    columns = (
-        *headed("model", "verdict", right=("mean", f"worst\n{level}")),
-        *headed("against", right=("its\nmean", f"its worst\n{level}", "p")),
-    )
-    return [*words, Table(f"Hidden risks on {metric}", columns, tuple(rows))]
-
-
 def _on_risks(study: MeanRiskDocument, _: ReportDocument) -> list[Line]:
     """What stands beside the picture of all risks, instead of its numbers in columns."""
     return [one for one in mean_risk.details(study) if isinstance(one, Line)]
@@ -185,11 +138,11 @@ def _other_firsts(methods: RankDocument, document: ReportDocument) -> Iterator[S
 
 
 def _agreement(what: str) -> Words:
-    """Ranks by other methods or metrics, with their agreement with the ranking."""
+    """How far other methods or metrics agree with the ranking."""
 
-    def words(others: RankDocument, document: ReportDocument) -> tuple[Table, Table]:
+    def words(others: RankDocument, document: ReportDocument) -> list[Table]:
         column, method = leading(document.ranking)
-        return agreement_with(f"{method}@{column}", document.ranking, others, what)
+        return [agreement_with(f"{method}@{column}", document.ranking, others, what)]
 
     return words
 
@@ -199,7 +152,9 @@ def _unseen(ranking: RankDocument, _: ReportDocument) -> list[Section]:
     study = ranking.study.studies[metric].dominance.estimates
     level, samples = study.tail_level, study.samples
     tail = max(round(level * samples), 1)
+    seen = shown_by_metric(ranking.means, ranking.visible)
     return [
+        *([Line(seen, "Could have been shown:")] if seen else []),
         Line(
             f"{unseen_in(ranking.scores[metric])} What never happened in n independent samples may "
             "still happen in up to about 3 in n of all cases, with 95 % confidence."
@@ -234,6 +189,16 @@ def _of_suite(document: ReportDocument) -> Document | None:
     return None if document.ranking.suite is None else document.ranking
 
 
+def _of_trade(document: ReportDocument) -> RankDocument | None:
+    """The ranking, where each of two models is better on some metrics."""
+    return None if document.certainty != TRADE or trade(document.ranking) is None else document.ranking
+
+
+def _of_pair(document: ReportDocument) -> Document | None:
+    """The pairs, where it is one score that decides."""
+    return None if _of_trade(document) else document.pairs
+
+
 def _shares(document: ReportDocument) -> RankDocument | None:
     """The ranking, where means say it all."""
     return document.ranking if only_share(document.ranking) else None
@@ -241,8 +206,9 @@ def _shares(document: ReportDocument) -> RankDocument | None:
 
 REPORT = (
     Entry(WHY, "means", "Differences to the first", _shares, ("forest",), lead=means_say_it),
+    Entry(WHY, "trade", "Who wins what", _of_trade, ("trade",)),
     Entry(WHY, "curves", "The tail that matters", _of_scores("ranking"), ("tvar",)),
-    Entry(WHY, "pair", "The pair that decides", attrgetter("pairs"), ("pair",)),
+    Entry(WHY, "pair", "The pair that decides", _of_pair, ("pair",)),
     Entry(WHY, "by-task", "Task by task", _of_suite, ("taskforest",)),
     Entry(WHY, "unseen", "What these samples could have shown", attrgetter("ranking"), words=_unseen),
     Entry(AUDIT, "ranking", CHAPTERS["ranking"], attrgetter("ranking"), words=_ranking, finding=told_apart),
@@ -250,12 +216,13 @@ REPORT = (
         *(AUDIT, "judge", "The judge and the labels", _of_judge, ("judge",)),
         lead=_judge,
         words=_judged_means,
+        finding=lambda study, _: study.judged.worth.rstrip("."),
     ),
     Entry(
         *(AUDIT, "distributions", "Distributions", _of_scores("ranking"), ("quantiles",)),
         finding=best_tail,
     ),
-    Entry(AUDIT, "risks", "Hidden risks", _of_scores("ranking"), words=_risks, finding=hidden),
+    Entry(AUDIT, "risks", "Hidden risks", _of_scores("ranking"), words=hidden_risks, finding=hidden),
     Entry(
         *(AUDIT, "mean-risk", CHAPTERS["risks"], _of_scores("risks"), ("scatter", "risks")),
         lead=_in_short,
@@ -267,7 +234,7 @@ REPORT = (
         words=lambda study, _: dominance.details(study),
     ),
     Entry(
-        *(AUDIT, "tasks", "Tasks", _of_suite, ("taskmap", "strip", "profile")),
+        *(AUDIT, "tasks", "Tasks", _of_suite, ("taskmap", "profile")),
         lead=_suite_line,
         words=_tasks,
         finding=lambda study, _: study.suite.words,

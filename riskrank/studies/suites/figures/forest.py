@@ -1,4 +1,4 @@
-"""One model's lead over another, a row a task, and over all tasks below."""
+"""One model's lead over others, a column a model and a row a task, and over all tasks below."""
 
 from __future__ import annotations
 
@@ -6,32 +6,41 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from riskrank.engine.types import Floats, Integers
+from riskrank.shown.figures.key import looks
 from riskrank.shown.figures.marks import model_mark
-from riskrank.shown.figures.rows import Rows
-from riskrank.shown.figures.style import FAINT, INK, MARGIN, PALETTE, QUIET, Plot, drawn, sheet
+from riskrank.shown.figures.names import fitted
+from riskrank.shown.figures.rows import Rows, bar, dot, ruled
+from riskrank.shown.figures.style import INK, QUIET, SMALL, Plot, drawn
 from riskrank.shown.figures.units import Unit
-from riskrank.studies.suites.figures.strip import LOOKS
 from riskrank.studies.wording import percent
+
+# Marker, size and fill of a task by its mark: told apart in grey by shape.
+_SHAPES = {1: ("^", 6.5, True), -1: ("v", 6.5, True), 0: ("o", 3.6, False)}
+_ALONE, _BESIDE = 340.0, 140.0
+"""Width of the only column, and of each of several."""
 
 
 @dataclass(frozen=True)
 class TaskForest:
-    """What is plotted, the task with the largest lead first, all tasks together last.
+    """What is plotted of r others: the task with the largest lead over the first of them on top.
 
     Attributes
     ----------
+    others : tuple of int
     names : tuple of str
-        Of the rows.
-    estimate, low, high : ndarray, shape (rows,)
-        In favour of the first model.
-    marks : ndarray of int, shape (rows,)
+        Of the rows; all tasks together last.
+    estimate, low, high : ndarray, shape (r, rows)
+        In favour of the model that leads.
+    marks : ndarray of int, shape (r, rows)
         1 better, −1 worse, 0 open.
     whole : int
         How many rows at the end are of all tasks.
     """
 
+    others: tuple[int, ...]
     names: tuple[str, ...]
     estimate: Floats
     low: Floats
@@ -41,80 +50,87 @@ class TaskForest:
 
     @classmethod
     def of_tasks(
-        cls, names: Sequence[str], estimate: Floats, low: Floats, high: Floats, marks: Integers
+        cls, others: Sequence[int], names: Sequence[str], leads: Sequence[Sequence[Floats]], marks: Integers
     ) -> TaskForest:
-        """Sort tasks by the lead."""
-        order = np.argsort(-estimate, kind="stable")
-        return cls(
-            tuple(names[task] for task in order), estimate[order], low[order], high[order], marks[order]
-        )
+        """Sort tasks by the lead over the first, given as estimates and both ends."""
+        order = np.argsort(-leads[0][0], kind="stable")
+        estimate, low, high = np.stack(leads, axis=1)[:, :, order]
+        return cls(tuple(others), tuple(names[task] for task in order), estimate, low, high, marks[:, order])
 
-    def with_whole(self, name: str, estimate: float, low: float, high: float) -> TaskForest:
+    def with_whole(self, name: str, estimate: Floats, low: Floats, high: Floats) -> TaskForest:
         """Add a row of all tasks together."""
-        mark = 1 if low > 0 else -1 if high < 0 else 0
+        mark = (low > 0).astype(int) - (high < 0)
         return replace(
             self,
             names=(*self.names, name),
-            estimate=np.append(self.estimate, estimate),
-            low=np.append(self.low, low),
-            high=np.append(self.high, high),
-            marks=np.append(self.marks, mark),
+            estimate=np.column_stack([self.estimate, estimate]),
+            low=np.column_stack([self.low, low]),
+            high=np.column_stack([self.high, high]),
+            marks=np.column_stack([self.marks, mark]),
             whole=self.whole + 1,
         )
 
 
 @drawn
 def draw_task_forest(
-    found: TaskForest, models: tuple[str, str], pair: tuple[int, int], metric: str, *, confidence: float
+    found: TaskForest, models: Sequence[str], leader: int, metric: str, *, confidence: float
 ) -> Plot:
-    """Draw an interval a row against no difference.
+    """Draw an interval a row against no difference, a column a model.
 
     Parameters
     ----------
     found : TaskForest
-    models : (str, str)
-        The first model, and the one it is compared with.
-    pair : (int, int)
-        Their numbers.
+    models : sequence of k str
+    leader : int
+        The model whose lead it is.
     metric : str
     confidence : float
         Coverage of a bar.
     """
-    rows = Rows.of(found.names, [model_mark(*pair)] * len(found.names))
-    width, below = 340.0, 40.0
-    page = sheet(
-        f"{models[0]} against {models[1]}, task by task",
-        f"Right of the line {models[0]} is better. Bar: {percent(confidence)} interval of the mean "
-        f"difference in {metric}, each for itself; ▲ ▼ where the difference is significant among all tasks "
-        "and pairs. Diamonds: all tasks, weighed.",
-        width=rows.width + width + MARGIN + 10,
-        height=below + rows.height + 6,
+    first, alone = models[leader], len(found.others) == 1
+    rows = Rows.of(found.names, [model_mark(leader)] * len(found.names))
+    width = _ALONE if alone else _BESIDE
+    rest = len(models) - 1 - len(found.others)
+    page, panels = ruled(
+        rows,
+        f"{first} against {models[found.others[0]] if alone else 'others'}, task by task",
+        f"Right of the line {first} is better. Bar: {percent(confidence)} interval of the mean difference in "
+        f"{metric}, each for itself; ▲ ▼, in the colour of who is better, where the difference is "
+        "significant among all tasks and pairs. Diamonds: all tasks, weighed."
+        + (f" {rest} more models are in the map of tasks." if rest else ""),
+        width=width,
+        columns=len(found.others),
+        above=6.0 if alone else 22.0,
     )
-    axes = page.axes(rows.width, below, width, rows.height)
     unit = Unit.of(found.estimate, found.low, found.high)
+    given = looks(len(models), [leader, *found.others])
+    ends = unit.apply([found.low[np.isfinite(found.low)].min(), found.high[np.isfinite(found.high)].max()])
+    room = 0.06 * max(float(ends[1] - ends[0]), 1e-12)
+    for at, (axes, other) in enumerate(zip(panels, found.others, strict=True)):
+        colors = {1: given[leader].color, -1: given[other].color, 0: QUIET}
+        _column(axes, found, at, rows, unit, colors, model_mark(leader, other))
+        axes.set_xlim(float(ends[0]) - room, float(ends[1]) + room)
+        label = f"worse ← difference in {metric} → better" if alone else "worse ← → better"
+        rows.lay_out(axes, unit.label(fitted([label], width)[0]), 5 if alone else 3)
+        if not alone:
+            said = fitted([f"against {models[other]}"], width)[0]
+            axes.set_title(said, size=SMALL, loc="left", pad=5, gid=model_mark(other))
+    return page.figure
+
+
+def _column(
+    axes: Axes, found: TaskForest, at: int, rows: Rows, unit: Unit, colors: dict[int, str], mark: str
+) -> None:
     axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)
     first_whole = len(found.names) - found.whole
-    for at, (y, mark) in enumerate(zip(rows.y, rows.marks, strict=True)):
-        color, marker, size, full = LOOKS[int(found.marks[at])]
-        if at >= first_whole:
+    low, estimate, high = (unit.apply(part[at]) for part in (found.low, found.estimate, found.high))
+    for row, y in enumerate(rows.y.tolist()):
+        answer = int(found.marks[at, row])
+        color, (marker, size, full) = colors[answer], _SHAPES[answer]
+        if row >= first_whole:
             color, marker, size, full = INK, "D", 5.5, True
-        axes.axhline(y, color=FAINT, linewidth=0.6, zorder=0, gid=mark)
-        ends = unit.apply([found.low[at], found.high[at]])
-        axes.plot(ends, [y, y], color=color, linewidth=2.0, solid_capstyle="butt", zorder=2, gid=mark)
-        axes.plot(
-            [float(unit.apply(found.estimate[at]))],
-            [y],
-            marker=marker,
-            markersize=size,
-            color=color,
-            markerfacecolor=color if full else "white",
-            zorder=3,
-            gid=mark,
-        )
+        bar(axes, [low[row], high[row]], y, mark, color)
+        dot(axes, estimate[row], y, mark, color, marker=marker, size=size, full=full)
     if 0 < found.whole < len(found.names):
         line = float(rows.y[first_whole - 1] + rows.y[first_whole]) / 2
-        axes.axhline(line, color=PALETTE[5], linewidth=0.6, zorder=1)
-    axes.margins(x=0.06)
-    rows.lay_out(axes, unit.label(f"difference in {metric}, in favour of {models[0]}"), 5)
-    rows.draw(page.canvas(), below)
-    return page.figure
+        axes.axhline(line, color=INK, linewidth=0.6, zorder=1)

@@ -10,16 +10,18 @@ from riskrank.asked.suites import FIXED
 from riskrank.engine.suites.macro_means import RANDOM
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
+from riskrank.shown.means import score_of
 from riskrank.studies.suites.chapter import SuiteChapter, SuiteColumn, SuiteOutline
-from riskrank.studies.suites.entries import ends
 from riskrank.studies.suites.figures.forest import TaskForest, draw_task_forest
 from riskrank.studies.suites.figures.profiles import draw_profiles
-from riskrank.studies.suites.figures.strip import TaskStrip, draw_strip
 from riskrank.studies.suites.figures.task_map import TaskMap, draw_task_map
+
+_OTHERS = 4
+"""Models that the lead of another is drawn over beside each other."""
 
 
 def pictures(chapter: SuiteOutline) -> list[Picture]:
-    """Four of every column; none where a document only says which tasks there are."""
+    """Three of every column; none where a document only says which tasks there are."""
     if not isinstance(chapter, SuiteChapter):
         return []
     return [picture for one in chapter.columns.values() for picture in _of_column(chapter, one)]
@@ -37,11 +39,6 @@ def _of_column(chapter: SuiteChapter, one: SuiteColumn) -> list[Picture]:
             f"taskforest@{name}",
             f"The lead of the verdict's model on {name}, task by task and over all tasks.",
             partial(_forest, chapter, one),
-        ),
-        Picture(
-            f"strip@{name}",
-            f"Means of every task and model on {name}, and their macro means.",
-            partial(_strip, chapter, one),
         ),
         Picture(
             f"profile@{name}",
@@ -74,45 +71,23 @@ def _map(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
     return draw_task_map(task_map(chapter, one), chapter.models, chapter.names, one.name, leader)
 
 
-def task_forest(chapter: SuiteChapter, one: SuiteColumn) -> tuple[TaskForest, int]:
-    """The lead of the verdict's model over the one it is held against, with that model's number."""
-    first, other = one.pair
-    lead = one.lead(first, other, chapter.family.level(1))
-    rows = TaskForest.of_tasks(chapter.names, *lead, one.marks[first, other])
+def task_forest(chapter: SuiteChapter, one: SuiteColumn) -> TaskForest:
+    """The lead of the verdict's model over the one it is held against, and over those that stand next."""
+    first, level = one.against, chapter.family.level(1)
+    others = list(dict.fromkeys([one.pair[1], *standing(one)[1:]]))[:_OTHERS]
+    leads = [one.lead(first, other, level) for other in others]
+    rows = TaskForest.of_tasks(others, chapter.names, leads, one.marks[first, others])
     for scope, label in ((FIXED, "all, these tasks"), (RANDOM, "all, tasks like these")):
         if scope in one.scopes:
             differences = one.scopes[scope].differences
-            low, high = differences.interval(chapter.family.level(1))
-            rows = rows.with_whole(
-                label, differences.value[first, other], low[first, other], high[first, other]
-            )
-    return rows, other
+            parts = (differences.value, *differences.interval(level))
+            rows = rows.with_whole(label, *(part[first, others] for part in parts))
+    return rows
 
 
 def _forest(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
-    rows, other = task_forest(chapter, one)
-    pair = (one.against, other)
-    names = chapter.models[pair[0]], chapter.models[pair[1]]
-    return draw_task_forest(rows, names, pair, one.name, confidence=chapter.family.confidence)
-
-
-def task_strip(chapter: SuiteChapter, one: SuiteColumn) -> TaskStrip:
-    """Arrange means of tasks by model, with the macro mean of each."""
-    order = np.array(standing(one))
-    intervals = np.array(ends(chapter, one, FIXED))
-    return TaskStrip(
-        order=order,
-        mean=one.compared[order],
-        marks=one.marks[order, one.against],
-        macro=one.units.of(one.scores.macro)[order],
-        low=intervals[order, 0],
-        high=intervals[order, 1],
-    )
-
-
-def _strip(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
-    found = task_strip(chapter, one)
-    return draw_strip(found, chapter.models, one.name, chapter.models[one.against], tested=chapter.tested)
+    found, confidence = task_forest(chapter, one), chapter.family.confidence
+    return draw_task_forest(found, chapter.models, one.against, score_of(one.name), confidence=confidence)
 
 
 def _profile(chapter: SuiteChapter, one: SuiteColumn) -> Plot:

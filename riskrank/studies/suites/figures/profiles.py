@@ -11,6 +11,7 @@ from riskrank.shown.figures.key import OTHERS, Key, looks
 from riskrank.shown.figures.marks import curve_mark, model_mark
 from riskrank.shown.figures.style import MARGIN, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit
+from riskrank.shown.means import score_of
 from riskrank.studies.units import Units
 from riskrank.studies.wording import percent
 
@@ -44,12 +45,13 @@ def draw_profiles(
     left, below = 58.0, 42.0
     better = "above" if units.sign > 0 else "below"
     page = sheet(
-        f"Performance profiles, {metric}",
+        f"Share of the scores above each level, {score_of(metric)}",
         f"Height over τ: share of scores {better} τ, each task with its weight. A curve above another "
         f"everywhere dominates it in the first order. Band: {percent(confidence)}, at one τ at a time, on "
         "these tasks.",
         width=left + width + 16 + key.width + MARGIN,
         height=below + height,
+        method=f"performance profiles of {metric}",
     )
     axes = page.axes(left, below, width, height)
     tau = units.of(found.tau)

@@ -18,6 +18,7 @@ from riskrank.shown.figures.fonts import TEXT, text_width
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.rows import Rows
 from riskrank.shown.figures.style import INK, ON_DARK, ON_PALE, SMALL, Plot, drawn, sheet
+from riskrank.shown.means import score_of
 from riskrank.studies.rounding import decimals_apart, rounded
 
 # From worse to better, told apart by any colour vision; the middle is pale.
@@ -82,11 +83,12 @@ def draw_task_map(
     scale = "of its task" if found.by_task else "of all"
     numbers = " Number: mean." if cell >= _NUMBERED else ""
     page = sheet(
-        f"Tasks by model, {metric}, against {leader}",
+        f"Tasks by model, {score_of(metric)}, against {leader}",
         f"Colour: how far a model is from {leader} on a task, as a share of the largest distance {scale}; "
         f"purple is better, orange worse.{numbers} ▲ ▼: significantly so.",
         width=rows.width + side + 70,
         height=foot + rows.height + 8,
+        method=f"means of {metric}",
     )
     axes = page.axes(rows.width, foot, side, rows.height)
     axes.set(xticks=[], yticks=[], xlim=(0, side), ylim=(0, rows.height))

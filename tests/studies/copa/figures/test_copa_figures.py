@@ -83,7 +83,7 @@ def test_crosses_are_the_intervals_and_marks_what_is_shown(names):
         assert point[0] == pytest.approx(values[model, [1, 2]] * [100, 1])
         face = axes.lines[3 * model + 2].get_markerfacecolor()
         assert (
-            face == {Side.SHOWN: "#0072B2", Side.REFUTED: "#b3b3b3", Side.OPEN: "white"}[points.state[model]]
+            face == {Side.SHOWN: "#1a1a1a", Side.REFUTED: "#b3b3b3", Side.OPEN: "white"}[points.state[model]]
         )
 
 

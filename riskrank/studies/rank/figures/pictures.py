@@ -7,21 +7,22 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.stability import Stability
-from riskrank.engine.types import Floats, Integers
 from riskrank.shown.figures.bump import Bump, bump, draw_bump
 from riskrank.shown.figures.curves import CAPTIONS, draw_curves
 from riskrank.shown.figures.error_bars import ErrorBars, draw_error_bars
-from riskrank.shown.figures.forest import Forest, Interval, draw_forest
+from riskrank.shown.figures.forest import DIFFERENCES, PLACES, Forest, Interval, draw_forest
 from riskrank.shown.figures.key import in_focus
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import SMALL, Plot
-from riskrank.shown.means import in_words
+from riskrank.shown.figures.units import worse_to_better
+from riskrank.shown.means import score_of
 from riskrank.studies.rank.document import RankDocument
+from riskrank.studies.rank.figures.trade import draw_trade
+from riskrank.studies.rank.trade import trade
 from riskrank.studies.units import Units
 from riskrank.studies.wording import percent
 
@@ -40,6 +41,9 @@ def pictures(document: RankDocument) -> list[Picture]:
         )
         for method in leading
     ]
+    if trade(document) is not None:
+        caption = "On which metrics each of the two models of the verdict is better, and how sure that is."
+        found.append(Picture("trade", caption, partial(draw_trade, document)))
     if len(methods) > 1:
         caption = f"Ranks of every model by every {_ranked_by(document)}, joined by lines."
         found.append(Picture("bump", caption, partial(_bump, document)))
@@ -54,55 +58,41 @@ def pictures(document: RankDocument) -> list[Picture]:
     return found
 
 
-def forest(study: MethodStudy, method: str, units: Mapping[str, Units], named: Sequence[int] = ()) -> Forest:
+def forest(study: MethodStudy, method: str, units: Mapping[str, Units]) -> Forest:
     """Arrange one method's ranking by its order, differences of means in the units of the file."""
     ranking = study.rankings[method]
     order = ranking.order
-    statistic, _, column = method.partition("@")
-    difference = None
+
+    found = [
+        Interval.of(order, "place", PLACES, ranking.rank, ranking.rank_low, ranking.rank_high),
+        Interval.of(order, _score(method)[0], "", ranking.score),
+    ]
+    statistic, _, name = method.partition("@")
     if method not in study.aggregations:
-        effects, unit = study.studies[column].effects[statistic].mean_difference, units[column]
-        low, high = unit.interval(effects.low, effects.high)
-        difference = _of(order, unit.of(effects.estimate), low, high)
-    return Forest(
-        order=order,
-        rank=_of(order, ranking.rank, ranking.rank_low, ranking.rank_high),
-        score=_of(order, ranking.score),
-        difference=difference,
-        named=tuple(named),
-    )
-
-
-def _of(
-    order: Integers, estimate: ArrayLike, low: ArrayLike | None = None, high: ArrayLike | None = None
-) -> Interval:
-    """Numbers of models, with their interval, in an order."""
-
-    def taken(values: ArrayLike) -> Floats:
-        return np.asarray(values, dtype=np.float64)[order]
-
-    return Interval(
-        taken(estimate), None if low is None else taken(low), None if high is None else taken(high)
-    )
+        effects, unit = study.studies[name].effects[statistic].mean_difference, units[name]
+        label = f"{fitted([unit.label], 80.0, SMALL)[0]}, to the first"
+        label = worse_to_better(label, lower=unit.sign < 0)
+        parts = (unit.of(effects.estimate), *unit.interval(effects.low, effects.high))
+        found.append(Interval.of(order, label, DIFFERENCES, *parts))
+    return Forest(order, tuple(found))
 
 
 def _forest(document: RankDocument, method: str) -> Plot:
-    found, inference = forest(document.study, method, document.units, document.named), document.inference
+    found, models = forest(document.study, method, document.units), document.provenance.models
+    sure = percent(document.inference.family.confidence)
+    places, *_, last = found.columns
     parts = ["Dot: place, ties share the smallest."]
-    if found.rank.low is not None:
-        sure = percent(inference.family.confidence)
+    if places.low is not None:
         parts.append(f"Bar: the rank set, all of which hold together with {sure}.")
-    score, said = _score(method)
-    parts.append(said)
-    unit = "mean"
-    if found.difference is not None:
-        label = document.units[method.partition("@")[2]].label
-        unit = fitted([label], 90.0, SMALL)[0]
-        parts.append(f"Right: difference of the mean {label} to the first model")
-        if found.difference.low is not None:
-            parts[-1] += f", with intervals that hold together with {percent(inference.family.confidence)}"
-        parts[-1] += "."
-    return draw_forest(found, document.provenance.models, method, " ".join(parts), score=score, unit=unit)
+    parts.append(_score(method)[1])
+    column = method.partition("@")[2]
+    if last.kind == DIFFERENCES:
+        held = "" if last.low is None else f", with intervals that hold together with {sure}"
+        parts.append(
+            f"Right: difference of the mean {document.units[column].label} to the first model{held}."
+        )
+    title = "Places and how sure they are" + (f", {score_of(column)}" if column in document.units else "")
+    return draw_forest(found, models, title, " ".join(parts), method)
 
 
 def _score(method: str) -> tuple[str, str]:
@@ -120,7 +110,7 @@ def _curves(document: RankDocument, column: str, kind: str) -> Plot:
     spoken_of = document.named or (() if one is None else one.pair)
     found = replace(found, order=np.array(in_focus(spoken_of, found.order.tolist())))
     models = document.provenance.models
-    return draw_curves(kind, found, models, in_words(column), accent=bool(document.named))
+    return draw_curves(kind, found, models, column, accent=bool(document.named))
 
 
 def method_ranks(study: MethodStudy, named: Sequence[int] = ()) -> Bump:
@@ -129,14 +119,10 @@ def method_ranks(study: MethodStudy, named: Sequence[int] = ()) -> Bump:
 
 
 def _bump(document: RankDocument) -> Plot:
-    what = _ranked_by(document)
-    return draw_bump(
-        method_ranks(document.study, document.named),
-        document.provenance.models,
-        list(document.study.rankings),
-        f"Ranks by every {what}",
-        what=what,
-    )
+    what, names = _ranked_by(document), list(document.study.rankings)
+    heads = [name.partition("@")[2] for name in names] if what == "metric" else names
+    found, models = method_ranks(document.study, document.named), document.provenance.models
+    return draw_bump(found, models, heads, f"Ranks by every {what}", what=what)
 
 
 def _ranked_by(document: RankDocument) -> str:

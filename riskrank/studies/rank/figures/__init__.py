@@ -1,0 +1,1 @@
+"""What is drawn, from the document alone."""

@@ -1,0 +1,55 @@
+"""Pictures of a ranking by means: places, means and differences to the first, a picture a metric."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from riskrank.shown.figures.forest import DIFFERENCES, PLACES, Forest, Interval, draw_forest
+from riskrank.shown.figures.picture import Picture
+from riskrank.shown.figures.style import Plot
+from riskrank.shown.figures.units import worse_to_better
+from riskrank.studies.rank.by_means import MeanRankDocument
+from riskrank.studies.rank.mean_ranking import MeanRanking
+from riskrank.studies.wording import percent
+
+
+def pictures(document: MeanRankDocument) -> list[Picture]:
+    """A forest a metric."""
+    return [
+        Picture(
+            f"forest@{one.column.name}",
+            f"Rank set and mean {one.column.name} of every model, with the difference to the first.",
+            partial(_forest, document, one),
+        )
+        for one in document.rankings
+    ]
+
+
+def forest(one: MeanRanking) -> Forest:
+    """Arrange a ranking by its order, without differences that nothing tells."""
+    order, ranking, means = one.ranking.order, one.ranking, one.means
+    sign = -1.0 if means.lower else 1.0
+    found = [
+        Interval.of(order, "place", PLACES, ranking.rank, ranking.rank_low, ranking.rank_high),
+        Interval.of(order, worse_to_better(means.name, lower=means.lower), "", means.mean, *means.ends),
+    ]
+    if one.low is not None and one.high is not None:
+        gap = one.column.differences.value[:, one.first]
+        parts = np.array([gap, *((one.low, one.high) if sign > 0 else (one.high, one.low))])
+        parts[:, one.not_compared] = np.nan
+        label = worse_to_better("to the first", lower=means.lower)
+        found.append(Interval.of(order, label, DIFFERENCES, *(sign * parts)))
+    return Forest(order, tuple(found))
+
+
+def _forest(document: MeanRankDocument, one: MeanRanking) -> Plot:
+    sure = percent(document.family.confidence)
+    reading = (
+        "Places: the rank sets, which hold together. Middle: each mean with its 95 % interval, alone. Right: "
+        f"difference to the first, with intervals that hold together with {sure}."
+    )
+    return draw_forest(
+        forest(one), document.provenance.models, f"Places by mean {one.column.name}", reading, "Student's t"
+    )
