@@ -16,7 +16,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from riskrank.asked.baseline import GateReading
+from riskrank.asked.baseline import GateReading, for_blessing
 from riskrank.asked.commands import BY_NAME, Command, named
 from riskrank.asked.option import Option, options_of
 from riskrank.asked.reading import ReadOptions
@@ -119,7 +119,7 @@ class Scores:
         from riskrank.shown.files import check_writable, write_all
 
         require_name(file)
-        options = GateReading(**self._options | {**BY_NAME["gate"].needs, "min_models": 1})
+        options = for_blessing(GateReading(**{**self._options, **BY_NAME["gate"].needs}))
         if options.judge is not None:
             contradict(option("judge", options.judge), "bless")
         scores = read_selected(self._sources, options)

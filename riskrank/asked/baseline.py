@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from riskrank.asked.option import ByName, ask
@@ -17,7 +17,7 @@ BASELINE = "baseline"
 
 @dataclass(frozen=True, kw_only=True)
 class GateReading(ReadOptions):
-    """How score files are read where claims are decided: half of the samples may not stand for all.
+    """How score files are read where claims are decided: what failed is no sample that was taken out.
 
     Attributes
     ----------
@@ -26,13 +26,44 @@ class GateReading(ReadOptions):
     """
 
     missing: str = ask(
-        "error",
+        "auto",
         "What to do about missing scores: refuse, leave out their samples, count each as the worst there can "
-        "be, or decide only what holds whatever they are, within bounds.",
-        choices=("error", "drop", "worst", "bounds"),
+        "be, or decide only what holds whatever they are, within bounds. auto: the last, of samples that all "
+        "models have.",
+        choices=("auto", "error", "drop", "worst", "bounds"),
         inner=("keep",),
     )
+    most_unshared: float = ask(
+        0.2,
+        "Share of a model's samples that others need not have: those are left out. Beyond it is refused.",
+        metavar="SHARE",
+        common=False,
+    )
     grows: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_share("most_unshared", self.most_unshared)
+
+
+def for_blessing(reading: GateReading) -> GateReading:
+    """The reading of scores of one model that are blessed as they are: what failed is not blessed unasked."""
+    return replace(reading, min_models=1, missing="error" if reading.missing == "auto" else reading.missing)
+
+
+def require_share(name: str, value: float) -> None:
+    """Refuse a share that is none.
+
+    Raises
+    ------
+    UsageError
+    """
+    if not 0 <= value < 1:
+        raise UsageError(
+            f"{option(name, f'{value:g}')} is no share",
+            found=f"{value:g}",
+            hint="give a number from 0 up to 1, such as 0.05 for 5 %",
+        )
 
 
 def margins(given: Any) -> ByName:

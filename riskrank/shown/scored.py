@@ -15,6 +15,7 @@ _RULES = {
     "drop": "their samples are left out",
     "worst": "what is missing counts as the worst there can be",
     "bounds": "answers hold whatever is missing",
+    "auto": "answers hold whatever is missing",
 }
 # Where models are averaged, and one that lacks scores is dropped as a whole.
 _OF_MODELS = {"drop": "models that lack scores are left out"}
@@ -36,9 +37,10 @@ def scored_line(origin: Provenance, *, of_models: bool = False) -> list[Line]:
         return []
     told.sort(key=lambda one: one[0])
     texts = [text for _, text in told[:_MOST]]
-    if len(told) > _MOST:
-        more = len(told) - _MOST
+    if more := sum(lacking < 0 for lacking, _ in told[_MOST:]):
         texts.append(f"{more} more {'lacks' if more == 1 else 'lack'} some")
     missing = origin.method.get("missing")
-    rule = f"; {rules[missing]} ({option('missing', missing)})" if missing in rules else ""
+    rule = ""
+    if missing in rules and told[0][0] < 0:
+        rule = f"; {rules[missing]}" + (f" ({option('missing', missing)})" if missing != "auto" else "")
     return [Line(f"{'; '.join(texts)}{rule}.", "Scored:")]

@@ -182,7 +182,7 @@ def test_a_changed_metric_is_refused(told, write, bless, options, what):
 @pytest.mark.parametrize(
     ("old", "new", "found"),
     [
-        ({}, {"n": 90}, ("90 of the 100 blessed samples, 10 missing, '90' first", "--missing drop")),
+        ({}, {"n": 70}, ("70 of the 100 blessed samples, 30 missing, '70' first", "bless new scores")),
         ({}, {"start": 1}, ("1 missing, '0' first, 1 new, '100' first", "may count from 0 and new from 1")),
         (
             {"tasks": ("a", "b")},
@@ -271,8 +271,11 @@ def test_new_samples_beside_all_that_were_blessed(run, refused, write, bless):
     """Those cannot be the same under other names, as none is missing."""
     path, given = bless(scores("v1")), f"new={write('new.csv', scores(n=130))}"
     hint = refused("gate", given, "--baseline", path, *CLAIM)[2]
-    assert "other names" not in hint
-    assert "--missing drop compares on the 100 in common" in hint
+    assert "--most-unshared" not in hint
+    outcome = run("gate", given, "--baseline", path, *CLAIM, *FEW, "--most-unshared", "0.3")
+    assert "Left out: 30 of the 130 samples of the new scores (100, 101, 102, 103 … and 26 more)" in " ".join(
+        outcome.stdout.split()
+    )
     outcome = run("gate", given, "--baseline", path, *CLAIM, *FEW, "--missing", "drop")
     assert "warning: left out: 30 new\n" in outcome.stderr
 
@@ -466,6 +469,7 @@ def test_what_the_new_scores_lack_counts_and_what_they_have_more_does_not(run, t
     blessed = tmp_path / "blessed.parquet"
     assert run("gate", old, "--bless", blessed).status == 0
     claim = ("--baseline", blessed, "--not-worse", "m:baseline", "--margin", "0.3", "--format", "json")
+    claim = (*claim, "--most-failed", "0.2")
     outcome = run("gate", new, *claim, "--missing", "worst")
     (row,) = outcome.document["results"]
     assert (row["samples"], row["estimate"]) == (40, pytest.approx(-4 / 40))

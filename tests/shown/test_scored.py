@@ -39,8 +39,10 @@ def test_it_says_how_many_and_why():
     ]
 
 
-def test_nothing_where_nothing_is_missing():
+def test_gates_say_it_where_nothing_is_missing():
     result = rr.gate(frame({"new": (0, None), "old": (0, None)}), not_worse="new:old", missing="worst")
+    assert line(result) == "new 40 of 40; old 40 of 40"
+    result = rr.rank(frame({"new": (0, None), "old": (0, None)}), missing="worst", resamples=200)
     assert line(result) == ""
     assert "scored" not in json.loads(result.to_json())["meta"]
 

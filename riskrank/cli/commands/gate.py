@@ -7,7 +7,7 @@ from functools import partial
 from inspect import get_annotations
 from pathlib import Path
 
-from riskrank.asked.baseline import BASELINE
+from riskrank.asked.baseline import BASELINE, GateReading, for_blessing
 from riskrank.asked.option import options_of
 from riskrank.asked.values import contradict
 from riskrank.cli.call import Call
@@ -88,8 +88,8 @@ def _only_bless(session: Session, path: str) -> None:
             found=f"{option('output')} {listing(session.output.output)}",
             hint=f"leave it out, or make a claim: {option('not_worse', 'NEW:OLD')}",
         )
-    reading = replace(call.reading, min_models=1)
-    scores = read_selected(call.scores, reading, session.environment.stdin)
+    assert isinstance(call.reading, GateReading)
+    scores = read_selected(call.scores, for_blessing(call.reading), session.environment.stdin)
     model = only_model(scores)
     # What could not be gated is not blessed either.
     metrics_apart(scores, wanted=lambda names: names)

@@ -64,6 +64,9 @@ def metrics_apart(
 
         return (corrected(checked_table(scores), options),)
     names = tuple(wanted(scores.metrics))
+    if options.missing == "auto" and scores.has("noise"):  # levels need not be crossed with all samples
+        options = replace(options, missing="error")
+        scores = replace(scores, options=replace(scores.options, missing="error"))
     scores = compared(scores, names)
 
     def table_of(*metrics: str) -> ScoreTable:

@@ -70,6 +70,15 @@ class Overlap:
     same_files: bool
 
 
+@dataclass(frozen=True)
+class Unshared:
+    """Samples of one model that others do not have, of how many: they were added, removed or renamed."""
+
+    model: str
+    samples: tuple[str, ...]
+    of: int
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Baseline:
     """A baseline that was opened.

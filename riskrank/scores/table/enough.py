@@ -40,8 +40,6 @@ def require_most(scores: Scores, asked: np.ndarray, left: np.ndarray) -> None:
         had, kept = int(asked[worst].sum()), int(left[worst].sum())
         what = f"{option('missing', 'drop')} leaves too little to decide a claim on"
         found = f"{kept:,} of {had:,} samples of {scores.models[worst]}, and a gate needs more than half"
-        if not scores.options.unpaired and not asked.all():
-            hint += f"; {option('unpaired', True)} compares models that have samples of their own"
     raise InputError(f"{scores.files()}: {what}", found=found, hint=f"{shift}{hint}")
 
 

@@ -8,17 +8,19 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from riskrank.asked.baseline import BASELINE, GateReading
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import InputError, option
+from riskrank.errors import InputError, listing, option
 from riskrank.scores.files import parsing
+from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.gaps import require_comparable
 from riskrank.scores.table.metrics_file import MetricSpec, how_to_bound
 from riskrank.scores.table.role_names import list_of
-from riskrank.scores.table.scored import absent_cells
+from riskrank.scores.table.scored import absent_cells, scored
 from riskrank.scores.table.scores import Scores
 
 # What `missing` says where gaps are filled.
-FILLING = ("worst", "bounds")
+FILLING = ("auto", "worst", "bounds")
 
 
 def filled(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = False) -> Scores:
@@ -70,6 +72,8 @@ def _end(scores: Scores, spec: MetricSpec, lacking: int, *, best: bool) -> float
     """The worst or the best score there can be of a metric, as a file has it."""
     bounds = spec.bounds or scores.notes.bounds.get(spec.name)
     seen = scores.values[(scores.codes("metric") == scores.metrics.index(spec.name)) & ~scores.invalid()]
+    if bounds is None and isinstance(scores.options, GateReading) and _passes(spec, seen):
+        bounds = (0.0, 1.0)
     # What a file tells itself counts only while its scores keep to it.
     if bounds is None or seen.min() < bounds[0] or seen.max() > bounds[1]:
         raise _undeclared(scores, spec, lacking, seen)
@@ -82,8 +86,16 @@ def _end(scores: Scores, spec: MetricSpec, lacking: int, *, best: bool) -> float
     return bounds[upper]
 
 
+def _passes(spec: MetricSpec, seen: Floats) -> bool:
+    """Whether scores are those of what passes or fails, and no count or cost of few."""
+    return not looks_like_an_amount(spec.name) and bool(np.isin(seen, (0.0, 1.0)).all())
+
+
 def _undeclared(scores: Scores, spec: MetricSpec, lacking: int, seen: Floats) -> InputError:
     rule = scores.options.missing
+    lacks = f"{lacking:,} score{'s' if lacking > 1 else ''} of {spec.name} missing"
+    if rule == "auto":
+        return _unbounded(scores, spec, lacks)
     needs = "the worst score" if rule == "worst" else "the worst and the best score"
     why = f"nobody declared those of {spec.name}"
     if spec.transform == "neg_log" and spec.bounds is not None:
@@ -92,11 +104,27 @@ def _undeclared(scores: Scores, spec: MetricSpec, lacking: int, seen: Floats) ->
     truths = bool(np.isin(seen, (0.0, 1.0)).all())
     return InputError(
         f"{option('missing', rule)} needs {needs} there can be, and {why}",
-        found=f"{lacking:,} score{'s' if lacking > 1 else ''} of {spec.name} missing; those there are, "
+        found=f"{lacks}; those there are, "
         f"{'all 0 or 1' if truths else f'{seen.min():g} to {seen.max():g}'}, do not say what there can be",
         hint=f"if nothing else can be, {how_to_bound(spec.name, '[0, 1]')}"
         if truths
         else how_to_bound(spec.name),
+    )
+
+
+def _unbounded(scores: Scores, spec: MetricSpec, lacks: str) -> InputError:
+    """Failures of a metric without bounds, of which nobody can say how bad they are."""
+    lacking = {one.model: one.said for one in scored(scores) if one.metric == spec.name}
+    worst = ""
+    # Of an old model that failed the worst would speak for the new one.
+    if scores.notes.baseline is not None and BASELINE not in lacking:
+        worst = f"; {option('missing', 'worst')} counts a failure as the worst there can be"
+    return InputError(
+        f"{scores.files()}: scores of {spec.name} are missing on samples that were run, and nothing says how "
+        "bad one can be",
+        found=f"{lacks}: {listing(map(' '.join, lacking.items()), 3)}",
+        hint=f"{how_to_bound(spec.name)}: then claims are decided that hold whatever is missing, as by "
+        f"{option('missing', 'bounds')}{worst}",
     )
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from riskrank.asked.baseline import GateReading
 from riskrank.errors import listing, option
 from riskrank.scores.names.words import AUTOMATIC, HUMAN, STATUS, words
 from riskrank.scores.table.columns import named_roles
@@ -111,11 +110,10 @@ def _failures(scores: Scores, lacking: np.ndarray, worst: int | None, status: st
     most = int(np.argmax(lacking)) if worst is None else worst
     told = f"{lacking[most]:,} of {int(lacking.sum()):,} missing scores are of {scores.models[most]}"
     told += f", and where they are missing {status}" if status else ""
-    rules = ["worst", "bounds"] if isinstance(scores.options, GateReading) else ["worst"]
     counts = f"{option('missing', 'worst')} counts each as the worst there can be"
     return Reason(
         f"{told}: failures rather than accidents, and to leave them out would flatter who fails; {counts}",
-        [(option("missing", rule), {"missing": rule}) for rule in rules],
+        [(option("missing", "worst"), {"missing": "worst"})],
     )
 
 

@@ -10,7 +10,7 @@ from riskrank.asked.baseline import GateReading
 from riskrank.asked.flags import among_commas
 from riskrank.asked.shared import SHARED
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.table.enough import little_left, require_most
+from riskrank.scores.table.enough import require_most
 from riskrank.scores.table.further_columns import hint_for_parts
 from riskrank.scores.table.gap_reasons import Ways, reason_for
 from riskrank.scores.table.rows import Rows
@@ -44,10 +44,10 @@ def completed(scores: Scores, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
         return _drop(scores, rows, gaps)
     irregular = not scores.options.unpaired and _absent(scores, rows) > 0
     if scores.options.missing in ("keep", SHARED):
-        return (_with_empty_rows(rows, _covered(scores, rows.model, rows.sample)) if irregular else rows), ()
+        return (_with_empty_rows(rows, covered(scores, rows.model, rows.sample)) if irregular else rows), ()
     _require_every_model(scores, rows.model)
     if irregular:
-        raise _different_samples(scores, _covered(scores, rows.model, rows.sample))
+        raise different_samples(scores, covered(scores, rows.model, rows.sample))
     if gaps.any():
         raise _missing_cells(scores, rows, gaps)
     return rows, ()
@@ -60,20 +60,32 @@ def require_comparable(scores: Scores) -> None:
     ------
     InputError
     """
+    require_every_metric(scores)
+    if scores.options.unpaired:
+        return
+    has = covered(scores, scores.codes("model"), scores.codes("sample"))
+    shared = int(np.count_nonzero(has.all(axis=0)))
+    if 2 * shared < has.shape[1] or (shared < has.shape[1] and hint_for_shift(scores, has)):
+        raise different_samples(scores, has)
+
+
+def require_every_metric(scores: Scores) -> None:
+    """Refuse models that have no score at all of a metric.
+
+    Raises
+    ------
+    InputError
+    """
     lacking = _lacking_scores(scores)
     if lacking:
+        # Where every call failed there is nothing to choose other metrics for.
+        failed = isinstance(scores.options, GateReading) and bool(scores.invalid().any())
         raise InputError(
             f"{scores.files()}: {option('missing', scores.options.missing)} stands for single scores, "
             "not for all of a metric",
             found=lacking,
-            hint=_in_common(scores),
+            hint="score what has no score" if failed else _in_common(scores),
         )
-    if scores.options.unpaired:
-        return
-    covered = _covered(scores, scores.codes("model"), scores.codes("sample"))
-    shared = int(np.count_nonzero(covered.all(axis=0)))
-    if 2 * shared < covered.shape[1] or (shared < covered.shape[1] and hint_for_shift(scores, covered)):
-        raise _different_samples(scores, covered)
 
 
 def _pair_starts(rows: Rows) -> np.ndarray:
@@ -87,15 +99,15 @@ def _absent(scores: Scores, rows: Rows) -> int:
     return len(scores.models) * len(scores.samples) - int(np.count_nonzero(_pair_starts(rows)))
 
 
-def _covered(scores: Scores, model: np.ndarray, sample: np.ndarray) -> np.ndarray:
+def covered(scores: Scores, model: np.ndarray, sample: np.ndarray) -> np.ndarray:
     """Whether a model has a row of a sample, shape (models, samples), by the codes of its rows."""
-    covered = np.zeros((len(scores.models), len(scores.samples)), dtype=bool)
-    covered[model, sample] = True
-    return covered
+    has = np.zeros((len(scores.models), len(scores.samples)), dtype=bool)
+    has[model, sample] = True
+    return has
 
 
-def _with_empty_rows(rows: Rows, covered: np.ndarray) -> Rows:
-    absent = np.argwhere(~covered)
+def _with_empty_rows(rows: Rows, has: np.ndarray) -> Rows:
+    absent = np.argwhere(~has)
     model = np.concatenate([rows.model, absent[:, 0]])
     sample = np.concatenate([rows.sample, absent[:, 1]])
     empty = np.full((len(absent), rows.values.shape[1]), np.nan)
@@ -134,7 +146,7 @@ def _drop(scores: Scores, rows: Rows, gaps: np.ndarray) -> tuple[Rows, tuple[str
         warnings.append(f"{DROPPED}{draws:,} draws that lack a score for some metric")
     remaining = rows.take(good[pair] & ~gaps)
     _require_every_model(scores, remaining.model)
-    asked, left = (_covered(scores, one.model, one.sample) for one in (rows, remaining))
+    asked, left = (covered(scores, one.model, one.sample) for one in (rows, remaining))
     require_most(scores, asked, left)
     return remaining, tuple(warnings)
 
@@ -156,35 +168,34 @@ def _require_every_model(scores: Scores, model: np.ndarray) -> None:
     )
 
 
-def _different_samples(scores: Scores, covered: np.ndarray) -> InputError:
+def different_samples(scores: Scores, has: np.ndarray) -> InputError:
     """Models that were scored on different samples."""
-    common = int(np.count_nonzero(covered.all(axis=0)))
-    counts = covered.sum(axis=1)
+    common = int(np.count_nonzero(has.all(axis=0)))
+    counts = has.sum(axis=1)
     most = counts.max()
     short = [
         f"{name} has {count:,}"
         for name, count in zip(scores.models, counts, strict=True)
-        if count < most or most < covered.shape[1]
+        if count < most or most < has.shape[1]
     ]
-    model, sample = (int(index) for index in np.argwhere(~covered)[0])
+    model, sample = (int(index) for index in np.argwhere(~has)[0])
     hint = f"{option('unpaired', True)} compares models that have samples of their own"
     if scores.options.paired_only:
         hint = "compare models that were scored on the same samples"
     if common > 1:
-        every, shift = covered.shape[1], hint_for_shift(scores, covered)
-        left = covered & covered.all(axis=0)
-        deciding = isinstance(scores.options, GateReading)
-        if not deciding or (not shift and little_left(scores, covered, left) is None):
-            hint = (
-                f"{option('missing', 'drop')} leaves out {every - common:,} of {every:,} samples, and "
-                f"compares on the {common:,} that all models have"
-            )
+        every, shift = has.shape[1], hint_for_shift(scores, has)
+        hint = (
+            f"{option('missing', 'drop')} leaves out {every - common:,} of {every:,} samples, and "
+            f"compares on the {common:,} that all models have"
+        )
+        if isinstance(scores.options, GateReading):
+            hint = "score the samples that a model lacks, or give all models the same ones"
         hint = f"{shift}{hint}"
     else:
         hint = hint_for_parts(scores) or hint
     return InputError(
         f"{scores.files()}: the models were not scored on the same samples",
-        found=f"{common:,} of {covered.shape[1]:,} samples are common to all {covered.shape[0]} models; "
+        found=f"{common:,} of {has.shape[1]:,} samples are common to all {has.shape[0]} models; "
         f"{listing(short, 4)}; for example {scores.models[model]} lacks '{scores.samples[sample]}'",
         hint=hint,
     )
@@ -221,6 +232,9 @@ def _way_out(scores: Scores, rows: Rows, lacking: str) -> tuple[str, Ways]:
     """What to do about missing scores: dropping samples helps only if some are left."""
     if lacking:
         return _in_common(scores), []
+    if isinstance(scores.options, GateReading):
+        rule = option("missing", scores.options.missing)
+        return f"leave out {rule}: claims are then decided that hold whatever is missing", []
     scored = ~np.isnan(rows.values)
     models = len(scores.models)
 

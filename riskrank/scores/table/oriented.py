@@ -11,7 +11,7 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Integers
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.scores.files.opening import InputFile
-from riskrank.scores.table.baseline import Overlap
+from riskrank.scores.table.baseline import Overlap, Unshared
 from riskrank.scores.table.judge import Judged
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.metrics_file import MetricSpec
@@ -56,9 +56,11 @@ class ScoreTable:
         The tasks the samples belong to; None where they are of one kind.
     overlap : Overlap or None
         What the new scores and a baseline have in common.
+    unshared : tuple of Unshared
+        Samples that were left out, as not all models have them.
     best : tuple of ndarray, or None
-        `values` with what is missing at the best there can be, where `missing` is ``bounds``; there `values`
-        have it at the worst.
+        `values` with what is missing at the best there can be, where something is and `missing` is ``auto``
+        or ``bounds``; there `values` have it at the worst.
     scored : tuple of Scored
         Of every model and metric that lacks scores, how many there are and why.
     has_draws : bool
@@ -99,6 +101,7 @@ class ScoreTable:
     group_names: tuple[str, ...] = ()
     suite: Suite | None = None
     overlap: Overlap | None = None
+    unshared: tuple[Unshared, ...] = ()
     best: tuple[np.ndarray, ...] | None = None
     scored: tuple[Scored, ...] = ()
     judged: Judged | None = None

@@ -15,11 +15,10 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.baseline import RULES, Baseline, Overlap, how_to_bless
 from riskrank.scores.table.filled import FILLING
 from riskrank.scores.table.scores import Scores
-from riskrank.scores.table.shifted import hint_for_shift
+from riskrank.scores.table.unshared import on_shared
 
 # Names that a message or a warning has room for.
 _MOST_NAMED = 4
-_CHANGED = "if the samples changed for good, "
 
 
 def compared(scores: Scores, metrics: Sequence[str]) -> Scores:
@@ -37,19 +36,18 @@ def compared(scores: Scores, metrics: Sequence[str]) -> Scores:
     InputError
         If the new scores lack a metric, a task or samples of the baseline, or have others.
     """
+    rule, paired = scores.options.missing, not scores.options.unpaired
     baseline = scores.notes.baseline
     if baseline is None:
-        return scores
+        return on_shared(scores, metrics) if rule == "auto" and paired else scores
     _require_rules(baseline, scores.options)
     old = scores.codes("model") == scores.models.index(BASELINE)
     gone, added = _metrics(scores, old, metrics, baseline)
     kept = np.isin(scores.codes("metric"), [scores.metrics.index(name) for name in metrics])
-    if scores.options.missing != "drop" and not scores.options.unpaired:
+    if rule != "drop" and paired:
         _require_tasks(scores, old, kept, baseline)
-    if scores.options.missing == "error" and not scores.options.unpaired:
-        _require_samples(scores, old, kept, metrics, baseline)
-    # A row without a score is no sample the new scores have.
-    has = kept & ~scores.invalid()
+    # A row without a score is a sample that failed; where such samples are left out, it is none.
+    has = kept if rule == "auto" else kept & ~scores.invalid()
     of_old, of_new = (np.unique(scores.codes("sample")[has & side]) for side in (old, ~old))
     common = np.intersect1d(of_old, of_new).size
     overlap = Overlap(
@@ -69,9 +67,11 @@ def compared(scores: Scores, metrics: Sequence[str]) -> Scores:
         warnings=(*scores.notes.warnings, *_warnings(overlap, scores)),
     )
     scores = replace(scores, notes=notes)
-    if scores.options.missing == "drop" and not scores.options.unpaired:
+    if rule == "drop" and paired:
         _require_most(overlap, grows=isinstance(scores.options, GateReading) and scores.options.grows)
-    if scores.options.missing in FILLING and not scores.options.unpaired:
+    if rule in ("auto", "error") and paired:
+        scores = on_shared(scores, metrics)
+    elif rule in FILLING and paired:
         # What is new is no gap of the baseline: filled, it would flatter the new model.
         scores = scores.only(np.isin(scores.codes("sample"), scores.codes("sample")[kept & old]))
     scores = _in_known_wholes(scores, baseline)
@@ -137,43 +137,13 @@ def _require_tasks(scores: Scores, old: Booleans, kept: Booleans, baseline: Base
     )
     gone, added = sorted(of_old - of_new), sorted(of_new - of_old)
     if gone or added:
-        there = np.isin(scores.codes("task")[kept & old], [names.index(one) for one in of_new])
-        most = 2 * np.count_nonzero(there) > there.size
         raise InputError(
             f"{baseline.path}: the new scores lack the task '{gone[0]}', which was blessed"
             if gone
             else f"{baseline.path}: the task '{added[0]}' is new, and the baseline has none of it",
             found=_told(sorted(of_old & of_new), gone, added, _MOST_NAMED),
             hint=("run it; or " if gone else "")
-            + f"bless scores of these tasks: {how_to_bless(baseline.path)}"
-            + (f"; {option('missing', 'drop')} compares on what both have" if most else ""),
-        )
-
-
-def _require_samples(
-    scores: Scores,
-    old: Booleans,
-    kept: Booleans,
-    metrics: Sequence[str],
-    baseline: Baseline,
-) -> None:
-    """Refuse other samples than were blessed, of any metric that claims are about."""
-    sample, names = scores.codes("sample"), scores.samples
-    for metric in metrics:
-        rows = kept & (scores.codes("metric") == scores.metrics.index(metric))
-        of_old, of_new = (np.unique(sample[rows & side]) for side in (old, ~old))
-        gone, added = np.setdiff1d(of_old, of_new), np.setdiff1d(of_new, of_old)
-        if not gone.size and not added.size:
-            continue
-        common = of_old.size - gone.size
-        told = [f"{common:,} of the {of_old.size:,} blessed samples"]
-        told += [f"{gone.size:,} missing, '{names[gone[0]]}' first"] if gone.size else []
-        told += [f"{added.size:,} new, '{names[added[0]]}' first"] if added.size else []
-        on = f" of {metric}" if len(metrics) > 1 else ""
-        raise InputError(
-            f"{baseline.path}: the new scores{on} are not of the samples that were blessed",
-            found=", ".join(told),
-            hint=_other_samples(scores, rows, (of_old.size, common, added.size), baseline),
+            + f"bless scores of these tasks: {how_to_bless(baseline.path)}",
         )
 
 
@@ -190,35 +160,10 @@ def _require_most(overlap: Overlap, *, grows: bool) -> None:
     )
 
 
-def _other_samples(scores: Scores, rows: Booleans, counts: tuple[int, int, int], baseline: Baseline) -> str:
-    """What to do, by how many samples were blessed, how many of them are there, and how many others."""
-    samples, common, added = counts
-    anew = f"{_CHANGED}bless new scores: {how_to_bless(baseline.path)}"
-    if not common:
-        column = (
-            f": they were those of the column {baseline.sample_column!r}" if baseline.sample_column else ""
-        )
-        another = f"{option('columns', 'sample=…')} takes them from another column"
-        return f"the samples have other names now{column}; {another}; {anew}"
-    covered = np.zeros((len(scores.models), len(scores.samples)), dtype=bool)
-    covered[scores.codes("model")[rows], scores.codes("sample")[rows]] = True
-    shift = hint_for_shift(scores, covered)
-    ways = (
-        [] if shift or common == samples else ["if they are the same under other names, name them as before"]
-    )
-    if not added:
-        ways = ["score those that are missing"]
-    if not added and 2 * common >= samples:
-        ways.append(f"{option('missing', 'worst')} counts those that are missing as the worst there can be")
-    if not shift and 2 * common > samples:
-        ways.append(f"{option('missing', 'drop')} compares on the {common:,} in common")
-    return f"{shift}{'; '.join([*ways, anew]) if ways else anew.removeprefix(_CHANGED)}"
-
-
 def _warnings(overlap: Overlap, scores: Scores) -> list[str]:
     """What is left out or looks strange, for who reads warnings."""
     found = []
-    if overlap.missing or overlap.added:
+    if scores.options.missing not in ("auto", "error") and (overlap.missing or overlap.added):
         of_old = f"of the {overlap.samples:,} samples of {overlap.path}"
         if scores.options.unpaired:
             found.append(f"{overlap.common:,} {of_old} are in the new scores")

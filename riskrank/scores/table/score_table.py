@@ -86,7 +86,7 @@ def checked_table(scores: Scores) -> ScoreTable:
     told, texts = scored(scores), texts_of(scores)
     whole = filled(scores, specs) if rule in FILLING else scores
     table = replace(_laid_out(whole, specs, warnings), scored=told, texts=texts)
-    if rule != "bounds":
+    if rule not in ("auto", "bounds") or whole is scores:
         return table
     return replace(table, best=_laid_out(filled(scores, specs, best=True), specs, warnings).values)
 
@@ -180,6 +180,7 @@ def _table(
         groups=groups,
         group_names=group_names,
         overlap=scores.notes.overlap,
+        unshared=scores.notes.unshared,
     )
 
 

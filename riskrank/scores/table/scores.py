@@ -15,7 +15,7 @@ from riskrank.engine.types import Booleans, Integers
 from riskrank.errors import InputError, UsageError, by_door, did_you_mean, listing, option
 from riskrank.scores.files import parsing
 from riskrank.scores.files.source import InputFile, Source
-from riskrank.scores.table.baseline import Baseline, Overlap
+from riskrank.scores.table.baseline import Baseline, Overlap, Unshared
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metrics_asked import metrics_asked
 from riskrank.scores.table.role_names import list_of
@@ -64,6 +64,8 @@ class Notes:
         Whose rows stand below those of the files.
     overlap : Overlap or None
         What both have in common, once that is known.
+    unshared : tuple of Unshared
+        Samples that were left out, as not all models have them.
     asked : ReadOptions
         What was asked for, with what the files told; `Scores.options` says how they are read for that.
     given : ReadOptions
@@ -85,6 +87,7 @@ class Notes:
     told_apart: bool = False
     baseline: Baseline | None = None
     overlap: Overlap | None = None
+    unshared: tuple[Unshared, ...] = ()
     asked: ReadOptions = field(default_factory=ReadOptions)
     given: ReadOptions = field(default_factory=ReadOptions)
 

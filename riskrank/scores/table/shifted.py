@@ -71,16 +71,28 @@ def hint_for_shift(scores: Scores, covered: np.ndarray) -> str:
     )
 
 
-def _first_numbers(numbering: _Numbering, covered: np.ndarray) -> list[int]:
-    """Where each model begins to count in series that are shifted; nothing where more than that differs."""
-    first: set[tuple[int, ...]] = set()
+def moved(scores: Scores, covered: np.ndarray) -> bool:
+    """Whether some series has as many samples of every model, numbered from another number on."""
+    numbering = _numbering(scores.samples)
+    firsts = [] if numbering is None else _firsts(numbering, covered)
+    return any(one is not None and len(set(one)) > 1 for one in firsts)
+
+
+def _firsts(numbering: _Numbering, covered: np.ndarray) -> list[tuple[int, ...] | None]:
+    """Where each model begins to count in each series; None where they differ in more than that."""
+    found: list[tuple[int, ...] | None] = []
     for series in np.unique(numbering.series):
         numbers = [np.sort(numbering.numbers[has & (numbering.series == series)]) for has in covered]
-        if not all(own.size and np.array_equal(own - own[0], numbers[0] - numbers[0][0]) for own in numbers):
-            return []
-        first.add(tuple(int(own[0]) for own in numbers))
-    shifted = [one for one in first if len(set(one)) > 1]
-    return [*shifted[0]] if len(shifted) == 1 else []
+        alike = all(own.size and np.array_equal(own - own[0], numbers[0] - numbers[0][0]) for own in numbers)
+        found.append(tuple(int(own[0]) for own in numbers) if alike else None)
+    return found
+
+
+def _first_numbers(numbering: _Numbering, covered: np.ndarray) -> list[int]:
+    """Where each model begins to count in series that are shifted; nothing where more than that differs."""
+    first = set(_firsts(numbering, covered))
+    shifted = [one for one in first if one is not None and len(set(one)) > 1]
+    return [*shifted[0]] if len(shifted) == 1 and None not in first else []
 
 
 def _numbering(samples: Sequence[str]) -> _Numbering | None:

@@ -9,11 +9,12 @@ from typing import Any, ClassVar, Protocol
 
 from riskrank.engine.family import Family, Side
 from riskrank.errors import RiskrankError
-from riskrank.scores.table.baseline import Overlap
+from riskrank.scores.table.baseline import Overlap, Unshared
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.diff.document import CaseRow
 from riskrank.studies.document import Document, Quote
 from riskrank.studies.gate.looks import Looks
+from riskrank.studies.gate.statistics import FAILED
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
 
 # An HTML comment, which no renderer of Markdown shows.
@@ -183,6 +184,8 @@ class GateDocument(Document[GateRow]):
         Where the texts of those cases stand.
     overlap : Overlap or None
         What the new scores and a baseline have in common.
+    unshared : sequence of Unshared
+        Samples that were left out, as not all models have them.
     looks : Looks or None
         What this look and the ones before it saw, where the answers hold whenever one looks.
     judged : JudgedChapter or None
@@ -210,6 +213,7 @@ class GateDocument(Document[GateRow]):
     texts: str = ""
     looks: Looks | None = None
     overlap: Overlap | None = None
+    unshared: Sequence[Unshared] = ()
     judged: JudgedChapter | None = None
     counted_as: str = ""
     visible: Mapping[str, float] = field(default_factory=dict)
@@ -221,10 +225,15 @@ class GateDocument(Document[GateRow]):
         return [model for model in self.provenance.models if model in claimed]
 
     @property
+    def claims(self) -> Sequence[GateRow]:
+        """The rows that are claims, and not counts of failures."""
+        return claims_among(self.rows)
+
+    @property
     def question(self) -> str:
         """The claim, or how many there are."""
-        pairs = {row.pair for row in self.rows}
-        return f"Is {pairs.pop()}?" if len(pairs) == 1 else f"Do {len(self.rows)} claims hold?"
+        pairs = {row.pair for row in self.claims}
+        return f"Is {pairs.pop()}?" if len(pairs) == 1 else f"Do {len(self.claims)} claims hold?"
 
     @property
     def certainty(self) -> str:
@@ -253,12 +262,18 @@ class GateDocument(Document[GateRow]):
         lost = {"cases": [one.entry() for one in self.lost]} if self.lost else {}
         overlap = {} if self.overlap is None else {"baseline": asdict(self.overlap)}
         visible = {} if self.looks is not None else {"smallest_visible": dict(self.visible)}
-        beside = {**visible, **overlap, **lost, **looks, **judged_meta(self.judged)}
+        left = {"left_out": [asdict(one) for one in self.unshared]} if self.unshared else {}
+        beside = {**visible, **overlap, **left, **lost, **looks, **judged_meta(self.judged)}
         return {"outcome": self.outcome, "counts": counts(self.rows), **beside}
 
 
 def _place(task: str | None, group: str | None) -> str:
     return (f" on {task}" if task else "") + (f" in {group}" if group else "")
+
+
+def claims_among(rows: Sequence[GateRow]) -> list[GateRow]:
+    """The rows that are claims, and not counts of failures."""
+    return [row for row in rows if row.statistic != FAILED]
 
 
 class HasVerdict(Protocol):

@@ -9,8 +9,8 @@ from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.gate.claim import BETTER, NOT_WORSE
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateRow, counts
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.gate.statistics import MACRO
-from riskrank.studies.gate.words import row_sentence, unit_of, what_decides
+from riskrank.studies.gate.statistics import FAILED, MACRO
+from riskrank.studies.gate.words import ranges, row_sentence, unit_of, what_decides
 
 
 def ending(
@@ -36,6 +36,12 @@ def ending(
     more = f" (and {found[outcome] - 1} more)" if found[outcome] > 1 else ""
     mean = " mean" if first.statistic == MACRO else ""
     verb = "failed" if outcome == FAIL else "is inconclusive"
+    if first.statistic == FAILED:
+        return kind(
+            f"gate failed: {first.new} has no score more often than {first.old}",
+            found=row_sentence(first, metrics),
+            hint="see why calls failed, and run them again: what did not answer says nothing of the model",
+        )
     asked = option(first.claim.replace("-", "_"), f"{first.new}:{first.old}")
     return kind(
         f"gate {asked} {verb} on the {first.statistic}{mean} of {first.metric}{first.place}{more}",
@@ -55,10 +61,7 @@ def _advice(row: GateRow, outcome: str, unit: str, judged: int | None, *, cases:
         )
         return f"{row.new} is {shown}{which}"
     if row.hangs_on_missing:
-        return (
-            "what is missing decides it, not more samples: score it; "
-            f"{option('inconclusive', 'pass')} lets it through"
-        )
+        return "what is missing decides it, not more samples: score it"
     if row.chosen_p is not None:
         return (
             "no number of labels chosen so decides it: have people score samples drawn by chance; "
@@ -69,6 +72,8 @@ def _advice(row: GateRow, outcome: str, unit: str, judged: int | None, *, cases:
     wider = ""
     if row.claim == NOT_WORSE and row.statistic not in ("fsd", "ssd"):
         wider = f"{option('margin')} says which loss does not matter; "
+    if ranges(row):
+        return "score what is missing: the answer is to hold whatever it is"
     if row.open_loss:
         refused = f"which {option('inconclusive', 'fail')} does not let through"
         return f"{needed}{row.new} is shown to be worse, {refused}"

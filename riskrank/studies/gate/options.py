@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from riskrank.asked.baseline import BASELINE, margins
+from riskrank.asked.baseline import BASELINE, margins, require_share
 from riskrank.asked.option import METHOD, TESTS, ByName, ask
 from riskrank.asked.resampling import CORRECTIONS, FamilySettings
 from riskrank.asked.suites import SuiteSettings
@@ -64,6 +64,12 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         metavar="SHARE",
         common=False,
     )
+    most_failed: float = ask(
+        0.05,
+        "Share of calls without a score: from so much more than the old model's on the gate fails.",
+        metavar="SHARE",
+        common=False,
+    )
     baseline: str | None = ask(
         None,
         f"Scores that were blessed, by {option('bless')}: the model {BASELINE}, beside the new ones.",
@@ -106,6 +112,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
     def __post_init__(self) -> None:
         self._pair_up()
         super().__post_init__()
+        require_share("most_failed", self.most_failed)
         for name in ("better", "not_worse", "on"):
             self._normalise(name, tuple(dict.fromkeys(getattr(self, name))))
         self._normalise("margin", margins(self.margin))

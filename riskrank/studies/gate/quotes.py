@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from riskrank.studies.document import Quote
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, counts
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, claims_among, counts
+from riskrank.studies.gate.statistics import FAILED
 from riskrank.studies.gate.words import deciding_row, estimated, interval_of, looked_at, passes_if
 from riskrank.studies.wording import p_words
 
 
 def quoted(rows: Sequence[GateRow]) -> tuple[Quote, ...]:
     """The difference with its interval, where that has to lie, and the p-value; of several claims counts."""
-    row, several = deciding_row(rows), len(rows) > 1
+    row, rows = deciding_row(rows), claims_among(rows)
+    several = len(rows) > 1
     told = [_counts(rows)] if several else []
     told.append(_difference(row, margin=several))
     told += [] if several else [_boundary(row)]
+    if row.statistic == FAILED:
+        return tuple(told)
     return (*told, _sure(row, len(rows)))
 
 

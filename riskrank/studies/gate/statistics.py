@@ -23,6 +23,8 @@ ORDERS = {"fsd": 1, "ssd": 2}
 _RUNS = re.compile(r"(pass[\^@])([1-9][0-9]{0,3})")
 EXAMPLES = (MEAN, "tvar@0.05", *ORDERS, "pass^3", "pass@3")
 OF_SUITES = (MACRO, TASK)
+# The share of calls that gave no score, which nobody claims anything of.
+FAILED = "failed"
 
 
 @dataclass(frozen=True)

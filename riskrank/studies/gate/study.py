@@ -9,6 +9,7 @@ from riskrank.asked.suites import RANDOM, RANK
 from riskrank.errors import UsageError, one_line, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.scores.table.scored import Scored
 from riskrank.studies.directions import refuse_assumed_costs
 from riskrank.studies.distributions import refuse_distributions
 from riskrank.studies.document import Provenance
@@ -20,6 +21,7 @@ from riskrank.studies.gate.document import GateDocument, GateRow, overall
 from riskrank.studies.gate.each_sample import SampleDocument, each_sample
 from riskrank.studies.gate.ending import ending
 from riskrank.studies.gate.evidence import resamples_of
+from riskrank.studies.gate.failures import counted_scores, failures
 from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.margins import margins
 from riskrank.studies.gate.options import ClaimSettings
@@ -90,14 +92,16 @@ def gate(
         rows, advice = decide(claims, inference, models, wager=wager, at_best=at_best)
     judged = judged_chapter(tables[0], {(claim.new, claim.old) for claim in claims if claim.of_means})
     scored = None if judged is None else judged.entry.samples
-    rows = _as_labelled(rows, judged)
+    seen = {} if settings.anytime else visible(rows, claims, family_of(settings))
+    counted = [] if judged is not None else counted_scores(given, rows)
+    rows = [*failures(rows, counted, settings), *_as_labelled(rows, judged)]
     outcome, unit = overall(rows), _unit(claims)
     why = why_means(given[0]) if given[0].means_only else ""
     said = outcome_sentence(rows, metrics, unit, scored, why or _blind(claims))
     resamples = resamples_of(inference, len(claims), _most_samples(claims))
     return GateDocument(
         provenance=_provenance(
-            tables, settings, metrics, len(claims), resamples, [*_notes(tables, wanted), *advice]
+            tables, settings, metrics, len(claims), resamples, [*_notes(tables, wanted), *advice], counted
         ),
         rows=rows,
         verdict=one_line(f"{said} {' '.join(judge_worth(judged))}".rstrip()),
@@ -112,11 +116,12 @@ def gate(
         comment=settings.comment,
         looks=looks,
         overlap=tables[0].overlap,
+        unshared=tables[0].unshared,
         lost=lost_cases(given, rows, settings),
         texts=next((one.texts.said for one in given if one.texts is not None), ""),
         judged=judged,
         counted_as=why,
-        visible={} if settings.anytime else visible(rows, claims, family_of(settings)),
+        visible=seen,
     )
 
 
@@ -127,6 +132,7 @@ def _provenance(
     claims: int,
     resamples: int,
     warnings: Sequence[str],
+    scored: Sequence[Scored],
 ) -> Provenance:
     """Where the answers come from: the tables as one."""
     samples = {sample for one in tables for sample in one.samples}
@@ -138,7 +144,7 @@ def _provenance(
         seed=settings.seed,
         resamples=resamples,
         warnings=warnings,
-        **(described_inputs(tables[0], metrics) | {"samples": len(samples)}),
+        **(described_inputs(tables[0], metrics) | {"samples": len(samples), "scored": scored}),
     )
 
 
@@ -193,7 +199,7 @@ def _claims_at_best(
     given: Sequence[ScoreTable], settings: ClaimSettings, wanted: Sequence[Statistic]
 ) -> list[GateClaim] | None:
     """The claims with what is missing at the best there can be, where that is asked for."""
-    if given[0].options.missing != "bounds":
+    if all(one.best is None for one in given):
         return None
     best = [_at_best(one, settings) for one in given]
     scaled = [on_task_scale(one, settings) for one in best]

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, counts, overall
-from riskrank.studies.gate.statistics import MEAN
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, claims_among, counts, overall
+from riskrank.studies.gate.statistics import FAILED, MEAN
 from riskrank.studies.rounding import decimals_of, rounded, rounded_up, told_apart, typeset
 from riskrank.studies.wording import names, p_words, percent
 
@@ -25,8 +25,9 @@ def outcome_sentence(
 
     What passes says what the samples are blind to, where a score may be as bad as any.
     """
-    found, outcome = counts(rows), overall(rows)
-    parts = [f"{found[PASS]} of {len(rows)} claim{'s' if len(rows) > 1 else ''} shown"]
+    claims = claims_among(rows)
+    found, outcome = counts(claims), overall(rows)
+    parts = [f"{found[PASS]} of {len(claims)} claim{'s' if len(claims) > 1 else ''} shown"]
     parts += [f"{found[FAIL]} refuted"] if found[FAIL] else []
     parts += [f"{found[INCONCLUSIVE]} inconclusive"] if found[INCONCLUSIVE] else []
     sentence = f"{outcome.upper()}: {', '.join(parts)}."
@@ -86,6 +87,12 @@ def _tasks(rows: Sequence[GateRow], told: GateRow) -> str:
 
 def row_sentence(row: GateRow, metrics: Sequence[MetricSpec]) -> str:
     """The claim, and the numbers that decide it."""
+    if row.statistic == FAILED:
+        more = f"{round(row.estimate * row.samples):,} more of {row.samples:,} have no score"
+        return (
+            f"{row.new} failed on {percent(row.estimate)} more of {row.metric} than {row.old} ({more}, and "
+            f"{percent(row.margin)} more fail a gate)"
+        )
     where = f"in {row.metric}{row.place}" if row.task else f"on {row.metric}{row.place}"
     if row.low is None or row.high is None:
         numbers = f"violation ratio {row.estimate:.3g}" if row.statistic in ("fsd", "ssd") else ""
@@ -145,9 +152,8 @@ def looked_at(row: GateRow) -> str:
         return row.statistic
     if row.statistic.startswith("tvar@"):
         return f"worst {percent(float(row.statistic.removeprefix('tvar@')))}"
-    return {"macro": "macro mean", "fsd": "dominance in order 1", "ssd": "dominance in order 2"}.get(
-        row.statistic, row.statistic
-    )
+    words = {"macro": "macro mean", "fsd": "dominance in order 1", "ssd": "dominance in order 2"}
+    return (words | {FAILED: "failures"}).get(row.statistic, row.statistic)
 
 
 def said(row: GateRow, value: float) -> str:

@@ -78,7 +78,7 @@ def test_without_gaps_it_is_the_plain_gate():
     new, old = with_gaps(0.7, 0.4, 40, (0, 0), 1)
     plain = rr.gate(frame(new, old), better="new:old", metrics=BOUNDS)
     (row,) = rr.gate(frame(new, old), better="new:old", missing="bounds", metrics=BOUNDS).rows
-    assert (row.estimate_low, row.estimate_high) == (row.estimate, row.estimate)
+    assert (row.estimate_low, row.estimate_high) == (None, None)
     assert (row.low, row.high, row.p_value) == (plain.rows[0].low, plain.rows[0].high, plain.rows[0].p_value)
     assert "whatever is missing" not in rr.gate(frame(new, old), better="new:old", missing="bounds").verdict
 
@@ -104,9 +104,9 @@ def test_less_is_better():
 
 def test_worst_counts_an_error_against_whoever_made_it():
     new, old = with_gaps(0.8, 0.8, 60, (20, 0), 4)
-    assert rr.gate(frame(new, old), not_worse="new:old", margin=0.1, missing="worst", metrics=BOUNDS).rows[
-        0
-    ].estimate == pytest.approx(np.mean([one or 0 for one in new]) - np.mean(old))
+    failed, row = rr.gate(frame(new, old), not_worse="new:old", margin=0.1, missing="worst").rows
+    assert row.estimate == pytest.approx(np.mean([one or 0 for one in new]) - np.mean(old))
+    assert (failed.statistic, failed.verdict, failed.estimate) == ("failed", "fail", pytest.approx(1 / 3))
 
 
 def test_groups_tasks_and_runs():

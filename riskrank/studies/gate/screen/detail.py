@@ -79,7 +79,7 @@ def _bars(document: GateDocument) -> list[str]:
 
 
 def _reading(document: GateDocument, needed: bool) -> str:
-    rows = document.rows
+    rows = document.claims
     text = [
         f"intervals hold together with probability {document.family.confidence:g}, p is adjusted for "
         f"{len(rows)} claims"

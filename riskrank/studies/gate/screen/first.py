@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from riskrank.errors import one_line, option
+from riskrank.errors import listing, one_line, option
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import unshown
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
@@ -19,6 +19,7 @@ from riskrank.studies.gate.words import (
     interval_of,
     looked_at,
     passes_if,
+    ranges,
     unit_of,
     what_decides,
 )
@@ -43,6 +44,7 @@ def view(document: GateDocument) -> list[Section]:
         *unshown(len(document.rows) - len(rows), "claim"),
         Line(_tests(document)),
         *_baseline(document),
+        *_unshared(document),
         *_to_do(document),
         *_lost(document),
         Line(option("explain", True), "Also:"),
@@ -101,7 +103,7 @@ def _numbers(row: GateRow) -> tuple[str, str, str]:
 
 def _tests(document: GateDocument) -> str:
     """At which level intervals hold, and what the samples cannot see."""
-    rows = document.rows
+    rows = document.claims
     together = len(rows) > 1 and document.family.simultaneous
     level = f"{100 * document.family.confidence:g} %"
     how = f"intervals hold together at {level}" if together else f"intervals at {level}"
@@ -134,6 +136,15 @@ def _baseline(document: GateDocument) -> list[Line]:
     if one.same_files:
         text += " They are the very files that were blessed: nothing was scored anew."
     return [Line(text, "Baseline:", "" if of == "all" and not more and not one.same_files else "yellow")]
+
+
+def _unshared(document: GateDocument) -> list[Line]:
+    """Samples that were left out, as they were added, removed or renamed."""
+    told = "; ".join(
+        f"{len(one.samples):,} of the {one.of:,} samples of {one.model} ({listing(one.samples, 4)})"
+        for one in document.unshared
+    )
+    return [Line(f"{one_line(told)}, which not all have.", "Left out:", "yellow")] if told else []
 
 
 def _lost(document: GateDocument) -> list[Section]:
@@ -181,10 +192,11 @@ def _to_do(document: GateDocument) -> list[Line]:
         size = what_decides(most, document.unit, scored)
         each = f"{size}, were the difference found the true one"
         parts = [f"{each} ({_claim(document.rows, most)})" if len(document.rows) > 1 else each]
-    loss = any(row.open_loss for row in open_)
+    loss, missing = any(row.open_loss for row in open_), any(map(ranges, open_))
     if (
         not chosen
         and not loss
+        and not missing
         and any(row.claim != "better" and row.statistic not in ("fsd", "ssd") for row in open_)
     ):
         parts.append(f"or a {option('margin')} that does not matter")
@@ -194,6 +206,6 @@ def _to_do(document: GateDocument) -> list[Line]:
         counted = f" ({flag} counts them as {document.inconclusive})"
     elif loss:
         parts.append(f"or {option('inconclusive', 'fail')}, as a loss is shown")
-    else:
+    elif not missing:
         parts.append(f"or {option('inconclusive', 'pass')} lets them through")
     return [Line(f"{', '.join(parts)}{counted}.", "To decide:", "yellow")]

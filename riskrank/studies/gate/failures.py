@@ -1,0 +1,75 @@
+"""Calls that gave no score: how many each model has, and a new model that has many more of them fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import nan, sqrt
+
+from riskrank.scores.exports.unscored import ABSENT
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.scores.table.scored import Scored
+from riskrank.studies.gate.claim import NOT_WORSE
+from riskrank.studies.gate.document import FAIL, GateRow
+from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.gate.statistics import FAILED
+
+
+def counted_scores(tables: Sequence[ScoreTable], rows: Sequence[GateRow]) -> list[Scored]:
+    """Of every model and metric that claims are about, how many scores there are of how many.
+
+    A sample that a model was not asked for counts as failed only where it is to count as anything.
+    """
+    claimed = dict.fromkeys((model, row.metric) for row in rows for model in (row.old, row.new))
+    found: dict[tuple[str, str], Scored] = {}
+    for table in tables:
+        for one in table.scored:
+            absent = one.why.get(ABSENT, 0) if table.options.missing == "drop" else 0
+            why = {reason: count for reason, count in one.why.items() if reason != ABSENT or not absent}
+            found[one.model, one.metric] = Scored(
+                model=one.model, metric=one.metric, scored=one.scored, total=one.total - absent, why=why
+            )
+        names = [metric.name for metric in table.metrics]
+        names += [] if table.suite is None else table.suite.metrics or ()
+        for model, name in ((model, name) for model, name in claimed if name in names):
+            every = len(table.values[table.index(model)])
+            full = Scored(model=model, metric=name, scored=every, total=every, why={})
+            found.setdefault((model, name), full)
+    return [found[key] for key in sorted(claimed) if key in found]
+
+
+def failures(rows: Sequence[GateRow], counted: Sequence[Scored], settings: ClaimSettings) -> list[GateRow]:
+    """A row for each new model and metric whose share of failures is higher than the old one's by too much.
+
+    That is no claim of the family: what was called and did not answer is counted, and not estimated.
+    """
+    of = {(one.model, one.metric): one for one in counted}
+    found = []
+    for new, old, metric in dict.fromkeys((row.new, row.old, row.metric) for row in rows):
+        both = [of.get((model, metric)) for model in (new, old)]
+        shares = [0.0 if one is None or not one.total else 1 - one.scored / one.total for one in both]
+        more = shares[0] - shares[1]
+        if more <= 0 or more < settings.most_failed - 1e-12 or both[0] is None:
+            continue
+        spread = [share * (1 - share) / one.total for share, one in zip(shares, both, strict=True) if one]
+        found.append(
+            GateRow(
+                claim=NOT_WORSE,
+                new=new,
+                old=old,
+                metric=metric,
+                group=None,
+                statistic=FAILED,
+                estimate=more,
+                low=None,
+                high=None,
+                margin=settings.most_failed,
+                verdict=FAIL,
+                p_value=nan,
+                p_adjusted=nan,
+                standard_error=sqrt(sum(spread)),
+                samples=both[0].total,
+                samples_needed=None,
+                direction="lower",
+            )
+        )
+    return found

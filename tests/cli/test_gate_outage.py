@@ -1,0 +1,126 @@
+"""Calls that fail are no cases that were taken out: no option that a message names lets an outage pass."""
+
+import re
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+
+CLAIM = ("--not-worse", "new:old", "--margin", "0.05", "--resamples", "400", "--jobs", "1")
+# What a reader would put where a message leaves it open.
+VALUES = {"--margin": "0.1", "--cases": "5", "--metrics-file": None}
+
+
+def table(new, old, *, kind, seed=0, n=200):
+    """Scores of a new model that seems much better, with shares of calls that failed, as a table has them."""
+    rng = np.random.default_rng(seed)
+    hard = rng.random(n)
+    found = []
+    for name, skill, share in (("new", 0.8, new), ("old", 0.7, old)):
+        right = (hard < skill).astype(float)
+        right = right if kind != "amount" else np.round(10 * right * rng.random(n), 1)
+        failed = rng.permutation(n) < share * n
+        for at in range(n):
+            if failed[at] and kind == "absent":
+                continue
+            score = None if failed[at] else float(right[at])
+            score = float("nan") if failed[at] and kind == "nan" else score
+            found.append((name, f"q{at:03}", score, 30.0 if failed[at] else 2.0))
+    return pl.DataFrame(found, schema=["model", "sample", "points", "seconds"], orient="row")
+
+
+def options_named(text):
+    """Options that a message names, with the value it gives them, or one a reader would."""
+    words = text.replace(";", " ").replace(",", " ").split()
+    for word, after in pairwise([*words, ""]):
+        if word.startswith("--") and word != "--bless":
+            flag = word.rstrip(".:)")
+            value = (
+                after
+                if re.fullmatch(r"[a-z0-9.]+", after) and flag in ("--missing", "--inconclusive")
+                else ""
+            )
+            yield (flag, VALUES.get(flag, value) or value) if flag in VALUES or value else (flag,)
+
+
+@pytest.mark.parametrize("kind", ["null", "nan", "absent", "amount"])
+@pytest.mark.parametrize(("new", "old"), [(0.4, 0.0), (0.4, 0.4), (0.0, 0.4)])
+def test_no_option_that_is_named_lets_an_outage_pass(run, tmp_path, kind, new, old):
+    path, bounds = tmp_path / "scores.parquet", tmp_path / "bounds.toml"
+    table(new, old, kind=kind).write_parquet(path)
+    bounds.write_text("[points]\nbounds = [0, 10]\n")
+    asked = ("gate", path, "--wide", "--metric", "points", *CLAIM)
+    tried, waiting = set(), [frozenset()]
+    while waiting:
+        chosen = waiting.pop()
+        if chosen in tried or len(chosen) > 3:
+            continue
+        tried.add(chosen)
+        outcome = run(*asked, *(word for one in sorted(chosen) for word in one))
+        assert outcome.status != 0, (chosen, outcome.stdout)
+        for one in options_named(f"{outcome.stderr} {outcome.stdout.partition('To decide:')[2]}"):
+            if one[0] in (
+                "--metrics-file",
+                "--missing",
+                "--inconclusive",
+                "--margin",
+                "--unpaired",
+                "--models",
+            ):
+                one = ("--metrics-file", str(bounds)) if one[0] == "--metrics-file" else one
+                waiting.append(frozenset([*(had for had in chosen if had[0] != one[0]), one]))
+    assert len(tried) < 40
+
+
+@pytest.mark.parametrize(("share", "status"), [(0.02, 0), (0.04, 0), (0.05, 1), (0.4, 1)])
+@pytest.mark.parametrize("missing", [(), ("--missing", "drop"), ("--missing", "worst")])
+def test_more_failures_than_a_gate_allows_fail_it(run, tmp_path, share, status, missing):
+    path = tmp_path / "scores.parquet"
+    table(share, 0.0, kind="null").write_parquet(path)
+    outcome = run("gate", path, "--wide", "--metric", "points", *CLAIM, *missing, "--format", "json")
+    assert outcome.status == status, outcome.stderr
+    rows = outcome.document["results"]
+    assert [row["statistic"] for row in rows] == ["failed", "mean"][1 - status :]
+    assert outcome.document["meta"]["scored"][0]["scored"] == 200 * (1 - share)
+    if status:
+        assert (rows[0]["estimate"], rows[0]["margin"]) == (pytest.approx(share), 0.05)
+        assert "new failed on" in outcome.stderr
+        assert run("gate", path, "--wide", "--metric", "points", *CLAIM, "--most-failed", "0.9").status in (
+            0,
+            4,
+        )
+
+
+def test_samples_of_one_side_are_left_out_by_name(run, tmp_path):
+    path = tmp_path / "scores.parquet"
+    full = table(0, 0, kind="null")
+    mine = (pl.col("model") == "old") | ~pl.col("sample").is_in(["q001", "q002", "q003"])
+    full.filter(mine).write_parquet(path)
+    asked = ("gate", path, "--wide", "--metric", "points", *CLAIM)
+    outcome = run(*asked, "--format", "json")
+    assert outcome.status == 0, outcome.stderr
+    left = outcome.document["meta"]["left_out"]
+    assert left == [{"model": "old", "samples": ["q001", "q002", "q003"], "of": 200}]
+    assert outcome.document["results"][0]["samples"] == 197
+    page = " ".join(run(*asked).stdout.split())
+    assert "Left out: 3 of the 200 samples of old (q001, q002, q003), which not all have." in page
+    assert run(*asked, "--most-unshared", "0.01").status == 2
+    assert run(*asked, "--missing", "error").status == 2
+    assert run(*asked, "--most-unshared", "1.5").status == 2
+
+
+def test_a_sample_that_a_model_has_on_another_metric_has_failed(run, tmp_path):
+    """Latency was measured, and nobody answered: such a case was not taken out."""
+    full = table(0, 0, kind="null").unpivot(
+        index=["model", "sample"], variable_name="metric", value_name="score"
+    )
+    gone = (
+        (pl.col("model") == "new") & (pl.col("metric") == "points") & pl.col("sample").str.starts_with("q0")
+    )
+    path = tmp_path / "scores.parquet"
+    full.filter(~gone).write_parquet(path)
+    outcome = run("gate", path, *CLAIM, "--on", "points", "--format", "json")
+    assert outcome.status == 1
+    assert outcome.document["results"][0]["statistic"] == "failed"
+    assert "left_out" not in outcome.document["meta"]
