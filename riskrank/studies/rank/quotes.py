@@ -49,9 +49,11 @@ def _mean(one: Leading, case: RankCase) -> Quote:
     what = f"mean {mean.name}{' (lower is better)' if mean.lower else ''}"
     if one.named or not span:
         return _of_two(one.pair, mean.both(model, other), what, one, case, differing(span))
+    gap, better = float(mean.mean[model] - mean.mean[other]), "lower" if mean.lower else "higher"
+    words = f"{'lower' if gap < 0 else 'higher'} mean {mean.name} of {case.models[model]} than of "
     figures = " and ".join(mean.both(model, other))
-    words = f"{what} of {case.models[model]} less that of {case.models[other]}: {span} ({figures})"
-    return Quote(mean.difference(model, other), words)
+    words += f"{case.models[other]} ({better} is better): {figures}, difference {span}"
+    return Quote(mean.gap(abs(gap)), words)
 
 
 def _of_two(

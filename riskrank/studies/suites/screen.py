@@ -8,6 +8,7 @@ import numpy as np
 
 from riskrank.asked.suites import FIXED
 from riskrank.engine.suites.macro_means import RANDOM
+from riskrank.shown.means import in_words
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.rounding import decimals_apart, decimals_of, rounded
 from riskrank.studies.suites.chapter import SuiteChapter, SuiteColumn
@@ -120,7 +121,9 @@ def by_task(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Ta
     columns += [] if chapter.metrics is None else [Column("metric", "left")]
     columns += [Column("samples")] + ([] if chapter.alike else [Column("weight")])
     columns += [Column(chapter.models[i]) for i in shown]
-    title = f"Means of {one.name} by task" + ("" if one.file_means is None else ", as the file has them")
+    title = f"Means of {in_words(one.name)} by task" + (
+        "" if one.file_means is None else ", as the file has them"
+    )
     if chapter.tested:
         title += f"; + better, - worse than {chapter.models[one.against]}"
     return Table(title, tuple(columns), tuple(rows))
@@ -158,7 +161,7 @@ def macro(chapter: SuiteChapter, one: SuiteColumn) -> Table:
         where = names([chapter.names[t] for t in worst.tasks])
         tail = rounded(float(one.units.sign * worst.mean), digits)
         rows.append((chapter.models[i], rounded(float(value[i]), digits), *intervals, where, tail))
-    return Table(f"Macro means of {one.name}", tuple(columns), tuple(rows))
+    return Table(f"Macro means of {in_words(one.name)}", tuple(columns), tuple(rows))
 
 
 def _of(said: dict[str, list[tuple[float, float]]], model: int) -> list[tuple[float, float]]:
@@ -185,7 +188,7 @@ def left_out(chapter: SuiteChapter, one: SuiteColumn) -> list[Section]:
         return []
     heads = [Column("without", "left"), Column("samples")]
     heads += [Column("first", "left"), Column("best macro mean", "left")]
-    return [Table(f"Tasks that decide who is first on {one.name}", tuple(heads), rows)]
+    return [Table(f"Tasks that decide who is first on {in_words(one.name)}", tuple(heads), rows)]
 
 
 def _reading(chapter: SuiteChapter) -> Line:

@@ -118,7 +118,7 @@ def test_figures_of_shares_count_samples():
     mean, wins, _ = rank(read(frame, higher="*"), resamples=200, jobs=1).document.quotes
     # No test puts b behind a: what is told is how far they are apart.
     assert mean.figure == "5 points"
-    assert mean.words.startswith("mean acc of a less that of b: ")
+    assert mean.words.startswith("higher mean acc of a than of b (higher is better): ")
     assert wins.figure == "25 %"  # 50 of 200
     assert "worse on 20 %" in wins.words  # 40 of 200
 

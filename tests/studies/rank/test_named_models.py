@@ -83,9 +83,11 @@ def test_key_figures_are_those_of_the_named_model_or_of_two(documents, case):
         assert mean.words.startswith(f"mean q of {names[0]}; ")
     else:
         one, other = next(iter(document.leading.values())).pair
-        assert mean.figure == means.difference(one, other)
-        assert mean.words.startswith(f"mean q of {models[one]} less that of {models[other]}: ")
-        assert mean.words.endswith(f" ({' and '.join(means.both(one, other))})")
+        gap = float(means.mean[one] - means.mean[other])
+        assert mean.figure == means.gap(abs(gap))
+        pair = f"{models[one]} than of {models[other]} (higher is better)"
+        said = f"{'lower' if gap < 0 else 'higher'} mean q of {pair}"
+        assert mean.words.startswith(f"{said}: {' and '.join(means.both(one, other))}, difference ")
         assert document.quotes[-1].words.startswith("others not shown to be behind ")
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import NONE, RISK
 from riskrank.shown import numbers
+from riskrank.shown.means import in_words
 from riskrank.shown.view import Cell, Line, Section, Table, headed
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.screen.detail import mean_decimals, percent, risk_lines
@@ -57,4 +58,4 @@ def hidden_risks(document: RankDocument, _: ReportDocument) -> list[Section]:
         *headed("model", "verdict", right=("mean", f"worst\n{level}")),
         *headed("against", right=("its\nmean", f"its worst\n{level}", "p")),
     )
-    return [*words, Table(f"Hidden risks on {metric}", columns, tuple(rows))]
+    return [*words, Table(f"Hidden risks on {in_words(metric)}", columns, tuple(rows))]
