@@ -8,9 +8,11 @@ leads nowhere ends the build.
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import shutil
 import sys
+from html.parser import HTMLParser
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,12 +27,14 @@ ORDER = (
         "How to",
         {
             "compare-prompts": "Compare two prompts",
-            "ci": "Gate a change in CI",
+            "pull-request": "Gate a pull request",
+            "budget": "Choose under a budget",
+            "cross-validation": "Compare learners by cross-validation",
+            "time-series": "Compare forecasts",
+            "ci": "Run in continuous integration",
             "suites": "Rank on a suite of tasks",
             "judge": "Correct a judge by a few labels",
             "costs": "Weigh quality against costs",
-            "cross-validation": "Compare learners by cross-validation",
-            "time-series": "Compare forecasts",
             "noise": "Several judges, wordings, seeds",
             "python": "Work from Python and notebooks",
             "pictures": "Draw pictures",
@@ -78,6 +82,24 @@ code .pre { white-space: nowrap; }
   .content { width: 53em; padding: 0 2em; }
   .sidebar-drawer { width: max(15em, calc(50% - 36em)); }
 }
+"""
+
+
+# What the search asks for, it is given: as text in the one element that it looks into.
+EXCERPTS = """\
+"use strict";
+(function () {
+  const pages = PAGES, asked = window.fetch;
+  window.fetch = function (address) {
+    const name = decodeURI(new URL(address, document.baseURI).pathname);
+    const found = Object.keys(pages).find(page => name.endsWith("/" + page));
+    if (!found) { return asked.apply(window, arguments); }
+    const main = document.createElement("div");
+    main.setAttribute("role", "main");
+    main.textContent = pages[found];
+    return Promise.resolve(new Response(main.outerHTML));
+  };
+})();
 """
 
 
@@ -142,6 +164,48 @@ def stage(folder: Path) -> None:
     (folder / "index.md").write_text(readme + contents(list(BY_NAME)), encoding="utf-8")
 
 
+class Words(HTMLParser):
+    """The words of a page's text, without menus."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.inside, self.words = 0, []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        """Count how deep within the text it is."""
+        self.inside += tag == "article"
+
+    def handle_endtag(self, tag: str) -> None:
+        """Leave the text where it ends."""
+        self.inside -= tag == "article"
+
+    def handle_data(self, data: str) -> None:
+        """Keep what stands in it."""
+        if self.inside > 0 and data != "#":
+            self.words.append(data)
+
+
+def with_excerpts(site: Path) -> None:
+    """Let the search show what it found: a page that was opened as a file may load no other page.
+
+    Its script asks for the whole of each; it is given the words, which one more script holds.
+    """
+    pages = {}
+    for path in sorted(site.rglob("*.html")):
+        words = " ".join(" ".join(Words(path.read_text(encoding="utf-8")).words).split())
+        if words:
+            pages[path.relative_to(site).as_posix()] = words
+    script = site / "_static" / "excerpts.js"
+    script.write_text(EXCERPTS.replace("PAGES", json.dumps(pages, sort_keys=True)), encoding="utf-8")
+    search = site / "search.html"
+    text = search.read_text(encoding="utf-8")
+    before = re.search(r'<script src="_static/searchtools\.js', text)
+    assert before, "the search is another one"
+    tag = '<script src="_static/excerpts.js"></script>\n    '
+    search.write_text(text[: before.start()] + tag + text[before.start() :], encoding="utf-8")
+
+
 def build(sources: Path, site: Path) -> int:
     """Build the site of a folder of pages; returns the status, which no broken link leaves at 0."""
     from sphinx.application import Sphinx
@@ -161,6 +225,8 @@ def build(sources: Path, site: Path) -> int:
         warningiserror=True,
     )
     application.build(force_all=True)
+    if application.statuscode == 0 and (site / "search.html").is_file():
+        with_excerpts(site)
     return int(application.statuscode)
 
 

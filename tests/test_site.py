@@ -1,8 +1,10 @@
 """The site: every page of the guide is on it, links lead somewhere, and nothing is loaded from elsewhere."""
 
 import importlib.util
+import re
 import subprocess
 import sys
+import time
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -10,7 +12,9 @@ from urllib.parse import unquote
 
 import pytest
 
+from riskrank.api import read
 from riskrank.asked.commands import BY_NAME as COMMANDS
+from tests.page import chromium
 
 ROOT = Path(__file__).resolve().parents[1]
 LOADED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
@@ -99,6 +103,20 @@ def test_the_site_needs_no_network_and_no_server(site):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(chromium.found() is None, reason="no Chromium")
+def test_the_search_shows_what_it_found_without_a_server(site):
+    ask = "Array.from(document.querySelectorAll('#search-results li'), one => one.textContent)"
+    wait = "new Promise(done => setTimeout(done, 100))"
+    with chromium.Chromium() as browser:
+        browser.open(site / "search.html", query="violation ratio")
+        deadline = time.monotonic() + 60
+        while not (found := browser.run(ask)) or "searching" in found[-1] or len(found) < 5:
+            assert time.monotonic() < deadline, found
+            browser.run(wait)
+        assert any("ahead: 0 if it is nowhere behind" in one for one in found), found
+
+
+@pytest.mark.slow
 def test_every_page_keeps_options_whole(site):
     for path in site.glob("*.html"):
         styles = [
@@ -134,3 +152,20 @@ def test_every_page_has_its_place():
     """A page that nobody placed would be found by the search alone; the build refuses it, too."""
     placed = {name for _, pages in the_builder().ORDER for name in pages} | set(COMMANDS)
     assert placed >= {path.stem for path in (ROOT / "docs").glob("*.md")}
+
+
+JOBS = ("compare-prompts", "pull-request", "budget", "cross-validation", "time-series")
+# Words that are read in three minutes.
+THREE_MINUTES = 660
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_a_job_has_a_table_to_copy_and_is_read_in_three_minutes(job, tmp_path):
+    text = (ROOT / "docs" / f"{job}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
+    table = next(content for kind, content in blocks if kind == "text")
+    (tmp_path / "scores.csv").write_text(table, encoding="utf-8")
+    scores = read(tmp_path / "scores.csv", higher="*")
+    assert len(scores.models) == 2
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    assert len(prose.split()) <= THREE_MINUTES

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from itertools import count
 from pathlib import Path
+from urllib.parse import quote
 
 # Seconds of silence after which a test fails instead of hanging.
 PATIENCE = 300
@@ -77,9 +78,16 @@ class Chromium:
         self._profile.cleanup()
 
     def open(
-        self, page: Path, *, width: int = 1280, height: int = 900, dark: bool = False, media: str = ""
+        self,
+        page: Path,
+        *,
+        width: int = 1280,
+        height: int = 900,
+        dark: bool = False,
+        media: str = "",
+        query: str = "",
     ) -> None:
-        """Load a page at a width, in light or dark, for the screen or for print."""
+        """Load a page at a width, in light or dark, for the screen or for print, as found by a query."""
         self.requests.clear()
         self.complaints.clear()
         self._call(
@@ -92,7 +100,7 @@ class Chromium:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self._call("Emulation.setEmulatedMedia", media=media, features=[scheme])
         self._loaded = False  # the event may come before the answer
-        self._call("Page.navigate", url=page.as_uri())
+        self._call("Page.navigate", url=page.as_uri() + (f"?q={quote(query)}" if query else ""))
         while not self._loaded:
             self._message()
 
