@@ -44,10 +44,8 @@ def runs(tmp_path):
 def test_every_reader_is_a_command_and_every_module_a_reader():
     assert set(READERS) <= set(typer.main.get_command(convert).commands)
     for name in READERS:
-        module = reader(name)
-        assert name == module.NAME
-        assert callable(module.recognises)
-        assert callable(module.read)
+        assert callable(reader(name).recognises)
+        assert callable(reader(name).read)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
@@ -236,3 +234,30 @@ def test_a_table_that_cannot_be_written_leaves_no_metrics_beside_it(run, runs, t
         run("convert", "lm-eval", runs, "--filter", "loose", "-o", "/dev/null", "--format", "csv").status == 0
     )
     assert not Path("/dev/null.metrics.toml").exists()
+
+
+def test_labelled_tables_are_told_by_their_columns_before_anything_is_guessed(run, tmp_path):
+    for model in "ab":
+        rows = "".join(f"q,x,,{(place + (model == 'b')) % 3 > 0},1.5,e{place},r\n" for place in range(40))
+        names = "inputs.q,outputs.a,error,feedback.correct,execution_time,example_id,id"
+        (tmp_path / f"{model}.csv").write_text(f"{names}\n{rows}")
+    given = [f"{model}={tmp_path / model}.csv" for model in "ab"]
+    done = run("check", *given, "--format", "json")
+    assert done.status == 0, done.stderr
+    assert done.document["meta"]["settings"]["from_"] == "langsmith"
+    assert [one["name"] for one in done.document["meta"]["metrics"]] == ["correct"]
+
+
+def test_averages_of_tasks_are_ranked_by_means_of_the_tasks_that_a_pair_shares(run, tmp_path):
+    for model, level in (("a", 0.75), ("b", 0.5)):
+        found = {f"t{task}": {"acc" if task != 8 else "f1": level + task % 3 / 100} for task in range(9)}
+        results = {task: found[task] for task in list(found)[model == "b" :]}
+        ways = {task: dict.fromkeys(metrics, True) for task, metrics in results.items()}
+        (tmp_path / model).mkdir()
+        whole = {"results": results, "higher_is_better": ways, "model_name": model}
+        (tmp_path / model / "results.json").write_text(json.dumps(whole))
+    done = run("rank", tmp_path, "--metric", "acc", "--metric", "t8=f1", "--format", "json")
+    assert done.status == 0, done.stderr
+    assert done.document["schema"] == "riskrank/rank-means"
+    assert [row["model"] for row in done.document["results"]] == ["a", "b"]
+    assert done.document["meta"]["settings"]["missing"] == "shared"

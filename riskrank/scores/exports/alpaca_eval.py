@@ -8,7 +8,6 @@ from riskrank.errors import InputError
 from riskrank.scores.exports.row_reader import ExportFile, Record, Rows, reads
 from riskrank.scores.files.beginnings import holds
 
-NAME = "alpaca-eval"
 METRIC = "win_rate"
 
 
@@ -18,7 +17,7 @@ def recognises(path: Path) -> bool:
 
 
 @reads(
-    NAME,
+    "alpaca-eval",
     recognises,
     directions={METRIC: "higher"},
     choices={"annotator": "annotators", "reference": "references"},

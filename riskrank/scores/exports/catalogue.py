@@ -1,13 +1,17 @@
 """What can be read with a harness's name: the one table of readers.
 
-It imports nothing: the help of the command line shows it before anything else is loaded.
+It imports nothing of ours: the help of the command line shows it before anything else is loaded.
 """
 
 from __future__ import annotations
 
-# Format → its module in this folder, and what --help says of it. A new reader is its file and its row here.
+import re
+from collections.abc import Iterable
+
+# Format → its module in this folder, with the reader's name behind a colon if it is not ``read``, and what
+# --help says of it. A new reader is its file and its row here.
 EXPORTS: dict[str, tuple[str, str]] = {
-    "lm-eval": ("lm_eval", "lm-evaluation-harness: the samples of --log_samples, with their results files."),
+    "lm-eval": ("lm_eval", "lm-evaluation-harness: the samples of --log_samples, or results alone."),
     "inspect": ("inspect_logs", "Inspect: .eval and .json logs."),
     "promptfoo": ("promptfoo", "promptfoo: results as JSON or JSONL."),
     "helm": ("helm", "HELM: folders of runs."),
@@ -16,13 +20,37 @@ EXPORTS: dict[str, tuple[str, str]] = {
     "mt-bench": ("mt_bench", "MT-Bench: judgments of FastChat, of single answers or of pairs."),
     "livebench": ("livebench", "LiveBench: ground-truth judgments."),
     "openai-evals": ("openai_evals", "OpenAI Evals: logs of events."),
-    "lighteval": ("lighteval", "lighteval: details as Parquet, with their results files."),
+    "lighteval": ("lighteval", "lighteval: details as Parquet, or results alone."),
     "deepeval": ("deepeval", "DeepEval: test runs."),
     "mixinstruct": ("mixinstruct", "MixInstruct: candidates with their scores."),
     "mlflow": ("mlflow", "MLflow: tables of evaluation results."),
     "ragas": ("ragas", "Ragas: results as CSV."),
+    "junit": ("junit", "JUnit: XML of a test runner, a test a sample."),
+    "swe-bench": ("swe_bench", "SWE-bench: reports of runs or of instances."),
+    "terminal-bench": ("terminal_bench", "Terminal-Bench: results of Harbor's trials, and of version 1."),
+    "mteb": ("mteb", "MTEB: folders of results, a file a task."),
+    "braintrust": ("trackers:braintrust", "Braintrust: events of an experiment as JSON."),
+    "langsmith": ("trackers:langsmith", "LangSmith: the table of an experiment's results."),
+    "phoenix": ("trackers:phoenix", "Phoenix: runs of an experiment as CSV or JSON."),
+    "langfuse": ("trackers:langfuse", "Langfuse: exported scores as CSV or JSON."),
     "sklearn": (
         "sklearn",
         "scikit-learn: cv_results_, cross_validate, out-of-fold predictions beside y_true.",
     ),
 }
+# Service → patterns of columns that its tables have, and no others do.
+_TOLD_BY = {
+    "braintrust": ("root_span_id", r"scores(\..+)?", r"input(\..+)?"),
+    "langsmith": ("example_id", "execution_time", r"feedback\..+"),
+    "phoenix": ("example_id", "repetition_number", "reference_output"),
+    "langfuse": ("trace_?[iI]d", "data_?[tT]ype", "string_?[vV]alue", "name"),
+}
+
+
+def service_of(columns: Iterable[str]) -> str | None:
+    """The service that keeps experiments in tables of these columns."""
+    names = [*columns]
+    for service, patterns in _TOLD_BY.items():
+        if all(any(re.fullmatch(pattern, name) for name in names) for pattern in patterns):
+            return service
+    return None

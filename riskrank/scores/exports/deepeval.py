@@ -12,7 +12,6 @@ from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.exports.unscored import COLUMN, ERROR
 from riskrank.scores.files.beginnings import holds
 
-NAME = "deepeval"
 SUCCESS = "success"
 _KINDS = ("testCases", "conversationalTestCases")
 
@@ -22,7 +21,7 @@ def recognises(path: Path) -> bool:
     return any(holds(path, key) for key in (*_KINDS, "testRunData"))
 
 
-@reads(NAME, recognises, directions={SUCCESS: "higher"})
+@reads("deepeval", recognises, directions={SUCCESS: "higher"})
 def read(file: ExportFile) -> Rows:
     """Scores of a run's metrics, and whether each case passed (`success`).
 

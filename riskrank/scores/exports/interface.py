@@ -1,6 +1,6 @@
 """What a reader of a harness's exports is told, and what it hands over.
 
-A reader is a module with three names: ``NAME``, ``recognises(path)`` and ``read(files, rules)``. It turns
+A reader has two names: ``recognises(path)`` and ``read(files, rules)``, as a module or as an object. It turns
 the files of one harness into long rows; which of several filters, epochs, splits or repeats count is never
 its guess: it raises, naming the rule to give. Where a name hangs on all files given, those of other labels
 too, a reader also has ``read_groups(groups, rules)``, and gets the files of all labels at once.
@@ -109,6 +109,8 @@ class Export:
     bounds : mapping of str to (float, float)
         Smallest and largest score there can be, of the metrics whose kind of value tells it: true or false,
         grades.
+    board : bool
+        Whether scores are averages of tasks, so that tasks are the samples.
     notes : tuple of str
         What was left out and how often: unscored, failed, cancelled, truncated, no scalar.
     inputs : tuple of InputFile
@@ -118,14 +120,13 @@ class Export:
     directions: Mapping[str, str] = field(default_factory=dict)
     primary: Mapping[str, str] = field(default_factory=dict)
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    board: bool = False
     notes: tuple[str, ...] = ()
     inputs: tuple[InputFile, ...] = ()
 
 
 class Reader(Protocol):
-    """A module that reads one harness's exports."""
-
-    NAME: str
+    """What reads one harness's exports."""
 
     def recognises(self, path: Path) -> bool:
         """Whether this harness wrote a file, from its name and first bytes alone."""

@@ -5,41 +5,51 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from riskrank.errors import InputError, listing
+from riskrank.scores.exports.boards import as_board
 from riskrank.scores.exports.fields import a_name, an_object, objects
+from riskrank.scores.exports.interface import Export, ExportRules
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.exports.written_texts import likeliest
+from riskrank.scores.files.beginnings import holds
 from riskrank.scores.files.bounded import read_bounded
 
-NAME = "lighteval"
 _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d:.\-]+)\.parquet")
 
 
 def recognises(path: Path) -> bool:
-    """Whether this is a file of details."""
-    return bool(_DETAILS.fullmatch(path.name))
+    """Whether this is a file of details, or of results."""
+    results = path.name.startswith("results") and path.suffix == ".json"
+    return bool(_DETAILS.fullmatch(path.name)) or (results and holds(path, "config_general"))
 
 
-@reads(NAME, recognises)
+def _details_first(paths: Sequence[Path]) -> Sequence[Path]:
+    """Files of details, beside which results say nothing but directions."""
+    return [path for path in paths if path.suffix != ".json"] or paths
+
+
+def _may_be_board(export: Export, rules: ExportRules) -> Export:
+    return export if "task" in export.rows.columns else as_board(export, rules)
+
+
+@reads("lighteval", recognises, pick=_details_first, then=_may_be_board)
 def read(file: ExportFile) -> Rows:
     """Metrics of every document of every task.
 
     The model is in the results file of the same date, else it is the folders between ``details`` and the
-    date. The sample is task and document, by its id, else by its row. Two runs are repeats.
+    date. The sample is task and document, by its id, else by its row. Two runs are repeats. Results alone
+    are a board: the sample is the task.
     """
     path = file.path
     if path.suffix == ".json":
-        raise InputError(
-            f"{path}: this file holds averages of tasks, no scores of samples",
-            found="a JSON file of results",
-            hint="name the folder of details (details/<model>/<date>/details_<task>_<date>.parquet)",
-        )
+        yield from _averages(file)
+        return
     frame = _load(path, file.data, texts=bool(file.gathering.rules.texts_of))
     named = _DETAILS.fullmatch(path.name)
     task, date = (named["task"], named["date"]) if named else (path.stem, "")
@@ -54,10 +64,25 @@ def read(file: ExportFile) -> Rows:
         if "said" in frame.columns:
             about |= _texts(known, frame["said"][row])
         for metric, score in (scores or {}).items():
-            direction = _direction(path, results, of_task, metric)
-            if direction:
-                file.direct(metric, direction)
+            _direct(file, results, of_task, metric)
             yield {"metric": metric, "score": score, **about}
+
+
+def _averages(file: ExportFile) -> Rows:
+    """The averages of each task, without those of several tasks."""
+    whole, place = file.document(), f"{file.path}: results"
+    model = file.model(_model(file.path, whole))
+    for task, found in an_object(place, whole.get("results")).items():
+        for metric, score in an_object(f"{place}.{task}", found).items():
+            if task != "all" and ":_average|" not in task and not metric.endswith("_stderr"):
+                _direct(file, whole, task, metric)
+                yield {"model": model, "sample": task, "metric": metric, "score": score}
+
+
+def _direct(file: ExportFile, results: Mapping[str, Any], task: str, metric: str) -> None:
+    direction = _direction(file.path, results, task, metric)
+    if direction:
+        file.direct(metric, direction)
 
 
 def _texts(doc: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from pathlib import Path
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_record
 
-NAME = "livebench"
 METRIC = "score"
 
 
@@ -21,7 +20,7 @@ def recognises(path: Path) -> bool:
     )
 
 
-@reads(NAME, recognises, directions={METRIC: "higher"})
+@reads("livebench", recognises, directions={METRIC: "higher"})
 def read(file: ExportFile) -> Rows:
     """Scores; the sample is task and question, with the turn from the second on.
 

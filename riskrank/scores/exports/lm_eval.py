@@ -17,6 +17,7 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import InputError, listing
+from riskrank.scores.exports.boards import as_board
 from riskrank.scores.exports.gathering import (
     Gathering,
     check_used,
@@ -27,8 +28,8 @@ from riskrank.scores.exports.gathering import (
 )
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.lm_eval_filters import ChosenFilters, chosen_filters
-from riskrank.scores.exports.lm_eval_results import Results
-from riskrank.scores.exports.lm_eval_rows import bounds_of, frame_of, rows_in
+from riskrank.scores.exports.lm_eval_results import RESULTS, SAMPLES, SUFFIX, Results, Runs
+from riskrank.scores.exports.lm_eval_rows import SCHEMA, bounds_of, frame_of, rows_in
 from riskrank.scores.exports.lm_eval_texts import with_texts
 from riskrank.scores.exports.unscored import COLUMN
 from riskrank.scores.exports.written_texts import ANSWERED, ASKED
@@ -36,11 +37,8 @@ from riskrank.scores.files.beginnings import first_bytes
 
 NAME = "lm-eval"
 
-_DATE = r"(\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(?:\.\d+)?)"
-_SUFFIX = r"(?:\.gz|\.zst)?$"
-_SAMPLES = re.compile(rf"^samples_(.+)_{_DATE}\.jsonl{_SUFFIX}")
-_RESULTS = re.compile(rf"^results(?:_{_DATE})?\.json{_SUFFIX}")
-_LINES = re.compile(rf"\.jsonl{_SUFFIX}")
+_LINES = re.compile(rf"\.jsonl{SUFFIX}")
+_AVERAGES = re.compile(rb'\{\s*"results"\s*:\s*\{\s*"[^"]*"\s*:\s*\{')
 PERPLEXITY = "perplexity"
 
 
@@ -60,12 +58,14 @@ class _Part:
 
 
 def recognises(path: Path) -> bool:
-    """Whether a file is one of samples."""
+    """Whether a file is one of samples, or of results."""
+    if RESULTS.match(path.name):
+        return _AVERAGES.match(first_bytes(path)) is not None
     if not _LINES.search(path.name):
         return False
     head = first_bytes(path).lstrip(b"[ \r\n\t")
     documents = b'"doc_id"' in head and (b'"doc"' in head or b'"resps"' in head)
-    return documents or (_SAMPLES.match(path.name) is not None and not head.startswith(b'{"schema_version"'))
+    return documents or (SAMPLES.match(path.name) is not None and not head.startswith(b'{"schema_version"'))
 
 
 def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
@@ -89,13 +89,16 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     """
     refuse_rules(rules, NAME, uses=("filter",))
     gathering = Gathering(rules)
-    runs = _Runs(gathering)
+    runs = Runs(gathering)
     parts: list[_Part] = []
     label = files[0].label if files else None
-    for path in files_of(files, recognises):
-        if _RESULTS.match(path.name):
-            continue
-        gathering.take(path, partial(_read_samples, path, runs, gathering, parts, label))
+    found = [*files_of(files, recognises)]
+    board = all(RESULTS.match(path.name) for path in found)
+    for path in found:
+        if board:
+            gathering.take(path, partial(_read_averages, path, gathering, parts, label))
+        elif not RESULTS.match(path.name):
+            gathering.take(path, partial(_read_samples, path, runs, gathering, parts, label))
     _note_aggregates(parts, rules, gathering)
     parts = [part for part in parts if part.rows.height]
     if runs.cut_short:
@@ -113,40 +116,12 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     export = gathering.export()
     kept = export.rows["metric"].unique().to_list()
     told = ((name, _direction(name, gathering.directions)) for name in sorted(kept))
-    return replace(export, directions={name: way for name, way in told if way}, bounds=bounds_of(kept))
-
-
-class _Runs:
-    """Results files, read once each, found by the folder and date of a sample file."""
-
-    def __init__(self, gathering: Gathering) -> None:
-        self._gathering = gathering
-        self.cut_short: list[str] = []
-        self._folders: dict[Path, dict[str, Path]] = {}
-        self._read: dict[Path, Results] = {}
-
-    def of(self, path: Path) -> Results | None:
-        """The run of a sample file: of its date, else the only one of the folder."""
-        folder = path.parent
-        if folder not in self._folders:
-            found = ((_RESULTS.match(entry.name), entry) for entry in sorted(folder.iterdir()))
-            self._folders[folder] = {match[1] or "": entry for match, entry in found if match}
-        there = self._folders[folder]
-        match = _SAMPLES.match(path.name)
-        if match and match[2] in there:
-            return self._open(there[match[2]])
-        if len(there) == 1 and ("" in there or not match):
-            return self._open(next(iter(there.values())))
-        return None
-
-    def _open(self, path: Path) -> Results:
-        if path not in self._read:
-            self._read[path] = Results.parsed(path, self._gathering.read(path))
-        return self._read[path]
+    export = replace(export, directions={name: way for name, way in told if way}, bounds=bounds_of(kept))
+    return as_board(replace(export, rows=export.rows.drop("task")), rules) if board else export
 
 
 def _read_samples(
-    path: Path, runs: _Runs, gathering: Gathering, parts: list[_Part], label: str | None, data: bytes
+    path: Path, runs: Runs, gathering: Gathering, parts: list[_Part], label: str | None, data: bytes
 ) -> None:
     try:
         run = runs.of(path)
@@ -189,6 +164,22 @@ def _read_samples(
     parts.append(_Part(path=path, model=model, task=task, date=date, rows=rows, aggregates=aggregates))
 
 
+def _read_averages(
+    path: Path, gathering: Gathering, parts: list[_Part], label: str | None, data: bytes
+) -> None:
+    """Averages of the tasks of a run, whose documents are not there."""
+    run = Results.parsed(path, data)
+    model = model_of(path, run.model, gathering.rules, label=label)
+    tasks: dict[str, list[tuple[None, None, str, str, float | None]]] = defaultdict(list)
+    for task, name, metric, value in run.averages():
+        tasks[task] += [(None, None, name, *found) for found in gathering.scores(metric, value)]
+    for task, averages in tasks.items():
+        for metric, up in run.directions(task).items():
+            gathering.direct(metric, "higher" if up else "lower", of=str(path))
+        rows = pl.DataFrame(averages, schema=SCHEMA, orient="row")
+        parts.append(_Part(path=path, model=model, task=task, date="", rows=rows, aggregates={}))
+
+
 def _are_log_likelihoods(rows: pl.DataFrame) -> bool:
     """Whether what is called perplexity is the log-likelihood it comes from: a perplexity is at least 1."""
     largest = rows.filter(pl.col("metric") == PERPLEXITY)["score"].max()
@@ -212,7 +203,7 @@ def _note_aggregates(parts: Sequence[_Part], rules: ExportRules, gathering: Gath
 
 def _task_of(path: Path, run: Results | None) -> tuple[str, str]:
     """Task and date from a file's name: the task may hold underscores, and begin like another task."""
-    match = _SAMPLES.match(path.name)
+    match = SAMPLES.match(path.name)
     if match:
         return match[1], match[2]
     stem = _LINES.sub("", path.name)
@@ -255,7 +246,7 @@ def _named(part: _Part, filters: ChosenFilters, *, repeated: bool) -> pl.DataFra
         metric = pl.concat_str(metric, "filter", separator=",")
     frame = part.rows.filter(pl.col("filter").is_in(filters.names)).select(
         model=pl.lit(part.model),
-        sample=pl.lit(f"{part.task}/") + pl.col("doc"),
+        sample=(pl.lit(f"{part.task}/") + pl.col("doc")).fill_null(part.task),
         metric=metric,
         score="score",
         task=pl.lit(part.task),

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, option
 from riskrank.scores.exports.fields import a_name, an_object, objects
+from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.files.bounded import parse_json
 from riskrank.scores.files.json_objects import shown
 
+_DATE = r"(\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(?:\.\d+)?)"
+SUFFIX = r"(?:\.gz|\.zst)?$"
+SAMPLES = re.compile(rf"^samples_(.+)_{_DATE}\.jsonl{SUFFIX}")
+RESULTS = re.compile(rf"^results(?:_{_DATE})?\.json{SUFFIX}")
+# What stands beside the averages of a task.
+_NO_METRICS = ("alias", "name", "sample_len")
 # Where a model's name stands among its arguments, in the order the harness itself looks.
 _MODEL_ARGUMENTS = ("peft", "delta", "pretrained", "model", "path", "engine")
 
@@ -45,6 +53,17 @@ class Results:
     def tasks(self) -> Mapping[str, Any]:
         """Aggregates by task."""
         return an_object(f"{self.path}: results", self.document.get("results"))
+
+    def averages(self) -> Iterator[tuple[str, str, str, object]]:
+        """Task, filter, metric and average, of tasks that are no groups of others."""
+        groups = an_object(f"{self.path}: group_subtasks", self.document.get("group_subtasks"))
+        whole = {*an_object(f"{self.path}: groups", self.document.get("groups"))}
+        whole |= {name for name, parts in groups.items() if parts}
+        for task, found in self.tasks.items():
+            for key, value in an_object(f"{self.path}: results.{task}", found).items():
+                metric, _, name = key.partition(",")
+                if task not in whole and not metric.endswith("_stderr") and metric not in _NO_METRICS:
+                    yield task, name or "none", metric, value
 
     @property
     def model(self) -> str | None:
@@ -102,3 +121,32 @@ class Results:
         """What a part of the document holds about a task."""
         whole = an_object(f"{self.path}: {part}", self.document.get(part))
         return an_object(f"{self.path}: {part}.{task}", whole.get(task))
+
+
+class Runs:
+    """Results files, read once each, found by the folder and date of a sample file."""
+
+    def __init__(self, gathering: Gathering) -> None:
+        self._gathering = gathering
+        self.cut_short: list[str] = []
+        self._folders: dict[Path, dict[str, Path]] = {}
+        self._read: dict[Path, Results] = {}
+
+    def of(self, path: Path) -> Results | None:
+        """The run of a sample file: of its date, else the only one of the folder."""
+        folder = path.parent
+        if folder not in self._folders:
+            found = ((RESULTS.match(entry.name), entry) for entry in sorted(folder.iterdir()))
+            self._folders[folder] = {match[1] or "": entry for match, entry in found if match}
+        there = self._folders[folder]
+        match = SAMPLES.match(path.name)
+        if match and match[2] in there:
+            return self._open(there[match[2]])
+        if len(there) == 1 and ("" in there or not match):
+            return self._open(next(iter(there.values())))
+        return None
+
+    def _open(self, path: Path) -> Results:
+        if path not in self._read:
+            self._read[path] = Results.parsed(path, self._gathering.read(path))
+        return self._read[path]

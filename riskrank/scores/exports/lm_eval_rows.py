@@ -29,7 +29,7 @@ _BOOKKEEPING = frozenset(
 _TRUTHS = frozenset({"acc", "acc_norm", "acc_mutual_info", "acc_bytes", "exact_match"})
 _NO_NAME = r"^(?:\[.*\]|\{.*\}|true|false|-?[0-9]*\.[0-9.e+-]*)$"
 _NO_TEXT = rf"{_NO_NAME}|^-?[0-9]+$"
-_SCHEMA = {"doc": pl.String, "hash": pl.UInt64, "filter": pl.String, "metric": pl.String, "score": pl.Float64}
+SCHEMA = {"doc": pl.String, "hash": pl.UInt64, "filter": pl.String, "metric": pl.String, "score": pl.Float64}
 # An answer of nothing, as the harness writes it, of a row that is not looked at as an object.
 _NOTHING = re.compile(rb'"resps": ?\[\[""')
 _EMPTY_SCORED = "empty responses, whose score counts as in lm-eval"
@@ -195,7 +195,7 @@ def _one_by_one(
 
 def _framed(path: Path, found: Sequence[tuple[Any, ...]], gathering: Gathering) -> pl.DataFrame:
     """Rows as a frame; names no table can hold are refused, or left out with their rows."""
-    schema = _SCHEMA | {"hash": pl.String, COLUMN: pl.String}
+    schema = SCHEMA | {"hash": pl.String, COLUMN: pl.String}
     try:
         frame = pl.DataFrame(found, schema=schema, orient="row")
     except UnicodeEncodeError:

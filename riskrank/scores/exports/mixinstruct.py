@@ -8,15 +8,13 @@ from riskrank.scores.exports.fields import an_object, objects
 from riskrank.scores.exports.row_reader import ExportFile, Record, Rows, reads
 from riskrank.scores.files.beginnings import holds
 
-NAME = "mixinstruct"
-
 
 def recognises(path: Path) -> bool:
     """Whether this is a file of instructions with candidates."""
     return holds(path, "candidates", "decoding_method", "scores", "model")
 
 
-@reads(NAME, recognises, choices={"decoding": "decoding methods"})
+@reads("mixinstruct", recognises, choices={"decoding": "decoding methods"})
 def read(file: ExportFile) -> Rows:
     """Scores of every candidate; the sample is the instruction's id.
 

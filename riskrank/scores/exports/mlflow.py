@@ -11,7 +11,6 @@ from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.data_frames import is_number, json_columns
 
-NAME = "mlflow"
 _METRIC = re.compile(r".+/(score|value)|latency|token_count")
 _QUESTIONS = ("inputs", "input", "question", "request", "prompt", "query")
 _HEAD = re.compile(rb'^\{\s*"columns"\s*:.*(/score"|/value"|"latency"|"token_count")', re.DOTALL)
@@ -29,7 +28,7 @@ def recognises(path: Path) -> bool:
     return bool(_HEAD.match(first_bytes(path)))
 
 
-@reads(NAME, recognises)
+@reads("mlflow", recognises)
 def read(file: ExportFile) -> Rows:
     """Metrics of a table of one model."""
     columns = json_columns(file.path, file.data)

@@ -12,11 +12,10 @@ import polars as pl
 from riskrank.engine.portfolio.judge_votes import normalise_vote
 from riskrank.scores.exports.fields import a_name
 from riskrank.scores.exports.gathering import tidy
-from riskrank.scores.exports.interface import Export
+from riskrank.scores.exports.interface import Export, ExportRules
 from riskrank.scores.exports.row_reader import ExportFile, Record, Rows, reads
 from riskrank.scores.files.beginnings import first_record
 
-NAME = "mt-bench"
 SCORE, WIN_RATE = "score", "win_rate"
 
 # FastChat's names first, then those of its forks.
@@ -34,7 +33,7 @@ def recognises(path: Path) -> bool:
     return _is_pair(record) or {"judge", "model", "score"} <= record.keys()
 
 
-def _mean_over_opponents(export: Export) -> Export:
+def _mean_over_opponents(export: Export, _rules: ExportRules) -> Export:
     """Average the games of a model on a sample; a pair that met twice is a repeat, not two opponents."""
     if "opponent" not in export.rows.columns:
         return export
@@ -60,7 +59,7 @@ def _mean_over_opponents(export: Export) -> Export:
 
 
 @reads(
-    NAME,
+    "mt-bench",
     recognises,
     directions={SCORE: "higher", WIN_RATE: "higher"},
     choices={"judge": "judges"},

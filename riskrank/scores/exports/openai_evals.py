@@ -12,7 +12,6 @@ from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.exports.written_texts import within
 from riskrank.scores.files.beginnings import first_record
 
-NAME = "openai-evals"
 CORRECT = "correct"
 
 
@@ -26,7 +25,7 @@ def recognises(path: Path) -> bool:
 
 
 # A match is right or wrong; of what else a metrics event holds nothing says which end is better.
-@reads(NAME, recognises, directions={CORRECT: "higher"})
+@reads("openai-evals", recognises, directions={CORRECT: "higher"})
 def read(file: ExportFile) -> Rows:
     """Scores of samples: ``correct`` of match events, and every number of metrics events.
 

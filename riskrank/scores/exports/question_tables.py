@@ -49,8 +49,14 @@ def _names(questions: Sequence[object]) -> list[str]:
     met: Counter[str] = Counter()
     names = []
     for question in questions:
-        name = question if isinstance(question, str) else json.dumps(question, sort_keys=True, default=str)
-        name = " ".join(name.split())
+        name = as_question(question)
         met[name] += 1
         names.append(name if met[name] == 1 else f"{name} #{met[name]}")
     return names
+
+
+def as_question(value: object) -> str:
+    """A question as a name, on one line; what is no text as its JSON."""
+    return " ".join(
+        (value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)).split()
+    )

@@ -13,8 +13,6 @@ from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.data_frames import is_number
 from riskrank.scores.files.delimited import long_fields
 
-NAME = "ragas"
-
 # Fields of a sample, in the names of versions before and after 0.2; everything else is a metric.
 _QUESTIONS = ("user_input", "question")
 _FIELDS = {
@@ -47,7 +45,7 @@ def recognises(path: Path) -> bool:
     return not names.isdisjoint(_QUESTIONS) and any(_plain(name) in _HIGHER for name in names)
 
 
-@reads(NAME, recognises)
+@reads("ragas", recognises)
 def read(file: ExportFile) -> Rows:
     """Metrics of a table of one model.
 

@@ -16,21 +16,23 @@ from riskrank.scores.exports.gathering import contradiction, tidy, walk
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath, Reader
 from riskrank.scores.files.paths import labelled_paths
 
-# Format → module, imported when it is asked for.
-READERS = {name: module for name, (module, _text) in EXPORTS.items()}
+READERS = (*EXPORTS,)
 AUTO = "auto"
 
 
 def reader(name: str) -> Reader:
-    """The reader of a format.
+    """The reader of a format: a module, or what it calls ``read``, or by the name behind a colon.
 
     Raises
     ------
     UsageError
         If there is none of that name, with the nearest.
     """
-    one_of("from", name, tuple(READERS))
-    return cast(Reader, import_module(f"riskrank.scores.exports.{READERS[name]}"))
+    one_of("from", name, READERS)
+    module, _, called = EXPORTS[name][0].partition(":")
+    found = import_module(f"riskrank.scores.exports.{module}")
+    one = getattr(found, called or "read")
+    return cast(Reader, one if hasattr(one, "recognises") else found)
 
 
 def read_export(
@@ -65,7 +67,7 @@ def read_export(
         raise UsageError(
             "no exports were given", found="an empty list of paths", hint="name files, folders or patterns"
         )
-    chosen = recognise(files) if name == AUTO else reader(name)
+    chosen = reader(recognise(files) if name == AUTO else name)
     groups: dict[str | None, list[LabelledPath]] = {}
     for entry in sorted(files, key=lambda entry: entry.label is not None):
         groups.setdefault(entry.label, []).append(entry)
@@ -105,8 +107,8 @@ def labelled(text: str) -> list[LabelledPath]:
     return found
 
 
-def recognise(files: Sequence[LabelledPath]) -> Reader:
-    """The one reader that recognises every file.
+def recognise(files: Sequence[LabelledPath]) -> str:
+    """The one format that every file is of.
 
     Raises
     ------
@@ -115,7 +117,7 @@ def recognise(files: Sequence[LabelledPath]) -> Reader:
     """
     fitting = [name for name in READERS if all(_recognised(reader(name), entry.path) for entry in files)]
     if len(fitting) == 1:
-        return reader(fitting[0])
+        return fitting[0]
     shown = listing((entry.path for entry in files), 3)
     raise UsageError(
         f"{shown}: cannot tell which harness wrote this",

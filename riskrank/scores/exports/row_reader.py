@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from riskrank.scores.exports.readings import finish, keep_readings
 from riskrank.scores.files.bounded import parse_json
 from riskrank.scores.files.data_frames import Columns, csv_columns, json_columns
 from riskrank.scores.files.json_objects import shown
+from riskrank.scores.files.templates import differing
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -108,10 +109,23 @@ class ExportFile:
             hint="check that this is the file the tool wrote",
         )
 
+    @property
+    def is_json(self) -> bool:
+        """Whether a table is written as JSON, else as CSV."""
+        return self.data.removeprefix(_BOM).lstrip()[:1] in (b"{", b"[")
+
     def columns(self) -> Columns:
         """Columns of a table, as CSV or in any of the ways pandas writes JSON."""
-        read = json_columns if self.data.lstrip()[:1] in (b"{", b"[") else csv_columns
-        return read(self.path, self.data)
+        return (json_columns if self.is_json else csv_columns)(self.path, self.data)
+
+    def rows(self, is_score: Callable[[str], object]) -> Iterator[Record]:
+        """Rows of a table, as CSV, a JSON array or lines; in CSV, what is no column of scores is text."""
+        if self.is_json:
+            yield from self.records()
+            return
+        columns = csv_columns(self.path, self.data, is_score)
+        for number, cells in enumerate(zip(*columns.values(), strict=True), start=2):
+            yield Record(f"{self.path}: row {number}", dict(zip(columns, cells, strict=True)))
 
     def model(self, logged: str | None = None) -> str:
         """The model of the file: by the rule for paths, else as it says itself, else its label."""
@@ -147,8 +161,16 @@ class RowReader:
         Of the metrics that mean the same in every file.
     choices : mapping of str to str
         Columns of which the rule `filters` keeps a value, with the plural they are called by.
+    beside : collection of str
+        Metrics of how it was run, as time and tokens: they count where somebody asks for them by name.
+    uses : sequence of {"split"}
+        Rules that `then` applies.
+    by_file : bool
+        Whether each of several files that name no model is one, called by what differs in their paths.
+    pick : callable, optional
+        Files to read, of all that were found.
     then : callable, optional
-        Changes what was kept.
+        Changes what was kept, by the rules.
     """
 
     name: str
@@ -156,41 +178,51 @@ class RowReader:
     rows: Callable[[ExportFile], Rows]
     directions: Mapping[str, str] = field(default_factory=dict)
     choices: Mapping[str, str] = field(default_factory=dict)
-    then: Callable[[Export], Export] | None = None
+    beside: Collection[str] = ()
+    uses: Sequence[str] = ()
+    by_file: bool = False
+    pick: Callable[[Sequence[Path]], Sequence[Path]] | None = None
+    then: Callable[[Export, ExportRules], Export] | None = None
 
-    def __call__(self, files: Sequence[LabelledPath], rules: ExportRules) -> Export:
+    def read(self, files: Sequence[LabelledPath], rules: ExportRules) -> Export:
         """Read the rows of all files."""
-        refuse_rules(rules, self.name, uses=("filter",) if self.choices else ())
+        refuse_rules(rules, self.name, uses=(*self.uses, *(("filter",) if self.choices else ())))
         gathering = Gathering(rules)
         for metric, way in self.directions.items():
             gathering.direct(metric, way)
+        paths: Sequence[Path] = [*files_of(files, self.recognises)]
+        paths = self.pick(paths) if self.pick else paths
         label = files[0].label if files else None
-        for path in files_of(files, self.recognises):
-            gathering.take(path, partial(self._add, gathering, path, label))
+        named = names_of(paths) if self.by_file and label is None else {}
+        for path in paths:
+            gathering.take(path, partial(self._add, gathering, path, label or named.get(path)))
         export = gathering.export()
         if self.choices:
             export = keep_readings(export, rules, self.choices, where=self.name)
-        return finish(self.then(export) if self.then else export)
+        return finish(self.then(export, rules) if self.then else export)
 
     def _add(self, gathering: Gathering, path: Path, label: str | None, data: bytes) -> None:
+        beside = {*self.beside} - {*gathering.rules.metrics}
+        left: dict[str, None] = {}
         for row in self.rows(ExportFile(path=path, data=data, label=label, gathering=gathering)):
+            if row["metric"] in beside:
+                left[row["metric"]] = None
+                continue
             gathering.add(**row)
+        if left:
+            gathering.note(f"no quality, left out: {listing(left)}; {option('metric', 'NAME')} adds one")
+
+
+def names_of(paths: Sequence[Path]) -> dict[Path, str]:
+    """Names of several files: what differs in their paths, if it differs in one place and for all of them."""
+    places = differing([str(path) for path in paths])
+    told = places[0] if len(places) == 1 else [path.name for path in paths]
+    names = {path: name.removesuffix(path.suffix) for path, name in zip(paths, told, strict=True)}
+    return names if 1 < len(paths) == len(set(names.values())) else {}
 
 
 def reads(
-    name: str,
-    recognises: Callable[[Path], bool],
-    *,
-    directions: Mapping[str, str] | None = None,
-    choices: Mapping[str, str] | None = None,
-    then: Callable[[Export], Export] | None = None,
+    name: str, recognises: Callable[[Path], bool], **more: Any
 ) -> Callable[[Callable[[ExportFile], Rows]], RowReader]:
     """Make a reader of a generator of rows; the arguments are those of `RowReader`."""
-    return lambda rows: RowReader(
-        name=name,
-        recognises=recognises,
-        rows=rows,
-        directions=directions or {},
-        choices=choices or {},
-        then=then,
-    )
+    return lambda rows: RowReader(name=name, recognises=recognises, rows=rows, **more)

@@ -12,7 +12,6 @@ from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.data_frames import Columns
 
-NAME = "sklearn"
 _FOLD = re.compile(r"split(\d+)_test_(.+)")
 _SCORER = re.compile(r"test_(.+)")
 _TRUTHS = ("y_true", "y")
@@ -29,7 +28,7 @@ def recognises(path: Path) -> bool:
     )
 
 
-@reads(NAME, recognises)
+@reads("sklearn", recognises)
 def read(file: ExportFile) -> Rows:
     """Scores of folds, or of rows that were predicted out of their fold.
 

@@ -18,13 +18,19 @@ from riskrank.scores.files.shape import require_columns, require_filled
 Columns = dict[str, list[object]]
 
 
-def csv_columns(path: Path, data: bytes) -> Columns:
-    """Columns of a CSV file: numbers where a cell is one, None where it is empty, else its text."""
+def csv_columns(path: Path, data: bytes, numeric: Callable[[str], object] = lambda name: True) -> Columns:
+    """Columns of a CSV file: numbers where a cell is one, None where it is empty, else its text.
+
+    Columns that are not `numeric` by their names stay text: what names a sample may look like a number.
+    """
     source = DelimitedSource(str(path), data, "", separator=",")
     names = [name for name in source.columns if name]
     frame = source.load(names)
     columns: Columns = {}
     for name in names:
+        if not numeric(name):
+            columns[name] = frame[name].to_list()
+            continue
         values, state = parse_scores(frame[name], source.decimal_comma)
         cells: list[object] = list(map(float, values))
         if state is not None:

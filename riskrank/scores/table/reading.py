@@ -12,7 +12,9 @@ from typing import BinaryIO
 import polars as pl
 
 from riskrank.asked.reading import NO_TASKS, ReadOptions
+from riskrank.asked.shared import SHARED, RankReading
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
+from riskrank.scores.exports.catalogue import service_of
 from riskrank.scores.exports.export_source import ExportSource
 from riskrank.scores.exports.interface import Export, export_rules
 from riskrank.scores.files.opening import InputFile, Source, open_sources
@@ -134,7 +136,11 @@ def _understood(
     given: list[Source] = []
     try:
         given, export = _opened(paths, options, stdin)
-        if export is None:
+        if export is not None:
+            return given, export, _of_board(options, export), ()
+        told = options.where is None and all(service_of(source.columns) for source in given)
+        writer = _harness(paths, options) if told else None
+        if writer is None:
             given = [named_by_paths(one, named_roles(options)) for one in given]
             given, options, said = understood(given, options)
             return given, None, options, said
@@ -142,10 +148,18 @@ def _understood(
         writer = _harness(paths, options)
         if writer is None:
             raise _named_by_files(error, paths, given, options) from None
-        options = replace(options, from_=writer)
-        given, export = _opened(paths, options, stdin)
-        return given, export, options, (f"{READ_AS}what {writer} wrote: {option('from', writer)}",)
-    return given, export, options, ()
+    options = replace(options, from_=writer)
+    given, export = _opened(paths, options, stdin)
+    said = (f"{READ_AS}what {writer} wrote: {option('from', writer)}",)
+    return given, export, _of_board(options, export), said
+
+
+def _of_board(options: ReadOptions, export: Export | None) -> ReadOptions:
+    """Options for averages of tasks: their reader chose the metrics, and each pair shares some tasks."""
+    if export is None or not export.board:
+        return options
+    ranked = isinstance(options, RankReading) and options.missing == "error"
+    return replace(options, metric=(), missing=SHARED if ranked else options.missing)
 
 
 def _named_by_files(
@@ -187,7 +201,7 @@ def _harness(paths: Sequence[str | Source], options: ReadOptions) -> str | None:
         return None
     try:
         files = [file for path in paths if isinstance(path, str) for file in labelled(path)]
-        return str(recognise(files).NAME)
+        return recognise(files)
     except RiskrankError:  # nothing is there, or no harness wrote it
         return None
 

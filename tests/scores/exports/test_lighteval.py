@@ -62,10 +62,8 @@ def test_two_dates_are_repeats(tmp_path):
     assert list(found.values()) == [1.0, 0.0]
 
 
-def test_averages_and_broken_files_are_refused(tmp_path):
+def test_broken_files_are_refused(tmp_path):
     path = details(tmp_path, "sums|0", ["7"], [{"acc": 1}])
-    with pytest.raises(InputError, match="averages of tasks"):
-        read("lighteval", results(tmp_path, sums={"acc": True}))
     empty = details(tmp_path, "none|0", [], pl.Series([], dtype=pl.Struct({"acc": pl.Int64})))
     with pytest.raises(InputError, match="a Parquet file without rows"):
         read("lighteval", empty)

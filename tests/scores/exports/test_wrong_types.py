@@ -292,6 +292,77 @@ def ragas_text():
     return Written({"ragas.csv": rows}, ExportRules())
 
 
+def lm_eval_averages():
+    return Written({"results.json": lm_eval().files[f"results_{DATE}.json"]})
+
+
+def lighteval_averages():
+    (results,) = (document for name, document in lighteval().files.items() if name.endswith(".json"))
+    return Written({f"results_{DATE}.json": results | {"results": {"sums|0": {"acc": 0.5}}}}, ExportRules())
+
+
+def swe_bench():
+    report = {"resolved_ids": ["a"], "unresolved_ids": ["b"], "error_ids": ["c"], "empty_patch_ids": ["d"]}
+    return Written({"m.run.json": report | {"infra_failure_ids": ["b"]}}, ExportRules())
+
+
+def swe_bench_instance():
+    report = {"i": {"patch_successfully_applied": True, "resolved": True}}
+    return Written({"logs/run/m/i/report.json": report}, ExportRules())
+
+
+def terminal_bench():
+    trial = {
+        "task_name": "t",
+        "trial_name": "t__1",
+        "source": "s",
+        "verifier_result": {"rewards": {"reward": 1}},
+    }
+    agent = {"name": "a", "model_info": {"name": "m"}}
+    more = {"agent_info": agent, "agent_result": {"cost_usd": 1}, "exception_info": None}
+    return Written({"t__1/result.json": trial | more}, ExportRules())
+
+
+def terminal_bench_old():
+    trials = [{"task_id": "t", "trial_name": "t", "is_resolved": True, "failure_mode": "unset"}]
+    return Written({"results.json": {"results": trials}}, ExportRules())
+
+
+def mteb():
+    found = {"hf_subset": "default", "main_score": 0.5, "languages": ["eng-Latn"]}
+    files = {"m__a/r/T.json": {"task_name": "T", "scores": {"test": [found]}}}
+    return Written(files | {"m__a/r/model_meta.json": {"name": "m/a"}}, ExportRules())
+
+
+def braintrust():
+    row = {"span_id": "s", "root_span_id": "s", "is_root": True, "input": "asked", "output": "answered"}
+    row |= {"scores": {"Facts": 1.0}, "error": None}
+    return Written({"a.json": [row, row | {"input": "r"}]}, ExportRules())
+
+
+def langsmith():
+    row = {"inputs.q": "asked", "outputs.a": "answered", "error": None, "feedback.right": 1}
+    row |= {"execution_time": 1.5, "example_id": "e"}
+    return Written({"a.json": [row, row | {"example_id": "f"}]}, ExportRules())
+
+
+def phoenix():
+    row = {"example_id": "e", "repetition_number": 1, "input": "asked", "reference_output": "y"}
+    row |= {"output": "answered", "error": None, "latency_ms": 1.5}
+    row |= {"annotations": [{"name": "right", "score": 1.0, "error": None}]}
+    return Written({"a.json": [row, row | {"example_id": "f"}]}, ExportRules())
+
+
+def langfuse():
+    row = {"traceId": "t", "name": "right", "dataType": "NUMERIC", "value": 1, "stringValue": ""}
+    return Written({"a.csv": [row, row | {"traceId": "u"}]}, ExportRules())
+
+
+def junit():
+    text = '<testsuite name="s"><testcase name="t" classname="c" time="1"/></testsuite>'
+    return Written({"a.xml": text.encode()}, ExportRules())
+
+
 def sklearn_text():
     row = {"params": "{'C': 1}", "split0_test_score": 0.5, "mean_fit_time": 1.0}
     return Written({"cv.csv": [row, row | {"params": "{'C': 2}"}]}, ExportRules())
@@ -303,7 +374,7 @@ def sklearn():
 
 
 EXPORTS = {
-    "lm-eval": [lm_eval, lm_eval_old],
+    "lm-eval": [lm_eval, lm_eval_old, lm_eval_averages],
     "inspect": [inspect_json, inspect_archive],
     "promptfoo": [promptfoo_json, promptfoo_lines],
     "helm": [helm],
@@ -312,14 +383,26 @@ EXPORTS = {
     "mt-bench": [mt_bench_ratings, mt_bench_pairs],
     "livebench": [livebench],
     "openai-evals": [openai_evals],
-    "lighteval": [lighteval],
+    "lighteval": [lighteval, lighteval_averages],
     "deepeval": [deepeval],
     "mixinstruct": [mixinstruct],
     "mlflow": [mlflow],
     "ragas": [ragas, ragas_text],
+    "junit": [junit],
+    "swe-bench": [swe_bench, swe_bench_instance],
+    "terminal-bench": [terminal_bench, terminal_bench_old],
+    "mteb": [mteb],
+    "braintrust": [braintrust],
+    "langsmith": [langsmith],
+    "phoenix": [phoenix],
+    "langfuse": [langfuse],
     "sklearn": [sklearn, sklearn_text],
 }
 CASES = [pytest.param(name, make, id=make.__name__) for name, found in EXPORTS.items() for make in found]
+
+
+# Formats whose files name no model.
+NAMELESS = {"mlflow", "ragas", "junit", "terminal-bench", "braintrust", "langsmith", "phoenix", "langfuse"}
 
 
 def nodes(value, path=()):
@@ -370,7 +453,7 @@ def is_table(document):
 
 def paths_of(name, folder, files):
     """What is read: the folder, or the file where nothing in it names the model."""
-    if name in ("mlflow", "ragas"):
+    if name in NAMELESS:
         return [f"m={folder}/{next(iter(files))}"]
     return [str(folder)]
 
@@ -412,7 +495,8 @@ def test_the_valid_exports_are_read(name, make, tmp_path):
 
 # What a harness does not write, or writes into the prompt of a judge.
 WITHOUT_TEXTS = {"helm", "livebench", "mt_bench_pairs", "mt_bench_ratings", "ragas_text", "sklearn"}
-WITHOUT_TEXTS |= {"sklearn_text"}
+WITHOUT_TEXTS |= {"sklearn_text", "lm_eval_averages", "lighteval_averages", "swe_bench", "swe_bench_instance"}
+WITHOUT_TEXTS |= {"terminal_bench", "terminal_bench_old", "mteb", "langfuse", "junit"}
 
 
 @pytest.mark.parametrize(("name", "make"), [case for case in CASES if case.id not in WITHOUT_TEXTS])
@@ -436,7 +520,7 @@ def test_every_reader_has_an_export_here():
     assert set(EXPORTS) == set(READERS)
 
 
-@pytest.mark.parametrize(("name", "make"), CASES)
+@pytest.mark.parametrize(("name", "make"), [case for case in CASES if case.id != "junit"])
 @settings(max_examples=15)
 @given(data=st.data())
 def test_a_node_of_another_type_is_no_defect(name, make, data):

@@ -14,6 +14,7 @@ from riskrank.scores.names.words import FOUND_BY_NAME
 from riskrank.scores.table.columns import named_columns, named_roles
 from riskrank.scores.table.folds import columns_of_folds
 from riskrank.scores.table.shapes.columns import Columns
+from riskrank.scores.table.shapes.experiments import as_study, unfinished
 from riskrank.scores.table.shapes.matrix import as_matrix
 from riskrank.scores.table.shapes.preferences import as_preferences
 from riskrank.scores.table.shapes.reading import Reading, written
@@ -64,8 +65,15 @@ def understood(
     votes = as_preferences(columns, seen[0]) if len(seen) == 1 and not options.columns else None
     if votes is not None:
         return [votes[0]], options, (f"{READ_AS}{votes[1]}",)
+    study = as_study(columns, options) if not options.columns and options.matrix is None else None
     nested = any(source.rewritten() is not None for source in seen)
-    readings = [] if nested else _readings(columns, named | columns_of_folds(seen, named), options)
+    readings = (
+        [study]
+        if study
+        else []
+        if nested
+        else _readings(columns, named | columns_of_folds(seen, named), options)
+    )
     if not readings:
         raise no_reading(columns, seen, options)
     if not columns.all_seen:
@@ -84,7 +92,7 @@ def understood(
     (reading,) = readings
     truths = dict.fromkeys(one.truths for one in columns.written.values() if one.truths)
     counts = "".join(f"; {yes} counts 1 and {no} 0" for yes, no in truths)
-    return opened, reading.options, (f"{READ_AS}{reading.said}{counts}",)
+    return opened, reading.options, (f"{READ_AS}{reading.said}{counts}{unfinished(columns, options.where)}",)
 
 
 def _chosen(sources: Sequence[Source], options: ReadOptions) -> list[Source]:

@@ -1,0 +1,64 @@
+"""SWE-bench: the report of a run, with the instances of every outcome, or a report an instance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from riskrank.scores.exports.fields import a_list, a_name, an_object
+from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.exports.unscored import COLUMN, ERROR
+from riskrank.scores.files.beginnings import holds
+
+RESOLVED, NO_PREDICTION = "resolved", "missing prediction"
+# What a list of a report says of its instances: the score, why there is none, and what to say of it.
+_OUTCOMES: dict[str, tuple[bool | None, str, str]] = {
+    "resolved_ids": (True, "", ""),
+    "unresolved_ids": (False, "", ""),
+    "empty_patch_ids": (False, "", "empty patches, not resolved, as SWE-bench counts them"),
+    "error_ids": (None, ERROR, "instances that ended in an error, no score"),
+    "incomplete_ids": (None, NO_PREDICTION, "instances without a prediction, no score"),
+}
+
+
+def _is_run(path: Path) -> bool:
+    return holds(path, "resolved_ids", "unresolved_ids")
+
+
+def recognises(path: Path) -> bool:
+    """Whether this is a report, of a run or of an instance."""
+    return _is_run(path) or holds(path, "patch_successfully_applied", "resolved")
+
+
+def _runs_first(paths: Sequence[Path]) -> Sequence[Path]:
+    """Reports of runs, which say of all instances what their own reports do."""
+    return [path for path in paths if _is_run(path)] or paths
+
+
+@reads("swe-bench", recognises, directions={RESOLVED: "higher"}, pick=_runs_first)
+def read(file: ExportFile) -> Rows:
+    """Whether each instance was resolved.
+
+    The model is the name of the file, ``<model>.<run>.json``, or the folder of an instance's report,
+    ``<model>/<instance>/report.json``.
+    """
+    whole = file.document()
+    if "resolved_ids" not in whole:
+        model = file.model(file.path.resolve().parent.parent.name.replace("__", "/"))
+        for sample, report in whole.items():
+            found = an_object(f"{file.path}: {sample}", report)
+            yield {"model": model, "sample": sample, "metric": RESOLVED, "score": found.get(RESOLVED)}
+        return
+    model = file.model(file.path.stem)
+    rows: dict[str, dict[str, object]] = {}
+    for key, (score, why, said) in _OUTCOMES.items():
+        for value in a_list(f"{file.path}: {key}", whole.get(key)):
+            sample = a_name(f"{file.path}: {key}", value)
+            row = rows.setdefault(sample, {"score": score} | ({COLUMN: why} if why else {}))
+            if said and row["score"] == score:
+                file.count(f"{RESOLVED}: {said}")
+    for _ in a_list(f"{file.path}: infra_failure_ids", whole.get("infra_failure_ids")):
+        file.count(f"{RESOLVED}: failures that are probably the machine's, as SWE-bench counts them")
+    # A report has one outcome after the other: that is no order of the instances.
+    for sample in sorted(rows):
+        yield {"model": model, "sample": sample, "metric": RESOLVED, **rows[sample]}

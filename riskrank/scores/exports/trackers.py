@@ -1,0 +1,166 @@
+"""Tables of services that keep experiments, told by their columns: which are scores, and which say more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from riskrank.errors import InputError, listing
+from riskrank.scores.exports.catalogue import service_of
+from riskrank.scores.exports.fields import an_object, objects
+from riskrank.scores.exports.question_tables import as_question
+from riskrank.scores.exports.row_reader import ExportFile, Record, RowReader, Rows
+from riskrank.scores.exports.unscored import COLUMN, ERROR
+from riskrank.scores.files.beginnings import first_bytes
+
+_KEY = re.compile(rb'"([^"\\]+)"\s*:')
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """What the columns of a service's table are.
+
+    Attributes
+    ----------
+    sample : str
+        What was asked, or its number, which are the same for all models.
+    metric : str
+        Pattern of columns of scores, whose group is the name of the metric.
+    failed : str
+        Column that says why a score is missing, with the metric in braces; ``error`` says it of the row.
+    asked, answered : str
+        Patterns of columns.
+    beside : tuple of str
+        Columns of how it was run.
+    shares : bool
+        Whether scores lie between 0 and 1, and more is better, as the service says.
+    sparse : bool
+        Whether a row has one score, not one of every metric.
+    flat : callable
+        Makes one level of a row, or says why it does not count.
+    """
+
+    sample: str
+    metric: str
+    failed: str = "error"
+    asked: str = "input"
+    answered: str = "output"
+    beside: tuple[str, ...] = ()
+    shares: bool = False
+    sparse: bool = False
+    flat: Callable[[Record], Mapping[str, Any] | str] = lambda row: row
+
+    def rows(self, file: ExportFile) -> Rows:
+        """A row a sample and metric."""
+        model, metrics, read = file.model(), dict[str, str](), list[Record]()
+        for record in file.rows(lambda name: re.fullmatch(self.metric, name) or name in self.beside):
+            found = self.flat(record)
+            if isinstance(found, str):
+                file.count(found)
+                continue
+            read.append(Record(record.place, found))
+            metrics |= {name: match[1] for name in found if (match := re.fullmatch(self.metric, name))}
+        if not metrics:
+            raise InputError(
+                f"{file.path}: there is no metric",
+                found=f"columns: {listing(dict.fromkeys(name for row in read for name in row), 20)}",
+                hint=f"scores stand in columns {self.metric}; was the experiment evaluated?",
+            )
+        for metric in metrics.values() if self.shares else ():
+            file.direct(metric, "higher")
+            file.gathering.bound(metric, 0.0, 1.0, graded=True)
+        for row in read:
+            asked = row.get(self.sample)
+            sample = as_question(asked if isinstance(asked, dict | list) else row.name(self.sample))
+            said = {"asked": _of(row, self.asked), "answered": _of(row, self.answered)}
+            about = {"model": model, "sample": sample, **said}
+            for name in [one for one in metrics if one in row or not self.sparse]:
+                failed = row.get("error") or row.get(self.failed.format(metrics[name]))
+                why = {COLUMN: ERROR} if failed and row.get(name) is None else {}
+                yield {"metric": metrics[name], "score": row.get(name), **about, **why}
+            yield from ({"metric": one, "score": row[one], **about} for one in self.beside if one in row)
+
+
+def _told_by(service: str, path: Path) -> bool:
+    """Whether the first bytes of a file have the columns of a service, as CSV or JSON."""
+    head = first_bytes(path)
+    is_json = head[:1] in (b"{", b"[")
+    cells = _KEY.findall(head) if is_json else head.partition(b"\n")[0].split(b",")
+    return service_of(cell.strip(b' "\r').decode(errors="replace") for cell in cells) == service
+
+
+def _of(row: Record, pattern: str) -> object:
+    return next((value for name, value in row.items() if re.fullmatch(pattern, name)), None)
+
+
+def _annotations(row: Record) -> Mapping[str, Any] | str:
+    """Phoenix's JSON has a list of annotations, its CSV columns of each."""
+    found = objects(f"{row.place}, annotations", row.get("annotations"))
+    named = [(Record(f"{row.place}, annotations", one).name("name"), one) for one in found]
+    return row | {
+        f"annotation_{name}_{key}": one.get(key) for name, one in named for key in ("score", "error")
+    }
+
+
+def _roots(row: Record) -> Mapping[str, Any] | str:
+    """Braintrust's rows are spans, of which the outermost are the cases."""
+    if row.get("is_root") is False or row.get("span_id", 0) != row.get("root_span_id", 0):
+        return "spans within a case, left out"
+    scores = an_object(f"{row.place}, scores", row.get("scores"))
+    return row | {f"scores.{name}": score for name, score in scores.items()}
+
+
+def _of_traces(row: Record) -> Mapping[str, Any] | str:
+    """Langfuse's rows are scores, of an observation within a trace or of all of it; in two spellings."""
+    plain = {name.replace("_", "").casefold(): value for name, value in row.items()}
+    if plain.get("traceid") in (None, ""):
+        return "scores of sessions and of whole runs, left out"
+    sample = "/".join(str(plain[name]) for name in ("traceid", "observationid") if plain.get(name))
+    kind, score = plain.get("datatype"), plain.get("value")
+    score = plain.get("stringvalue") if kind == "CATEGORICAL" else bool(score) if kind == "BOOLEAN" else score
+    return {"trace": sample, f"value.{row.name('name')}": score}
+
+
+LAYOUTS = {
+    "braintrust": Layout(
+        sample="input",
+        metric=r"scores\.(.+)",
+        shares=True,
+        flat=_roots,
+    ),
+    "langsmith": Layout(
+        sample="example_id",
+        metric=r"feedback\.(.+)",
+        asked=r"inputs\..+",
+        answered=r"outputs\..+",
+        beside=("execution_time",),
+    ),
+    "phoenix": Layout(
+        sample="example_id",
+        metric=r"annotation_(.+)_score",
+        failed="annotation_{}_error",
+        beside=("latency_ms", "prompt_token_count", "completion_token_count"),
+        flat=_annotations,
+    ),
+    "langfuse": Layout(
+        sample="trace",
+        metric=r"value(?:\.(.+))?",
+        sparse=True,
+        flat=_of_traces,
+    ),
+}
+braintrust, langsmith, phoenix, langfuse = (
+    RowReader(
+        name=name,
+        recognises=partial(_told_by, name),
+        rows=layout.rows,
+        directions=dict.fromkeys(layout.beside, "lower"),
+        beside=layout.beside,
+        by_file=True,
+    )
+    for name, layout in LAYOUTS.items()
+)

@@ -1,0 +1,63 @@
+"""Tables of runs and trials, as Weights & Biases and Optuna write them: a row is one value of a model."""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+from riskrank.asked.reading import ReadOptions
+from riskrank.errors import InputError, by_door, listing, option
+from riskrank.scores.files.sql_names import leaving_out
+from riskrank.scores.names.words import STATUS, vocabulary, words
+from riskrank.scores.table.shapes.columns import Columns
+from riskrank.scores.table.shapes.reading import Reading, with_roles
+
+_TRIALS = {"number", "state", "datetime_start"}
+_VALUES = re.compile(r"values?(_.+)?")
+# How a run ends that has no last value.
+_UNFINISHED = vocabulary(
+    "crashed failed fail failure killed error errored timeout cancelled aborted running pruned"
+)
+
+
+def as_study(columns: Columns, options: ReadOptions) -> Reading | None:
+    """The trials of an Optuna study as models that are chosen by their objectives; None for other tables.
+
+    Raises
+    ------
+    InputError
+        If something is to be tested, which one value a trial does not allow.
+    """
+    objectives = [name for name in columns.names if _VALUES.fullmatch(name)]
+    if not objectives or not {*columns.names} >= _TRIALS:
+        return None
+    if not options.sample_optional:
+        several = f"; {by_door('riskrank copa', 'copa')} chooses among trials by several objectives"
+        raise InputError(
+            f"{columns.label}: an Optuna study has one value a trial, from which nothing can be tested",
+            found=f"{columns.height} trials, with {listing(objectives)}",
+            hint="run the best trials again with several seeds or folds, and write a row a trial and seed"
+            + (several if len(objectives) > 1 else ""),
+        )
+    more = {"where": "state = 'COMPLETE'"} if options.where is None else {}
+    metrics = options.metric or tuple(objectives)
+    return Reading(
+        said=f"an Optuna study: a row a trial (number), its objectives {listing(objectives)}",
+        options=with_roles(options, {"model": "number"}, wide=True, metric=metrics, **more),
+    )
+
+
+def unfinished(columns: Columns, where: str | None) -> str:
+    """What is said of rows whose run did not end as it should, and that are read as all others."""
+    for name in columns.names:
+        if not words(name) & STATUS or columns.kind(name) != "text":
+            continue
+        plain = columns.frame[name].cast(pl.String).str.strip_chars()
+        every = sorted(plain.drop_nulls().unique())
+        ends = [end for end in every if end.casefold() in _UNFINISHED]
+        rows = int(plain.is_in(ends).sum())
+        if 0 < rows < columns.height:
+            kept = option("where", leaving_out(name, ends, every, where))
+            return f"; {rows} rows whose {name} is {listing(ends)} are among them; {kept} leaves them out"
+    return ""
