@@ -393,7 +393,7 @@ def _dressed(
     options = options or _options(row)
     command.__name__ = command.__qualname__ = row.name
     command.__module__ = "riskrank"
-    returns = "GateResult" if row.name == "gate" else "Result"
+    returns = "GateResult" if row.name in ("gate", "trend") else "Result"
     command.__signature__ = signature(options, first=first, returns=returns)  # type: ignore[attr-defined]
     summary = spell(inspect.cleandoc(row.words), flags=False)
     described = [scores, *documented(options)]
@@ -455,6 +455,42 @@ def gate(
         both, options = _new_and_old(options)
         return _run(row, both, options, jobs, executor)
     return _run(row, _only(row, scores), options, jobs, executor)
+
+
+def trend(
+    *scores: Given | Iterable[Given],
+    jobs: int | None = None,
+    executor: Executor | str | None = None,
+    **options: Any,
+) -> Result:
+    """Compare runs, each in a table of its own; the text is made below, from the settings."""
+    row = BY_NAME["trend"]
+    options = _named(options, _of_runs())
+    settings = _settings(row, options)
+    reading = _checked_reading({name: value for name, value in options.items() if name in _READING})
+    runs = named("riskrank.scores", "table.runs:read_runs")(
+        _sources(_only(row, scores)),
+        row.reading_type(**reading | dict(row.needs)),
+        baseline=settings.baseline,
+        anchors=settings.anchors,
+    )
+    with running(whole_number("jobs", jobs), executor) as runtime:
+        return result_of(named("riskrank.studies", row.study)(runs, settings, runtime))
+
+
+def _of_runs() -> list[Option]:
+    """Options of runs, which lack those of single tables."""
+    row = BY_NAME["trend"]
+    return [one for one in _options(row) if one.name not in (*row.lacks, *row.refused)]
+
+
+trend = _dressed(
+    trend,
+    BY_NAME["trend"],
+    _of_runs(),
+    scores="scores : list of paths or frames, each a run; or one table with a column of runs\n"
+    "    As :func:`riskrank.read`, whose options may be given here as well.",
+)
 
 
 def _new_and_old(options: Mapping[str, Any]) -> tuple[list[Source | str], dict[str, Any]]:

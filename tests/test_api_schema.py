@@ -48,7 +48,7 @@ CASES = [
 CASES += [
     (row.name, {"higher": "*"})
     for row in COMMANDS
-    if row.python and row.name not in {"convert", *(command for command, _ in CASES)}
+    if row.python and row.name not in {"convert", "trend", *(command for command, _ in CASES)}
 ]
 
 
@@ -103,6 +103,11 @@ def test_a_plan_from_distributions_keeps_to_its_schema():
     keeps_to_its_schema(plan.to_json())
 
 
+def test_a_trend_keeps_to_its_schema():
+    frame = pl.DataFrame({"model": "A", "sample": range(20), "metric": "acc", "score": [0, 1] * 10})
+    keeps_to_its_schema(rr.trend([frame, frame.with_columns(score=1)], jobs=1).to_json())
+
+
 def test_a_table_with_problems_keeps_to_its_schema():
     found = rr.check({"model": ["A", "A", "B"], "sample": [1, 2, 1], "metric": "m", "score": [1.0, None, 2]})
     keeps_to_its_schema(found.to_json())
@@ -118,5 +123,5 @@ def test_what_is_converted_keeps_to_its_schema(tmp_path):
 
 def test_no_command_is_left_out():
     doors = {row.name for row in COMMANDS if row.python}
-    assert {*(command for command, _ in CASES), "convert"} == doors
+    assert {*(command for command, _ in CASES), "convert", "trend"} == doors
     assert doors < set(rr.__all__)

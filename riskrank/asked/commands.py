@@ -22,6 +22,7 @@ _LEADERBOARD = (
     "--metric ifeval --metric math --metric co2"
 )
 _UCI = "sample_data/uci.csv --metrics-file sample_data/uci.toml"
+_WEEKS = "sample_data/weeks.csv --wide --columns run=week,sample=case --lower usd"
 
 # Whoever weighs the tasks of a suite wants two samples of each.
 _SUITES = {"weighs_tasks": True, "tests": True}
@@ -529,6 +530,45 @@ COMMANDS = (
             (
                 "Every case, for a spreadsheet:",
                 f"riskrank diff {_CLASSIFIERS} --metric correct --pair lda:logistic --format csv",
+            ),
+        ),
+    ),
+    Command(
+        name="trend",
+        short="Follow an evaluation over many runs: what got worse, since when, and which cases flip.",
+        words=f"""Compare every run with a baseline and with the run before, on the samples both have.
+
+        Each file is a run, in the natural order of their names (run2 before run10), or
+        {option("columns", "run=COL")} names the column of the runs. Looks after every run err no more often
+        together than one does: the j-th spends alpha/(j(j + 1)).""",
+        settings="studies.trend.options:TrendSettings",
+        study="trend.study:trend",
+        papers=(
+            Paper(
+                schema="trend",
+                documents="trend.document:TrendDocument",
+                view="trend.screen.first",
+                figures="trend.figures",
+            ),
+        ),
+        pictures=("trend",),
+        needs={"allow_constant": True, "min_models": 1},
+        reading="asked.baseline:GateReading",
+        lacks=("group_by", "weight", "time", "folds", "noise", "task_weight", "most_unshared", *_OF_JUDGES),
+        refused=("unpaired",),
+        output="asked.output:TestedOutputOptions",
+        formats=("junit",),
+        scores="RUN...",
+        scores_words="A file a run, in any form that other commands read; LABEL=PATH names its models.",
+        own=True,
+        examples=(
+            (
+                "Twenty weeks of one assistant, in one table:",
+                f"riskrank trend {_WEEKS}",
+            ),
+            (
+                "The same as a gate that fails where the last week is shown to be worse:",
+                f"riskrank trend {_WEEKS} --fail-on worse --inconclusive pass --format json",
             ),
         ),
     ),

@@ -16,6 +16,14 @@ from riskrank.shown.sections import spelled_sections
 from riskrank.shown.view import first_screen, spelled
 from riskrank.studies.document import Document
 
+# What writes a document as JUnit.
+_JUNIT = {
+    "diff": "riskrank.studies.diff.screen.junit:to_junit",
+    "gate": "riskrank.studies.gate.screen.junit:to_junit",
+    "gate-samples": "riskrank.studies.gate.screen.junit:samples_to_junit",
+    "trend": "riskrank.studies.trend.screen.junit:to_junit",
+}
+
 
 def render(
     document: Document,
@@ -59,11 +67,8 @@ def render(
         page = import_module("riskrank.shown.page.page")
         return str(page.to_page(document, flags=flags)).encode("utf-8")
     if kind == "junit":
-        if document.schema == "diff":
-            return bytes(import_module("riskrank.studies.diff.screen.junit").to_junit(document))
-        gates = import_module("riskrank.studies.gate.screen.junit")
-        samples = document.schema == "gate-samples"
-        return bytes(gates.samples_to_junit(document) if samples else gates.to_junit(document))
+        module, _, writer = _JUNIT[document.schema].partition(":")
+        return bytes(getattr(import_module(module), writer)(document))
     if kind == "csv":
         return to_csv(document, safe=csv_safe).encode("utf-8")
     writers = {"json": to_json, "jsonl": to_jsonl}

@@ -98,6 +98,10 @@ MIXES = {
     "report": ("--no-test --copa --title Mine",),
     "check": ("--lower f1", "--columns sample=sample+half", "judged.csv --wide --human people --judge judge"),
 }
+MIXES["trend"] = (
+    "weeks.csv --columns run=week --baseline 2",
+    "weeks.csv --columns run=week --metric acc --explain",
+)
 DIRECTIONS = "--higher *"
 # A command that has no mix of its own, as a new one, is asked for what it does by default.
 MIXES |= {row.name: ("",) for row in COMMANDS if row.python and row.name not in {"convert", *MIXES}}
@@ -121,6 +125,8 @@ def tables(tmp_path, monkeypatch):
     ]
     table = pl.DataFrame(rows)
     table.write_csv("t.csv")
+    weeks = [table.with_columns(pl.col("score").round(week), week=week) for week in (1, 2, 10)]
+    pl.concat([*weeks[:2], weeks[2].with_columns(pl.col("score") - 1)]).write_csv("weeks.csv")
     # Six tasks of 2 to 7 samples, 24 of 27 there.
     starts = [0, 2, 5, 9, 14, 18]
     tasks = [f"t{sum(int(row['sample'][1:]) >= start for start in starts)}" for row in rows]

@@ -42,6 +42,7 @@ LINES = [
     "portfolio draws.csv --repeats draws",
     "power normal:2,1 normal:0,1 --sizes 20 --simulations 3 --resamples 40",
     "power t.csv --sizes 20 --simulations 3 --resamples 40 --pair A:C",
+    "trend t.csv u.csv --higher *",
     "check t.csv",
     "check broken.csv",
     "convert verdicts v.csv",
@@ -75,6 +76,7 @@ def files(write, make_scores, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     frame = make_scores()
     write("t.csv", frame.with_columns(half=frame["sample"].str.slice(1).cast(int) % 2))
+    write("u.csv", make_scores())
     write("few.csv", make_scores(n=12))
     write("v.csv", VERDICTS)
     rows = [f"{m},{s},acc,{d},{(s * 7 + d) % 5}" for m in "AB" for s in range(4) for d in range(2)]

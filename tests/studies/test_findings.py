@@ -25,6 +25,7 @@ MADE = {
     "gsd": lambda: rr.gsd(TABLE, **OPTIONS, jobs=1, resamples=20, digits=1, metric=["q"]),
     "copa": lambda: rr.copa(TABLE, **OPTIONS),
     "untested": lambda: rr.copa(TABLE, **OPTIONS, no_test=True),
+    "trend": lambda: rr.trend([TABLE, TABLE | {"q": TABLE["r"]}], **OPTIONS, jobs=1),
     "diff": lambda: rr.diff(TABLE, **OPTIONS, pair="a:b"),
 }
 

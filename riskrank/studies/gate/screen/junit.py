@@ -21,7 +21,7 @@ def to_junit(document: GateDocument) -> bytes:
     """Write a test case a claim."""
     cases = [
         TestCase(
-            _kind(row.verdict, document.inconclusive),
+            kind_of(row.verdict, document.inconclusive),
             f"riskrank.gate.{row.claim}",
             row.name,
             row_sentence(row, document.metrics),
@@ -52,7 +52,7 @@ def samples_to_junit(document: SampleDocument) -> bytes:
     """Write a test case a sample."""
     cases = [
         TestCase(
-            _kind(row.verdict, document.inconclusive),
+            kind_of(row.verdict, document.inconclusive),
             "riskrank.gate.each-sample",
             row.name,
             row.sentence,
@@ -63,7 +63,8 @@ def samples_to_junit(document: SampleDocument) -> bytes:
     return junit("riskrank gate", cases)
 
 
-def _kind(verdict: str, inconclusive: str | None) -> str:
+def kind_of(verdict: str, inconclusive: str | None) -> str:
+    """What a test case is by its answer, and by what an inconclusive one counts as."""
     if verdict == FAIL:
         return "failure"
     if verdict == INCONCLUSIVE:

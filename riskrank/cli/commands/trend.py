@@ -1,0 +1,24 @@
+"""``riskrank trend``: every file is a run, and its exit status may be its answer."""
+
+from __future__ import annotations
+
+from riskrank.cli.call import Call
+from riskrank.cli.session import Session, settled
+from riskrank.scores.table.runs import read_runs
+from riskrank.studies.trend.study import trend
+
+
+def run(call: Call) -> None:
+    """Read the runs one by one, and compare them."""
+    session, settings = Session(call), settled(call)
+    runs = read_runs(
+        call.scores,
+        call.reading,
+        session.environment.stdin,
+        baseline=settings.baseline,
+        anchors=settings.anchors,
+    )
+    document = trend(runs, settings)
+    session.finish(document)
+    if document.failed is not None:
+        raise document.failed

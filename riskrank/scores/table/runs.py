@@ -1,0 +1,254 @@
+"""Runs of one evaluation in their order: a table a file, or a table a value of the column that names the run.
+
+A fixed set that was scored in each run is read the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+import polars as pl
+
+from riskrank.asked.reading import ReadOptions
+from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.scores.files.paths import exists, labelled_paths
+from riskrank.scores.files.source import Source
+from riskrank.scores.table.reading import read_frame
+from riskrank.scores.table.score_table import ScoreTable, checked_table
+from riskrank.scores.table.scores import Scores, renamed, select
+
+RUN = "run"
+"""Column that names the run, in a fixed set where nobody says otherwise."""
+_SUFFIXES = re.compile(r"(\.(csv|tsv|parquet|jsonl?|ndjson|xlsx|sqlite|db|duckdb|eval|log|gz|zst))+$")
+_FIXED = "fixed set"
+
+Tables = tuple[ScoreTable, ...]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs in their order.
+
+    Attributes
+    ----------
+    tables : mapping of str to tuple of ScoreTable
+        By the name of the run one of all metrics, or one a metric where they were scored on other samples.
+    baseline : str
+        The run others are compared with.
+    anchors : mapping of str to mapping of str to tuple of ScoreTable
+        By metric the fixed set as each run scored it.
+    """
+
+    tables: Mapping[str, Tables]
+    baseline: str
+    anchors: Mapping[str, Mapping[str, Tables]] = field(default_factory=dict)
+
+
+def read_runs(
+    paths: Sequence[str | Source],
+    options: ReadOptions,
+    stdin: BinaryIO | None = None,
+    *,
+    baseline: str | None = None,
+    anchors: Mapping[str, str] | None = None,
+) -> Runs:
+    """Read every run by itself.
+
+    Parameters
+    ----------
+    paths, options, stdin
+        As for `read_scores`; ``run=COL`` among the columns says that a table holds several runs.
+    baseline : str, optional
+        A run, or a file of scores that stand before all runs; the first run by default.
+    anchors : mapping of str to str, optional
+        By metric the file of the fixed set.
+
+    Raises
+    ------
+    UsageError
+        If a run is given twice, there is only one, or the baseline is none of them.
+    InputError
+        If a table cannot be used.
+    """
+    columns, unpaired = options.columns, options.unpaired
+    column, options = _run_column(options)
+    # Models of a run are compared with themselves: each may have samples of its own.
+    options = replace(options, unpaired=True)
+    if column is None:
+        tables = _of_files(paths, options, stdin)
+    else:
+        tables = _of_column(_with_runs(paths, options, column, stdin), column)
+        baseline = _run_of(baseline, column) if baseline is not None else None
+    if baseline is not None and baseline not in tables:
+        if not exists(baseline):
+            raise UsageError(
+                f"{option('baseline', baseline)} is neither a run nor a file",
+                found=f"the runs are {listing(tables)}",
+                hint="name one of these, or a file of scores that stands before all of them",
+            )
+        before = _name_of(baseline)
+        tables = {before: _apart(read_frame([baseline], options)), **tables}
+        baseline = before
+    if len(tables) < 2:
+        raise UsageError(
+            "a trend takes two runs or more",
+            found=f"{len(tables)}: {listing(tables)}",
+            hint=f"give a file a run, as in runs/*.csv, or name the column of the runs: "
+            f"{option('columns', 'run=COL')}",
+        )
+    fixed = {
+        metric: _fixed_set(metric, path, options, column or RUN, tables)
+        for metric, path in (anchors or {}).items()
+    }
+    told = {
+        name: tuple(
+            replace(one, options=replace(one.options, columns=columns, unpaired=unpaired)) for one in run
+        )
+        for name, run in tables.items()
+    }
+    return Runs(told, baseline or next(iter(told)), fixed)
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """Key of names in the order people count: run2 before run10."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
+def _run_column(options: ReadOptions) -> tuple[str | None, ReadOptions]:
+    """The column that names runs, and the other columns that were named."""
+    parts = (options.columns or "").split(",")
+    found = [part.partition("=")[2].strip() for part in parts if part.partition("=")[0].strip() == RUN]
+    others = ",".join(part for part in parts if part.partition("=")[0].strip() != RUN)
+    return (found[0] if found else None), replace(options, columns=others or None)
+
+
+def _of_files(
+    paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None
+) -> dict[str, Tables]:
+    """A run a file, in the natural order of names; frames have none, and stay in theirs."""
+    found: list[tuple[str, str | Source]] = []
+    files: list[tuple[str | None, str]] = []
+    for path in paths:
+        if isinstance(path, str):
+            files += labelled_paths(path, folders=options.from_ is not None)
+        else:
+            found.append((f"run {len(found) + 1}", path))
+    names = _names_of([path for _, path in files])
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise UsageError(
+            f"the run {twice[0]} is given twice",
+            found=listing([path for name, (_, path) in zip(names, files, strict=True) if name == twice[0]]),
+            hint="give every run once: a second look at the same scores tells nothing new",
+        )
+    inputs = [path if label is None else f"{label}={path}" for label, path in files]
+    found += sorted(zip(names, inputs, strict=True), key=lambda one: natural(one[0]))
+    return {name: _apart(read_frame([path], options, stdin)) for name, path in found}
+
+
+def _names_of(paths: Sequence[str]) -> list[str]:
+    """What tells the files apart: their names, or the folders they are in where all have one name."""
+    parts = [(*PurePosixPath(path).parent.parts, _name_of(path)) for path in paths]
+    while len(parts) > 1 and len({one[-1] for one in parts}) == 1 and all(len(one) > 1 for one in parts):
+        if len(set(parts)) == 1:
+            break
+        parts = [one[:-1] for one in parts]
+    short = [one[-1] for one in parts]
+    return short if len(set(short)) == len(set(parts)) else ["/".join(one) for one in parts]
+
+
+def _name_of(path: str) -> str:
+    name = Path(path).name
+    return _SUFFIXES.sub("", name) or name
+
+
+def _run_of(value: str, column: str) -> str:
+    """Name of the run that a value of the column stands for; of a bare number with what is counted."""
+    return f"{column} {value}" if value.isdecimal() else value
+
+
+def _of_column(scores: Scores, column: str) -> dict[str, Tables]:
+    """A run a value of the column, each a table of the models and metrics it has."""
+    return {
+        _run_of(name, column): _apart(_narrowed(scores, pl.col("group") == name))
+        for name in sorted(scores.names("group"), key=natural)
+    }
+
+
+def _narrowed(scores: Scores, kept: pl.Expr) -> Scores:
+    """Some rows, with the models and metrics that are left, out of their groups."""
+    part = scores.only(kept)
+    used = {role: part.frame[role].unique().sort().cast(pl.String) for role in ("model", "metric")}
+    frame = part.frame.with_columns(
+        *(renamed(part.frame[role], names) for role, names in used.items()),
+        group=pl.lit(None, dtype=pl.Null),
+    )
+    return replace(part, frame=frame, options=replace(part.options, group_by=None))
+
+
+def _apart(scores: Scores) -> Tables:
+    """One table of all metrics of a run, else one a metric: each has samples of its own."""
+    try:
+        return (checked_table(scores),)
+    except InputError:
+        chosen = select(scores)
+        if len(chosen.metrics) < 2:
+            raise
+        apart = replace(chosen, options=replace(chosen.options, metric=(), models=()))
+        return tuple(checked_table(_narrowed(apart, pl.col("metric") == one)) for one in chosen.metrics)
+
+
+def _with_runs(
+    paths: Sequence[str | Source], options: ReadOptions, column: str, stdin: BinaryIO | None = None
+) -> Scores:
+    """Scores in groups, which are runs.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, or it was taken for a part of the samples' names.
+    """
+    try:
+        return read_frame(paths, replace(options, group_by=column), stdin)
+    except InputError as error:
+        if option("group_by", column) not in error.what and "to group by" not in error.what:
+            raise
+        named = f"run={column},sample=COL"
+        raise InputError(
+            f"{error.what.partition(': ')[0]}: no column '{column}' that names runs",
+            found=error.found,
+            hint=f"name it and the column of the samples: {option('columns', named)}",
+        ) from None
+
+
+def _fixed_set(
+    metric: str, path: str, options: ReadOptions, column: str, runs: Mapping[str, Tables]
+) -> dict[str, Tables]:
+    """The fixed set as each run scored it.
+
+    Raises
+    ------
+    InputError
+        If a run did not score it.
+    """
+    asked = replace(options, metric=(metric,), models=())
+    found = _of_column(_with_runs([f"{_FIXED}={path}"], asked, column), column)
+    lacking = [name for name in runs if name not in found]
+    if lacking:
+        raise InputError(
+            f"{option('anchor', f'{metric}={path}')}: {listing(lacking)} did not score the fixed set",
+            found=f"its column {column} has {listing(found)}",
+            hint="score the same answers anew in every run, and name the runs there as here",
+        )
+    return {name: found[name] for name in runs}
+
+
+def inputs_of(tables: Iterable[ScoreTable]) -> list[dict[str, object]]:
+    """Files of all runs, each once."""
+    return [vars(one) for one in dict.fromkeys(chain(*(table.inputs for table in tables)))]

@@ -1,0 +1,1 @@
+"""What changed over many runs of one evaluation: the room of ``trend``."""

@@ -1,0 +1,275 @@
+"""Runs compared on the samples they share: differences with their answers, look by look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from riskrank.engine.changes.runs_in_order import SHARES, evidence_of, family_of_look
+from riskrank.engine.evidence.bounds import either_way
+from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.evidence.johnson import MeanDifference, mean_difference
+from riskrank.engine.family import Family, Side
+from riskrank.engine.sampling.design import FEWEST_SAMPLES
+from riskrank.engine.types import Floats, Integers
+from riskrank.errors import InputError, listing, option
+from riskrank.scores.table.runs import Runs, Tables
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.gate.document import known
+from riskrank.studies.metric_means import MetricMeans, metric_means
+from riskrank.studies.trend.document import BETTER, MOVED, OPEN, WORSE, TrendRow
+from riskrank.studies.units import units_of
+
+_WORDS = {Side.SHOWN: BETTER, Side.OPEN: OPEN, Side.REFUTED: WORSE}
+
+# Metric and model, whose runs are one line.
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class RunColumn:
+    """One model on one metric in one run.
+
+    Attributes
+    ----------
+    table : ScoreTable
+    model, metric : int
+    """
+
+    table: ScoreTable
+    model: int
+    metric: int
+
+    @cached_property
+    def samples(self) -> Integers:
+        """Distinct samples, as numbers of the table."""
+        return np.unique(self.table.row_samples[self.model])
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of these."""
+        return tuple(self.table.samples[at] for at in self.samples.tolist())
+
+    def values(self, *, best: bool = False) -> Floats:
+        """Scores, larger is better; what is missing at its best or worst where both are known."""
+        ends = self.table.best if best and self.table.best is not None else self.table.values
+        return ends[self.model][:, self.metric]
+
+    def of(self, shared: Mapping[str, int], units: Integers, *, best: bool) -> tuple[Floats, Integers]:
+        """Scores of shared samples with the unit each is drawn in, the units in their order."""
+        place = np.array([shared.get(name, -1) for name in self.table.samples], dtype=np.int64)
+        rows = place[self.table.row_samples[self.model]]
+        kept = rows >= 0
+        unit = units[rows[kept]]
+        order = np.argsort(unit, kind="stable")
+        return self.values(best=best)[kept][order], unit[order]
+
+    def units(self, shared: Mapping[str, int]) -> Integers:
+        """The cluster of each shared sample, or the sample itself, numbered without gaps."""
+        if self.table.cluster_names is None:
+            return np.arange(len(shared))
+        found = np.zeros(len(shared), dtype=np.int64)
+        for sample, cluster in zip(
+            self.table.row_samples[self.model].tolist(), self.table.clusters[self.model].tolist(), strict=True
+        ):
+            if (at := shared.get(self.table.samples[sample])) is not None:
+                found[at] = cluster
+        return np.unique(found, return_inverse=True)[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A run and what it is compared with; what is missing against the new one, and in its favour."""
+
+    shared: int
+    against: MeanDifference
+    in_favour: MeanDifference
+
+    @classmethod
+    def of(cls, new: RunColumn, old: RunColumn) -> Pair | None:
+        """The two on the samples both have; None of too few to tell anything."""
+        theirs = set(old.names)
+        shared = {name: at for at, name in enumerate(name for name in new.names if name in theirs)}
+        if len(shared) < FEWEST_SAMPLES:
+            return None
+        units = new.units(shared)
+
+        def difference(best: bool) -> MeanDifference:
+            both = new.of(shared, units, best=best), old.of(shared, units, best=not best)
+            return mean_difference(*both, paired=True)
+
+        worst = difference(best=False)
+        exact = new.table.best is None and old.table.best is None
+        return cls(len(shared), worst, worst if exact else difference(best=True))
+
+
+def evidence_of_pairs(pairs: Sequence[Pair]) -> Evidence:
+    """What shared samples say of "the new run is better", whatever is missing."""
+    against = evidence_of([one.against for one in pairs])
+    if all(one.against is one.in_favour for one in pairs):
+        return against
+    return either_way(against, evidence_of([one.in_favour for one in pairs]))
+
+
+def columns_of(tables: Mapping[str, Tables]) -> dict[str, dict[Key, RunColumn]]:
+    """By run every model and metric it has."""
+    return {
+        run: {
+            (metric.name, model): RunColumn(table, at, number)
+            for table in run_tables
+            for number, metric in enumerate(table.metrics)
+            for at, model in enumerate(table.models)
+        }
+        for run, run_tables in tables.items()
+    }
+
+
+def stretches(fixed: Mapping[str, Tables], family: Family) -> dict[str, int]:
+    """Runs numbered by the ruler they were measured with: a new one where the fixed set is shown to change.
+
+    Raises
+    ------
+    InputError
+        If two runs share too little of the fixed set.
+    """
+    columns, runs = columns_of(fixed), [*fixed]
+    found, start = {runs[0]: 0}, runs[0]
+    for look, run in enumerate(runs[1:], 1):
+        before = columns[start]
+        pairs = [Pair.of(new, before[key]) for key, new in columns[run].items() if key in before]
+        enough = [pair for pair in pairs if pair is not None]
+        if not enough:
+            raise InputError(
+                f"the fixed set has fewer than {FEWEST_SAMPLES} samples that both {start} and {run} scored",
+                found=f"{run} scored {listing(next(iter(columns[run].values())).names, 3)}",
+                hint=f"score the same answers anew in every run, and give them the same names: "
+                f"{option('columns', 'sample=…')}",
+            )
+        sides = family_of_look(family, look, 1.0).answer(evidence_of_pairs(enough)).side
+        if sides.any():
+            start = run
+        found[run] = found[runs[look - 1]] + bool(sides.any())
+    return found
+
+
+def compared(runs: Runs, family: Family) -> tuple[list[TrendRow], dict[str, list[str]]]:
+    """A row a run, metric and model, and the runs at which a ruler moved.
+
+    Raises
+    ------
+    InputError
+        If a run shares fewer than 10 samples with the baseline.
+    """
+    columns, order = columns_of(runs.tables), [*runs.tables]
+    rulers = {metric: stretches(fixed, family) for metric, fixed in runs.anchors.items()}
+    looks = {run: at for at, run in enumerate([one for one in order if one != runs.baseline], 1)}
+    rows: list[TrendRow] = []
+    before: dict[Key, str] = {}
+    for run in order:
+        here = columns[run]
+        others: dict[str, dict[Key, str]] = {
+            "baseline": {
+                key: runs.baseline for key in here if key in columns[runs.baseline] and run != runs.baseline
+            },
+            "last": {key: before[key] for key in here if key in before},
+        }
+        answers = {
+            name: _answers(
+                run, columns, others[name], rulers, family_of_look(family, looks.get(run, 1), share)
+            )
+            for name, share in SHARES.items()
+        }
+        if run != runs.baseline and not answers["baseline"]:
+            raise _nothing_shared(run, runs.baseline, columns)
+        means = {one.name: one for table in runs.tables[run] for one in metric_means(table)}
+        rows += [_row(run, key, column, means[key[0]], answers) for key, column in here.items()]
+        before |= dict.fromkeys(here, run)
+    moved = {
+        metric: [run for one, run in pairwise(order) if found[run] > found[one]]
+        for metric, found in rulers.items()
+    }
+    return rows, moved
+
+
+def _nothing_shared(run: str, baseline: str, columns: Mapping[str, Mapping[Key, RunColumn]]) -> InputError:
+    here, there = (next(iter(columns[one].values())) for one in (run, baseline))
+    models = [listing(dict.fromkeys(model for _, model in columns[one]), 3) for one in (run, baseline)]
+    same = any(key in columns[baseline] for key in columns[run])
+    return InputError(
+        f"{run} and {baseline} share no model and metric with {FEWEST_SAMPLES} samples that both scored",
+        found=f"{run} has the samples {listing(here.names, 3)}, {baseline} {listing(there.names, 3)}"
+        if same
+        else f"{run} has the models {models[0]}, {baseline} {models[1]}",
+        hint=f"leave the run out, or say what samples are: {option('columns', 'sample=…')}"
+        if same
+        else "give models that change their names one: write bot=PATH for every run",
+    )
+
+
+# Difference, both ends of its interval, the answer, and how many samples are shared.
+Answer = tuple[Any, ...]
+
+
+def _answers(
+    run: str,
+    columns: Mapping[str, Mapping[Key, RunColumn]],
+    others: Mapping[Key, str],
+    rulers: Mapping[str, Mapping[str, int]],
+    family: Family,
+) -> dict[Key, Answer]:
+    """Difference, interval and answer of every line that there is something to compare of; one family."""
+    pairs = {key: Pair.of(columns[run][key], columns[other][key]) for key, other in others.items()}
+    found = {key: pair for key, pair in pairs.items() if pair is not None}
+    if not found:
+        return {}
+    ruler = [rulers.get(metric, {}) for metric, _ in found]
+    across = [one.get(run) != one.get(others[key]) for key, one in zip(found, ruler, strict=True)]
+    evidence = evidence_of_pairs([*found.values()])
+    answers = family.answer(evidence, ~np.array(across))
+    told = {}
+    for at, (key, pair) in enumerate(found.items()):
+        units = units_of(key[0], columns[run][key].table.metrics)
+        low, high = units.interval(answers.low[at], answers.high[at])
+        ends = [None if end is None else known(float(end)) for end in (low, high)]
+        answer = MOVED if across[at] else _WORDS[Side(answers.side[at])]
+        told[key] = (float(units.of(evidence.estimate[at])), *ends, answer, pair.shared)
+    return told
+
+
+def _row(
+    run: str, key: Key, column: RunColumn, mean: MetricMeans, answers: Mapping[str, Mapping[Key, Answer]]
+) -> TrendRow:
+    told = {name: answers[name].get(key, (None,) * 5) for name in SHARES}
+    ends = ("", "_low", "_high", "_answer")
+    fields = {
+        f"against_{name}{end}": value for name in SHARES for end, value in zip(ends, told[name], strict=False)
+    }
+    scored = next((one for one in column.table.scored if (one.metric, one.model) == key), None)
+    count = len(column.samples)
+    low, high = (float(end[column.model]) for end in mean.ends)
+    return TrendRow(
+        run=run,
+        metric=key[0],
+        model=key[1],
+        mean=float(mean.mean[column.model]),
+        low=low,
+        high=high,
+        **fields,
+        scored=count if scored is None else scored.scored,
+        samples=count if scored is None else scored.total,
+        samples_shared=told["baseline"][4] or told["last"][4],
+        direction="lower" if mean.lower else "higher",
+    )
+
+
+def line_rows(rows: Sequence[TrendRow]) -> Iterator[tuple[Key, list[TrendRow]]]:
+    """Rows of each metric and model, in the order of the runs."""
+    found: dict[Key, list[TrendRow]] = {}
+    for row in rows:
+        found.setdefault((row.metric, row.model), []).append(row)
+    yield from found.items()

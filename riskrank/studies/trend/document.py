@@ -1,0 +1,182 @@
+"""What a trend says: a row a run, metric and model; a line a metric and model; cases that flip."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from riskrank.engine.family import Family
+from riskrank.errors import RiskrankError
+from riskrank.studies.document import Document
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS
+
+WORSE, BETTER, OPEN, MOVED = "worse", "better", "open", "ruler-moved"
+WAS_WORSE = "was-worse"
+"""Of a line: an earlier run was shown to be worse, and no recovery is in sight."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrendRow:
+    """One model on one metric in one run; numbers in the units and the direction of the file.
+
+    Differences are to the baseline and to the run before, on shared samples; None where there is nothing to
+    compare with.
+    """
+
+    run: str
+    metric: str
+    model: str
+    mean: float
+    low: float
+    high: float
+    against_baseline: float | None
+    against_baseline_low: float | None
+    against_baseline_high: float | None
+    against_baseline_answer: str | None
+    against_last: float | None
+    against_last_low: float | None
+    against_last_high: float | None
+    against_last_answer: str | None
+    scored: int
+    samples: int
+    samples_shared: int | None
+    direction: str
+
+    @property
+    def failed(self) -> float:
+        """Share of the samples that have no score."""
+        return 1 - self.scored / self.samples
+
+    @property
+    def loss(self) -> float:
+        """How much worse than the baseline it is, below 0 where better."""
+        change = self.against_baseline or 0.0
+        return change if self.direction == "lower" else -change
+
+
+@dataclass(frozen=True, slots=True)
+class TrendCase:
+    """A case that flips between runs of one model, or was lost for good since a run."""
+
+    metric: str
+    model: str
+    sample: str
+    runs: int
+    passed: int
+    flips: int
+    lost_since: str | None
+    p_value: float
+    p_adjusted: float
+    shown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TrendLine:
+    """All runs of one model on one metric.
+
+    Attributes
+    ----------
+    state : {"worse", "was-worse", "better", "open", "ruler-moved"}
+        Of the last run against the baseline.
+    drop : bool
+        Whether the last run is shown to be worse than the run before.
+    since : str or None
+        The first of the runs, each below the baseline, that was shown to be worse.
+    shown : TrendRow or None
+        The last of these that was shown.
+    cases, flaky, lost : int or None
+        Cases; those that flip twice or more; those shown to be lost for good. None where scores are not all
+        0 or 1.
+    flip_share : float or None
+        Share of cases that flip from a run to the next, where the model is not shown to have changed.
+    """
+
+    metric: str
+    model: str
+    state: str
+    drop: bool
+    rows: Sequence[TrendRow]
+    since: str | None = None
+    shown: TrendRow | None = None
+    cases: int | None = None
+    flaky: int | None = None
+    lost: int | None = None
+    flip_share: float | None = None
+
+    @property
+    def last(self) -> TrendRow:
+        """The last run that has it."""
+        return self.rows[-1]
+
+    @property
+    def verdict(self) -> str:
+        """What a gate says of it: a loss that is shown fails, one that is open is inconclusive."""
+        if self.state == WORSE or self.drop:
+            return FAIL
+        return INCONCLUSIVE if self.state in (WAS_WORSE, MOVED) else PASS
+
+    def entry(self) -> dict[str, Any]:
+        """The line as an entry of ``meta``."""
+        found = {name: getattr(self, name) for name in self.__slots__ if name not in ("rows", "shown")}
+        return found | {"last_shown": None if self.shown is None else self.shown.run}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrendDocument(Document[TrendRow]):
+    """Means of all runs, what changed, and since when.
+
+    Attributes
+    ----------
+    runs : sequence of str
+        In their order.
+    baseline : str
+    lines : sequence of TrendLine
+    found_cases : sequence of TrendCase
+        Those that flip or were lost for good, the surest first.
+    cases : int
+        How many to show.
+    moved : mapping of str to sequence of str
+        By metric with a fixed set the runs at which its ruler moved.
+    family : Family
+    outcome : {"pass", "fail", "inconclusive"}
+        The last run is shown to be worse on a line; a line is open after a loss, or as its ruler moved.
+    failed : RiskrankError or None
+        What the run of the command ends with.
+    inconclusive : {"pass", "fail"} or None
+    """
+
+    schema: ClassVar[str] = "trend"
+    row_type: ClassVar[type] = TrendRow
+
+    runs: Sequence[str]
+    baseline: str
+    lines: Sequence[TrendLine]
+    found_cases: Sequence[TrendCase]
+    cases: int
+    moved: Mapping[str, Sequence[str]]
+    family: Family
+    outcome: str
+    failed: RiskrankError | None = None
+    inconclusive: str | None = None
+
+    @property
+    def question(self) -> str:
+        """What it answers."""
+        return f"What changed from {self.baseline} to {self.runs[-1]}?"
+
+    @property
+    def certainty(self) -> str:
+        """The outcome."""
+        return self.outcome
+
+    def meta(self) -> Mapping[str, Any]:
+        """Runs, lines and cases."""
+        return {
+            "outcome": self.outcome,
+            "runs": list(self.runs),
+            "baseline": self.baseline,
+            "ruler_moved": {metric: list(runs) for metric, runs in self.moved.items()},
+            "lines": [line.entry() for line in self.lines],
+            "cases": [asdict(case) for case in self.found_cases],
+        }

@@ -1,0 +1,92 @@
+"""What changed over the runs, the gravest first, and how each kind of finding is said."""
+
+from __future__ import annotations
+
+from riskrank.engine.family import Side
+from riskrank.studies.findings import Finding, Sentences
+from riskrank.studies.trend.document import (
+    BETTER,
+    MOVED,
+    OPEN,
+    WAS_WORSE,
+    WORSE,
+    TrendDocument,
+    TrendLine,
+    TrendRow,
+)
+from riskrank.studies.trend.words import line_sentence
+from riskrank.studies.wording import names, percent
+
+# From this share on failures are told.
+_FAILED = 0.05
+_DROPPED = "worse-than-before"
+# Kinds of findings on a line, the gravest first, with the answer that each is.
+_ANSWERS = {
+    WORSE: Side.REFUTED,
+    _DROPPED: Side.REFUTED,
+    WAS_WORSE: Side.OPEN,
+    MOVED: None,
+    BETTER: Side.SHOWN,
+}
+
+
+def trend_findings(document: TrendDocument) -> list[Finding]:
+    """Losses first, then rulers that moved, gains, and scores that failed."""
+    number = {model: at for at, model in enumerate(document.provenance.models)}
+    found = [
+        Finding(kind=MOVED, on=metric, figures={"times": len(runs)})
+        for metric, runs in document.moved.items()
+        if runs
+    ]
+    for line in document.lines:
+        kind = _DROPPED if line.drop and line.state != WORSE else line.state
+        models = (number[line.model],)
+        if kind not in (OPEN, MOVED):
+            row, of = line.shown or line.last, "last" if kind == _DROPPED else "baseline"
+            figures, answer = _figures(row, of), _ANSWERS[kind]
+            found.append(Finding(kind=kind, models=models, on=line.metric, figures=figures, answer=answer))
+        if line.last.run == document.runs[-1] and line.last.failed >= _FAILED:
+            share = {"share": line.last.failed}
+            found.append(Finding(kind="scores-failed", models=models, on=line.metric, figures=share))
+    order = [*_ANSWERS, "scores-failed"]
+    found.sort(key=lambda one: order.index(one.kind))
+    grave = any(one.kind in (WORSE, _DROPPED, WAS_WORSE, MOVED) for one in found)
+    return found if grave else [Finding(kind="level", answer=Side.OPEN), *found]
+
+
+def _figures(row: TrendRow, of: str) -> dict[str, float]:
+    """A difference with the ends of its interval that are known."""
+    parts = {end: getattr(row, f"against_{of}{end}") for end in ("", "_low", "_high")}
+    return {f"difference{end}": value for end, value in parts.items() if value is not None}
+
+
+def _of_line(finding: Finding, document: TrendDocument) -> str:
+    return f"{line_sentence(_line(finding, document))}."
+
+
+def _line(finding: Finding, document: TrendDocument) -> TrendLine:
+    model = document.provenance.models[finding.models[0]]
+    return next(line for line in document.lines if (line.metric, line.model) == (finding.on, model))
+
+
+def _level(_: Finding, document: TrendDocument) -> str:
+    last, better = document.runs[-1], any(line.state == BETTER for line in document.lines)
+    rest = "" if better else " or better"
+    return f"Nothing is shown to be worse{rest} in {last} than in {document.baseline}."
+
+
+def _moved(finding: Finding, document: TrendDocument) -> str:
+    at = names(list(document.moved[finding.on]))
+    return f"The ruler of {finding.on} moved at {at}, as its fixed set shows: nothing is claimed across that."
+
+
+def _failed(finding: Finding, document: TrendDocument) -> str:
+    share, model = percent(finding.figures["share"]), document.provenance.models[finding.models[0]]
+    return f"{share} of the scores of {model} on {finding.on} failed in {document.runs[-1]}."
+
+
+SENTENCES: Sentences[TrendDocument] = Sentences(
+    dict.fromkeys((WORSE, _DROPPED, WAS_WORSE, BETTER), _of_line)
+    | {MOVED: _moved, "scores-failed": _failed, "level": _level}
+)
+"""How each kind of finding is said."""

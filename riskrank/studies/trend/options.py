@@ -1,0 +1,86 @@
+"""Which run others are compared with, how sure answers have to be, and what fails a build."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from riskrank.asked.option import METHOD, TESTS, Settings, ask
+from riskrank.asked.resampling import CORRECTIONS, check_level
+from riskrank.errors import UsageError, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrendSettings(Settings):
+    """What runs are compared with, and how sure answers have to be."""
+
+    PANEL: ClassVar[str] = METHOD
+
+    baseline: str | None = ask(
+        None,
+        "The run that others are compared with, or a file of scores that stand before all runs.",
+        metavar="RUN",
+        unset="the first run",
+    )
+    anchor: tuple[str, ...] = ask(
+        (),
+        "A fixed set that was scored in each run, with a column run: where its scores change, the ruler of "
+        "the metric moved, and nothing is claimed across it.",
+        metavar="METRIC=FILE",
+    )
+    cases: int | None = ask(
+        None, "Cases to show that flip, or were lost for good.", metavar="N", unset="what has room", least=0
+    )
+    fail_on: str | None = ask(
+        None,
+        "Exit as a gate does: 1 if the last run is shown to be worse, 4 if that is open after a loss or as "
+        "the ruler moved.",
+        choices=("worse",),
+        unset="never fail",
+        panel=TESTS,
+    )
+    inconclusive: str | None = ask(
+        None,
+        f"With {option('fail_on', 'worse')}: what counts as open.",
+        choices=("pass", "fail"),
+        unset="an outcome of its own: exit status 4",
+        panel=TESTS,
+        common=False,
+    )
+    alpha: float = ask(
+        0.05, "Chance of any false 'worse' over all runs there will be.", metavar="LEVEL", panel=TESTS
+    )
+    correction: str = ask(
+        "holm",
+        "Correction for the metrics and models of a run.",
+        choices=CORRECTIONS,
+        common=False,
+        panel=TESTS,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_level(self)
+        for one in self.anchor:
+            metric, _, path = one.partition("=")
+            if (
+                not metric
+                or not path
+                or metric in [other.partition("=")[0] for other in self.anchor if other != one]
+            ):
+                raise UsageError(
+                    f"{option('anchor', one)} names no metric and its file, or a metric twice",
+                    found=one,
+                    hint=f"write {option('anchor', 'METRIC=FILE')}, a metric once",
+                )
+        if self.inconclusive is not None and self.fail_on is None:
+            raise UsageError(
+                f"{option('inconclusive')} is about what fails",
+                found=f"no {option('fail_on', 'worse')}",
+                hint=f"add {option('fail_on', 'worse')}, or leave out {option('inconclusive')}",
+            )
+
+    @property
+    def anchors(self) -> dict[str, str]:
+        """Files of fixed sets by their metrics."""
+        return {metric: path for metric, _, path in (one.partition("=") for one in self.anchor)}

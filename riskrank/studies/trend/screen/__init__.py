@@ -1,0 +1,1 @@
+"""What is shown, from the document alone."""

@@ -1,0 +1,23 @@
+"""A trend as JUnit XML: a test case a metric and model, of the last run."""
+
+from __future__ import annotations
+
+from riskrank.shown.junit import TestCase, junit
+from riskrank.studies.gate.screen.junit import kind_of
+from riskrank.studies.trend.document import TrendDocument
+from riskrank.studies.trend.words import line_sentence
+
+
+def to_junit(document: TrendDocument) -> bytes:
+    """Write a test case a line; what is open after a loss, or as the ruler moved, is what it counts as."""
+    cases = [
+        TestCase(
+            kind_of(line.verdict, document.inconclusive),
+            f"riskrank.trend.{line.metric}",
+            line.model,
+            line_sentence(line),
+            line.verdict,
+        )
+        for line in document.lines
+    ]
+    return junit("riskrank trend", cases, {"runs": str(len(document.runs)), "baseline": document.baseline})

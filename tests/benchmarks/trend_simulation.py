@@ -1,0 +1,61 @@
+"""Forty runs of the same cases, and how often a trend says "worse": falsely, and how soon after a loss.
+
+``python tests/benchmarks/trend_simulation.py`` prints what docs/trend.md says.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import betaincinv
+
+from riskrank.engine.changes.runs_in_order import SHARES, evidence_of, family_of_look
+from riskrank.engine.evidence.johnson import mean_difference
+from riskrank.engine.family import Family
+
+RUNS, CASES, CORRELATION = 40, 400, 0.7
+NEVER = RUNS + 1
+
+
+def passes(rng: np.random.Generator, before: float, after: float, since: int) -> np.ndarray:
+    """Scores of 0 and 1, shape (runs, cases); runs are alike by the cases' difficulty, which is a beta."""
+    spread, rank = 1 / CORRELATION - 1, rng.random(CASES)
+    chances = [betaincinv(p * spread, (1 - p) * spread, rank) for p in (before, after)]
+    return np.array([rng.random(CASES) < chances[run >= since] for run in range(1, RUNS + 1)], dtype=float)
+
+
+def first_worse(scores: np.ndarray, family: Family = Family()) -> int:
+    """The first run that is shown to be worse than the first or than the one before."""
+    units = np.arange(scores.shape[1])
+    for look in range(1, len(scores)):
+        for of, share in SHARES.items():
+            old = scores[0 if of == "baseline" else look - 1]
+            pair = mean_difference((scores[look], units), (old, units), paired=True)
+            if family_of_look(family, look, share).answer(evidence_of([pair])).refuted[0]:
+                return look + 1
+    return NEVER
+
+
+def simulate(tables: int, before: float, after: float, since: int, seed: int = 0) -> np.ndarray:
+    """The first run called worse of every table, shape (tables,)."""
+    streams = np.random.SeedSequence(seed).spawn(tables)
+    return np.array(
+        [first_worse(passes(np.random.default_rng(one), before, after, since)) for one in streams]
+    )
+
+
+def error(share: float, tables: int) -> float:
+    """Monte-Carlo standard error of a share."""
+    return float(np.sqrt(share * (1 - share) / tables))
+
+
+if __name__ == "__main__":
+    TABLES = 1000
+    for p in (0.8, 0.9):
+        share = float((simulate(TABLES, p, p, NEVER) < NEVER).mean())
+        print(f"{p} in all runs: any false 'worse' {share:.3f} ± {error(share, TABLES):.3f}")
+        found = simulate(TABLES, p, p - 0.05, 20, seed=1)
+        soon = float((found <= 24).mean())
+        print(
+            f"{p} to {p - 0.05:.2f} from run 20: shown by run {np.median(found):.0f} (median), by run 24 in "
+            f"{soon:.3f} ± {error(soon, TABLES):.3f}, falsely before in {(found < 20).mean():.3f}"
+        )
