@@ -256,7 +256,7 @@ def test_workflows_pin_what_they_use_and_may_do_nothing_unless_they_say_so():
 def test_workflows_of_the_guide_pin_what_they_use():
     pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
     used = [one for page in pages for one in re.findall(r"uses: (\S+)", page.read_text(encoding="utf-8"))]
-    assert len(used) >= 3
+    assert len(used) >= 2
     assert all(re.fullmatch(r"[\w./-]+@([0-9a-f]{40}|COMMIT)", one) for one in used), used
 
 

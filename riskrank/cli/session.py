@@ -39,6 +39,8 @@ class Session:
         Chosen format of each output file, or the one of stdout.
     named : tuple of str
         Files that are read, which nothing may be written over.
+    written : bool
+        Whether the result is out.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Session:
         environment: Environment = call.context.obj
         output = call.output
         self.call = call
+        self.written = False
         self.scores = call.scores if scores is None else scores
         allowed = (*FORMATS, *call.row.formats) if formats is None else formats
         self.environment = environment
@@ -149,6 +152,22 @@ class Session:
         with bar if shown or self.output.quiet else watched(label, self.say) as move:
             yield move
 
+    @contextmanager
+    def replacing(self, *kept: str | None) -> Iterator[None]:
+        """Take away what an earlier run wrote, but for files that are read, if this one writes nothing.
+
+        Whoever looks at a file afterwards would take the old answer for the new one.
+        """
+        from riskrank.shown.files import remove
+
+        try:
+            yield
+        except BaseException:
+            if not self.written:
+                files = [*self.output.output, *(plot.file for plot in self.plots)]
+                remove(files, [*self.named, *(one for one in kept if one)])
+            raise
+
     def finish(self, document: Document, *, beside: Mapping[str, bytes] | None = None) -> None:
         """Render the result and write it, with files that go beside it: all or none."""
         from riskrank.scores.table.gaps import tells_of_gone
@@ -161,6 +180,7 @@ class Session:
         pictures = {plot.file: draw_plot(plot, document) for plot in self.plots}
         files = {**(beside or {}), **pictures}
         write_all(self._rendered(document), self.environment.stdout, files, ready=begin_writing)
+        self.written = True
         settle_interrupts()  # what is written is written, and an interrupt would say that nothing is
         # After the result, so that an error in writing it stays three lines.
         if not document.tells_warnings:

@@ -86,6 +86,15 @@ def check_different(outputs: Sequence[str], *, parameter: str = "output") -> Non
         taken.add(place)
 
 
+def remove(files: Iterable[str], kept: Iterable[str]) -> None:
+    """Remove plain files, but for some that are kept."""
+    stay = {Path(file).resolve() for file in kept}
+    for path in map(Path, files):
+        if path.is_file() and not path.is_symlink() and path.resolve() not in stay:
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
 def check_writable(output: str | None, inputs: Iterable[str], *, parameter: str = "output") -> None:
     """Refuse early what could not be written after the work is done.
 

@@ -351,10 +351,25 @@ def test_only_a_comment_of_its_own_is_replaced(project, action, author, knows, r
     assert "::error::" not in done.stdout
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_summary_and_comment_link_the_artifact(project, action, there):
+    results, summary = project / "results", project / "summary.md"
+    results.mkdir()
+    summary.write_text("before\n")
+    if there:
+        (results / "gate.md").write_text("PASS\n")
+    where = {"RESULTS": str(results), "GITHUB_STEP_SUMMARY": str(summary)}
+    done = action("- if: steps.artifact", ARTIFACT="https://github.test/a/b/artifacts/1", **where)
+    assert done.returncode == 0, done.stderr
+    link = "\n[gate.json, gate.md and gate.xml of this run](https://github.test/a/b/artifacts/1)\n" * there
+    assert summary.read_text() == f"before\n{link}"
+    assert not there or (results / "gate.md").read_text() == f"PASS\n{link}"
+
+
 def test_the_action_runs_no_input_as_a_script_and_every_python_isolated():
     action = (ROOT / "action.yml").read_text(encoding="utf-8")
     scripts = re.findall(r"      run: (\|\n(?:        .*\n)+|.*\n)", action)
-    assert len(scripts) == 4
+    assert len(scripts) == 5
     assert not any("${{" in script for script in scripts)
     calls = [words for script in scripts for words in re.findall(r'"\$(?:PYTHON|python)" (\S+)', script)]
     assert calls == ["-I"] * len(calls)

@@ -247,3 +247,52 @@ def test_from_an_export_in_one_pipe(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.lstrip().startswith("Verdict: PASS")
+
+
+@pytest.mark.parametrize(
+    "fails", [("--margin", "9"), ("--on", "nothing"), ("--metric", "no"), ("--level", "2")]
+)
+def test_a_run_that_decides_nothing_leaves_no_old_answer(run, runs, tmp_path, fails):
+    files = [tmp_path / f"gate.{suffix}" for suffix in ("json", "md", "xml")]
+    asked = ("gate", runs, "--better", "down:old", *(word for file in files for word in ("-o", file)))
+    assert run(*asked).status == 1
+    assert all(file.exists() for file in files), "a gate that fails says why"
+    assert run(*asked, *fails).status == 2
+    # What is no option at all is found before anybody knows where results go.
+    assert any(file.exists() for file in files) == (fails[0] == "--level")
+
+
+def test_what_a_failed_run_reads_it_does_not_remove(run, write, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [(m, f"s{at}", "ok", float(rng.random() < 0.7)) for m in ("a", "b") for at in range(40)]
+    scores = write("s.csv", pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row"))
+    look, link = tmp_path / "look.json", tmp_path / "link.md"
+    asked = ("gate", scores, "--not-worse", "a:b", "--anytime")
+    run(*asked, "-o", look)
+    (tmp_path / "notes.md").write_text("mine")
+    link.symlink_to(tmp_path / "notes.md")
+    before = look.read_bytes()
+    outcome = run(*asked, "--margin", "0.1", "--continues", look, "-o", look, "-o", tmp_path / "gate.xml")
+    assert outcome.status == 2
+    assert look.read_bytes() == before
+    assert run(*asked, "--on", "nothing", "-o", link).status == 2
+    assert (tmp_path / "notes.md").read_text() == "mine"
+
+
+@pytest.mark.parametrize(("worse", "better", "chance"), [(38, 32, True), (30, 2, False)])
+def test_a_comment_begins_with_the_cases(run, write, worse, better, chance):
+    old = [1.0] * worse + [0.0] * better + [1.0] * 300
+    new = [0.0] * worse + [1.0] * better + [1.0] * 300
+    names = [f"case-{at:03}" for at in range(len(old))]
+    frame = pl.DataFrame(
+        {"model": ["new"] * len(new) + ["old"] * len(old), "case": names * 2, "ok": [*new, *old]}
+    )
+    asked = ("gate", write("s.csv", frame), "--wide", "--columns", "sample=case", "--not-worse", "new:old")
+    asked = (*asked, "--margin", "0.2", "--format", "markdown")
+    page = run(*asked, "--comment").stdout
+    first = page.index(f"{worse} worse, {better} better of {len(old)}")
+    assert first < page.index("mean of ok")
+    assert ("no more than chance makes" in page) is chance
+    assert page.count("case-0") == 10
+    assert "case-0" not in run(*asked).stdout
+    assert "case-0" not in run(*asked, "--comment", "--cases", "0").stdout

@@ -47,6 +47,17 @@ def run(call: Call) -> None:
     if bless is not None and not _decides(call):
         _only_bless(session, bless)
         return
+    with session.replacing(call.values.get("continues")):
+        document = _decided(session, bless)
+    if session.environment.variables.get("GITHUB_ACTIONS") == "true":
+        _tell_github(document, session.environment)
+    if document.failed is not None:
+        raise document.failed
+
+
+def _decided(session: Session, bless: str | None) -> GateDocument | SampleDocument:
+    """Read, decide, and hand the result out."""
+    call = session.call
     settings = settled(call)
     if bless is not None and settings.each_sample is not None:
         contradict(option("bless", bless), option("each_sample", f"{settings.each_sample:g}"))
@@ -66,10 +77,7 @@ def run(call: Call) -> None:
         session.finish(document)
     else:
         _bless(session, document, scores, settings, bless)
-    if session.environment.variables.get("GITHUB_ACTIONS") == "true":
-        _tell_github(document, session.environment)
-    if document.failed is not None:
-        raise document.failed
+    return document
 
 
 def _decides(call: Call) -> bool:

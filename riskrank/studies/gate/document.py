@@ -132,7 +132,8 @@ class GateRow:
 class Lost:
     """Cases that one model lost most against another on a metric, of all samples or of a group or task.
 
-    Of how many cases how many are worse and better, with the two-sided p-value of a sign test.
+    Of how many cases how many are worse and better, with the two-sided p-value of a sign test, and whether
+    chance alone makes as many.
     """
 
     new: str
@@ -145,6 +146,7 @@ class Lost:
     better: int = 0
     of: int = 0
     p_value: float = 1.0
+    by_chance: bool = True
 
     @property
     def place(self) -> str:

@@ -16,6 +16,8 @@ from riskrank.studies.settings import family_of
 def lost_cases(tables: Sequence[ScoreTable], rows: Sequence[GateRow], settings: ClaimSettings) -> list[Lost]:
     """The cases that lost most, of every pair, metric, group and task of which a claim did not pass.
 
+    A comment on a pull request tells them of all claims on all samples, whether these pass or not.
+
     Parameters
     ----------
     tables : sequence of ScoreTable
@@ -24,12 +26,17 @@ def lost_cases(tables: Sequence[ScoreTable], rows: Sequence[GateRow], settings: 
     settings : ClaimSettings
         How many cases to list.
     """
+    asked, shared = tables[0].options, settings.cases is not None
+    if not settings.listed or (not shared and (asked.unpaired or asked.judge is not None)):
+        return []
     wanted = dict.fromkeys(
-        (row.new, row.old, row.metric, row.group, row.task) for row in rows if row.verdict != PASS
+        (row.new, row.old, row.metric, row.group, row.task)
+        for row in rows
+        if row.verdict != PASS or (settings.comment and row.task is None and row.group is None)
     )
     return [
         found
-        for new, old, metric, group, task in (wanted if settings.cases else ())
+        for new, old, metric, group, task in wanted
         for found in _lost(tables, (new, old), metric, (group, task), settings)
     ]
 
@@ -57,15 +64,17 @@ def _lost(
             ]
             lost = [row for row in here if row.change == WORSE]
             better = sum(row.change == BETTER for row in here)
+            p_value = float(sign_test(better, len(lost)))
             yield Lost(
                 *pair,
                 metric,
-                with_texts(table, lost[: settings.cases], *pair),
+                with_texts(table, lost[: settings.listed], *pair),
                 *place,
                 worse=len(lost),
                 better=better,
                 of=len(here),
-                p_value=float(sign_test(better, len(lost))),
+                p_value=p_value,
+                by_chance=not family_of(settings).significant(p_value),
             )
 
 

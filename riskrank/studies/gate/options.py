@@ -12,6 +12,9 @@ from riskrank.asked.suites import SuiteSettings
 from riskrank.asked.values import names
 from riskrank.errors import UsageError, option
 
+# Cases that a comment lists where nobody says how many.
+_IN_COMMENT = 10
+
 
 @dataclass(frozen=True, kw_only=True)
 class DecisionSettings(FamilySettings):
@@ -94,11 +97,12 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         metavar="FILE",
         common=False,
     )
-    cases: int = ask(
-        0,
+    cases: int | None = ask(
+        None,
         "Cases to list of every claim on means that did not pass, those that lost most first, as diff does.",
         metavar="N",
         least=0,
+        unset=f"none; with {option('comment', True)} 10, of all claims on all samples",
         common=False,
     )
     comment: bool = ask(
@@ -141,11 +145,16 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
                 )
 
     @property
+    def listed(self) -> int:
+        """How many cases are listed: a comment on a pull request begins with them."""
+        return (_IN_COMMENT if self.comment else 0) if self.cases is None else self.cases
+
+    @property
     def needs(self) -> dict[str, Any]:
         """What it needs of the reading: a claim on samples is about each model by itself."""
         return {
             "min_models": 2 if self.each_sample is None else 1,
-            "texts": self.cases > 0,
+            "texts": self.listed > 0,
             "grows": self.anytime,
         }
 

@@ -273,7 +273,7 @@ def _own_metrics(tables: Sequence[ScoreTable]) -> list[str]:
 
 def _may_list(table: ScoreTable, settings: ClaimSettings) -> bool:
     """Whether cases could be listed that are not: models with samples of their own may share none."""
-    return not settings.cases and not table.options.unpaired and table.options.judge is None
+    return not settings.listed and not table.options.unpaired and table.options.judge is None
 
 
 def _described(settings: ClaimSettings, family: int) -> dict[str, object]:

@@ -39,14 +39,16 @@ def view(document: GateDocument) -> list[Section]:
     room = _ROWS if short else _FEWER
     if len(rows) > room:
         rows = sorted(rows, key=lambda row: _GRAVITY[row.verdict])[:room]
+    cases = _lost(document)
     return [
+        *(cases if document.comment else []),
         _table(document, rows),
         *unshown(len(document.rows) - len(rows), "claim"),
         Line(_tests(document)),
         *_baseline(document),
         *_unshared(document),
         *_to_do(document),
-        *_lost(document),
+        *([] if document.comment else cases),
         Line(option("explain", True), "Also:"),
         *asked_for(details(document)),
     ]
@@ -151,10 +153,13 @@ def _lost(document: GateDocument) -> list[Section]:
     """The cases behind what did not pass, claim by claim."""
     sections: list[Section] = []
     for one in document.lost:
-        title = f"Cases that {one.new} lost most {'in' if one.task else 'on'} {one.metric}{one.place}"
-        title += f": {one.worse:,} worse, {one.better:,} better of {one.of:,}"
-        title += f" ({p_words(one.p_value)} by a sign test)"
-        table = cases_table(one.cases, one.new, one.old, title)
+        where = f"{'in' if one.task else 'on'} {one.metric}{one.place}"
+        counted = f"{one.worse:,} worse, {one.better:,} better of {one.of:,}"
+        counted += f" ({p_words(one.p_value)} by a sign test{': no more than chance makes' * one.by_chance})"
+        if not one.cases:
+            sections.append(Line(f"{counted}.", f"{one.new} {where}:"))
+            continue
+        table = cases_table(one.cases, one.new, one.old, f"Cases that {one.new} lost most {where}: {counted}")
         texts = texts_of_cases(one.cases, one.new, one.old, document.texts)
         sections += [replace(found, part="cases") for found in (table, *texts)]
     return sections
