@@ -8,7 +8,6 @@ import polars as pl
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, by_door, listing, option
-from riskrank.scores.files.sql_names import leaving_out
 from riskrank.scores.names.words import STATUS, vocabulary, words
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.reading import Reading, with_roles
@@ -48,16 +47,15 @@ def as_study(columns: Columns, options: ReadOptions) -> Reading | None:
     )
 
 
-def unfinished(columns: Columns, where: str | None) -> str:
+def unfinished(columns: Columns) -> str:
     """What is said of rows whose run did not end as it should, and that are read as all others."""
     for name in columns.names:
         if not words(name) & STATUS or columns.kind(name) != "text":
             continue
         plain = columns.frame[name].cast(pl.String).str.strip_chars()
-        every = sorted(plain.drop_nulls().unique())
-        ends = [end for end in every if end.casefold() in _UNFINISHED]
+        ends = [end for end in sorted(plain.drop_nulls().unique()) if end.casefold() in _UNFINISHED]
         rows = int(plain.is_in(ends).sum())
         if 0 < rows < columns.height:
-            kept = option("where", leaving_out(name, ends, every, where))
-            return f"; {rows} rows whose {name} is {listing(ends)} are among them; {kept} leaves them out"
+            # No way to leave them out is offered: what failed says something of who failed.
+            return f"; {rows} rows whose {name} is {listing(ends)} are among them"
     return ""

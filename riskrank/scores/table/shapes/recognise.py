@@ -92,7 +92,7 @@ def understood(
     (reading,) = readings
     truths = dict.fromkeys(one.truths for one in columns.written.values() if one.truths)
     counts = "".join(f"; {yes} counts 1 and {no} 0" for yes, no in truths)
-    return opened, reading.options, (f"{READ_AS}{reading.said}{counts}{unfinished(columns, options.where)}",)
+    return opened, reading.options, (f"{READ_AS}{reading.said}{counts}{unfinished(columns)}",)
 
 
 def _chosen(sources: Sequence[Source], options: ReadOptions) -> list[Source]:
