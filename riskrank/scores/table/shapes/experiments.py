@@ -7,7 +7,7 @@ import re
 import polars as pl
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import InputError, by_door, listing, option
+from riskrank.errors import InputError, by_door, listing
 from riskrank.scores.names.words import STATUS, vocabulary, words
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.reading import Reading, with_roles
