@@ -15,7 +15,7 @@ and other Bonferroni-based closed tests. Statistics in Medicine 27(24), 4914-492
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 
 import numpy as np
@@ -184,6 +184,27 @@ class Family:
         return Answers(
             side.astype(np.int64), p_value, p_adjusted, p_against, low, high, needed, evidence.decided
         )
+
+    def serial(self, evidence: Evidence, tier: Integers) -> Answers:
+        """Decide claims in tiers (method §17): the second waits until all of the first are shown.
+
+        Parameters
+        ----------
+        evidence : Evidence
+        tier : ndarray of int, shape of the claims
+            0 critical, 1 supporting, 2 advisory: each a family at the whole level. A supporting claim that
+            waits is open, with the interval of its tier; advisory claims stand outside.
+        """
+        parts = [self.answer(evidence, tier == at) for at in range(3)]
+        names = [one.name for one in fields(Answers)]
+        whole = {name: np.choose(tier, [getattr(part, name) for part in parts]) for name in names}
+        waits = (tier == 1) & bool(parts[0].open[tier == 0].any() or parts[0].refuted[tier == 0].any())
+        ends = evidence.ends(self.level(int(np.count_nonzero(tier == 1))))
+        closed: dict[str, ArrayLike] = {"side": 0, "p_adjusted": 1, "p_against": 1, "needed": np.inf}
+        closed |= {"low": ends[0], "high": ends[1]}
+        for name, value in closed.items():
+            whole[name] = np.where(waits, np.asarray(value), whole[name])
+        return Answers(**whole)
 
     def level(self, tests: int, decided: int = 0) -> float:
         """Level of one interval among many, so that they hold together as the correction promises.

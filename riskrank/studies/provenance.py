@@ -32,7 +32,7 @@ def described_inputs(table: ScoreTable, metrics: Sequence[MetricSpec] | None = N
 
 def described_metric(metric: MetricSpec) -> Mapping[str, Any]:
     """Tell how a metric was read."""
-    return dict(vars(metric))
+    return {name: value for name, value in vars(metric).items() if name != "tier" or value is not None}
 
 
 def provenance(

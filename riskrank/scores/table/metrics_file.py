@@ -12,12 +12,14 @@ from numbers import Real
 from pathlib import Path
 
 from riskrank.asked.reading import ReadOptions
+from riskrank.asked.tiers import TIERS
 from riskrank.errors import InputError, by_door, did_you_mean, listing, option
 
 _CHOICES = {
     "direction": ("higher", "lower"),
     "scale": ("cardinal", "ordinal"),
     "transform": ("none", "neg_log"),
+    "tier": TIERS,
 }
 # A table a metric is some hundred bytes; a device would never end.
 _MOST_BYTES = 1 << 24
@@ -46,6 +48,8 @@ class MetricSpec:
         Applied to the raw scores first; ``neg_log`` is −log x.
     bounds : tuple of float, optional
         Smallest and largest possible raw score.
+    tier : {"critical", "supporting", "advisory"}, optional
+        Of the claims a gate makes on it.
     """
 
     name: str
@@ -55,6 +59,7 @@ class MetricSpec:
     scale: str = "cardinal"
     transform: str = "none"
     bounds: tuple[float, float] | None = None
+    tier: str | None = None
 
     @property
     def sign(self) -> float:
@@ -85,7 +90,7 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
     ----------
     path : str or Path
         The file. Keys of a table, all optional: ``direction``, ``weight``, ``scale``, ``transform``,
-        ``bounds``.
+        ``bounds``, ``tier``.
 
     Returns
     -------
@@ -177,6 +182,7 @@ def _spec(path: str, name: str, table: object) -> MetricSpec:
         scale=table.get("scale", "cardinal"),
         transform=table.get("transform", "none"),
         bounds=_bounds(path, name, table["bounds"]) if "bounds" in table else None,
+        tier=table.get("tier"),
     )
 
 

@@ -77,6 +77,7 @@ def look(tables: Sequence[ScoreTable], settings: ClaimSettings, claims: Sequence
         + (f" on {claim.column.task}" if claim.column.task else "")
         + (f" in {claim.column.group}" if claim.column.group else "")
         + f", bounds {claim.column.reach!r} apart, α {family.level(1)!r} {family.correction}"
+        + (f", {claim.tier}" if claim.tier else "")
         + (f", clusters of at most {settings.largest_cluster}" if settings.largest_cluster else "")
         for claim in claims
         if claim.column.reach is not None

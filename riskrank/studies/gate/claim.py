@@ -31,6 +31,7 @@ class GateClaim:
         The dominance that is tested, if it is.
     margin : float
         In the units of the scores.
+    tier : {"critical", "supporting", "advisory"} or None
     """
 
     kind: str
@@ -41,6 +42,7 @@ class GateClaim:
     level: float | None = None
     dominance: Claim | None = None
     margin: float = 0.0
+    tier: str | None = None
 
     @property
     def of_means(self) -> bool:

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 from scipy.special import stdtrit
 
+from riskrank.asked.tiers import CRITICAL, TIERS
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.evidence.bets import Bet, e_values
 from riskrank.engine.evidence.bounds import either_way
@@ -65,7 +66,12 @@ def decide(
         in_favour, more = evidence_of([worst.with_scores_of(best, worst.new) for worst, best in pairs])
         evidence, possible = either_way(against, in_favour), (against.estimate, in_favour.estimate)
         advice += more
-    answers, e_of = replace(inference.family, sides=2).answer(evidence), e_values(evidence)
+    family, e_of = replace(inference.family, sides=2), e_values(evidence)
+    tiers = [claim.tier for claim in claims]
+    if any(tiers):
+        answers = family.serial(evidence, np.array([TIERS.index(one or CRITICAL) for one in tiers]))
+    else:
+        answers = family.answer(evidence)
     rows = []
     for at, claim in enumerate(claims):
         span = [] if possible is None else sorted(_in_units(claim, float(end[at])) for end in possible)
@@ -110,6 +116,7 @@ def _row(
         e_value_against=None if e_values is None else e_values[1],
         direction="lower" if claim.column.units.sign < 0 else "higher",
         task=claim.column.task,
+        tier=claim.tier,
         estimate_low=span[0] if span else None,
         estimate_high=span[1] if span else None,
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Protocol
 
+from riskrank.asked.tiers import ADVISORY, SUPPORTING
 from riskrank.engine.family import Family, Side
 from riskrank.errors import RiskrankError
 from riskrank.scores.table.baseline import Overlap, Unshared
@@ -21,7 +22,7 @@ from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_m
 MARKER = "<!-- riskrank gate -->"
 
 # Fields that a document has only where some row says something in them.
-_TOLD = ("task", "estimate_low", "estimate_high", "chosen_p", "e_value_against")
+_TOLD = ("task", "tier", "estimate_low", "estimate_high", "chosen_p", "e_value_against")
 # Statistics that are violation ratios.
 _ORDERS = ("fsd", "ssd")
 # Of more samples than so many times what there is nobody should be told.
@@ -50,7 +51,7 @@ class GateRow:
     ``estimate_high`` are how far the estimate may lie by what is missing, where claims are decided whatever
     it is; ``estimate`` is then the middle. ``chosen_p`` is the p-value of labels chosen by chance, where they
     do not look so: nothing is decided by them, whatever interval and p-value say. ``e_value`` is the evidence
-    for the claim, ``e_value_against`` the evidence that it is false.
+    for the claim, ``e_value_against`` the evidence that it is false. ``tier`` is None where there are none.
     """
 
     claim: str
@@ -76,6 +77,7 @@ class GateRow:
     estimate_low: float | None = None
     estimate_high: float | None = None
     chosen_p: float | None = None
+    tier: str | None = None
 
     def with_chosen_labels(self, p: float) -> GateRow:
         """The claim where its labels look chosen by outcome: it was decided as if they were not."""
@@ -98,10 +100,18 @@ class GateRow:
         return self.samples_needed is not None and self.samples_needed > _REACH * self.samples
 
     @property
+    def waits(self) -> bool:
+        """Whether nothing was asked of it, as a critical claim is not shown."""
+        return self.tier == SUPPORTING and self.p_adjusted == 1 and self.verdict == INCONCLUSIVE
+
+    @property
     def better_or_worse(self) -> int:
         """1 where the new model is shown to be better by whatever margin, -1 where worse, 0 where open."""
-        if self.low is None or self.high is None or self.chosen_p is not None or self.statistic in _ORDERS:
+        unknown = self.low is None or self.high is None or self.statistic in _ORDERS
+        if unknown or self.chosen_p is not None or self.waits:
             return 0
+        assert self.low is not None
+        assert self.high is not None
         side = int(self.low > 0) - int(self.high < 0)
         return -side if self.direction == "lower" else side
 
@@ -288,7 +298,8 @@ class HasVerdict(Protocol):
 
 
 def counts(rows: Sequence[HasVerdict]) -> dict[str, int]:
-    """Claims by answer."""
+    """Claims by answer; advisory ones fail nothing."""
+    rows = [row for row in rows if getattr(row, "tier", None) != ADVISORY]
     return {kind: sum(row.verdict == kind for row in rows) for kind in (PASS, FAIL, INCONCLUSIVE)}
 
 

@@ -10,7 +10,7 @@ from riskrank.studies.gate.claim import BETTER, NOT_WORSE
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateRow, counts
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.statistics import FAILED, MACRO
-from riskrank.studies.gate.words import ranges, row_sentence, unit_of, what_decides
+from riskrank.studies.gate.words import deciding_row, ranges, row_sentence, unit_of, what_decides
 
 
 def ending(
@@ -32,7 +32,7 @@ def ending(
         kind = GateInconclusive
     else:
         return None
-    first = next(row for row in rows if row.verdict == outcome)
+    first = deciding_row(rows)
     more = f" (and {found[outcome] - 1} more)" if found[outcome] > 1 else ""
     mean = " mean" if first.statistic == MACRO else ""
     verb = "failed" if outcome == FAIL else "is inconclusive"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import nan, sqrt
 
+from riskrank.asked.tiers import TIERS
 from riskrank.scores.exports.unscored import ABSENT
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.scored import Scored
@@ -44,7 +45,10 @@ def failures(rows: Sequence[GateRow], counted: Sequence[Scored], settings: Claim
     """
     of = {(one.model, one.metric): one for one in counted}
     found = []
-    for new, old, metric in dict.fromkeys((row.new, row.old, row.metric) for row in rows):
+    tiers: dict[tuple[str, str, str], list[str | None]] = {}
+    for row in rows:
+        tiers.setdefault((row.new, row.old, row.metric), []).append(row.tier)
+    for (new, old, metric), of_claims in tiers.items():
         both = [of.get((model, metric)) for model in (new, old)]
         shares = [0.0 if one is None or not one.total else 1 - one.scored / one.total for one in both]
         more = shares[0] - shares[1]
@@ -70,6 +74,7 @@ def failures(rows: Sequence[GateRow], counted: Sequence[Scored], settings: Claim
                 samples=both[0].total,
                 samples_needed=None,
                 direction="lower",
+                tier=min(of_claims, key=lambda tier: -1 if tier is None else TIERS.index(tier)),
             )
         )
     return found

@@ -9,6 +9,7 @@ from riskrank.asked.baseline import BASELINE, margins, require_share
 from riskrank.asked.option import METHOD, TESTS, ByName, ask
 from riskrank.asked.resampling import CORRECTIONS, FamilySettings
 from riskrank.asked.suites import SuiteSettings
+from riskrank.asked.tiers import tiers_by_name
 from riskrank.asked.values import names
 from riskrank.errors import UsageError, option
 
@@ -59,6 +60,13 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         "Difference that matters, in the units of the metric: better by more, worse by less.",
         metavar="[METRIC=]VALUE",
         unset="0",
+    )
+    tier: tuple[str, ...] = ask(
+        (),
+        "Claims, by metric or statistic, that must hold (critical, as all others are), that are tested only "
+        "once these do (supporting), or that fail nothing (advisory).",
+        metavar="TIER=CLAIM,...",
+        common=False,
     )
     each_sample: float | None = ask(
         None,
@@ -117,6 +125,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         self._pair_up()
         super().__post_init__()
         require_share("most_failed", self.most_failed)
+        tiers_by_name(self.tier)
         for name in ("better", "not_worse", "on"):
             self._normalise(name, tuple(dict.fromkeys(getattr(self, name))))
         self._normalise("margin", margins(self.margin))
@@ -168,7 +177,8 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
                 hint=f"a share above 0 and below 1, such as {option('each_sample', '0.9')}: no number of "
                 "runs shows that a sample always passes",
             )
-        for name in ("better", "not_worse", "on", "margin", "baseline", "anytime", "cases", "task_scale"):
+        claims = ("better", "not_worse", "on", "margin", "tier", "baseline")
+        for name in (*claims, "anytime", "cases", "task_scale"):
             given = getattr(self, name)
             if given:
                 raise UsageError(

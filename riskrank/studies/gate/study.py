@@ -28,6 +28,7 @@ from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.passing import passing, refuse_merged
 from riskrank.studies.gate.quotes import quoted
 from riskrank.studies.gate.statistics import MEAN, TASK, Statistic, statistics
+from riskrank.studies.gate.tiers import in_tiers
 from riskrank.studies.gate.words import outcome_sentence
 from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.judged.chapter import JudgedChapter, judged_chapter, refuse_with_judge
@@ -263,7 +264,12 @@ def _claims(
                 for column in columns:
                     margin = 0.0 if one.dominance is not None else margin_of[column.name]
                     claims.append(GateClaim(kind, new, old, column, name, one.level, one.dominance, margin))
-    return list(dict.fromkeys(claims))
+    specs = [metric for table in by_themselves for metric in (*table.metrics, *_own_specs(table))]
+    return in_tiers(list(dict.fromkeys(claims)), specs, settings)
+
+
+def _own_specs(table: ScoreTable) -> Sequence[MetricSpec]:
+    return () if table.suite is None or table.suite.specs is None else table.suite.specs
 
 
 def _own_metrics(tables: Sequence[ScoreTable]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from riskrank.asked.tiers import ADVISORY
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, claims_among, counts, overall
 from riskrank.studies.gate.statistics import FAILED, MEAN
@@ -25,11 +26,14 @@ def outcome_sentence(
 
     What passes says what the samples are blind to, where a score may be as bad as any.
     """
-    claims = claims_among(rows)
+    advisory = [row for row in rows if row.tier == ADVISORY]
+    claims = [row for row in claims_among(rows) if row.tier != ADVISORY]
     found, outcome = counts(claims), overall(rows)
     parts = [f"{found[PASS]} of {len(claims)} claim{'s' if len(claims) > 1 else ''} shown"]
     parts += [f"{found[FAIL]} refuted"] if found[FAIL] else []
     parts += [f"{found[INCONCLUSIVE]} inconclusive"] if found[INCONCLUSIVE] else []
+    shown = sum(row.verdict == PASS for row in advisory)
+    parts += [f"{shown} of {len(advisory)} advisory ones"] if advisory else []
     sentence = f"{outcome.upper()}: {', '.join(parts)}."
     deciding = deciding_row(rows)
     told = row_sentence(deciding, metrics)
@@ -61,7 +65,7 @@ def what_decides(row: GateRow, unit: str, judged: int | None) -> str:
 def deciding_row(rows: Sequence[GateRow]) -> GateRow:
     """The first claim with the answer of all together."""
     outcome = overall(rows)
-    return next(row for row in rows if row.verdict == outcome)
+    return next(row for row in rows if row.verdict == outcome and row.tier != ADVISORY)
 
 
 def beyond_labels(row: GateRow, judged: int | None) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from riskrank.asked.tiers import ADVISORY
 from riskrank.errors import listing, one_line, option
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import unshown
@@ -60,6 +61,8 @@ def _table(document: GateDocument, rows: Sequence[GateRow]) -> Table:
     apart = len({row.samples for row in document.rows}) > 1
     common, several = _common(document.rows), len({row.new for row in document.rows}) > 1
     columns = [Column("answer", "left")]
+    tiered = any(row.tier for row in document.rows)
+    columns += [Column("tier", "left")] if tiered else []
     columns += [Column("claim" if not common else "new", "left")] if several or not common else []
     columns.append(Column("on", "left"))
     columns += [Column("task", "left")] if tasks else []
@@ -72,7 +75,8 @@ def _table(document: GateDocument, rows: Sequence[GateRow]) -> Table:
     ]
     shown: tuple[tuple[Cell | str, ...], ...] = tuple(
         (
-            Cell(row.verdict.upper(), STYLES[row.verdict]),
+            Cell("WAITS" if row.waits else row.verdict.upper(), STYLES[row.verdict]),
+            *([row.tier or ""] if tiered else []),
             *([row.new if common else f"{row.new} {_than(row)}"] if several or not common else []),
             f"{looked_at(row)} of {row.metric}",
             *([row.task or ("" if row.statistic == MACRO else "all together")] if tasks else []),
@@ -109,7 +113,10 @@ def _tests(document: GateDocument) -> str:
     together = len(rows) > 1 and document.family.simultaneous
     level = f"{100 * document.family.confidence:g} %"
     how = f"intervals hold together at {level}" if together else f"intervals at {level}"
-    many = f" ({document.family.correction.capitalize()} over {len(rows)} claims)" if together else ""
+    over = f"over {len(rows)} claims"
+    if any(row.tier for row in rows):
+        over = "within each tier; supporting claims are tested once all critical ones are shown"
+    many = f" ({document.family.correction.capitalize()} {over})" if together else ""
     fewest, most = min(row.samples for row in rows), max(row.samples for row in rows)
     units = {unit_of(row, document.unit) for row in rows}
     unit = units.pop() if len(units) == 1 else "samples"
@@ -174,7 +181,7 @@ def _claim(rows: Sequence[GateRow], one: GateRow) -> str:
 
 def _to_do(document: GateDocument) -> list[Line]:
     """What would decide the claims that are open; nothing where one is refuted, which that does not mend."""
-    open_ = [row for row in document.rows if row.verdict == INCONCLUSIVE]
+    open_ = [row for row in document.rows if row.verdict == INCONCLUSIVE and row.tier != ADVISORY]
     if not open_ or document.outcome == FAIL:
         return []
     needed = [row for row in open_ if row.samples_needed is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from riskrank.asked.tiers import ADVISORY
 from riskrank.shown.ci_logs import for_ci_log
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, GateRow
 from riskrank.studies.gate.each_sample import SampleDocument, SampleRow
@@ -24,6 +25,7 @@ def notes(document: GateDocument | SampleDocument) -> list[str]:
         if row.verdict not in (FAIL, INCONCLUSIVE):
             continue
         lenient = row.verdict == INCONCLUSIVE and document.inconclusive == "pass"
+        lenient |= getattr(row, "tier", None) == ADVISORY
         level = "warning" if lenient else "error"
         # The line is a command, and what it quotes is none.
         message = _escaped(for_ci_log(f"{row.verdict}: {sentence}"))
