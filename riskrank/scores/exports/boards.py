@@ -56,4 +56,4 @@ def as_board(export: Export, rules: ExportRules) -> Export:
         rows, directions = rows.with_columns(metric=pl.lit(SCORE)), dict.fromkeys([SCORE], ways.pop())
         said += [f"{SCORE}: {', '.join(f'{metric} of {times} tasks' for metric, times in told.items())}"]
     known = {name: way for name, way in directions.items() if way and name in {SCORE, *told}}
-    return replace(export, rows=rows, directions=known, board=True, notes=(*export.notes, *said))
+    return replace(export, rows=rows, directions=known, notes=(*export.notes, *said))

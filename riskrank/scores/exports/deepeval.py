@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from riskrank.errors import InputError, listing
-from riskrank.scores.exports.fields import a_name, an_object, objects
+from riskrank.errors import listing
+from riskrank.scores.exports.fields import a_name, an_object, broken, objects
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.exports.unscored import COLUMN, ERROR
 from riskrank.scores.files.beginnings import holds
@@ -32,11 +32,7 @@ def read(file: ExportFile) -> Rows:
     run = an_object(f"{path}: testRunData", whole.get("testRunData", whole))
     cases = [case for kind in _KINDS for case in objects(f"{path}: {kind}", run.get(kind))]
     if not cases:
-        raise InputError(
-            f"{path}: there are no test cases",
-            found=f"fields: {listing(run, 12)}",
-            hint="check the run that wrote it",
-        )
+        raise broken(f"{path}: there are no test cases", f"fields: {listing(run, 12)}")
     parameters = an_object(f"{path}: hyperparameters", run.get("hyperparameters"))
     model = file.model(a_name(f"{path}: hyperparameters.model", parameters.get("model"), otherwise=""))
     for place, case in enumerate(cases):

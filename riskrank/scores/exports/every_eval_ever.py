@@ -4,49 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from riskrank.errors import InputError, option
-from riskrank.scores.exports.fields import a_name, an_object, objects
-from riskrank.scores.exports.gathering import (
-    Gathering,
-    as_score,
-    check_used,
-    choose,
-    files_of,
-    model_of,
-    refuse_rules,
-    wanted_metrics,
-)
-from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
+import polars as pl
+
+from riskrank.scores.exports.fields import a_name, an_object, broken, objects
+from riskrank.scores.exports.gathering import as_score, check_used, wanted_metrics
+from riskrank.scores.exports.interface import Export, ExportRules
+from riskrank.scores.exports.readings import chosen_by_task
+from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.exports.written_texts import within
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.bounded import parse_json
 
-NAME = "every-eval-ever"
-
 _SUFFIX = "_samples.jsonl"
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Instance:
-    """One scored instance; `filter` is what the evaluation's name holds behind a slash, if it is one."""
-
-    path: Path
-    model: str
-    evaluation: str
-    task: str
-    filter: str
-    result: str
-    sample: str
-    value: object
-    asked: object
-    answered: object
 
 
 def recognises(path: Path) -> bool:
@@ -58,122 +33,74 @@ def recognises(path: Path) -> bool:
     return b'"schema_version"' in head and (b'"evaluation_name"' in head or name.endswith(_SUFFIX))
 
 
-def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
-    """Read rows of instances.
+def _without_aggregates(paths: Sequence[Path]) -> Sequence[Path]:
+    return [path for path in paths if path.suffix != ".json"]
 
-    Parameters
-    ----------
-    files : sequence of LabelledPath
-        ``*_samples.jsonl`` files, or folders of them.
-    rules : ExportRules
-        `filters` picks among the filters of an evaluation.
 
-    Returns
-    -------
-    Export
-        A metric is the evaluation's name, with the identifier of the result where an evaluation has
-        several; a sample is ``task/sample_id``; further columns are ``evaluation``, ``task`` and ``filter``.
+def _named(export: Export, rules: ExportRules) -> Export:
+    """Keep the filter that counts of each evaluation; of several results each is a metric of its own."""
+    rows = export.rows
+    check_used("filter", rules.filters, rows["filter"].unique(maintain_order=True))
+    pairs = rows.select("task", "evaluation").unique(maintain_order=True).rows()
+    wanted = wanted_metrics(rules.metrics, [task for task, _ in pairs])
+    needed = {task for task, evaluation in pairs if evaluation in wanted[task] or not wanted[task]}
+    rows = rows.filter(pl.col("task").is_in(needed or wanted.keys()))
+    rows = chosen_by_task(rows, rules.filters, "filter", of="task", what="filters", where="evaluation")
+    several = (pl.col("result").n_unique().over("evaluation") > 1) & (pl.col("result") != "")
+    metric = pl.when(several).then(pl.concat_str("evaluation", "result", separator=" ")).otherwise("metric")
+    return replace(export, rows=rows.with_columns(metric=metric).drop("result"))
 
-    Raises
-    ------
-    InputError, UsageError
+
+@reads("every-eval-ever", recognises, uses=("filter",), pick=_without_aggregates, then=_named)
+def read(file: ExportFile) -> Rows:
+    """Scores of instances.
+
+    A metric is the evaluation's name, with the identifier of the result where an evaluation has several; a
+    sample is ``task/sample_id``; further columns are ``evaluation``, ``task`` and ``filter``, which is what
+    the evaluation's name holds behind a slash, if it is one.
     """
-    refuse_rules(rules, NAME, uses=("filter",))
-    gathering = Gathering(rules)
-    rows: list[_Instance] = []
-    for path in files_of(files, recognises):
-        if path.suffix != ".json":
-            gathering.take(path, partial(_read_file, path, gathering, rows))
-    results: dict[str, dict[str, None]] = defaultdict(dict)
-    filters: dict[str, dict[str, None]] = defaultdict(dict)
-    for row in rows:
-        results[row.evaluation][row.result] = None
-        filters[row.task][row.filter] = None
-    if rows:
-        check_used("filter", rules.filters, [name for there in filters.values() for name in there])
-    wanted = wanted_metrics(rules.metrics, filters)
-    needed = {row.task for row in rows if row.evaluation in wanted[row.task] or not wanted[row.task]}
-    needed = needed or set(filters)
-    kept = {
-        task: choose("filter", rules.filters, there, what="filters", where=f"evaluation {task}")
-        for task, there in filters.items()
-        if task in needed
-    }
-    draws: Counter[tuple[str, ...]] = Counter()
-    for row in rows:
-        if row.filter not in kept.get(row.task, ()):
-            continue
-        metric = row.evaluation
-        if len(results[row.evaluation]) > 1 and row.result:
-            metric = f"{row.evaluation} {row.result}"
-        cell = (row.model, row.task, row.sample, metric)
-        draws[cell] += 1
-        gathering.attempt(row.path, partial(_add, row, metric, str(draws[cell]), gathering))
-    return gathering.export()
-
-
-def _add(row: _Instance, metric: str, draw: str, gathering: Gathering) -> None:
-    gathering.add(
-        model=row.model,
-        sample=f"{row.task}/{row.sample}",
-        metric=metric,
-        score=row.value,
-        draw=draw,
-        evaluation=row.evaluation,
-        task=row.task,
-        filter=row.filter,
-        asked=row.asked,
-        answered=row.answered,
-    )
-
-
-def _read_file(path: Path, gathering: Gathering, rows: list[_Instance], data: bytes) -> None:
-    found: list[_Instance] = []
-    for number, row in gathering.lines(path, data):
+    found: list[dict[str, Any]] = []
+    for number, row in file.gathering.lines(file.path, file.data):
         try:
-            found.append(_row(path, number, row, gathering))
+            found.append(_row(file, f"{file.path}: line {number}", row))
         except KeyError as missing:
-            if gathering.rules.skip_bad:
-                gathering.count(f"{path}: rows that lack what the schema requires, left out")
+            if file.gathering.rules.skip_bad:
+                file.count(f"{file.path}: rows that lack what the schema requires, left out")
                 continue
-            raise InputError(
-                f"{path}: line {number} lacks {missing}",
-                found=f"keys {', '.join(list(row)[:8]) or 'none'}",
-                hint=f"is it a file of instances? {option('skip_bad', True)} leaves such rows out",
+            raise broken(
+                f"{file.path}: line {number} lacks {missing}", f"keys {', '.join(list(row)[:8]) or 'none'}"
             ) from None
     if not found:
-        raise InputError(f"{path}: no rows in it", found="no instances", hint="was the export finished?")
-    _directions(path, found, gathering)
-    rows += found
+        raise broken(f"{file.path}: no rows in it", "no instances")
+    _directions(file, found)
+    yield from found
 
 
-def _row(path: Path, number: int, row: Mapping[str, Any], gathering: Gathering) -> _Instance:
-    place = f"{path}: line {number}"
+def _row(file: ExportFile, place: str, row: Mapping[str, Any]) -> dict[str, Any]:
     name, evaluation = row["evaluation_name"], row["evaluation"]
     sample = row["sample_id"]
     if not isinstance(name, str) or not isinstance(evaluation, dict):
         raise KeyError("evaluation_name" if not isinstance(name, str) else "evaluation")
     details = an_object(f"{place}, metadata", row.get("metadata"))
-    value = evaluation.get("score")
     logged = _logged(details.get("lm_eval_metrics"))
-    if isinstance(logged, list):
-        value = logged  # no scalar, which the converter wrote as 0.0
     task, slash, behind = name.rpartition("/")
     filtered = slash and details.get("filter") == behind
     if row.get("error"):
-        gathering.count("rows with an error")
-    return _Instance(
-        path=path,
-        model=model_of(path, a_name(f"{place}, model_id", row["model_id"], otherwise=""), gathering.rules),
-        evaluation=name,
-        task=task if filtered else name,
-        filter=behind if filtered else "none",
-        result=a_name(f"{place}, evaluation_result_id", row.get("evaluation_result_id"), otherwise=""),
-        sample=a_name(f"{place}, sample_id", sample),
-        value=value,
-        asked=within(row, "input", "raw"),
-        answered=within(row, "output", "raw"),
-    )
+        file.count("rows with an error")
+    task = task if filtered else name
+    return {
+        "model": file.model(a_name(f"{place}, model_id", row["model_id"], otherwise="")),
+        "sample": f"{task}/{a_name(f'{place}, sample_id', sample)}",
+        "metric": name,
+        # A list is no scalar, which the converter wrote as 0.0.
+        "score": logged if isinstance(logged, list) else evaluation.get("score"),
+        "evaluation": name,
+        "task": task,
+        "filter": behind if filtered else "none",
+        "result": a_name(f"{place}, evaluation_result_id", row.get("evaluation_result_id"), otherwise=""),
+        "asked": within(row, "input", "raw"),
+        "answered": within(row, "output", "raw"),
+    }
 
 
 def _logged(text: object) -> object:
@@ -185,66 +112,44 @@ def _logged(text: object) -> object:
     return next(iter(metrics.values()), None) if isinstance(metrics, dict) else None
 
 
-def _directions(path: Path, rows: Sequence[_Instance], gathering: Gathering) -> None:
+def _directions(file: ExportFile, rows: Sequence[Mapping[str, Any]]) -> None:
     """Directions of the aggregate: of the result a row names, else of all of its name that could be meant."""
-    beside = path.with_name(path.name.removesuffix(_SUFFIX) + ".json")
-    if not path.name.endswith(_SUFFIX) or not beside.is_file():
+    beside = file.path.with_name(file.path.name.removesuffix(_SUFFIX) + ".json")
+    if not file.path.name.endswith(_SUFFIX) or not beside.is_file():
         return
-    document = parse_json(str(beside), gathering.read(beside))
+    document = parse_json(str(beside), file.gathering.read(beside))
     place = f"{beside}: evaluation_results"
     results = objects(place, an_object(str(beside), document).get("evaluation_results"))
     by_evaluation: dict[tuple[str, str], list[float]] = defaultdict(list)
     for row in rows:
-        score = as_score(row.value)
+        score = as_score(row["score"])
         if isinstance(score, float):
-            by_evaluation[row.evaluation, row.result].append(score)
+            by_evaluation[row["evaluation"], row["result"]].append(score)
     short = []
     for (evaluation, result), values in by_evaluation.items():
-        fitting = [
-            entry
-            for entry in results
-            if (
-                entry.get("evaluation_result_id") == result
-                if result
-                else entry.get("evaluation_name") == evaluation
-            )
-        ]
+        key, named = ("evaluation_result_id", result) if result else ("evaluation_name", evaluation)
+        fitting = [entry for entry in results if entry.get(key) == named]
         lower = {_lower(entry) for entry in fitting}
         if len(lower) > 1:
             # Several metrics under one name, of which rows carry one: the one whose aggregate is their mean.
             mean = math.fsum(values) / len(values)
-            lower = {_lower(entry) for entry in fitting if _close(_aggregate(entry), mean)}
+            lower = {_lower(entry) for entry in fitting if _is_mean(entry, mean)}
         way = lower.pop() if len(lower) == 1 else None
         if way is not None:
-            gathering.direct(evaluation, "lower" if way else "higher", of=str(path))
-        counts = [count for entry in fitting if (count := _count(entry)) is not None]
+            file.direct(evaluation, "lower" if way else "higher")
+        counts = [within(entry, "score_details", "uncertainty", "num_samples") for entry in fitting]
+        counts = [count for count in counts if isinstance(count, int)]
         if counts and len(values) < min(counts):
             short.append(f"'{evaluation}' has {len(values):,} of {min(counts):,}")
     if short:
-        gathering.note(f"{path}: fewer samples than its aggregate: {', '.join(short)}")
+        file.note(f"fewer samples than its aggregate: {', '.join(short)}")
 
 
 def _lower(entry: Mapping[str, Any]) -> bool | None:
-    config = entry.get("metric_config")
-    found = config.get("lower_is_better") if isinstance(config, dict) else None
+    found = within(entry, "metric_config", "lower_is_better")
     return found if isinstance(found, bool) else None
 
 
-def _details(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = entry.get("score_details")
-    return found if isinstance(found, dict) else {}
-
-
-def _aggregate(entry: Mapping[str, Any]) -> float:
-    score = as_score(_details(entry).get("score"))
-    return score if isinstance(score, float) else math.nan
-
-
-def _count(entry: Mapping[str, Any]) -> int | None:
-    uncertainty = _details(entry).get("uncertainty")
-    found = uncertainty.get("num_samples") if isinstance(uncertainty, dict) else None
-    return found if isinstance(found, int) else None
-
-
-def _close(one: float, other: float) -> bool:
-    return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+def _is_mean(entry: Mapping[str, Any], mean: float) -> bool:
+    score = as_score(within(entry, "score_details", "score"))
+    return isinstance(score, float) and math.isclose(score, mean, rel_tol=1e-9, abs_tol=1e-12)

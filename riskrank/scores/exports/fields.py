@@ -90,11 +90,12 @@ def a_name(place: str, value: object, *, otherwise: str | None = None) -> str:
     raise wrong_type(place, "a text or a number", value)
 
 
+def broken(what: str, found: str) -> InputError:
+    """Tell that a file is not as its tool writes it when a run is finished and scored."""
+    hint = "was the run finished and scored, and is this the file the tool wrote, whole and unchanged?"
+    return InputError(what, found=found, hint=f"{hint} {option('skip_bad', True)} leaves out what is not")
+
+
 def wrong_type(place: str, expected: str, value: object) -> InputError:
     """Tell that a field has a type it cannot have."""
-    return InputError(
-        f"{place} is not {expected}",
-        found=shown(value),
-        hint="check that this is the file the tool wrote, unchanged; "
-        f"{option('skip_bad', True)} leaves out what is not",
-    )
+    return broken(f"{place} is not {expected}", shown(value))

@@ -10,13 +10,15 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, nearest, option
+from riskrank.scores.exports.fields import broken
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.written_texts import ANSWERED, ASKED, as_text
-from riskrank.scores.files.bounded import decompressed, parse_lines, read_bounded
+from riskrank.scores.files.bounded import decompressed, parse_json, parse_lines, read_bounded
 from riskrank.scores.files.json_objects import halves, no_unicode, shown
 from riskrank.scores.files.opening import InputFile
 
@@ -112,15 +114,34 @@ class Gathering:
                 raise (
                     value
                     if isinstance(value, InputError)
-                    else InputError(
-                        f"{path}: line {number} is not a JSON object",
-                        found=shown(value),
-                        hint=f"is it a file of this format? {option('skip_bad', True)} leaves such lines out",
-                    )
+                    else broken(f"{path}: line {number} is not a JSON object", shown(value))
                 )
             bad += 1
         if bad:
             self.note(f"{path}: {bad:,} line{'s' if bad > 1 else ''} that cannot be read, left out")
+
+    def records(self, path: Path, data: bytes) -> Iterator[tuple[int, dict]]:
+        """Objects of a JSON array, or of JSON lines, whatever the file is called, with their numbers.
+
+        Raises
+        ------
+        InputError
+            If the file is neither, or an entry is no object; with `skip_bad` such entries are counted.
+        """
+        data = data.removeprefix(b"\xef\xbb\xbf")
+        if not data.lstrip().startswith(b"["):
+            yield from self.lines(path, data)
+            return
+        entries = parse_json(str(path), data)
+        if not entries:
+            raise broken(f"{path}: the file is empty", "an array without entries")
+        for number, value in enumerate(entries, start=1):
+            if isinstance(value, dict):
+                yield number, value
+            elif self.rules.skip_bad:
+                self.count(f"{path}: entries that are no objects, left out")
+            else:
+                raise broken(f"{path}: entry {number} is not a JSON object", shown(value))
 
     def add(
         self,
@@ -201,28 +222,46 @@ class Gathering:
         if of is not None:
             self._credit(of, frame.height)
 
+    def framed(
+        self,
+        rows: list[dict[str, Any]],
+        schema: Mapping[str, type[pl.DataType]],
+        file_of: Callable[[int], str],
+    ) -> pl.DataFrame:
+        """Rows as a frame; names that hold half a character, which no table can, are refused or left out."""
+        try:
+            return pl.DataFrame(rows, schema=schema)
+        except UnicodeEncodeError:
+            wrong = halves(rows)
+            if not self.rules.skip_bad:
+                place, name = next(iter(wrong.items()))
+                raise no_unicode(file_of(place), name) from None
+            self.count("rows with names that are no Unicode text, left out", len(wrong))
+            rows[:] = [row for place, row in enumerate(rows) if place not in wrong]
+            return pl.DataFrame(rows, schema=schema)
+
+    def _file_of(self, place: int) -> str:
+        return next((str(path) for end, path in self._spans if place < end), "the export")
+
     def _framed(self) -> pl.DataFrame | None:
         """Rows that were added one by one, as a frame."""
         if not self._rows:
             return None
         names = dict.fromkeys(name for row in self._rows for name in row)
         schema = {name: pl.Float64 if name == "score" else pl.String for name in names}
-        try:
-            return pl.DataFrame(self._rows, schema=schema)
-        except UnicodeEncodeError:
-            self._refuse_halves()
-            return self._framed()
+        before = len(self._rows)
+        frame = self.framed(self._rows, schema, self._file_of)
+        self._height -= before - len(self._rows)
+        return frame
 
-    def _refuse_halves(self) -> None:
-        """Refuse names that hold half a character, or leave out their rows: no table can hold them."""
-        wrong = halves(self._rows)
-        if not self.rules.skip_bad:
-            place, name = next(iter(wrong.items()))
-            path = next((str(path) for end, path in self._spans if place < end), "the export")
-            raise no_unicode(path, name)
-        self.count("rows with names that are no Unicode text, left out", len(wrong))
-        self._rows = [row for place, row in enumerate(self._rows) if place not in wrong]
-        self._height -= len(wrong)
+    def join(self, export: Export) -> None:
+        """Add all rows of an export, with its files and what bounds its metrics."""
+        self.add_frame(export.rows)
+        self._inputs |= {entry.path: entry for entry in export.inputs}
+        for metric in export.rows["metric"].unique():
+            ends = export.bounds.get(metric)
+            if ends is None or self._bounds.setdefault(metric, ends) != ends:
+                self._numbers.add(metric)
 
     def _credit(self, path: Path, rows: int) -> None:
         entry = self._inputs.get(str(path))
@@ -242,6 +281,19 @@ class Gathering:
         """Note something once."""
         if text not in self._notes:
             self._notes.append(text)
+
+    def note_repeats(self, files: Iterable[tuple[str, str, Path]]) -> set[tuple[str, str]]:
+        """Note models and tasks that several files are of: they are repeats. Returns these pairs."""
+        runs: dict[tuple[str, str], list[Path]] = {}
+        for model, task, path in files:
+            runs.setdefault((model, task), []).append(path)
+        repeated = {pair: paths for pair, paths in runs.items() if len(paths) > 1}
+        for (model, task), paths in repeated.items():
+            self.note(
+                f"{len(paths)} runs of model '{model}' on task '{task}', from {listing(paths, 3)}: they are "
+                "repeats of the same samples"
+            )
+        return {*repeated}
 
     def direct(self, metric: str, direction: str, *, of: str = "") -> None:
         """Keep what the export says about a metric's direction; two answers are none, and told.
@@ -336,6 +388,22 @@ class Gathering:
             notes=notes,
             inputs=tuple(self._inputs.values()),
         )
+
+
+def together(exports: Sequence[Export], rules: ExportRules) -> Export:
+    """Exports of several labels as one: what they say of a metric counts where none says something else."""
+    gathering = Gathering(rules)
+    for export in exports:
+        source = listing((entry.path for entry in export.inputs), 2)
+        for note in export.notes:
+            gathering.note(note)
+        for metric, way in export.directions.items():
+            gathering.direct(metric, way, of=source)
+        for task, metric in export.primary.items():
+            gathering.judge_by(task, metric)
+        gathering.join(export)
+    board = any(export.board for export in exports)
+    return replace(gathering.export(), board=board)
 
 
 def contradiction(metric: str, told: Mapping[str, str]) -> str:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from riskrank.errors import InputError, listing, option
-from riskrank.scores.exports.fields import a_list, a_name, an_object, objects
+from riskrank.errors import listing, option
+from riskrank.scores.exports.fields import a_list, a_name, an_object, objects, wrong_type
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.exports.helm_perturbations import (
     Perturbation,
@@ -24,6 +23,7 @@ from riskrank.scores.exports.helm_perturbations import (
     refuse_ambiguous,
 )
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.exports.written_texts import within
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.bounded import parse_json
 
@@ -131,8 +131,7 @@ def _read_schema(path: Path, gathering: Gathering, runs: Sequence[_Run], data: b
     schema = an_object(str(path), parse_json(str(path), data))
     main: dict[str, str] = {}
     for group in objects(f"{path}: run_groups", schema.get("run_groups")):
-        told = group.get("environment")
-        name = told.get("main_name") if isinstance(told, dict) else None
+        name = within(group, "environment", "main_name")
         if isinstance(group.get("name"), str) and isinstance(name, str):
             main[group["name"]] = name
     for run in runs:
@@ -156,49 +155,32 @@ def _export(gathering: Gathering, runs: Sequence[_Run], names: PerturbationNames
         task: choose("split", rules.splits, there, what="splits or perturbations", where=f"scenario {task}")
         for task, there in parts.items()
     }
-    folders: dict[tuple[str, str], list[Path]] = defaultdict(list)
+    repeated = gathering.note_repeats((run.model, run.task, run.path) for run in runs)
     for run in runs:
-        folders[run.model, run.task].append(run.path)
-    for (model, task), paths in folders.items():
-        if len(paths) > 1:
-            gathering.note(
-                f"{len(paths)} runs of model '{model}' on '{task}', from {listing(paths, 3)}: they are "
-                "repeats of the same samples"
-            )
-    for run in runs:
-        several = len(folders[run.model, run.task]) > 1
+        several = (run.model, run.task) in repeated
         gathering.attempt(run.path, partial(_add, run, kept[run.task], gathering, names, several=several))
     return gathering.export()
 
 
 def _read_run(path: Path, gathering: Gathering, runs: list[_Run], label: str | None, data: bytes) -> None:
-    entries = parse_json(str(path), data)
-    spec = _spec(path, gathering)
-    if not isinstance(entries, list):
-        raise _malformed(path, "no list of instances")
-    if not entries:
-        raise InputError(
-            f"{path}: no instances in it", found="an empty list", hint="was the run finished and scored?"
-        )
+    beside = path.with_name("run_spec.json")
+    spec = an_object(
+        str(beside), parse_json(str(beside), gathering.read(beside)) if beside.is_file() else None
+    )
     asked = gathering.rules.metrics
     wanted = {*asked, *(text[at + 1 :] for text in asked for at, sign in enumerate(text) if sign == "=")}
     scores, left_out = [], set()
-    for number, entry in enumerate(entries, start=1):
-        if (
-            not isinstance(entry, dict)
-            or not isinstance(entry.get("stats"), list)
-            or "instance_id" not in entry
-        ):
-            raise _malformed(path, f"entry {number} without instance_id or stats")
+    for number, entry in gathering.records(path, data):
         place = f"{path}: entry {number}"
-        instance = a_name(f"{place}, instance_id", entry["instance_id"])
+        instance = a_name(f"{place}, instance_id", entry.get("instance_id"))
         trial = a_name(f"{place}, train_trial_index", entry.get("train_trial_index"), otherwise="0")
-        for stat in entry["stats"]:
-            name = stat.get("name") if isinstance(stat, dict) else None
-            if not isinstance(name, dict) or not isinstance(name.get("name"), str):
-                raise _malformed(path, f"entry {number} with a statistic without a name")
-            if _BOOKKEEPING.fullmatch(name["name"]) and name["name"] not in wanted:
-                left_out.add(name["name"])
+        if entry.get("stats") is None:
+            raise wrong_type(f"{place}, stats", "a list of objects", None)
+        for stat in objects(f"{place}, stats", entry["stats"]):
+            name = an_object(f"{place}, name of a statistic", stat.get("name"))
+            metric = a_name(f"{place}, name of a statistic", name.get("name"))
+            if _BOOKKEEPING.fullmatch(metric) and metric not in wanted:
+                left_out.add(metric)
                 continue
             changed = entry.get("perturbation") or name.get("perturbation")
             scores.append(
@@ -207,7 +189,7 @@ def _read_run(path: Path, gathering: Gathering, runs: list[_Run], label: str | N
                     trial=trial,
                     split=a_name(f"{place}, split", name.get("split"), otherwise="all"),
                     perturbation=perturbation_of(f"{place}, perturbation", changed),
-                    metric=name["name"],
+                    metric=metric,
                     value=stat.get("mean"),
                 )
             )
@@ -216,31 +198,18 @@ def _read_run(path: Path, gathering: Gathering, runs: list[_Run], label: str | N
             f"left out as bookkeeping ({option('metric')} keeps what it names): "
             f"{listing(sorted(left_out), 30)}"
         )
-    name_in_spec = spec.get("name")
-    name = name_in_spec if isinstance(name_in_spec, str) and name_in_spec else path.parent.name
+    adapter = an_object(f"{beside}: adapter_spec", spec.get("adapter_spec"))
+    logged = a_name(f"{beside}: adapter_spec.model", adapter.get("model"), otherwise="")
+    scenario = a_name(f"{beside}: name", spec.get("name"), otherwise=path.parent.name)
     runs.append(
         _Run(
             path=path,
-            model=model_of(path, _logged_model(path, spec), gathering.rules, label=label),
-            task=_task(name),
-            groups=a_list(f"{path.with_name('run_spec.json')}: groups", spec.get("groups")),
+            model=model_of(path, logged, gathering.rules, label=label),
+            task=_task(scenario),
+            groups=a_list(f"{beside}: groups", spec.get("groups")),
             scores=scores,
         )
     )
-
-
-def _spec(path: Path, gathering: Gathering) -> Mapping[str, Any]:
-    beside = path.with_name("run_spec.json")
-    if not beside.is_file():
-        return {}
-    spec = parse_json(str(beside), gathering.read(beside))
-    return an_object(str(beside), spec)
-
-
-def _logged_model(path: Path, spec: Mapping[str, Any]) -> str:
-    place = f"{path.with_name('run_spec.json')}: adapter_spec"
-    adapter = an_object(place, spec.get("adapter_spec"))
-    return a_name(f"{place}.model", adapter.get("model"), otherwise="")
 
 
 def _task(name: str) -> str:
@@ -278,11 +247,3 @@ def _add(
             draw=f"{run.path.parent} {score.trial}" if several else score.trial,
             **columns,
         )
-
-
-def _malformed(path: Path, found: str) -> InputError:
-    return InputError(
-        f"{path}: no statistics of instances as HELM writes them",
-        found=found,
-        hint="name per_instance_stats.json files or folders of runs; copy them again if they were cut short",
-    )

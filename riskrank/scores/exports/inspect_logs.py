@@ -18,12 +18,13 @@ from typing import Any
 
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.exports.copies import RunFile, leave_copies
-from riskrank.scores.exports.fields import a_list, a_name, an_object
+from riskrank.scores.exports.fields import a_list, a_name, an_object, broken
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.exports.inspect_grades import GRADES, Grades
 from riskrank.scores.exports.inspect_texts import Key, texts_in, texts_of
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.unscored import COLUMN, ERROR, LIMIT, REFUSAL
+from riskrank.scores.exports.written_texts import within
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.bounded import parse_json
 from riskrank.scores.files.json_objects import shown
@@ -98,7 +99,9 @@ def read_groups(groups: Sequence[Sequence[LabelledPath]], rules: ExportRules) ->
     gathered = [_gathered(files, rules) for files in groups]
     grades = Grades()
     for _, logs in gathered:
-        _check_scorers(logs, rules)
+        if logs:
+            there = (name for log in logs for sample in log.samples for name in _scores(sample))
+            check_used("filter", rules.filters, there)
         for log in logs:
             for sample in log.samples:
                 grades.meet(log.path, str(sample["id"]), _flat(_scores(sample), rules))
@@ -131,19 +134,13 @@ def _export(gathering: Gathering, logs: Sequence[_Log], grades: Grades) -> Expor
     for text in grades.notes():
         gathering.note(text)
     tasks = _task_names(logs, gathering)
-    runs: dict[tuple[str, str], list[_Log]] = defaultdict(list)
     for log in logs:
         gathering.expect(log.model)
-        runs[log.model, tasks[log.path]].append(log)
-    for (model, task), same in runs.items():
-        if len(same) > 1:
-            gathering.note(
-                f"{len(same)} logs of model '{model}' on task '{task}', from "
-                f"{listing((log.path for log in same), 3)}: they are repeats of the same samples"
-            )
-        for log in same:
-            run = log.run if len(same) > 1 else ""
-            gathering.attempt(log.path, partial(_add, log, task, gathering, grades, run=run))
+    repeated = gathering.note_repeats((log.model, tasks[log.path], log.path) for log in logs)
+    for log in logs:
+        task = tasks[log.path]
+        run = log.run if (log.model, task) in repeated else ""
+        gathering.attempt(log.path, partial(_add, log, task, gathering, grades, run=run))
     return gathering.export()
 
 
@@ -157,11 +154,7 @@ def _read_log(path: Path, gathering: Gathering, label: str | None, logs: list[_L
         samples = a_list(f"{path}: samples", header.get("samples")) if isinstance(header, dict) else []
     evaluation = header.get("eval") if isinstance(header, dict) else None
     if not isinstance(evaluation, dict) or not isinstance(evaluation.get("task"), str):
-        raise InputError(
-            f"{path}: no log of Inspect",
-            found="no 'eval' with a task in its header",
-            hint="name logs that inspect eval wrote",
-        )
+        raise broken(f"{path}: no log of Inspect", "no 'eval' with a task in its header")
     _check_samples(path, header.get("version"), samples)
     if not samples:
         raise InputError(
@@ -205,11 +198,7 @@ def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
     for number, sample in enumerate(samples, start=1):
         if not isinstance(sample, dict) or "id" not in sample or "epoch" not in sample:
             keys = f"keys {listing(sample)}" if isinstance(sample, dict) else shown(sample)
-            raise InputError(
-                f"{path}: samples that are none",
-                found=f"sample {number} without id or epoch: {keys}",
-                hint=f"copy the log again; {option('skip_bad', True)} leaves such files out",
-            )
+            raise broken(f"{path}: samples that are none", f"sample {number} without id or epoch: {keys}")
         place = f"{path}: sample {number}"
         named = a_name(f"{place}, id", sample["id"])
         a_name(f"{place}, epoch", sample["epoch"])
@@ -220,11 +209,10 @@ def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
         if sample.get("scores") is None and an_object(f"{place}, score", sample.get("score")):
             layouts.setdefault(1, named)
     if len(layouts) > 1:
-        raise InputError(
+        raise broken(
             f"{path}: samples of two versions in one log",
-            found=f"sample {layouts[1]} with one 'score' (version 1), sample {layouts[2]} with 'scores' "
+            f"sample {layouts[1]} with one 'score' (version 1), sample {layouts[2]} with 'scores' "
             "(version 2)",
-            hint=f"write the log again with one Inspect; {option('skip_bad', True)} leaves such files out",
         )
 
 
@@ -235,11 +223,7 @@ def _header(path: Path, archive: ZipMembers) -> Any:
     if "_journal/start.json" in archive:
         start = archive.json("_journal/start.json")
         return start | {"status": None} if isinstance(start, dict) else start
-    raise InputError(
-        f"{path}: no log of Inspect",
-        found=f"an archive of {listing(archive.names, 3)}",
-        hint="name logs that inspect eval wrote",
-    )
+    raise broken(f"{path}: no log of Inspect", f"an archive of {listing(archive.names, 3)}")
 
 
 def _samples(archive: ZipMembers) -> list[Any]:
@@ -281,7 +265,7 @@ def _described(name: str, archive: ZipMembers) -> tuple[object, Mapping[str, Any
 
 
 def _metadata(sample: object) -> Mapping[str, Any]:
-    found = sample.get("metadata") if isinstance(sample, dict) else None
+    found = within(sample, "metadata")
     return found if isinstance(found, dict) else {}
 
 
@@ -303,24 +287,18 @@ def _short(sample: object) -> object:
 
 def _is_refused(sample: Mapping[str, Any]) -> bool:
     """Whether the model's answer was filtered, as its provider says."""
-    output = sample.get("output")
-    choices = output.get("choices") if isinstance(output, dict) else None
-    reasons = [one.get("stop_reason") for one in choices or () if isinstance(one, dict)]
+    choices = _listed(within(sample, "output", "choices"))
+    reasons = [within(one, "stop_reason") for one in choices]
     return bool(sample.get("refused")) or "content_filter" in reasons
 
 
 def _unscored(sample: Mapping[str, Any]) -> dict[str, str]:
     """The column that says why a sample has no score, where the log tells it."""
-    found = [
-        reason
-        for reason, told in (
-            (ERROR, sample.get("error") is not None),
-            (REFUSAL, _is_refused(sample)),
-            (LIMIT, sample.get("limit") is not None),
-        )
-        if told
-    ]
-    return {COLUMN: found[0]} if found else {}
+    if sample.get("error") is not None:
+        return {COLUMN: ERROR}
+    if _is_refused(sample):
+        return {COLUMN: REFUSAL}
+    return {} if sample.get("limit") is None else {COLUMN: LIMIT}
 
 
 def _note_status(
@@ -339,23 +317,13 @@ def _note_status(
     gathering.note(f"{path}: the run ended {how}: {found:,}{expected} samples, epochs counted")
 
 
-def _check_scorers(logs: Sequence[_Log], rules: ExportRules) -> None:
-    there = dict.fromkeys(name for log in logs for sample in log.samples for name in _scores(sample))
-    if logs:
-        check_used("filter", rules.filters, there)
-
-
 def _scores(sample: Mapping[str, Any]) -> dict[str, Any]:
     """Scores of a sample by scorer; the oldest logs have but one, without a name."""
     found = sample.get("scores")
     if isinstance(found, dict):
-        return {name: score["value"] for name, score in found.items() if _has_value(score)}
+        return {name: score["value"] for name, score in found.items() if "value" in (score or ())}
     single = sample.get("score")
     return {"score": single["value"]} if isinstance(single, dict) and "value" in single else {}
-
-
-def _has_value(score: Any) -> bool:
-    return isinstance(score, dict) and "value" in score
 
 
 def _task_names(logs: Sequence[_Log], gathering: Gathering) -> dict[Path, str]:

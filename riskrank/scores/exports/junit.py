@@ -46,7 +46,7 @@ def _without_unused(export: Export, _rules: ExportRules) -> Export:
     directions={PASSED: "higher", TIME: "lower"},
     beside={TIME},
     by_file=True,
-    then=_without_unused,
+    across=_without_unused,
 )
 def read(file: ExportFile) -> Rows:
     """Whether each test passed; one that ended in an error or was skipped has no score.

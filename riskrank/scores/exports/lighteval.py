@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from riskrank.errors import InputError, listing
-from riskrank.scores.exports.boards import as_board
-from riskrank.scores.exports.fields import a_name, an_object, objects
+from riskrank.errors import listing
+from riskrank.scores.exports.fields import a_name, an_object, broken, objects
 from riskrank.scores.exports.interface import Export, ExportRules
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.exports.written_texts import likeliest
 from riskrank.scores.files.beginnings import holds
-from riskrank.scores.files.bounded import read_bounded
+from riskrank.scores.files.bounded import parse_json
 
 _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d:.\-]+)\.parquet")
 
@@ -34,11 +33,11 @@ def _details_first(paths: Sequence[Path]) -> Sequence[Path]:
     return [path for path in paths if path.suffix != ".json"] or paths
 
 
-def _may_be_board(export: Export, rules: ExportRules) -> Export:
-    return export if "task" in export.rows.columns else as_board(export, rules)
+def _perhaps_board(export: Export, _rules: ExportRules) -> Export:
+    return replace(export, board="task" not in export.rows.columns)
 
 
-@reads("lighteval", recognises, pick=_details_first, then=_may_be_board)
+@reads("lighteval", recognises, pick=_details_first, then=_perhaps_board)
 def read(file: ExportFile) -> Rows:
     """Metrics of every document of every task.
 
@@ -97,11 +96,7 @@ def _load(path: Path, data: bytes, *, texts: bool) -> pl.DataFrame:
         schema = pl.read_parquet_schema(io.BytesIO(data))
         column = next((name for name in ("metric", "metrics") if name in schema), None)
         if column is None or not isinstance(schema[column], pl.Struct):
-            raise InputError(
-                f"{path}: there is no column of metrics",
-                found=f"columns: {listing(schema, 20)}",
-                hint="lighteval's details have a column 'metric' with a field a metric",
-            )
+            raise broken(f"{path}: there is no column of metrics", f"columns: {listing(schema, 20)}")
         picked = [pl.col(column).alias("metric")]
         doc = schema.get("doc")
         if isinstance(doc, pl.Struct):
@@ -114,17 +109,9 @@ def _load(path: Path, data: bytes, *, texts: bool) -> pl.DataFrame:
             picked.append(pl.col("model_response").alias("said"))
         frame = pl.scan_parquet(io.BytesIO(data)).select(picked).collect()
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(
-            f"{path}: the file cannot be read as Parquet",
-            found=str(error).splitlines()[0],
-            hint="copy the file again; it may be cut short",
-        ) from None
+        raise broken(f"{path}: the file cannot be read as Parquet", str(error).splitlines()[0]) from None
     if frame.height == 0:
-        raise InputError(
-            f"{path}: the file is empty",
-            found="a Parquet file without rows",
-            hint="check the run that wrote it",
-        )
+        raise broken(f"{path}: the file is empty", "a Parquet file without rows")
     return frame
 
 
@@ -142,15 +129,7 @@ def _results(file: ExportFile, date: str) -> dict[str, Any]:
     if not beside.is_file():
         file.note("no results file of the same run, so no directions")
         return {}
-    try:
-        found = json.loads(read_bounded(beside, file.gathering.rules.max_bytes))
-    except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"{beside}: the file is not valid JSON",
-            found=str(error)[:80],
-            hint="copy the file again, or take it away: without it directions are not known",
-        ) from None
-    return an_object(str(beside), found)
+    return an_object(str(beside), parse_json(str(beside), file.gathering.read(beside)))
 
 
 def _model(path: Path, results: Mapping[str, Any]) -> str:

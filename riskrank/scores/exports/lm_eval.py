@@ -8,7 +8,7 @@ JSON arrays beside ``results.json``. A document has a row a filter.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,7 +17,6 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import InputError, listing
-from riskrank.scores.exports.boards import as_board
 from riskrank.scores.exports.gathering import (
     Gathering,
     check_used,
@@ -29,7 +28,7 @@ from riskrank.scores.exports.gathering import (
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.lm_eval_filters import ChosenFilters, chosen_filters
 from riskrank.scores.exports.lm_eval_results import RESULTS, SAMPLES, SUFFIX, Results, Runs
-from riskrank.scores.exports.lm_eval_rows import SCHEMA, bounds_of, frame_of, rows_in
+from riskrank.scores.exports.lm_eval_rows import SCHEMA, bounds_of, frame_of
 from riskrank.scores.exports.lm_eval_texts import with_texts
 from riskrank.scores.exports.unscored import COLUMN
 from riskrank.scores.exports.written_texts import ANSWERED, ASKED
@@ -106,18 +105,17 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     if parts:
         check_used("filter", rules.filters, [name for part in parts for name in part.rows["filter"].unique()])
     parts = _wanted(parts, gathering)
-    _note_repeated_runs(parts, gathering)
+    repeated = gathering.note_repeats((part.model, part.task, part.path) for part in parts)
     filters = chosen_filters([(part.task, part.rows) for part in parts], rules)
-    dates = Counter((part.model, part.task) for part in parts)
     for part in parts:
-        repeated = dates[part.model, part.task] > 1
-        gathering.add_frame(_named(part, filters[part.task], repeated=repeated), of=part.path)
+        again = (part.model, part.task) in repeated
+        gathering.add_frame(_named(part, filters[part.task], repeated=again), of=part.path)
     _check_documents(parts, gathering)
     export = gathering.export()
     kept = export.rows["metric"].unique().to_list()
     told = ((name, _direction(name, gathering.directions)) for name in sorted(kept))
     export = replace(export, directions={name: way for name, way in told if way}, bounds=bounds_of(kept))
-    return as_board(replace(export, rows=export.rows.drop("task")), rules) if board else export
+    return replace(export, rows=export.rows.drop("task"), board=True) if board else export
 
 
 def _read_samples(
@@ -146,7 +144,7 @@ def _read_samples(
     start = f"{task}/"
     wanted = {one.removeprefix(start) for one in gathering.rules.texts_of if one.startswith(start)}
     if wanted:
-        rows = with_texts(rows, rows_in(path, data, gathering), wanted)
+        rows = with_texts(rows, gathering.records(path, data), wanted)
     if not rows.height and not aggregates:
         gathering.note(f"{path}: no score in it")
     if rows.filter(pl.col("metric") == PERPLEXITY).height and _are_log_likelihoods(rows):
@@ -254,18 +252,6 @@ def _named(part: _Part, filters: ChosenFilters, *, repeated: bool) -> pl.DataFra
         **{name: name for name in (COLUMN, ASKED, ANSWERED) if name in part.rows.columns},
     )
     return frame.with_columns(draw=pl.lit(part.date or part.path.as_posix())) if repeated else frame
-
-
-def _note_repeated_runs(parts: Sequence[_Part], gathering: Gathering) -> None:
-    runs: dict[tuple[str, str], list[Path]] = defaultdict(list)
-    for part in parts:
-        runs[part.model, part.task].append(part.path)
-    for (model, task), paths in runs.items():
-        if len(paths) > 1:
-            gathering.note(
-                f"{len(paths)} runs of model '{model}' on task '{task}', from {listing(paths, 3)}: they are "
-                "repeats of the same samples"
-            )
 
 
 def _check_documents(parts: Sequence[_Part], gathering: Gathering) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, option
-from riskrank.scores.exports.fields import a_name, an_object, objects
+from riskrank.scores.exports.fields import a_name, an_object, broken, objects
 from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.files.bounded import parse_json
 from riskrank.scores.files.json_objects import shown
@@ -42,11 +42,7 @@ class Results:
         """
         document = parse_json(str(path), data)
         if not isinstance(document, dict) or not isinstance(document.get("results"), dict):
-            raise InputError(
-                f"{path}: no results of lm-eval in it",
-                found="a document without 'results'",
-                hint="copy the folder of the run again, with its results file",
-            )
+            raise broken(f"{path}: no results of lm-eval in it", "a document without 'results'")
         return cls(path=path, document=document)
 
     @property

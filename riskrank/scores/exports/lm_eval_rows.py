@@ -12,13 +12,11 @@ from typing import Any
 
 import polars as pl
 
-from riskrank.errors import InputError, option
-from riskrank.scores.exports.fields import a_list, wrong_type
+from riskrank.errors import InputError
+from riskrank.scores.exports.fields import a_list, broken, wrong_type
 from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.lm_eval_aggregates import aggregate
 from riskrank.scores.exports.unscored import COLUMN, EMPTY
-from riskrank.scores.files.bounded import parse_json
-from riskrank.scores.files.json_objects import halves, no_unicode, shown
 
 # Keys of a row that are never metrics; versions before 0.4.8 do not say which keys are.
 _BOOKKEEPING = frozenset(
@@ -69,14 +67,7 @@ def frame_of(
     plain = None if data.lstrip()[:1] == b"[" else _at_once(data, gathering)
     if plain is not None:
         return plain
-    return _one_by_one(path, rows_in(path, data, gathering), gathering, filters, metrics, aggregates)
-
-
-def rows_in(path: Path, data: bytes, gathering: Gathering) -> Iterable[tuple[int, dict[str, Any]]]:
-    """Rows of a sample file with their numbers: JSON lines, or an array."""
-    if data.lstrip()[:1] == b"[":
-        return _array(path, data, gathering)
-    return gathering.lines(path, data)
+    return _one_by_one(path, gathering.records(path, data), gathering, filters, metrics, aggregates)
 
 
 def bounds_of(metrics: Iterable[str]) -> dict[str, tuple[float, float]]:
@@ -124,21 +115,6 @@ def _at_once(data: bytes, gathering: Gathering) -> pl.DataFrame | None:
     return frame.unpivot(index=["doc", "hash", "filter"], variable_name="metric", value_name="score")
 
 
-def _array(path: Path, data: bytes, gathering: Gathering) -> Iterable[tuple[int, dict[str, Any]]]:
-    rows = parse_json(str(path), data)
-    for number, row in enumerate(rows, start=1):
-        if isinstance(row, dict):
-            yield number, row
-        elif gathering.rules.skip_bad:
-            gathering.count(f"{path}: entries that are no objects, left out")
-        else:
-            raise InputError(
-                f"{path}: entry {number} is not an object",
-                found=shown(row),
-                hint="is it a file of samples that lm-eval wrote?",
-            )
-
-
 def _one_by_one(
     path: Path,
     rows: Iterable[tuple[int, dict[str, Any]]],
@@ -157,11 +133,7 @@ def _one_by_one(
             if gathering.rules.skip_bad:
                 gathering.count(f"{path}: rows without a doc_id, left out")
                 continue
-            raise InputError(
-                f"{path}: row {number} has no doc_id",
-                found=f"keys {', '.join(list(row)[:8]) or 'none'}",
-                hint=f"is it a file of lm-eval? {option('skip_bad', True)} leaves such rows out",
-            )
+            raise broken(f"{path}: row {number} has no doc_id", f"keys {', '.join(list(row)[:8]) or 'none'}")
         doc, hashed = str(document), row.get("doc_hash")
         name = row.get("filter")
         if name is not None and not isinstance(name, str):
@@ -190,26 +162,12 @@ def _one_by_one(
         )
     totals = {(name, metric): aggregate(metric, values) for (name, metric), values in logged.items()}
     aggregates |= {key: total for key, total in totals.items() if total is not None}
-    return _framed(path, found, gathering)
-
-
-def _framed(path: Path, found: Sequence[tuple[Any, ...]], gathering: Gathering) -> pl.DataFrame:
-    """Rows as a frame; names no table can hold are refused, or left out with their rows."""
     schema = SCHEMA | {"hash": pl.String, COLUMN: pl.String}
-    try:
-        frame = pl.DataFrame(found, schema=schema, orient="row")
-    except UnicodeEncodeError:
-        wrong = halves([dict(zip(schema, row, strict=True)) for row in found])
-        if not gathering.rules.skip_bad:
-            raise no_unicode(str(path), next(iter(wrong.values()))) from None
-        gathering.count("rows with names that are no Unicode text, left out", len(wrong))
-        left = [row for place, row in enumerate(found) if place not in wrong]
-        frame = pl.DataFrame(left, schema=schema, orient="row")
-    if not frame[COLUMN].count():
-        frame = frame.drop(COLUMN)
-    return frame.with_columns(
-        hash=pl.when(pl.col("hash").is_null()).then(None).otherwise(pl.col("hash").hash())
-    )
+    named = [dict(zip(schema, row, strict=True)) for row in found]
+    frame = gathering.framed(named, schema, lambda _: str(path))
+    frame = frame if frame[COLUMN].count() else frame.drop(COLUMN)
+    hashed_doc = pl.when(pl.col("hash").is_null()).then(None).otherwise(pl.col("hash").hash())
+    return frame.with_columns(hash=hashed_doc)
 
 
 def _is_empty(responses: object) -> bool:

@@ -8,10 +8,9 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import listing
-from riskrank.scores.exports.boards import as_board
 from riskrank.scores.exports.fields import a_name, an_object, objects
-from riskrank.scores.exports.gathering import choose
 from riskrank.scores.exports.interface import Export, ExportRules
+from riskrank.scores.exports.readings import chosen_by_task
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import holds
 from riskrank.scores.files.bounded import parse_json
@@ -27,33 +26,29 @@ def recognises(path: Path) -> bool:
 
 def _means(export: Export, rules: ExportRules) -> Export:
     """Of each task the mean over the subsets that all its models have, of the split that counts."""
-    rows, notes = [], list(export.notes)
-    for (task,), of_task in export.rows.group_by("sample", maintain_order=True):
-        splits = of_task["split"].unique().sort()
-        kept = choose("split", rules.splits, splits, what="splits", where=f"task {task}")
-        found = of_task.filter(pl.col("split").is_in(kept))
-        models = found["model"].n_unique()
-        shared = pl.col("model").n_unique().over("metric", "split", "subset") == models
-        same = found.filter(shared)
-        gone = found.filter(~shared)["subset"].unique().sort()
-        if same.height and len(gone):
-            notes.append(f"{task}: subsets that not all models have, left out: {listing(gone, 6)}")
-        found = same if same.height else found
-        metric = pl.concat_str("metric", "split", separator=",") if len(kept) > 1 else pl.col("metric")
-        rows.append(found.with_columns(metric=metric))
-    means = (
-        pl.concat(rows)
-        .group_by("model", "sample", "metric", "split", "subset", "revision", maintain_order=True)
-        .agg(pl.col("score").mean())
-        .group_by("model", "sample", "metric", "revision", maintain_order=True)
-        .agg(pl.col("score").mean())
+    rows = chosen_by_task(export.rows, rules.splits, "split", of="sample", what="splits", where="task")
+    splits = pl.col("split").n_unique().over("sample")
+    named = pl.concat_str("metric", "split", separator=",")
+    rows = rows.with_columns(metric=pl.when(splits > 1).then(named).otherwise("metric"))
+    shared = pl.col("model").n_unique().over("sample", "metric", "subset") == pl.col("model").n_unique().over(
+        "sample"
     )
+    rows = rows.with_columns(shared=shared)
+    gone = rows.filter(~pl.col("shared") & pl.col("shared").any().over("sample"))
+    notes = [
+        f"{task}: subsets that not all models have, left out: {listing(sorted(set(found['subset'])), 6)}"
+        for (task,), found in gone.group_by("sample", maintain_order=True)
+    ]
+    by = ["model", "sample", "metric", "revision"]
+    means = rows.filter(pl.col("shared") | ~pl.col("shared").any().over("sample"))
+    for keys in ([*by, "subset"], by):
+        means = means.group_by(keys, maintain_order=True).agg(pl.col("score").mean())
     means = means.select("model", "sample", "metric", "score", "revision")
     ways = {name: "higher" for name in means["metric"].unique() if name.partition(",")[0] == MAIN}
-    return as_board(replace(export, rows=means, directions=ways, notes=tuple(notes)), rules)
+    return replace(export, rows=means, directions=ways, notes=(*export.notes, *notes), board=True)
 
 
-@reads("mteb", recognises, uses=("split",), then=_means)
+@reads("mteb", recognises, uses=("split",), across=_means)
 def read(file: ExportFile) -> Rows:
     """The main score of a task, of which more is better, and others that somebody asks for by name.
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.exports.copies import RunFile, leave_copies
-from riskrank.scores.exports.fields import a_list, a_name, an_object
+from riskrank.scores.exports.fields import a_list, a_name, an_object, broken
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.promptfoo_answer import Answer
@@ -145,18 +145,14 @@ def _read_file(
         found, columns = part["results"], a_list(f"{path}: results.prompts", part.get("prompts"))
         evaluation = a_name(f"{path}: evalId", document.get("evalId"), otherwise="")
     if not found:
-        raise InputError(f"{path}: no rows in it", found="an empty list", hint="was the evaluation finished?")
+        raise broken(f"{path}: no rows in it", "an empty list")
     own = []
     for number, row in enumerate(found, start=1):
         provider = row.get("provider") if isinstance(row, dict) else None
         if isinstance(provider, dict):
             provider = provider.get("label") or provider.get("id")
         if not isinstance(provider, str) or not provider:
-            raise InputError(
-                f"{path}: row {number} names no provider",
-                found=shown(row),
-                hint="is it a file of results that promptfoo wrote?",
-            )
+            raise broken(f"{path}: row {number} names no provider", shown(row))
         place = f"{path}: row {number}"
         an_object(f"{place}, namedScores", row.get("namedScores"))
         own.append(

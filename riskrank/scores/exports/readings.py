@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
 
-from riskrank.errors import InputError, listing
+from riskrank.errors import listing
+from riskrank.scores.exports.fields import broken
 from riskrank.scores.exports.gathering import check_used, choose, tidy
 from riskrank.scores.exports.interface import Export, ExportRules
 
@@ -53,6 +54,40 @@ def keep_readings(export: Export, rules: ExportRules, kinds: Mapping[str, str], 
     return replace(export, rows=rows, directions=directions)
 
 
+def chosen_by_task(
+    rows: pl.DataFrame, asked: Sequence[str], parameter: str, *, of: str, what: str, where: str
+) -> pl.DataFrame:
+    """Rows with those filters or splits that the rule picks among what each task has.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    asked : sequence of str
+        What the rule says.
+    parameter : {"filter", "split"}
+        The rule, which is the name of the column too.
+    of : str
+        Column that names the task.
+    what, where : str
+        For messages: what there are several of, and what a task is called.
+
+    Raises
+    ------
+    UsageError
+        If a task has several, and nothing picks among them.
+    """
+    there: dict[str, list[str]] = {}
+    for task, name in rows.select(of, parameter).unique(maintain_order=True).iter_rows():
+        there.setdefault(task, []).append(name)
+    kept = [
+        (task, name)
+        for task, names in there.items()
+        for name in choose(parameter, asked, names, what=what, where=f"{where} {task}")
+    ]
+    picked = pl.DataFrame(kept, schema={of: pl.String, parameter: pl.String}, orient="row")
+    return rows.join(picked, on=[of, parameter], how="semi", maintain_order="left")
+
+
 def finish(export: Export) -> Export:
     """Number repeats, and leave out metrics without a single score.
 
@@ -70,10 +105,9 @@ def finish(export: Export) -> Export:
     rows = export.rows.filter(pl.col("metric").is_in(scored.implode()))
     empty = [name for name in export.rows["metric"].unique(maintain_order=True) if name not in scored]
     if rows.is_empty():
-        raise InputError(
+        raise broken(
             f"{listing((entry.path for entry in export.inputs), 3)}: no sample has a score",
-            found=listing(export.notes, 3),
-            hint="was the run finished and scored?",
+            listing(export.notes, 3),
         )
     draw = pl.int_range(1, pl.len() + 1).over("model", "sample", "metric").cast(pl.String)
     return replace(

@@ -11,8 +11,9 @@ from typing import cast
 import polars as pl
 
 from riskrank.errors import InputError, UsageError, listing, one_of, option
+from riskrank.scores.exports.boards import as_board
 from riskrank.scores.exports.catalogue import EXPORTS
-from riskrank.scores.exports.gathering import contradiction, tidy, walk
+from riskrank.scores.exports.gathering import together, walk
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath, Reader
 from riskrank.scores.files.paths import labelled_paths
 
@@ -75,7 +76,10 @@ def read_export(
         export if label is None else replace(export, rows=_relabelled(export.rows, label))
         for label, export in zip(groups, _read_groups(chosen, [*groups.values()], rules), strict=True)
     ]
-    return exports[0] if len(exports) == 1 else _together(exports)
+    whole = exports[0] if len(exports) == 1 else together(exports, rules)
+    across = getattr(chosen, "across", None)
+    whole = across(whole, rules) if across else whole
+    return as_board(whole, rules) if whole.board else whole
 
 
 def _read_groups(
@@ -138,32 +142,3 @@ def _relabelled(rows: pl.DataFrame, label: str) -> pl.DataFrame:
     if rows["model"].n_unique() == 1:
         return rows.with_columns(model=pl.lit(label))
     return rows.with_columns(model=pl.lit(f"{label}/") + pl.col("model"))
-
-
-def _together(exports: Sequence[Export]) -> Export:
-    notes = list(dict.fromkeys(note for export in exports for note in export.notes))
-    directions: dict[str, tuple[str, str]] = {}
-    for export in exports:
-        source = listing((entry.path for entry in export.inputs), 2)
-        for metric, way in export.directions.items():
-            kept, first = directions.setdefault(metric, (way, source))
-            if kept and kept != way:
-                directions[metric] = ("", "")
-                notes.append(contradiction(metric, {kept: first, way: source}))
-    return Export(
-        rows=tidy(pl.concat([export.rows for export in exports], how="diagonal")),
-        directions={metric: way for metric, (way, _) in directions.items() if way},
-        primary={task: name for export in exports for task, name in export.primary.items()},
-        bounds=_common_bounds(exports),
-        notes=tuple(notes),
-        inputs=tuple({entry.path: entry for export in exports for entry in export.inputs}.values()),
-    )
-
-
-def _common_bounds(exports: Sequence[Export]) -> dict[str, tuple[float, float]]:
-    """Bounds of metrics on which all exports that have them agree."""
-    told: dict[str, set[tuple[float, float] | None]] = {}
-    for export in exports:
-        for metric in export.rows["metric"].unique():
-            told.setdefault(metric, set()).add(export.bounds.get(metric))
-    return {metric: ends for metric, (ends, *more) in told.items() if ends is not None and not more}

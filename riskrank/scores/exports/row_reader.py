@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from riskrank.errors import InputError, listing, option
-from riskrank.scores.exports.fields import a_name
+from riskrank.errors import listing, option
+from riskrank.scores.exports.fields import a_name, broken
 from riskrank.scores.exports.gathering import Gathering, files_of, model_of, refuse_rules
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.readings import finish, keep_readings
@@ -38,11 +38,7 @@ class Record(dict[str, Any]):
         """
         found = next((self[name] for name in fields if self.get(name) is not None), None)
         if found is None:
-            raise InputError(
-                f"{self.place} has no '{fields[0]}'",
-                found=f"fields: {listing(self, 12)}",
-                hint=f"check that this is the file the tool wrote, and its format ({option('from')})",
-            )
+            raise broken(f"{self.place} has no '{fields[0]}'", f"fields: {listing(self, 12)}")
         return a_name(f"{self.place}, {fields[0]}", found)
 
     def text(self, name: str) -> str:
@@ -67,30 +63,8 @@ class ExportFile:
         InputError
             If the file is neither, or an entry is no object; with `skip_bad` such entries are counted.
         """
-        data = self.data.removeprefix(_BOM)
-        if not data.lstrip().startswith(b"["):
-            for number, value in self.gathering.lines(self.path, data):
-                yield Record(f"{self.path}: entry {number}", value)
-            return
-        entries = parse_json(str(self.path), data)
-        if not entries:
-            raise InputError(
-                f"{self.path}: the file is empty",
-                found="an array without entries",
-                hint="check the run that wrote it",
-            )
-        for number, value in enumerate(entries, start=1):
-            if isinstance(value, dict):
-                yield Record(f"{self.path}: entry {number}", value)
-            elif self.gathering.rules.skip_bad:
-                self.gathering.count(f"{self.path}: entries that are no objects, left out")
-            else:
-                raise InputError(
-                    f"{self.path}: entry {number} is not a JSON object",
-                    found=shown(value),
-                    hint="check that this is the right file; "
-                    f"{option('skip_bad', True)} leaves such entries out",
-                )
+        for number, value in self.gathering.records(self.path, self.data):
+            yield Record(f"{self.path}: entry {number}", value)
 
     def document(self) -> Record:
         """The one object a JSON file holds.
@@ -103,11 +77,7 @@ class ExportFile:
         value = parse_json(str(self.path), self.data.removeprefix(_BOM))
         if isinstance(value, dict):
             return Record(str(self.path), value)
-        raise InputError(
-            f"{self.path}: the file is not a JSON object",
-            found=shown(value),
-            hint="check that this is the file the tool wrote",
-        )
+        raise broken(f"{self.path}: the file is not a JSON object", shown(value))
 
     @property
     def is_json(self) -> bool:
@@ -163,14 +133,14 @@ class RowReader:
         Columns of which the rule `filters` keeps a value, with the plural they are called by.
     beside : collection of str
         Metrics of how it was run, as time and tokens: they count where somebody asks for them by name.
-    uses : sequence of {"split"}
-        Rules that `then` applies.
+    uses : sequence of {"filter", "split"}
+        Rules that `then` or `across` applies.
     by_file : bool
         Whether each of several files that name no model is one, called by what differs in their paths.
     pick : callable, optional
         Files to read, of all that were found.
-    then : callable, optional
-        Changes what was kept, by the rules.
+    then, across : callable, optional
+        Change what was kept: of files of one label, and of all, by the rules.
     """
 
     name: str
@@ -183,6 +153,7 @@ class RowReader:
     by_file: bool = False
     pick: Callable[[Sequence[Path]], Sequence[Path]] | None = None
     then: Callable[[Export, ExportRules], Export] | None = None
+    across: Callable[[Export, ExportRules], Export] | None = None
 
     def read(self, files: Sequence[LabelledPath], rules: ExportRules) -> Export:
         """Read the rows of all files."""

@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from riskrank.errors import InputError, listing
+from riskrank.errors import listing
 from riskrank.scores.exports.catalogue import service_of
-from riskrank.scores.exports.fields import an_object, objects
+from riskrank.scores.exports.fields import an_object, broken, objects
 from riskrank.scores.exports.question_tables import as_question
 from riskrank.scores.exports.row_reader import ExportFile, Record, RowReader, Rows
 from riskrank.scores.exports.unscored import COLUMN, ERROR
@@ -65,10 +65,9 @@ class Layout:
             read.append(Record(record.place, found))
             metrics |= {name: match[1] for name in found if (match := re.fullmatch(self.metric, name))}
         if not metrics:
-            raise InputError(
+            raise broken(
                 f"{file.path}: there is no metric",
-                found=f"columns: {listing(dict.fromkeys(name for row in read for name in row), 20)}",
-                hint=f"scores stand in columns {self.metric}; was the experiment evaluated?",
+                f"columns: {listing(dict.fromkeys(name for row in read for name in row), 20)}",
             )
         for metric in metrics.values() if self.shares else ():
             file.direct(metric, "higher")

@@ -261,7 +261,7 @@ def test_logs_of_one_model_and_task_are_repeats(write):
     two = write("b.eval", SAMPLES, created="2026-01-02")
     export = read(one, two)
     assert set(export.rows["draw"]) == {"2026-01-01 1", "2026-01-02 1"}
-    assert "2 logs of model 'm/a' on task 'sums'" in export.notes[0]
+    assert "2 runs of model 'm/a' on task 'sums'" in export.notes[0]
 
 
 def test_a_task_with_different_arguments_is_different_tasks(write):
