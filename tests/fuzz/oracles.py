@@ -8,6 +8,8 @@ import unicodedata
 from dataclasses import dataclass
 from fractions import Fraction
 
+# What a run may take: seconds of the processor, and memory beyond what the program had.
+MOST_SECONDS, MOST_BYTES = 10.0, 1 << 30
 DIRECTIONS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 # How a gate's own notes begin, which are commands, read to the end of the line and no further.
@@ -25,11 +27,20 @@ class Run:
     warnings: tuple[str, ...]
     kind: str
     gated: bool
+    seconds: float = 0.0
+    memory: int = 0
 
 
 def violations(run: Run) -> list[str]:
     """Everything about a run that the contract forbids."""
-    return [*_exits(run), *_streams(run)]
+    return [*_exits(run), *_streams(run), *_costs(run)]
+
+
+def _costs(run: Run):
+    if run.seconds > MOST_SECONDS:
+        yield f"over {MOST_SECONDS:.0f} s: {run.seconds:.1f}"
+    if run.memory > MOST_BYTES:
+        yield f"over 1 GiB: {run.memory >> 20} MiB"
 
 
 def _exits(run: Run):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+import resource
 import signal
 import subprocess
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,17 +36,23 @@ def in_process(args, kind, stdin=b"", *, variables=None, raw=None) -> Run:
     stderr = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
     source = io.BytesIO(stdin) if isinstance(stdin, bytes) else stdin
     environment = Environment(source, stdout, stderr, variables or {})
+    held, start = _most_memory(), time.process_time()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with _watched():
             status = COMMAND.main(list(args), standalone_mode=False, obj=environment)
+    seconds, memory = time.process_time() - start, _most_memory() - held
     texts = []
     for stream in (stdout, stderr):
         stream.flush()
         texts.append(stream.buffer.getvalue().decode("utf-8", "surrogateescape"))
     gated = args[0] == "gate"
     told = tuple(f"{one.category.__name__}: {one.message}" for one in caught)
-    return Run(tuple(args), int(status), texts[0], texts[1], told, kind, gated)
+    return Run(tuple(args), int(status), texts[0], texts[1], told, kind, gated, seconds, memory)
+
+
+def _most_memory() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def as_process(args, folder, *, before=None, **variables) -> tuple[int, str, str]:

@@ -103,4 +103,5 @@ def test_the_oracles_see_what_is_wrong():
         )[0]
     )
     assert told(warnings=("RuntimeWarning: x",)) == ["a warning of Python: RuntimeWarning: x"]
+    assert told(seconds=10.1, memory=2 << 30) == ["over 10 s: 10.1", "over 1 GiB: 2048 MiB"]
     assert oracles.exact_ratios([0.0, 3.0], [1.0, 1.0]) == {1: Fraction(1, 5), 2: Fraction(3, 4)}
