@@ -101,7 +101,8 @@ class ConfiguredCommand(TyperCommand):
 
 def _tell_passed_over(context: Any) -> None:
     """Warn of configurations of others, after the result, so that an error stays three lines."""
-    if context.obj is None or context.params.get("quiet"):
+    quiet = context.params.get("quiet") and context.get_parameter_source("quiet").name == "COMMANDLINE"
+    if context.obj is None or quiet:  # a file cannot hush what is said of it
         return
     for path, reason in context.meta.get("riskrank.passed_over", ()):
         text = f"warning: {path} is not read: {reason}; if you trust it, add {option('config', path)}"

@@ -16,12 +16,12 @@ from riskrank.errors import InputError, option
 # Options that name whose workers run our code, and whose answers are believed.
 _CODE = ("executor",)
 _QUERIES = ("sql", "where")
-OUTPUTS = ("output", "plot", "bless", "continues")
+OUTPUTS = ("output", "plot", "dot", "bless", "continues")
 """Options that write, or say what is written on."""
 
 # Options that go on where the tool would refuse.
 _INSISTS = ("yes",)
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|^[/\\]{2}")
 # What opens a file or an address in SQL of Polars, however it is quoted and whatever stands behind it.
 _OPENS = re.compile(r"(?:read|scan)_\w", re.IGNORECASE)
 
@@ -54,6 +54,8 @@ def refuse_reaching_out(settings: Mapping[str, Any], path: str) -> None:
     ------
     InputError
     """
+    from riskrank.scores.files.opening import MAX_TABLE_BYTES
+
     for key, text in _texts(settings):
         name = key.replace("_", "-")
         why = None
@@ -65,7 +67,7 @@ def refuse_reaching_out(settings: Mapping[str, Any], path: str) -> None:
             why = "opens other files"
         elif (reads := _unusual(text, os.path.dirname(path))) is not None:  # noqa: PTH120
             why = reads
-        elif name in _INSISTS:
+        elif name in _INSISTS or (name == "max-bytes" and text.isdecimal() and int(text) > MAX_TABLE_BYTES):
             why = "insists on what may not fit into memory"
         if why is not None:
             raise InputError(
@@ -95,12 +97,13 @@ def _unusual(text: str, folder: str) -> str | None:
     place = os.path.join(folder, text)  # noqa: PTH118
     try:
         kind = os.stat(place).st_mode  # noqa: PTH116
+        beyond = os.path.relpath(os.path.realpath(place), os.path.realpath(folder or "."))  # where links lead
     except (OSError, ValueError):
         return None
     if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
         return "reads a pipe or a device"
-    hidden = any(part.startswith(".") and part.strip(".") for part in re.split(r"[/\\]", text))
-    return "reads what is hidden" if hidden else None
+    parts = re.split(r"[/\\]", f"{text}/{beyond}")
+    return "reads what is hidden" if any(one.startswith(".") and one.strip(".") for one in parts) else None
 
 
 def _texts(settings: Mapping[str, Any], key: str = "") -> Iterator[tuple[str, str]]:

@@ -53,20 +53,6 @@ def wanted_plots(texts: Sequence[str] | None, command: str) -> tuple[WantedPlot,
     return tuple(found)
 
 
-def check_plots(plots: Sequence[WantedPlot], outputs: Sequence[str], inputs: Sequence[str]) -> None:
-    """Refuse files that could not be written, or that are something else already.
-
-    Raises
-    ------
-    UsageError
-    """
-    from riskrank.shown.files import check_different, check_writable
-
-    for plot in plots:
-        check_writable(plot.file, inputs, parameter="plot")
-    check_different([*outputs, *(plot.file for plot in plots)], parameter="plot")
-
-
 def draw_plot(plot: WantedPlot, document: Any) -> bytes:
     """Draw a picture as the bytes of its file."""
     from riskrank.shown.figures.catalogue import draw

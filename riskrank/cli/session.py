@@ -16,7 +16,7 @@ from riskrank.cli.environment import Environment
 from riskrank.cli.forecast import require_room_for_files, require_room_for_replicates, watched
 from riskrank.cli.interrupts import begin_writing, settle_interrupts
 from riskrank.cli.memory import require_memory
-from riskrank.cli.plots import check_plots, draw_plot, wanted_plots
+from riskrank.cli.plots import draw_plot, wanted_plots
 from riskrank.cli.surroundings import hush, import_matplotlib
 from riskrank.errors import UsageError, one_line, spell
 
@@ -37,8 +37,6 @@ class Session:
     output : OutputOptions
     formats : tuple of str
         Chosen format of each output file, or the one of stdout.
-    named : tuple of str
-        Files that are read, which nothing may be written over.
     written : bool
         Whether the result is out.
     """
@@ -51,8 +49,7 @@ class Session:
         formats: Sequence[str] | None = None,
         piped: str = "table",
     ) -> None:
-        from riskrank.scores.files.paths import named_files
-        from riskrank.shown.files import check_different, check_not_read, check_writable, choose_formats
+        from riskrank.shown.files import choose_formats
 
         hush()
         environment: Environment = call.context.obj
@@ -74,22 +71,33 @@ class Session:
             )
         require_memory(self.scores)
         require_room_for_files(self.scores, self.say, insist=output.yes)
-        beside = (call.values.get("metrics_file"), call.values.get("baseline"), environment.read)
-        files = [*named_files(self.scores), *(file for file in beside if file)]
-        self.named = tuple(files)
-        for file in output.output:
-            check_writable(file, files)
-        check_different(output.output)
-        if not output.output:
-            check_not_read(environment.stdout, [*files, *([0] if "-" in self.scores else [])])
+        self.plots = wanted_plots(output.plot, environment.command)
+        self._check_files()
         if "html" in self.formats:
             from riskrank.shown.page import require_pages
 
             require_pages()
-        self.plots = wanted_plots(output.plot, environment.command)
-        check_plots(self.plots, output.output, files)
         if self.plots or "html" in self.formats:
             import_matplotlib()
+
+    def _check_files(self) -> None:
+        """Refuse files that could not be written, are read, or are named twice."""
+        from riskrank.scores.files.paths import named_files
+        from riskrank.shown.files import check_not_read, check_outputs
+
+        values, output = self.call.values, self.output.output
+        plots = [plot.file for plot in self.plots]
+        own = {name: [values[name]] for name in ("dot", "bless") if values.get(name)}
+        read = named_files(self.scores)
+        read += filter(None, (values.get("metrics_file"), self.environment.read))
+        baseline, before = ([values[name]] if values.get(name) else [] for name in ("baseline", "continues"))
+        if not output:
+            stdin = [0] if "-" in self.scores else []
+            check_not_read(self.environment.stdout, [*read, *baseline, *before, *stdin])
+        # A baseline may be blessed anew, and a look may lie where the one before it did.
+        blessed = {Path(file).resolve() for file in own.get("bless", ())}
+        read += [file for file in baseline if Path(file).resolve() not in blessed]
+        check_outputs({"output": output, "plot": plots, **own}, read)
 
     def read(self) -> ScoreTable:
         """Read the score table; its warnings come with the result, so that an error stays three lines."""
@@ -125,21 +133,21 @@ class Session:
         if not self.output.quiet:
             self.environment.say(line)
 
-    def companion(self, text: str, suffix: str) -> dict[str, bytes]:
+    def companion(self, text: str, suffix: str) -> tuple[dict[str, bytes], Path | None]:
         """A file beside the first output file, if there is one and something to write, and what it holds.
 
-        A file of that name that says something else may be a person's work: it stays.
+        A file of that name that says something else may be a person's work: it stays, and comes second.
         """
         from riskrank.shown.staging import is_device
 
         files = [Path(file) for file in self.output.output if not is_device(Path(file))]
         if not files or not text:
-            return {}
+            return {}, None
         path, data = files[0].with_suffix(suffix), text.encode("utf-8")
-        if path.exists() and (not path.is_file() or path.read_bytes() != data):
-            self.say(f"kept {path}, which says something else than the export")
-            return {}
-        return {str(path): data}
+        same = not path.exists() or (
+            path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
+        )
+        return ({str(path): data}, None) if same else ({}, path)
 
     @contextmanager
     def progress(self, label: str) -> Iterator[Move | None]:

@@ -64,26 +64,32 @@ def _format_of(output: str, asked: str | None, choices: Sequence[str]) -> str:
     )
 
 
-def check_different(outputs: Sequence[str], *, parameter: str = "output") -> None:
-    """Refuse to write two results to one file; `parameter` asks for the last of them.
+def check_outputs(outputs: Mapping[str, Sequence[str]], inputs: Sequence[str]) -> None:
+    """Refuse early what could not be written after the work is done, and two results that go to one file.
+
+    Parameters
+    ----------
+    outputs : mapping of str to sequence of str
+        Files that are written, by the option that names them.
+    inputs : sequence of str
+        Files that are read.
 
     Raises
     ------
     UsageError
     """
     taken: set[Path] = set()
-    for output in outputs:
-        try:
+    for parameter, files in outputs.items():
+        for output in files:
+            check_writable(output, inputs, parameter=parameter)
             place = Path(output).resolve()
-        except OSError as error:
-            raise _no_place(output, error) from None
-        if place in taken and not is_device(place):
-            raise UsageError(
-                "two results cannot go to one file",
-                found=f"{output} twice",
-                hint=f"give every {option(parameter)} a file of its own",
-            )
-        taken.add(place)
+            if place in taken and not is_device(place):
+                raise UsageError(
+                    "two results cannot go to one file",
+                    found=f"{output} twice",
+                    hint=f"give every {option(parameter)} a file of its own",
+                )
+            taken.add(place)
 
 
 def remove(files: Iterable[str], kept: Iterable[str]) -> None:

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from riskrank.errors import UsageError
+from riskrank.shown.streams import write_whole
 
 # What a file that is replaced passes on: who may read and write it, never the right to run as its owner.
 _PERMISSIONS = stat.S_IRWXU | stat.S_IRWXG | stat.S_IRWXO
@@ -119,8 +120,8 @@ def _put_back(target: Path, before: Path) -> None:
 def _append(device: Path, data: bytes) -> None:
     number = _open_already(device)
     # A file opened anew has a place of its own to write at: what others write after would lie upon it.
-    with device.open("ab") if number is None else os.fdopen(os.dup(number), "wb") as opened:
-        opened.write(data)
+    with device.open("ab") if number is None else os.fdopen(os.dup(number), "wb", buffering=0) as opened:
+        write_whole(opened, data)
 
 
 def _open_already(device: Path) -> int | None:

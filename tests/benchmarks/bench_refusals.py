@@ -1,8 +1,8 @@
 """What it takes to refuse hostile files of growing size, 10³ to 10⁶ times a thing: seconds and memory.
 
 A refusal takes time of the bytes: ten times as many take ten times as long at most. Seconds are those of the
-processor, which other work on the machine does not change. The memory is that of the program, or what this process
-had when it started it.
+processor, which other work does not change. The memory is that of the program, or what this process had when
+it started it.
 """
 
 from __future__ import annotations

@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from riskrank.asked.commands import COMMANDS
+from riskrank.cli.call import options_on_the_line
+from riskrank.cli.ownership import OUTPUTS
+
 FILES = {
     "riskrank.toml": "{}",
     "pyproject.toml": "[tool.other]\nx = 1\n[tool.riskrank]\n{}",
@@ -288,6 +292,10 @@ def test_a_group_of_its_own_is_no_stranger(run, project):
         ("yes = true", "'yes' insists on what may not fit into memory"),
         ('metrics_file = "pipe"', "'metrics_file' reads a pipe or a device"),
         ('metrics_file = ".git/config"', "'metrics_file' reads what is hidden"),
+        ('metrics_file = "link"', "'metrics_file' reads what is hidden"),
+        ('metrics_file = "folder/config"', "'metrics_file' reads what is hidden"),
+        ('metrics_file = "//host/m.toml"', "'metrics_file' names an address"),
+        ("max-bytes = 99999999999999", "'max-bytes' insists on what may not fit into memory"),
     ],
 )
 @pytest.mark.parametrize("name", FILES)
@@ -298,6 +306,8 @@ def test_a_file_that_nobody_named_does_not_reach_out(refused, run, project, text
     os.mkfifo("pipe")
     Path(".git").mkdir(exist_ok=True)
     Path(".git/config").write_text("[a]")
+    Path("link").symlink_to(".git/config")
+    Path("folder").symlink_to(".git")
     what, _, hint = refused("rank", "scores.csv", "--no-test")
     assert what == f"error: {name}: {why}, and nobody named this file"
     assert hint == f"hint: if you trust it, name it: --config {name}; --isolated ignores it"
@@ -305,18 +315,32 @@ def test_a_file_that_nobody_named_does_not_reach_out(refused, run, project, text
 
 @pytest.mark.parametrize(
     "text",
-    ['output = ".git/config"', 'output = "r.json"', '[rank]\nplot = ["bump:evil.svg"]', "output = inf"],
+    [
+        'output = ".git/config"',
+        '[rank]\nplot = ["bump:evil.svg"]',
+        "output = inf",
+        '[gsd]\ndot = ".git/hooks/pre-commit"',
+        '[rank.output]\nfile = "r.json"',
+        'quiet = true\noutput = "r.json"',
+    ],
 )
 def test_a_file_that_nobody_named_names_no_outputs(run, project, text):
     project(text)
     Path(".git").mkdir(exist_ok=True)
     Path(".git/config").write_text("[core]")
     before = sorted(Path().rglob("*"))
-    found = run("rank", "scores.csv", "--no-test", "--format", "json")
+    command = "gsd" if "gsd" in text else "rank"
+    found = run(command, "scores.csv", "--no-test", "--format", "json", "--higher", "*")
     assert found.status == 0
     assert "is passed over, as nobody named this file to write by" in found.stderr
     assert sorted(Path().rglob("*")) == before
     assert Path(".git/config").read_text() == "[core]"
+
+
+def test_every_option_that_names_a_file_reads_or_is_passed_over():
+    options = {option for command in COMMANDS for option in options_on_the_line(command)}
+    named = {option.name for option in options if "FILE" in (option.asking.metavar or "")}
+    assert named - {"metrics_file", "baseline"} == set(OUTPUTS)
 
 
 def test_an_output_is_a_text(refused, project):

@@ -351,7 +351,7 @@ def test_diagram_replaces_neither_input_nor_output(run, write, tmp_path):
     assert path.read_bytes() == before
     outcome = run("gsd", path, *MIXED, "--dot", tmp_path / "x.json", "--output", tmp_path / "x.json")
     assert outcome.status == 2
-    assert "--dot and --output name the same file" in outcome.stderr
+    assert "give every --dot a file of its own" in outcome.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

@@ -530,6 +530,8 @@ def test_a_pipe_that_must_not_wait_gets_everything(start, table, args):
         ),
         (("convert", "verdicts", "own.csv"), ">> own.csv", "standard output is own.csv, which is read"),
         (("rank", "own.csv"), ">> link.csv", "which is read"),
+        (("gate", "s.csv", "--anytime", "--continues", "own.csv"), ">> own.csv", "which is read"),
+        (("gate", "s.csv", "--baseline", "own.csv", "--bless", "own.csv"), ">> own.csv", "which is read"),
     ],
 )
 def test_standard_output_does_not_go_into_its_own_input(table, tmp_path, words, how, found):

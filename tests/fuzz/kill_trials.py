@@ -1,10 +1,10 @@
 """Kill riskrank at random moments and count what that leaves behind.
 
-Every trial starts a real command with two or three worker processes, lets one signal or two fall at a
-random moment, and looks at how and when the run ends and at what is left: processes of its session, shared
-memory and semaphores, temporary files, and its output, which must be the old one or the new one whole.
+Every trial starts a real command, lets one signal or two fall at a random moment, half of the time near the
+end, when it writes, and looks at how and when the run ends and at what is left: processes of its session,
+shared memory and semaphores, temporary files, and outputs, all of which must be the old ones or the new ones.
 
-    python tests/fuzz/kill_trials.py --trials 200 --seed 0
+    python tests/fuzz/kill_trials.py --trials 300 --seed 0
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import argparse
 import json
 import os
 import random
-import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -28,13 +28,50 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 KINDS = ("worker", "interrupt", "twice", "terminate", "hang up", "kill")
 SIGNALS = {"terminate": signal.SIGTERM, "hang up": signal.SIGHUP, "kill": signal.SIGKILL}
-BEFORE = '{"before": true}'
-COMMANDS = {
-    "rank": ["rank", "SCORES", "--resamples", "20000"],
-    "power": ["power", "normal:0.3,1", "normal:0,1", "--sizes", "100,200", "--simulations", "60"],
-    "gsd": ["gsd", "SCORES", "--higher", "*", "--models", "m0,m2,m5", "--resamples", "40"],
-    # Over in a second: signals fall while it writes.
-    "short": ["rank", "SCORES", "--no-test"],
+BEFORE = b"before"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A command that writes, and whether it starts processes."""
+
+    line: str
+    parallel: bool = False
+
+    @property
+    def words(self) -> list[str]:
+        """Its words, without a shell."""
+        return self.line.split()
+
+    @property
+    def files(self) -> list[str]:
+        """What it writes."""
+        pairs = zip(self.words, self.words[1:], strict=False)
+        return [file for option, file in pairs if option in ("-o", "--plot", "--dot", "--bless")]
+
+
+JOBS = {
+    "rank": Job("rank s.csv --resamples 20000 -o r.json -o r.html --plot r.svg", True),
+    "means only": Job("rank s.csv --no-test -o r.csv"),
+    "dominance": Job("dominance s.csv --higher * -o d.json -o d.md", True),
+    "mrm": Job("mrm s.csv --higher * -o m.tex", True),
+    "gsd": Job("gsd s.csv --higher * --models m0,m2,m5 --resamples 40 -o g.json --dot g.dot", True),
+    "power": Job("power normal:0.3,1 normal:0,1 --sizes 100,200 --simulations 60 -o p.json", True),
+    "copa": Job("copa s.csv --higher * -o c.json --plot c.png"),
+    "portfolio": Job("portfolio s.csv --higher * -o p.parquet -o p.csv"),
+    "check": Job("check s.csv -o k.json -o k.txt"),
+    "report": Job("report s.csv --higher * -o t.html -o t.json", True),
+    "gate": Job("gate s.csv --better m5:m0 -o g.json -o g.md -o g.xml --bless b.parquet", True),
+    "bless": Job("gate s.csv --models m5 --bless b.parquet"),
+    "look": Job("gate 01.csv --better m5:m0 --anytime --inconclusive pass -o l.json"),
+    "look again": Job(
+        "gate 01.csv --better m5:m0 --anytime --inconclusive pass --continues k.json -o k.json"
+    ),
+    "diff": Job("diff s.csv --pair m5:m0 -o d.json -o d.html"),
+    "votes": Job("convert verdicts votes.csv -o v.parquet -o v.csv"),
+    "export": Job("convert lm-eval runs -o e.csv"),
+    "schema": Job("schema rank -o s.json"),
+    "examples": Job("examples given"),
 }
 
 
@@ -100,42 +137,71 @@ def strike(process: subprocess.Popen[bytes], kind: str, chance: random.Random) -
     return True
 
 
-def trial(kind: str, command: str, after: float, scores: Path, patience: float, seed: int) -> Outcome:
+def state(folder: Path) -> dict[str, bytes | None]:
+    """What files a folder holds, and folders in it."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+    }
+
+
+def started(job: Job, folder: Path, place: Path, jobs: int) -> subprocess.Popen[bytes]:
+    """Run a command in a folder, with a place of its own for temporary files and what it says."""
+    (place / "tmp").mkdir()
+    processes = ["--jobs", str(jobs)] if job.parallel else []
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "riskrank", *job.words, *processes],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=(place / "stderr").open("wb"),
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(place / "tmp")},
+        start_new_session=True,
+    )
+
+
+@dataclass
+class Reference:
+    """What a command does that nobody kills: how long it takes and what it writes."""
+
+    seconds: float
+    written: dict[str, bytes | None]
+
+
+def reference(job: Job, given: Path) -> Reference:
+    """Run a command to its end."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name, "out")
+        shutil.copytree(given, folder)
+        before, start = state(folder), time.monotonic()
+        process = started(job, folder, Path(name), 2)
+        assert process.wait(600) == 0, Path(name, "stderr").read_text()
+        seconds = time.monotonic() - start
+        return Reference(seconds, {k: v for k, v in state(folder).items() if before.get(k, b"no") != v})
+
+
+def trial(kind: str, command: str, known: Reference, given: Path, patience: float, seed: int) -> Outcome:
     """Run one command, strike, and look."""
-    chance = random.Random(seed)
+    chance, job = random.Random(seed), JOBS[command]
+    near_end = chance.random() < 0.5
+    after = known.seconds * (chance.uniform(0.7, 1.05) if near_end else chance.uniform(0.02, 1.0))
     outcome = Outcome(kind, command, after)
-    with tempfile.TemporaryDirectory() as place:
-        folder, temporary, said = Path(place, "out"), Path(place, "tmp"), Path(place, "stderr")
-        folder.mkdir()
-        temporary.mkdir()
-        target = folder / "r.json"
-        target.write_text(BEFORE)
-        words = [str(scores) if word == "SCORES" else word for word in COMMANDS[command]]
-        process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "riskrank",
-                *words,
-                "--jobs",
-                str(chance.choice((2, 3))),
-                "-o",
-                str(target),
-            ],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=said.open("wb"),
-            cwd=place,
-            env=os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)},
-            start_new_session=True,
-        )
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        folder = place / "out"
+        shutil.copytree(given, folder)
+        for file in job.files if chance.random() < 0.7 else ():
+            if not (folder / file).exists():
+                (folder / file).write_bytes(BEFORE)
+        before = state(folder)
+        process = started(job, folder, place, chance.choice((2, 3)))
         try:
             if kind == "worker":  # from the moment there is one
                 until = time.monotonic() + 60
                 while not children(process.pid) and process.poll() is None and time.monotonic() < until:
                     time.sleep(0.001)
                 after *= 0.3
-            time.sleep(after * (0.4 if command == "short" else 1))
+            time.sleep(after)
             shared = shared_memory(process.pid)
             hit = strike(process, kind, chance)
             start = time.monotonic()
@@ -151,14 +217,15 @@ def trial(kind: str, command: str, after: float, scores: Path, patience: float, 
             outcome.status = process.returncode
             outcome.faults += ["late"] * (outcome.status != 0 and outcome.took > patience)
             outcome.missed = not hit
-            outcome.faults += wrong_end(outcome, said.read_text(), target)
             until = time.monotonic() + patience
             while (left := list(session_of(process.pid))) and time.monotonic() < until:
                 time.sleep(0.02)
             outcome.faults += ["orphan"] * bool(left)
             outcome.faults += ["shared memory"] * any(name.exists() for name in shared)
-            outcome.faults += ["temporary file"] * bool(list(temporary.iterdir()))
-            outcome.faults += ["half-written file"] * (list(folder.iterdir()) != [target])
+            outcome.faults += ["temporary file"] * bool(list((place / "tmp").iterdir()))
+            found, faults = written(outcome, state(folder), before, known.written)
+            outcome.faults += faults
+            outcome.faults += wrong_end(outcome, (place / "stderr").read_text(), found)
         finally:
             for pid in list(session_of(process.pid)):
                 with suppress(ProcessLookupError):
@@ -167,16 +234,22 @@ def trial(kind: str, command: str, after: float, scores: Path, patience: float, 
     return outcome
 
 
-def wrong_end(outcome: Outcome, errors: str, target: Path) -> list[str]:
-    """What is wrong with the exit status, the lines on stderr or the output."""
+def written(outcome, after, before, new) -> tuple[bool, list[str]]:
+    """Whether the outputs are there, and what is wrong with them: they are all old or all new."""
+    if outcome.kind == "kill":  # nobody can tidy up, but no file is a half
+        after = {name: data for name, data in after.items() if not name.startswith(".")}
+        whole = all(data in (before.get(name, data), new.get(name, data)) for name, data in after.items())
+        whole = whole and before.keys() <= after.keys() <= before.keys() | new.keys()
+        return after != before, [] if whole else ["half-written file"]
+    if after in (before, before | new):
+        return after != before, []
+    left = sorted(after.keys() - before.keys() - new.keys())
+    return after != before, [f"left {left}" if left else "some of the files"]
+
+
+def wrong_end(outcome: Outcome, errors: str, written: bool) -> list[str]:
+    """What is wrong with the exit status or the lines on stderr."""
     faults = []
-    content = target.read_text()
-    written = content != BEFORE
-    if written:
-        try:
-            json.loads(content)
-        except ValueError:
-            faults.append("half-written file")
     allowed = {0}  # the signal came after the work was done
     if outcome.kind == "worker":
         allowed |= {3}
@@ -185,7 +258,7 @@ def wrong_end(outcome: Outcome, errors: str, target: Path) -> list[str]:
     else:
         allowed |= {-SIGNALS[outcome.kind]}
     # That it takes long is said before, on a busy machine.
-    lines = [line for line in errors.splitlines() if not re.match("note: .* takes about ", line)]
+    lines = [line for line in errors.splitlines() if not line.startswith("note: ")]
     if "Traceback" in errors or "Exception ignored" in errors or "Fatal Python error" in errors:
         # Until its first function runs riskrank can answer nothing: Python itself does.
         begun = any("riskrank/" in line and not line.endswith("<module>") for line in lines)
@@ -201,27 +274,42 @@ def wrong_end(outcome: Outcome, errors: str, target: Path) -> list[str]:
     return faults
 
 
-def write_scores(path: Path, models: int = 6, samples: int = 150) -> None:
-    """Write a small table for the runs to work on."""
+def write_inputs(folder: Path, models: int = 6, samples: int = 150) -> None:
+    """Write small files for the runs to work on."""
     chance = random.Random(0)
-    lines = ["model,sample,metric,score"]
-    lines += [
-        f"m{model},s{sample},{metric},{chance.gauss(model / 10, 1):.3f}"
-        for model in range(models)
-        for sample in range(samples)
-        for metric in ("a", "b")
-    ]
-    path.write_text("\n".join(lines) + "\n")
+
+    def table(name: str, score) -> None:
+        lines = [
+            f"m{model},s{sample},{metric},{score(model)}"
+            for model in range(models)
+            for sample in range(samples)
+            for metric in ("a", "b")
+        ]
+        (folder / name).write_text("\n".join(["model,sample,metric,score", *lines]) + "\n")
+
+    table("s.csv", lambda model: f"{chance.gauss(model / 10, 1):.3f}")
+    table("01.csv", lambda model: int(chance.random() < 0.5 + model / 20))
+    votes = "".join(f"{at},A,B,{'ab'[at % 2]}\n" for at in range(200))
+    (folder / "votes.csv").write_text(f"sample,model_a,model_b,verdict\n{votes}")
+    runs, stamp = folder / "runs" / "old", "2024-01-01T00-00-00.000000"
+    runs.mkdir(parents=True)
+    line = {"acc": 1.0, "filter": "none", "metrics": ["acc"]}
+    lines = [json.dumps({"doc_id": at} | line) for at in range(3_000)]
+    (runs / f"samples_task_{stamp}.jsonl").write_text("\n".join(lines))
+    results = {"results": {"task": {"acc,none": 1.0}}, "higher_is_better": {"task": {"acc": True}}}
+    (runs / f"results_{stamp}.json").write_text(json.dumps({"model_name": "old"} | results))
+    with tempfile.TemporaryDirectory() as name:
+        assert started(JOBS["look"], folder, Path(name), 1).wait(60) == 0
+    (folder / "l.json").rename(folder / "k.json")
 
 
 def main() -> int:
     """Run the trials and print what they found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--trials", type=int, default=200)
+    parser.add_argument("--trials", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--kinds", default=",".join(KINDS), help="which signals, by name")
-    parser.add_argument("--commands", default=",".join(COMMANDS))
-    parser.add_argument("--latest", type=float, default=4.0, help="latest moment of a signal, in seconds")
+    parser.add_argument("--commands", default=",".join(JOBS))
     parser.add_argument(
         "--patience", type=float, default=5.0, help="seconds a run has to end, clean-up included"
     )
@@ -232,19 +320,15 @@ def main() -> int:
     # A shell starts what runs in the background deaf to these, and nohup too; what it starts inherits that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    with tempfile.TemporaryDirectory() as place:
-        scores = Path(place, "scores.csv")
-        write_scores(scores)
+    parallel = [name for name in commands if JOBS[name].parallel]
+    with tempfile.TemporaryDirectory() as name:
+        given = Path(name)
+        write_inputs(given)
+        known = {command: reference(JOBS[command], given) for command in commands}
         for number in range(options.trials):
-            kind, command = kinds[number % len(kinds)], chance.choice(commands)
-            outcome = trial(
-                kind,
-                command,
-                chance.uniform(0.05, options.latest),
-                scores,
-                options.patience,
-                options.seed + number,
-            )
+            kind = kinds[number % len(kinds)]
+            command = chance.choice(parallel or commands if kind == "worker" else commands)
+            outcome = trial(kind, command, known[command], given, options.patience, options.seed + number)
             outcomes.append(outcome)
             if outcome.faults:
                 print(f"{number}: {command}, {kind} after {outcome.after:.3f} s: {', '.join(outcome.faults)}")

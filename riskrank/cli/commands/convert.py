@@ -54,8 +54,8 @@ def verdicts(call: Call) -> None:
 
     session = Session(call, formats=(*FORMATS, "parquet"), piped="csv")
     document = convert_votes(call.scores, call.group(VoteSettings), session.environment.stdin)
-    session.say(summary(document.scores))
     session.finish(document)
+    session.say(summary(document.scores))
 
 
 def export(call: Call) -> None:
@@ -67,9 +67,11 @@ def export(call: Call) -> None:
     session = Session(call, formats=(*FORMATS, "parquet"), piped="csv")
     harness = call.context.info_name or "auto"
     document = convert_export(call.scores, call.group(ReadOptions, from_=harness))
-    session.say(summary(document))
-    metrics = session.companion(document.metrics_file, ".metrics.toml")
+    metrics, kept = session.companion(document.metrics_file, ".metrics.toml")
     session.finish(document, beside=metrics)
+    session.say(summary(document))
+    if kept is not None:
+        session.say(f"kept {kept}, which says something else than the export")
     for path in metrics:
         session.say(f"wrote {path}: --metrics-file {path} reads it")
 

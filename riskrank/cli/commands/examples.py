@@ -10,8 +10,9 @@ from pathlib import Path
 
 import riskrank
 from riskrank.cli.call import Call
-from riskrank.cli.interrupts import begin_writing
+from riskrank.cli.interrupts import begin_writing, settle_interrupts
 from riskrank.errors import InputError, UsageError, listing
+from riskrank.shown.tidying import tidying_up
 
 FOLDER = "riskrank-examples"
 DATA = "sample_data"
@@ -81,7 +82,8 @@ def data() -> Path:
 
 def _write(source: Path, target: Path) -> None:
     """Copy under another name first: the folder appears when it is whole."""
-    with tempfile.TemporaryDirectory(dir=target.resolve().parent, prefix=".riskrank-") as name:
+    beside = target.resolve().parent
+    with tidying_up() as end, tempfile.TemporaryDirectory(dir=beside, prefix=".riskrank-") as name:
         whole = Path(name) / FOLDER
         for path in sorted(source.rglob("*")):
             if path.suffix in _WRITTEN:
@@ -89,4 +91,6 @@ def _write(source: Path, target: Path) -> None:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, copy)
         begin_writing()
+        end()
+        settle_interrupts()
         whole.rename(target)

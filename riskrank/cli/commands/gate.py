@@ -18,7 +18,7 @@ from riskrank.scores.table.apart import metrics_apart, read_selected
 from riskrank.scores.table.baseline import read_baseline
 from riskrank.scores.table.blessing import blessed, only_model, require_name
 from riskrank.scores.table.scores import Scores
-from riskrank.shown.files import check_writable, write_all
+from riskrank.shown.files import write_all
 from riskrank.shown.render import markdown_page
 from riskrank.studies.gate.claim import NOT_WORSE
 from riskrank.studies.gate.document import FAIL, PASS, GateDocument, GateRow
@@ -35,8 +35,6 @@ def run(call: Call) -> None:
     if bless is not None and call.reading.judge is not None:
         contradict(option("judge", call.reading.judge), option("bless", bless))
     if bless is not None:
-        before = call.values.get("baseline")
-        check_writable(bless, [one for one in session.named if one != before], parameter="bless")
         require_name(bless)
     if call.values.get("comment") and "markdown" not in session.formats:
         raise UsageError(

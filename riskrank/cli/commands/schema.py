@@ -7,7 +7,7 @@ import json
 from riskrank.cli.call import Call
 from riskrank.cli.interrupts import begin_writing
 from riskrank.errors import UsageError, listing
-from riskrank.shown.files import check_different, check_writable, write_all
+from riskrank.shown.files import check_outputs, write_all
 from riskrank.shown.schema import json_schema
 
 
@@ -19,8 +19,6 @@ def run(call: Call) -> None:
         )
     environment = call.context.obj
     files = call.output.output or (None,)
-    for file in files:
-        check_writable(file, [environment.read] if environment.read else [])
-    check_different(call.output.output)
+    check_outputs({"output": call.output.output}, [environment.read] if environment.read else [])
     text = json.dumps(json_schema(call.scores[0]), indent=2, ensure_ascii=False) + "\n"
     write_all([(file, text.encode("utf-8")) for file in files], environment.stdout, ready=begin_writing)

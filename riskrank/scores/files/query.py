@@ -246,10 +246,13 @@ def _execute(
         known = columns or [name for frame in tables.values() for name in frame.columns]
         raise _no_column(first_line(error), known, label, parameter, text) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        said = first_line(error).removeprefix("sql parser error: ")
+        if isinstance(error, pl.exceptions.PanicException):
+            said = "something Polars cannot compute, such as a function without its arguments"
         raise InputError(
             f"{label}: {option(parameter, text)} fails",
-            found=first_line(error).removeprefix("sql parser error: "),
-            hint=_advice(first_line(error), tables, parameter),
+            found=said,
+            hint=_advice(said, tables, parameter),
         ) from None
 
 

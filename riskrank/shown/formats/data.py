@@ -40,7 +40,11 @@ def to_json(document: Document) -> str:
         "samples": origin.samples,
         **({"scored": [vars(entry) for entry in origin.scored]} if origin.scored else {}),
         "verdict": spell(document.verdict, flags=True) or None,
-        "warnings": [spell(warning, flags=True) for warning in origin.warnings],
+        # What is told of names that are no Unicode text shows them; names themselves stay what they are.
+        "warnings": [
+            spell(warning, flags=True).encode("utf-8", "backslashreplace").decode()
+            for warning in origin.warnings
+        ],
         **document.described(),
     }
     head = {"schema": f"riskrank/{document.schema}", "schema_version": SCHEMA_VERSION, "meta": meta}
