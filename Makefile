@@ -73,8 +73,8 @@ fuzz: $(VENV)/.group-test  ## run 6,000 generated inputs against the contract (t
 	$(BIN)/python tests/fuzz/fuzz.py --runs 3000
 	$(BIN)/python tests/fuzz/fuzz.py --structured --runs 3000
 
-kill-trials: $(VENV)/.installed  ## kill runs at 200 random moments and count what is left (half an hour)
-	$(BIN)/python tests/fuzz/kill_trials.py --trials 200
+kill-trials: $(VENV)/.installed  ## kill runs at 300 random moments and count what is left (half an hour)
+	$(BIN)/python tests/fuzz/kill_trials.py
 
 mutate: $(VENV)/.group-test $(VENV)/.group-mutate  ## break the engine in 150 small ways and list what no test notices (two hours)
 	$(BIN)/python tests/benchmarks/mutate.py

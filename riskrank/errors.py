@@ -71,7 +71,7 @@ class RiskrankError(Exception):
     ) -> None:
         super().__init__(spell(what, flags=False))
         self.what = one_line(what)
-        self.found = one_line(found)
+        self.found = one_line(found) if found.strip() else "nothing"
         self.hint = one_line(hint)
         self.ways = tuple(ways)
         self.instead_of = tuple(instead_of)

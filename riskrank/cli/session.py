@@ -95,8 +95,8 @@ class Session:
             stdin = [0] if "-" in self.scores else []
             check_not_read(self.environment.stdout, [*read, *baseline, *before, *stdin])
         # A baseline may be blessed anew, and a look may lie where the one before it did.
-        blessed = {Path(file).resolve() for file in own.get("bless", ())}
-        read += [file for file in baseline if Path(file).resolve() not in blessed]
+        blessed = {os.path.realpath(file) for file in own.get("bless", ())}
+        read += [file for file in baseline if os.path.realpath(file) not in blessed]
         check_outputs({"output": output, "plot": plots, **own}, read)
 
     def read(self) -> ScoreTable:

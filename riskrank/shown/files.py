@@ -113,7 +113,7 @@ def check_writable(output: str | None, inputs: Iterable[str], *, parameter: str 
         return
     try:
         _check_place(Path(output), output, inputs, parameter)
-    except OSError as error:
+    except (OSError, RuntimeError) as error:  # a link that leads to itself, before Python 3.13
         raise _no_place(output, error) from None
 
 
@@ -166,11 +166,11 @@ def check_not_read(stdout: TextIO, inputs: Iterable[str | int]) -> None:
                 )
 
 
-def _no_place(output: str, error: OSError) -> UsageError:
+def _no_place(output: str, error: OSError | RuntimeError) -> UsageError:
     gone = isinstance(error, FileNotFoundError)
     return UsageError(
         f"cannot write to {output}",
-        found="the working directory is gone" if gone else error.strerror or str(error),
+        found="the working directory is gone" if gone else getattr(error, "strerror", None) or str(error),
         hint="name a file in a folder that exists, by its whole path" if gone else "write elsewhere",
     )
 

@@ -69,6 +69,25 @@ def test_what_makes_polars_panic_is_three_lines(refused, write, capfd, condition
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.parametrize("tail", ["||'a'", " + 1", " OR 1 = 1", " IS NULL"])
+def test_a_query_of_too_many_steps(run, refused, write, tail):
+    """Polars nests them, and ends with the process where some thousand fill its stack."""
+    path = write("t.csv", GOOD)
+    for words in (
+        ["--where", f"score{tail * 20_000}"],
+        ["--sql", f"SELECT score{tail * 20_000} FROM scores"],
+    ):
+        assert "is too long" in refused("rank", path, *words)[0]
+    listed = ", ".join(map(str, range(5_000)))
+    assert run("rank", path, "--no-test", "--where", f"score IN ({listed}) OR score > -1").status == 0
+
+
+def test_repeats_of_which_none_is_a_number(run, write):
+    rows = "".join(f"{model},1,x,high\n" for model in "AABB")
+    path = write("t.csv", f"model,sample,metric,score\n{rows}")
+    assert "the score is not a number" in run("check", path).stderr
+
+
 def test_lists_of_anything_are_text():
     cells = [[date(2020, 1, 2)], {"a": Decimal("1.5")}, {date(2020, 1, 2): 1}, [b"a", timedelta(1)], [1.0]]
     assert column("x", cells).to_list() == [

@@ -21,9 +21,9 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from riskrank.scores.exports.catalogue import EXPORTS  # noqa: E402
-from tests.fuzz import inputs, outside, structured  # noqa: E402
+from tests.fuzz import inputs, outside, refusals, structured  # noqa: E402
 from tests.fuzz.oracles import Run, exact_ratios, violations  # noqa: E402
-from tests.fuzz.running import as_process, in_process, write  # noqa: E402
+from tests.fuzz.running import ENDS, as_process, in_process, write  # noqa: E402
 
 COMMANDS = ("rank", "dominance", "mrm", "gsd", "copa", "portfolio", "power", "gate", "check")
 FORMATS = ("table", "json", "jsonl", "csv", "markdown")
@@ -33,9 +33,11 @@ WORDS = inputs.vocabulary()
 def case(seed: int, number: int, folder: Path) -> list[tuple[Run, str]]:
     """Make one case, run it, and return what is wrong with it."""
     rng = Random(f"{seed}/{number}")
+    if number % 2:
+        return refusals.case(rng, folder)
     which = rng.random()
     if which < 0.4:
-        return _damaged(rng, folder, process=number % 150 == 7)
+        return _damaged(rng, folder, process=number % 150 == 8)
     if which < 0.52:
         return _export(rng, folder)
     if which < 0.62:
@@ -200,6 +202,7 @@ def main() -> int:
     found = fuzz(arguments.seed, numbers, tell=tell, make=make)
     kinds = Counter(text.partition(":")[0] for _, _, text in found)
     print(f"{len(numbers):,} cases, seed {arguments.seed}: {len(found)} violations {dict(kinds) or ''}")
+    print("exits: " + ", ".join(f"{status}: {count:,}" for status, count in sorted(ENDS.items())))
     return 1 if found else 0
 
 

@@ -200,7 +200,7 @@ def trial(kind: str, command: str, known: Reference, given: Path, patience: floa
                 until = time.monotonic() + 60
                 while not children(process.pid) and process.poll() is None and time.monotonic() < until:
                     time.sleep(0.001)
-                after *= 0.3
+                after *= 0.1
             time.sleep(after)
             shared = shared_memory(process.pid)
             hit = strike(process, kind, chance)

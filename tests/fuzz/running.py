@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[2]
 COMMAND = typer.main.get_command(app)
 # Seconds after which a run hangs: far more than any takes, on a machine that does much else.
 PATIENCE = 120
+# How many runs ended with which status.
+ENDS: Counter[int] = Counter()
 
 
 class Hanging(BaseException):
@@ -42,6 +45,7 @@ def in_process(args, kind, stdin=b"", *, variables=None, raw=None) -> Run:
         with _watched():
             status = COMMAND.main(list(args), standalone_mode=False, obj=environment)
     seconds, memory = time.process_time() - start, _most_memory() - held
+    ENDS[int(status)] += 1
     texts = []
     for stream in (stdout, stderr):
         stream.flush()

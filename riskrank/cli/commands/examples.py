@@ -33,7 +33,7 @@ def run(call: Call) -> None:
             found="nothing is overwritten",
             hint="name a folder that is not there yet",
         )
-    if not target.resolve().parent.is_dir():
+    if not target.parent.is_dir():
         raise UsageError(
             f"cannot write to {named}",
             found=f"no folder {target.parent}",

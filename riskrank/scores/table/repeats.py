@@ -102,13 +102,15 @@ def _records(scores: Scores, pairs: _Grid) -> _Grid:
 
 def _merge_per_cell(cell: np.ndarray, values: np.ndarray, n_cells: int, how: str) -> np.ndarray:
     """Mean, least or largest score of each cell, in sorted order: that of the rows cannot matter."""
+    flat = np.full(n_cells, np.nan)
+    if not values.size:  # none is a number, which check tells
+        return flat
     order = np.lexsort((values, cell))
     cell, values = cell[order], values[order]
     starts = np.flatnonzero(np.diff(cell, prepend=-1))
     ends = np.append(starts[1:], cell.size)
-    flat = np.full(n_cells, np.nan)
     if how == "mean":
-        merged = np.add.reduceat(values, starts) / (ends - starts) if starts.size else starts.astype(float)
+        merged = np.add.reduceat(values, starts) / (ends - starts)
         # Rounding must not lift the mean of equal values above them: ties would be lost.
         merged = np.clip(merged, values[starts], values[ends - 1])
     else:
