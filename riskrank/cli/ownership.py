@@ -65,7 +65,7 @@ def refuse_reaching_out(settings: Mapping[str, Any], path: str) -> None:
             why = "names an address"
         elif name in _QUERIES and _OPENS.search(text):
             why = "opens other files"
-        elif (reads := _unusual(text, os.path.dirname(path))) is not None:  # noqa: PTH120
+        elif reads := _unusual(text, path) or _unusual(text.partition("=")[2], path):  # NAME=FILE as well
             why = reads
         elif name in _INSISTS or (name == "max-bytes" and text.isdecimal() and int(text) > MAX_TABLE_BYTES):
             why = "insists on what may not fit into memory"
@@ -92,8 +92,9 @@ def without_outputs(settings: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[
     return kept, tuple(dict.fromkeys(left_out))
 
 
-def _unusual(text: str, folder: str) -> str | None:
-    """Why something there that a text names is not to be read; None where it may be, or is no file."""
+def _unusual(text: str, path: str) -> str | None:
+    """Why what a text of a configuration names is not to be read; None where it may be, or is no file."""
+    folder = os.path.dirname(path)  # noqa: PTH120
     place = os.path.join(folder, text)  # noqa: PTH118
     try:
         kind = os.stat(place).st_mode  # noqa: PTH116

@@ -294,6 +294,7 @@ def test_a_group_of_its_own_is_no_stranger(run, project):
         ('metrics_file = ".git/config"', "'metrics_file' reads what is hidden"),
         ('metrics_file = "link"', "'metrics_file' reads what is hidden"),
         ('metrics_file = "folder/config"', "'metrics_file' reads what is hidden"),
+        ('[trend]\nanchor = ["a=.git/config"]', "'anchor' reads what is hidden"),
         ('metrics_file = "//host/m.toml"', "'metrics_file' names an address"),
         ("max-bytes = 99999999999999", "'max-bytes' insists on what may not fit into memory"),
     ],
@@ -301,7 +302,7 @@ def test_a_group_of_its_own_is_no_stranger(run, project):
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_that_nobody_named_does_not_reach_out(refused, run, project, text, why, name):
     if name == "pyproject.toml":
-        text = text.replace("[rank]", "[tool.riskrank.rank]")
+        text = text.replace("[rank]", "[tool.riskrank.rank]").replace("[trend]", "[tool.riskrank.trend]")
     project(FILES[name].format(text), name)
     os.mkfifo("pipe")
     Path(".git").mkdir(exist_ok=True)
@@ -340,7 +341,7 @@ def test_a_file_that_nobody_named_names_no_outputs(run, project, text):
 def test_every_option_that_names_a_file_reads_or_is_passed_over():
     options = {option for command in COMMANDS for option in options_on_the_line(command)}
     named = {option.name for option in options if "FILE" in (option.asking.metavar or "")}
-    assert named - {"metrics_file", "baseline"} == set(OUTPUTS)
+    assert named - {"metrics_file", "baseline", "anchor"} == set(OUTPUTS)
 
 
 def test_an_output_is_a_text(refused, project):

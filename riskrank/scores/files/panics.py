@@ -1,9 +1,10 @@
-"""Polars ends in a panic where it forgot a case, and writes pages of its insides to standard error."""
+"""Polars ends in a panic where it forgot a case, with pages of its insides, and where queries nest too deep."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -11,8 +12,18 @@ from typing import IO
 
 from polars.exceptions import PanicException
 
+from riskrank.errors import InputError, option
+
 # Standard error is one for the whole process.
 _ALONE = threading.RLock()
+
+# Steps of a query, which Polars nests in one another: some thousand fill its stack, and the process is gone.
+_MOST_STEPS = 400
+_STRINGS = re.compile(r"'[^']*'|\"[^\"]*\"")
+_STEP = re.compile(
+    r"[-+*/%~^&\[]|[|<>=!:]+|\b(?:and|or|not|when|is|in|i?like|between|join|union|except|intersect|select|collate)\b",
+    re.IGNORECASE,
+)
 
 
 @contextlib.contextmanager
@@ -42,3 +53,19 @@ def _write(held: IO[bytes]) -> None:
     with contextlib.suppress(OSError):
         while piece := held.read(1 << 16):
             os.write(2, piece)
+
+
+def refuse_long(label: str, parameter: str, text: str) -> None:
+    """Refuse a query that no stack is deep enough for, which would end the process.
+
+    Raises
+    ------
+    InputError
+    """
+    steps = len(_STEP.findall(_STRINGS.sub(" ", text)))
+    if steps > _MOST_STEPS:
+        raise InputError(
+            f"{label}: {option(parameter, text)} is too long",
+            found=f"{steps:,} operators; {_MOST_STEPS} are allowed",
+            hint="write several values as column IN (…), or select rows before",
+        )

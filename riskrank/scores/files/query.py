@@ -10,7 +10,7 @@ import polars as pl
 
 from riskrank.errors import InputError, RiskrankError, UsageError, did_you_mean, listing, option
 from riskrank.scores.files.derived import DerivedSource, FilteredSource
-from riskrank.scores.files.panics import panics_unsaid
+from riskrank.scores.files.panics import panics_unsaid, refuse_long
 from riskrank.scores.files.parsing import MISSING, MISSING_TEXT, TEXT, parse_scores
 from riskrank.scores.files.source import FrameInMemory, Source, first_line
 from riskrank.scores.files.sql_names import quoted_column
@@ -30,13 +30,6 @@ _FUNCTION = re.compile(
 )
 # Queries that need columns they do not name.
 _ALL_COLUMNS = re.compile(r"\*|\bcolumns\s*\(|\bnatural\b|\busing\b|\btable\b", re.IGNORECASE)
-# Steps of a query, which Polars nests in one another: some thousand fill its stack, and the process is gone.
-_MOST_STEPS = 400
-_STRINGS = re.compile(r"'[^']*'|\"[^\"]*\"")
-_STEP = re.compile(
-    r"[-+*/%~^&\[]|[|<>=!:]+|\b(?:and|or|not|when|is|in|i?like|between|join|union|except|intersect|select|collate)\b",
-    re.IGNORECASE,
-)
 
 
 class QueryResult(FrameInMemory, DerivedSource):
@@ -127,7 +120,7 @@ def run_sql(
         If the query fails or gives no rows.
     """
     require_select(query)
-    _refuse_long(label, "sql", query)
+    refuse_long(label, "sql", query)
     frame = _execute(tables, query, label=label, parameter="sql", text=query, columns=columns)
     if frame.height == 0:
         raise no_rows(label, query)
@@ -229,7 +222,7 @@ def _rows(source: Source, condition: str) -> np.ndarray:
     names = [name for name in source.columns if name]
     mentioned = _mentioned(names, condition)
     query = f"SELECT {_ROW} FROM {TABLE} WHERE ({condition}\n)"
-    _refuse_long(source.label, "where", condition)
+    refuse_long(source.label, "where", condition)
     rows = _streamed(source, mentioned, condition, query)
     if rows is None:
         frame = typed(source.load(mentioned), source.decimal_comma).with_row_index(_ROW)
@@ -237,16 +230,6 @@ def _rows(source: Source, condition: str) -> np.ndarray:
             {TABLE: frame}, query, label=source.label, parameter="where", text=condition, columns=names
         )
     return np.sort(rows[_ROW].to_numpy().astype(np.int64))
-
-
-def _refuse_long(label: str, parameter: str, text: str) -> None:
-    steps = len(_STEP.findall(_STRINGS.sub(" ", text)))
-    if steps > _MOST_STEPS:
-        raise InputError(
-            f"{label}: {option(parameter, text)} is too long",
-            found=f"{steps:,} operators; {_MOST_STEPS} are allowed",
-            hint="write several values as column IN (…), or select rows before",
-        )
 
 
 def _execute(
