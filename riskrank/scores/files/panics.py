@@ -1,4 +1,4 @@
-"""Polars ends in a panic where it forgot a case, with pages of its insides, and where queries nest too deep."""
+"""Polars ends in a panic where it forgot a case, with pages of its insides, and where queries nest deep."""
 
 from __future__ import annotations
 
