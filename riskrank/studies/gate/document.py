@@ -12,8 +12,8 @@ from riskrank.engine.family import Family, Side
 from riskrank.errors import RiskrankError
 from riskrank.scores.table.baseline import Overlap, Unshared
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.studies.diff.document import CaseRow
 from riskrank.studies.document import Document, Quote
+from riskrank.studies.gate.listed import Lost, place_of
 from riskrank.studies.gate.looks import Looks
 from riskrank.studies.gate.statistics import FAILED
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
@@ -123,7 +123,7 @@ class GateRow:
     @property
     def place(self) -> str:
         """The task and the group it is about, as a sentence goes on: `` on gsm8k in hard``."""
-        return _place(self.task, self.group)
+        return place_of(self.task, self.group)
 
     @property
     def name(self) -> str:
@@ -136,36 +136,6 @@ class GateRow:
         margin = f" by {self.margin:,g}" if self.margin else ""
         verb = "better than" if self.claim == "better" else "not worse than"
         return f"{self.new} {verb} {self.old}{margin}"
-
-
-@dataclass(frozen=True)
-class Lost:
-    """Cases that one model lost most against another on a metric, of all samples or of a group or task.
-
-    Of how many cases how many are worse and better, with the two-sided p-value of a sign test, and whether
-    chance alone makes as many.
-    """
-
-    new: str
-    old: str
-    metric: str
-    cases: Sequence[CaseRow]
-    group: str | None = None
-    task: str | None = None
-    worse: int = 0
-    better: int = 0
-    of: int = 0
-    p_value: float = 1.0
-    by_chance: bool = True
-
-    @property
-    def place(self) -> str:
-        """The task and the group, as a sentence goes on."""
-        return _place(self.task, self.group)
-
-    def entry(self) -> dict[str, Any]:
-        """The list as an entry of ``meta``."""
-        return asdict(self) | {"cases": [row.entry() for row in self.cases]}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,10 +247,6 @@ class GateDocument(Document[GateRow]):
         left = {"left_out": [asdict(one) for one in self.unshared]} if self.unshared else {}
         beside = {**visible, **overlap, **left, **lost, **looks, **judged_meta(self.judged)}
         return {"outcome": self.outcome, "counts": counts(self.rows), **beside}
-
-
-def _place(task: str | None, group: str | None) -> str:
-    return (f" on {task}" if task else "") + (f" in {group}" if group else "")
 
 
 def claims_among(rows: Sequence[GateRow]) -> list[GateRow]:
