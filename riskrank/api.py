@@ -136,7 +136,8 @@ class Scores:
     def report(self, options: Mapping[str, Any]) -> Inspection:
         """What the sources hold and what is wrong with it."""
         inspect_scores = named("riskrank.scores", "table.inspection:inspect_scores")
-        return inspect_scores(self._sources, ReadOptions(**self._options | dict(options)))
+        reading = BY_NAME["check"].reading_type
+        return inspect_scores(self._sources, reading(**self._options | dict(options)))
 
     def with_options(self, options: Mapping[str, Any]) -> Scores:
         """Read the same sources with further options."""
@@ -203,9 +204,9 @@ def check(scores: Given | Iterable[Given], /, **options: Any) -> Result:
     if isinstance(scores, Scores):
         found = scores.report(options)
     else:
-        found = named("riskrank.scores", "table.inspection:inspect_scores")(
-            _sources(scores), ReadOptions(**options)
-        )
+        reading = BY_NAME["check"].reading_type
+        inspect_scores = named("riskrank.scores", "table.inspection:inspect_scores")
+        found = inspect_scores(_sources(scores), reading(**options))
     return result_of(named("riskrank.studies", "check.study:check")(found))
 
 

@@ -628,6 +628,7 @@ COMMANDS = (
 
         Exits 2 if the commands would refuse to read the table as it is. (Tests also need 10 samples.)""",
         papers=(Paper(schema="check", documents="check.study:CheckDocument", view="check.screen"),),
+        reading="asked.shared:RankReading",
         lacks=("group_by", "weight"),
         own=True,
         examples=(

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from riskrank.asked.flags import among_commas
 from riskrank.errors import UsageError, listing, option
+from riskrank.scores.names.directions import doubtful_by_name, looks_like_a_cost
 from riskrank.scores.table.metrics import assumed_cost
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
@@ -29,12 +30,16 @@ def require_directions(table: ScoreTable, *, command: str, metrics: str) -> None
     lacking = [spec.name for spec in table.metrics if not spec.declared]
     if lacking:
         have = "has" if len(lacking) == 1 else "have"
+        less = ",".join(among_commas(name) for name in lacking if looks_like_a_cost(name))
+        likely = " ".join([*([option("lower", less)] if less else []), option("higher", "*")])
+        doubtful = any(map(doubtful_by_name, lacking))
         raise UsageError(
             f"{command} does not guess directions, and {listing(lacking)} {have} none",
             found=f"{len(table.metrics) - len(lacking)} of {len(table.metrics)} {metrics} have one, "
             f"from {option('metrics_file')}, {option('lower')} or {option('higher')}",
             hint=f"say {option('lower', lacking[0])} or {option('higher', lacking[0])}, for each; "
             f"{option('higher', '*')} is all that are not named",
+            ways=() if doubtful else [(likely, None)],
         )
 
 

@@ -71,6 +71,13 @@ BELONGING = vocabulary(
     "conversation dialog dialogue session thread document doc article passage patient subject user customer "
     "participant repo repository video gespraech unterhaltung sitzung conversacion sesion"
 )
+# Words for what models are scored on once, as a whole: kinds of it, and names of well-known ones.
+BENCHMARK = vocabulary(
+    """benchmark benchmarks bench dataset datasets corpus corpora suite datensatz datensaetze korpus mmlu gsm
+    gpqa hellaswag hella winogrande wino truthfulqa arc bbh musr ifeval humaneval mbpp boolq piqa siqa
+    openbookqa obqa triviaqa squad drop race cola sst mrpc qqp mnli qnli rte wnli cifar imagenet mnist coco
+    swebench livecodebench aime"""
+)
 # Words for a place in such a whole.
 WITHIN = vocabulary(
     "turn step message utterance sentence paragraph position line chunk index idx nr no number"
@@ -182,6 +189,11 @@ def synonym(role: str, candidates: Iterable[str]) -> str | None:
     places = {name: min((known[word] for word in words(name) & known.keys()), default=-1) for name in named}
     places = {name: place for name, place in places.items() if place >= 0}
     return min(places, key=places.__getitem__) if places else None
+
+
+def names_tasks(name: str) -> bool:
+    """Whether what a name says is scored as a whole, once a model: a benchmark, a data set."""
+    return bool(words(name) & BENCHMARK)
 
 
 def sounds_like_a_role(name: str) -> bool:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from riskrank.errors import listing, option
-from riskrank.scores.names.words import AUTOMATIC, HUMAN, STATUS, words
+from riskrank.asked.shared import SHARED, RankReading
+from riskrank.errors import by_door, listing, option
+from riskrank.scores.names.words import AUTOMATIC, HUMAN, STATUS, names_tasks, words
 from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scores import Scores
@@ -20,6 +21,10 @@ _FAR = 3.0
 _FEW = 0.2
 # Metrics that are named one by one.
 _MOST_NAMED = 8
+# Of two models the samples both have are those that all have.
+_FEWEST_OF_PAIRS = 3
+# What samples are called that may be tasks.
+_TASKS = {"task", "tasks"}
 
 Ways = list[tuple[str, Mapping[str, object]]]
 
@@ -119,18 +124,48 @@ def _failures(scores: Scores, lacking: np.ndarray, worst: int | None, status: st
 
 def _accidents(scores: Scores, rows: Rows) -> Reason:
     gaps = np.isnan(rows.values).any(axis=1)
-    samples = np.zeros(len(scores.samples), dtype=bool)
-    samples[rows.sample[gaps]] = True
-    gone, every = int(samples.sum()), samples.size
-    hint = f"{option('missing', 'drop')} leaves out {gone:,} of {every:,} samples"
-    if gone > _FEW * every:
-        hint += ": the rest is another population, unless what is missing is so by accident"
-    hint += f"; {option('missing', 'worst')} counts what is missing as the worst there can be"
-    ways: Ways = [(option("missing", "drop"), {"missing": "drop"})]
+    gone = np.unique(rows.sample[gaps]).size
+    found = dropping(scores, gone)
     whole = [
         name for name, some in zip(scores.metrics, np.isnan(rows.values).any(axis=0), strict=True) if not some
     ]
+    ways = [*found.ways]
     if 0 < len(whole) <= _MOST_NAMED:
         picked = " ".join(option("metric", name) for name in whole)
         ways.append((picked, {"metric": tuple(whole)}))
+    hint = f"{found.hint}; {option('missing', 'worst')} counts what is missing as the worst there can be"
     return Reason(hint, ways)
+
+
+def dropping(scores: Scores, gone: int) -> Reason:
+    """To leave out samples, what that makes of the rest, and to compare each pair on what both have.
+
+    Parameters
+    ----------
+    scores : Scores
+    gone : int
+        Samples that would be left out.
+    """
+    every = len(scores.samples)
+    hint = f"{option('missing', 'drop')} leaves out {gone:,} of {every:,} samples"
+    if gone > _FEW * every:
+        hint += ": the rest is another population, unless what is missing is so by accident"
+    ways: Ways = [(option("missing", "drop"), {"missing": "drop"})]
+    if len(scores.metrics) > 1 or len(scores.models) < _FEWEST_OF_PAIRS or scores.has("task"):
+        return Reason(hint, ways)
+    if isinstance(scores.options, RankReading):
+        pairs, told = [(option("missing", SHARED), {"missing": SHARED})], option("missing", SHARED)
+        ways = [*pairs, *ways] if _of_board(scores) else [*ways, *pairs]
+        return Reason(f"{hint}; {told} compares each pair of models on the samples both have", ways)
+    if _of_board(scores):
+        rank = by_door("riskrank rank", "rank")
+        hint += f"; {rank} compares each pair of models on the tasks both have"
+    return Reason(hint, ways)
+
+
+def _of_board(scores: Scores) -> bool:
+    """Whether samples are tasks, each of which has one score a model."""
+    named = named_roles(scores.options)
+    if scores.options.matrix is not None and "model" in named:
+        return True
+    return names_tasks(named.get("sample", "")) or bool(words(named.get("sample", "")) & _TASKS)

@@ -12,7 +12,7 @@ from riskrank.asked.shared import SHARED
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.enough import require_most
 from riskrank.scores.table.further_columns import hint_for_parts
-from riskrank.scores.table.gap_reasons import Ways, reason_for
+from riskrank.scores.table.gap_reasons import Ways, dropping, reason_for
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scored import why_missing
 from riskrank.scores.table.scores import Scores
@@ -179,17 +179,16 @@ def different_samples(scores: Scores, has: np.ndarray) -> InputError:
         if count < most or most < has.shape[1]
     ]
     model, sample = (int(index) for index in np.argwhere(~has)[0])
+    ways: Ways = []
     hint = f"{option('unpaired', True)} compares models that have samples of their own"
     if scores.options.paired_only:
         hint = "compare models that were scored on the same samples"
     if common > 1:
-        every, shift = has.shape[1], hint_for_shift(scores, has)
-        hint = (
-            f"{option('missing', 'drop')} leaves out {every - common:,} of {every:,} samples, and "
-            f"compares on the {common:,} that all models have"
-        )
+        shift = hint_for_shift(scores, has)
+        dropped = dropping(scores, has.shape[1] - common)
+        hint, ways = dropped.hint, [] if shift else dropped.ways
         if isinstance(scores.options, GateReading):
-            hint = "score the samples that a model lacks, or give all models the same ones"
+            hint, ways = "score the samples that a model lacks, or give all models the same ones", []
         hint = f"{shift}{hint}"
     else:
         hint = hint_for_parts(scores) or hint
@@ -198,6 +197,7 @@ def different_samples(scores: Scores, has: np.ndarray) -> InputError:
         found=f"{common:,} of {has.shape[1]:,} samples are common to all {has.shape[0]} models; "
         f"{listing(short, 4)}; for example {scores.models[model]} lacks '{scores.samples[sample]}'",
         hint=hint,
+        ways=ways,
     )
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from riskrank.asked.reading import ReadOptions
+from riskrank.asked.shared import SHARED
+from riskrank.engine.evidence.shared import FEWEST_SHARED
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, RiskrankError, listing, option
@@ -110,6 +112,14 @@ class InspectedTask:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Hole:
+    """A task, one of a board's samples, and the models that have no score there."""
+
+    sample: str
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Inspection:
     """What the files hold.
 
@@ -150,6 +160,10 @@ class Inspection:
         A judge's scores corrected by people's, where that was asked for and nothing is wrong.
     folds : bool
         Whether samples are folds of cross-validation.
+    holes : tuple of Hole
+        Where each pair of models is compared on the samples both have: those that some lack, most first.
+    apart : tuple of (str, str)
+        Pairs of models that share too few samples for that.
     """
 
     inputs: tuple[InputFile, ...]
@@ -172,6 +186,8 @@ class Inspection:
     scored: tuple[Scored, ...] = ()
     judged: ScoreTable | None = None
     folds: bool = False
+    holes: tuple[Hole, ...] = ()
+    apart: tuple[tuple[str, str], ...] = ()
 
 
 def inspect_scores(
@@ -259,7 +275,25 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         divisions=() if errors or options.group_by or not whole else dividing_columns(read),
         judged=judged,
         folds=folds,
+        **_holes(scores, means),
     )
+
+
+def _holes(scores: Scores, means: Rows) -> dict[str, Any]:
+    """Samples that some models lack, and pairs of models that share too few, where these are compared so."""
+    if scores.options.missing != SHARED:
+        return {}
+    there = np.zeros((len(scores.models), len(scores.samples)), dtype=bool)
+    there[means.model, means.sample] = ~np.isnan(means.values).any(axis=1)
+    lacking = (~there).sum(axis=0)
+    holes = [
+        Hole(sample=scores.samples[at], models=tuple(np.array(scores.models)[~there[:, at]].tolist()))
+        for at in np.argsort(-lacking, kind="stable").tolist()
+        if lacking[at]
+    ]
+    shared = there.astype(np.int64) @ there.T
+    few = [(i, j) for i, j in np.argwhere(shared < FEWEST_SHARED).tolist() if i < j]
+    return {"holes": tuple(holes), "apart": tuple((scores.models[i], scores.models[j]) for i, j in few)}
 
 
 def _models(scores: Scores, covered: Booleans) -> tuple[InspectedModel, ...]:
@@ -368,6 +402,8 @@ def _tasks(
 def _incomplete(
     scores: Scores, specs: Sequence[MetricSpec], means: Rows, *, whole: bool
 ) -> Iterable[InputError]:
+    if scores.options.missing == SHARED:
+        scores = _asked(scores, missing="keep")
     absent = [*incomplete_tasks(scores)] or [*incomplete_tasks(scores, means)]
     yield from absent
     repeated = None if whole else _refusal(_asked(scores, missing="keep"))

@@ -147,7 +147,7 @@ def _understood(
     except InputError as error:
         writer = _harness(paths, options)
         if writer is None:
-            raise _named_by_files(error, paths, given, options) from None
+            raise _named_by_files(_that_read(error, paths), paths, given, options) from None
     options = replace(options, from_=writer)
     given, export = _opened(paths, options, stdin)
     said = (f"{READ_AS}what {writer} wrote: {option('from', writer)}",)
@@ -160,6 +160,19 @@ def _of_board(options: ReadOptions, export: Export | None) -> ReadOptions:
         return options
     ranked = isinstance(options, RankReading) and options.missing == "error"
     return replace(options, metric=(), missing=SHARED if ranked else options.missing)
+
+
+def _that_read(error: InputError, paths: Sequence[str | Source]) -> InputError:
+    """The same error with those of several readings that do read the files, which a pipe gives once."""
+    if "-" in paths or not any(isinstance(change, ReadOptions) for _, change in error.ways):
+        return error
+    ways: list[tuple[str, object]] = []
+    for way, change in error.ways:
+        with suppress(RiskrankError):
+            if isinstance(change, ReadOptions):
+                read_frame(paths, change)
+            ways.append((way, None))
+    return type(error)(error.what, found=error.found, hint=error.hint, ways=ways)
 
 
 def _named_by_files(

@@ -15,8 +15,9 @@ from riskrank.studies.passes import PassCurve
 from riskrank.studies.rounding import decimals_of_range, rounded, typeset
 from riskrank.studies.wording import counted, number
 
-# Commands, problems, metrics and tasks a screen has room for.
+# Commands, problems, metrics and tasks a screen has room for; holes, and models of each.
 _COMMANDS, _PROBLEMS, _METRICS, _TASKS = 3, 2, 8, 6
+_HOLES, _MODELS = 4, 4
 
 
 def view(document: CheckDocument) -> list[Section]:
@@ -24,7 +25,7 @@ def view(document: CheckDocument) -> list[Section]:
     found = document.inspection
     return [
         _metrics(document),
-        Line(_pairing(found), "Samples:"),
+        Line(_holes(found), "Holes:") if found.holes else Line(_pairing(found), "Samples:"),
         *([Line(_suite(found.tasks), "Tasks:")] if found.tasks else []),
         *([Line(_repeats(found), "Repeats:")] if found.most_repeats > 1 else []),
         *([Line(_flaky(document.passes), "Flaky:")] if document.passes else []),
@@ -140,6 +141,20 @@ def _pairing(found: Inspection) -> str:
     if found.same_samples:
         return f"all models have the same {counted(found.samples, 'sample')} (paired).{grouped}"
     return f"{found.common_samples:,} of {found.samples:,} samples are common to all models.{grouped}"
+
+
+def _holes(found: Inspection) -> str:
+    """Which samples models lack, and who is not compared for that."""
+    count = sum(len(hole.models) for hole in found.holes)
+    told = [f"{hole.sample} lacks {listing(hole.models, _MODELS)}" for hole in found.holes[:_HOLES]]
+    told += [f"{len(found.holes) - _HOLES} more lack some"] if len(found.holes) > _HOLES else []
+    apart = listing((f"{one} and {other}" for one, other in found.apart), _MODELS)
+    alone = f" Too few are shared to compare {apart}." if found.apart else ""
+    cells = len(found.models) * found.samples
+    return (
+        f"{count:,} of {cells:,} scores: {'; '.join(told)}. Each pair is compared on what both have, and no "
+        f"hole may depend on how well a model did.{alone}"
+    )
 
 
 def _suite(tasks: Sequence[InspectedTask]) -> str:

@@ -87,6 +87,7 @@ class CheckDocument(Document[MetricRow]):
                     for task in inspection.tasks
                 ]
                 or None,
+                **({"holes": [asdict(hole) for hole in inspection.holes]} if inspection.holes else {}),
                 "paired": inspection.same_samples,
                 **entries(inspection, "fewest_repeats", "most_repeats", "repeated_cells"),
             },

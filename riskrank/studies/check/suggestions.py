@@ -10,6 +10,7 @@ from riskrank.asked.commands import BY_NAME
 from riskrank.asked.flags import flags
 from riskrank.asked.output import OutputOptions
 from riskrank.asked.reading import ReadOptions
+from riskrank.asked.shared import SHARED
 from riskrank.errors import as_one_word
 from riskrank.scores.names.directions import looks_like_a_cost
 from riskrank.scores.table.inspection import InspectedMetric, Inspection
@@ -61,6 +62,9 @@ def _fitting(inspection: Inspection) -> Iterator[Suggestion]:
     if inspection.common_samples <= 1 and inspection.samples <= 1:
         if several:
             yield say("One row a model: choose by several objectives without a common unit:", "copa")
+        return
+    if options.missing == SHARED:
+        yield say("Which model to ship, each pair compared on the tasks both have:", "rank")
         return
     if inspection.folds:
         own = flags(RankSettings(per_metric=True)) if several else []

@@ -11,7 +11,7 @@ from riskrank.asked.shared import SHARED, RankReading
 from riskrank.errors import InputError, by_door, listing
 from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.measures import left_out, scores_and_bookkeeping
-from riskrank.scores.names.words import is_spread
+from riskrank.scores.names.words import is_spread, names_tasks, synonym
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.reading import Reading, with_roles
 
@@ -19,6 +19,8 @@ from riskrank.scores.table.shapes.reading import Reading, with_roles
 FEWEST_TASKS = 6
 # Columns whose medians differ by more are not on one scale.
 ONE_SCALE = 30.0
+# More rows are samples, where the column that names them does not say what it names.
+_MOST_MODELS = 50
 
 
 def as_board(
@@ -42,8 +44,28 @@ def as_board(
         f"a leaderboard: a row a model ({model}), a column a task ({listing(tasks, 4)}), {len(tasks)} tasks"
     )
     said += f"; left out: {left_out(gone)}" if gone else ""
-    more = {"missing": SHARED} if isinstance(options, RankReading) and options.missing == "error" else {}
-    return Reading(said=said, options=with_roles(options, {"model": model}, matrix="score", **more))
+    more = {"matrix": options.matrix or "score", **pair_by_pair(options)}
+    return Reading(said=said, options=with_roles(options, {"model": model}, **more))
+
+
+def pair_by_pair(options: ReadOptions) -> dict[str, str]:
+    """The rule for holes of a board, where the caller has it and nobody asked for another one."""
+    return {"missing": SHARED} if isinstance(options, RankReading) and options.missing == "error" else {}
+
+
+def rows_may_be_models(columns: Columns, rows: str, across: Sequence[str]) -> bool:
+    """Whether a matrix may be a leaderboard: its rows have names, and nothing says that these are samples."""
+    if rows not in columns.names or columns.kind(rows) != "text" or not columns.tell_apart(rows):
+        return False
+    if len(across) < FEWEST_TASKS or not on_one_scale(columns, across):
+        return False
+    told = synonym("model", [rows]) is not None or synonym("sample", [rows]) is None
+    return told and (tasks_across(across) or columns.height <= _MOST_MODELS)
+
+
+def tasks_across(names: Sequence[str]) -> bool:
+    """Whether columns are called as tasks are."""
+    return 2 * sum(map(names_tasks, names)) > len(names)
 
 
 def on_one_scale(columns: Columns, names: Sequence[str]) -> bool:

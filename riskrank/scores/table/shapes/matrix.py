@@ -12,10 +12,12 @@ from riskrank.errors import listing
 from riskrank.scores.files.sql_names import leaving_out
 from riskrank.scores.names.directions import measured_by, names_a_metric
 from riskrank.scores.names.measures import left_out, scores_and_bookkeeping
-from riskrank.scores.table.shapes.board import on_one_scale
+from riskrank.scores.names.words import names_tasks
+from riskrank.scores.table.shapes.board import on_one_scale, pair_by_pair, rows_may_be_models, tasks_across
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import Keys, keyed, keys_of
 from riskrank.scores.table.shapes.reading import Reading, with_roles
+from riskrank.scores.table.shapes.rows import as_rows
 from riskrank.scores.table.shapes.totals import totals_of
 
 # Fewer rows that nothing names are no samples.
@@ -40,9 +42,16 @@ def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
         return []
     if options.matrix is None and (any(map(names_a_metric, models)) or not _one_metric(columns, models)):
         return []
+    boards: list[Reading] = []
+    if "sample" not in named and rows_may_be_models(columns, sample, models):
+        boards = as_rows(columns, sample, named, options)
+        if options.matrix is None and tasks_across(models):
+            return boards
     metric = options.matrix or measured_by(Path(columns.label).stem) or "score"
     totals = totals_of(columns, sample, [])
     more: dict[str, object] = {"matrix": metric, "models": options.models or (tuple(models) if gone else ())}
+    if names_tasks(sample) and any(np.isnan(numbers[name]).any() for name in models):
+        more |= pair_by_pair(options)
     if totals:
         names = columns.frame[sample].to_list()
         more["where"] = leaving_out(sample, totals, names, options.where)
@@ -52,7 +61,8 @@ def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
     said += f"; without the row{'s' if len(totals) > 1 else ''} {listing(totals)}" if totals else ""
     said = "; ".join([said, *keys.said])
     roles = {"sample": sample if sample != "sample" else "", "draw": keys.draw}
-    return [Reading(said=said, options=with_roles(options, roles, **more, **keyed(keys, named, options)))]
+    read = with_roles(options, roles, **more, **keyed(keys, named, options))
+    return [*boards, Reading(said=said, options=read)]
 
 
 def _one_metric(columns: Columns, models: Sequence[str]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import InputError, listing
+from riskrank.errors import InputError
 from riskrank.scores.files import query
 from riskrank.scores.files.derived import flattened
 from riskrank.scores.files.source import Source
@@ -85,7 +85,7 @@ def understood(
     if len(readings) > 1:
         raise InputError(
             f"{given[0].label}: several ways to read it, and which is right has to be said",
-            found=listing((reading.said for reading in readings), 4),
+            found="; or ".join(reading.said for reading in readings[:4]),
             hint="copy the line that is right",
             ways=[(written(one.options, options), one.options) for one in readings],
         )

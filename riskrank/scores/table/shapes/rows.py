@@ -18,12 +18,13 @@ from riskrank.scores.names.words import (
     WORDING,
     may_name_samples,
     names_something,
+    names_tasks,
     synonym,
     vocabulary,
     words,
 )
 from riskrank.scores.table.metrics_file import described_metrics
-from riskrank.scores.table.shapes.board import as_board
+from riskrank.scores.table.shapes.board import as_board, pair_by_pair
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import Keys, keyed, keys_of
 from riskrank.scores.table.shapes.reading import Reading, with_roles
@@ -109,6 +110,8 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
     roles = {"model": model, "sample": keys.sample, "draw": keys.draw, "metric": metric, "score": score}
     before = options
     options = with_roles(options, roles, **keyed(keys, named, options))
+    if names_tasks(keys.sample) and _has_holes(columns, by, of_metric, keys.sample):
+        options = replace(options, **pair_by_pair(options))  # type: ignore[arg-type]
     if score:
         return [Reading(said=_sentence("a long table", model, keys, ["a row a score"]), options=options)]
     measures, gone = _measures(columns, [name for name in free if name not in used], options)
@@ -131,6 +134,12 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
     said = [f"a column a metric ({listing(measures)})", *told]
     said += [f"left out: {left_out(gone)}"] if gone else []
     return [Reading(said=_sentence("a wide table", model, keys, said), options=options)]
+
+
+def _has_holes(columns: Columns, model: Sequence[str], metric: Sequence[str], sample: str) -> bool:
+    """Whether models lack rows of tasks that others have, of one metric and with one score a task."""
+    one = columns.groups(*metric) == 1 and bool(model) and columns.tell_apart(*model, sample)
+    return one and columns.height < columns.groups(*model) * columns.groups(sample)
 
 
 def _long_columns(

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import riskrank as rr
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.files.frames import FrameSource
@@ -216,6 +217,84 @@ def test_holes_of_a_leaderboard_are_no_failures():
     ((way, _),) = caught.value.ways
     assert "drop" in way
     assert len(read(pl.DataFrame(board), columns="model=model", matrix="score", missing="drop").samples) == 13
+
+
+BOARD = pl.DataFrame(
+    {"name": ["Ursa", "Lynx", "Vega"], **{f"t{at}": [0.2, None if at < 3 else 0.3, 0.5] for at in range(9)}}
+)
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "ways"),
+    [
+        (BOARD.rename({"name": "model"}), {"matrix": "acc"}, ["model=model", "sample=model"]),
+        (BOARD, {"matrix": "acc"}, ["model=name", "sample=name"]),
+        (BOARD, {}, ["model=name", "sample=name"]),
+    ],
+    ids=["a matrix of models' rows", "a matrix of named rows", "named rows"],
+)
+def test_rows_that_may_be_models_are_asked_about_before_tasks_are_ranked(frame, options, ways):
+    with pytest.raises(InputError, match="several ways to read it") as caught:
+        read(frame, **options)
+    assert [
+        way.split("\ue001")[1].split("\ue002")[0] for way, _ in caught.value.ways if "columns" in way
+    ] == ways
+    assert len(read(frame, columns=f"sample={frame.columns[0]}", matrix="acc", missing="drop").models) == 9
+
+
+@pytest.mark.parametrize("names", [["mmlu", "gsm8k", "arc_challenge", "BBH", "musr", "ifeval"], None])
+def test_columns_called_as_benchmarks_are_tasks(names):
+    names = names or [f"dataset_{at}" for at in range(6)]
+    frame = BOARD.drop("t1", "t2", "t0").rename(
+        dict(zip([f"t{at}" for at in range(3, 9)], names, strict=True))
+    )
+    table = read(frame)
+    assert "a leaderboard" in said(table)
+    assert table.models == ("Lynx", "Ursa", "Vega")
+    assert "a wide table" in said(read(frame, sample_optional=True, allow_constant=True))
+
+
+def board_of(kind):
+    """The same board with holes as a row a model, a row a task, and a row a score."""
+    long = BOARD.rename({"name": "model"}).unpivot(
+        index="model", variable_name="benchmark", value_name="accuracy"
+    )
+    if kind == "models":
+        return BOARD.rename({"name": "model"})
+    return (
+        long.drop_nulls() if kind == "scores" else long.pivot("model", index="benchmark", values="accuracy")
+    )
+
+
+@pytest.mark.parametrize("kind", ["models", "tasks", "scores"])
+def test_check_says_which_tasks_and_models_leave_the_holes_of_a_board(kind):
+    found = rr.check(board_of(kind))
+    holes = [(hole.sample, hole.models) for hole in found.document.inspection.holes]
+    assert holes == [(f"t{at}", ("Lynx",)) for at in range(3)]
+    assert "3 of 27 scores: t0 lacks Lynx; t1 lacks Lynx; t2 lacks Lynx." in " ".join(found.to_text().split())
+    (line,) = [one.command for one in found.document.suggestions if one.command.startswith("riskrank rank")]
+    assert "--missing shared" in line
+    assert rr.rank(board_of(kind)).to_csv() == rr.rank(board_of(kind), missing="shared").to_csv()
+    assert rr.check(board_of(kind).head(2)).document.inspection.apart == ()
+
+
+def test_pairs_that_share_too_few_tasks_are_named():
+    frame = board_of("models").with_columns(*(pl.lit(None, pl.Float64).alias(f"t{at}") for at in (7, 8)))
+    frame = pl.concat([frame[:2], board_of("models")[2:]])
+    assert rr.check(frame).document.inspection.apart == (("Lynx", "Ursa"), ("Lynx", "Vega"))
+
+
+@pytest.mark.parametrize("lost", [1, 9])
+def test_dropping_above_a_fifth_says_that_the_rest_is_another_population(lost):
+    full = crossed(model=["a", "b"], sample=QUESTIONS)
+    for frame in (
+        full.with_columns(rate=pl.when(pl.int_range(2 * N) % N >= lost).then("rate")),
+        full.filter((pl.int_range(2 * N) >= lost) & (pl.int_range(2 * N) < 2 * N)),
+    ):
+        with pytest.raises(InputError) as caught:
+            read(frame)
+        assert f"leaves out {lost} of {N} samples" in caught.value.hint
+        assert ("another population" in caught.value.hint) == (5 * lost > N)
 
 
 def in_words(yes, no):
