@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import polars as pl
 
 from riskrank.asked.output import FORMATS
-from riskrank.errors import RiskrankError, UsageError, spell
+from riskrank.errors import RiskrankError, UsageError, nearest, spell
 from riskrank.studies.document import Document
 from riskrank.studies.frames import FrameRows
 
@@ -21,6 +21,19 @@ if TYPE_CHECKING:
     from riskrank.studies.gate.each_sample import SampleDocument
 
 # What shows a result is loaded when somebody looks at it.
+
+# What other libraries call what a result has.
+_CALLED = {
+    "verdict": "summary conclusion answer winner best decision recommendation message text result",
+    "frame": "summary df dataframe to_frame to_df to_polars as_frame table data results ranking values",
+    "rows": "records entries items",
+    "to_json()": "json to_dict as_dict asdict dict",
+    "to_html()": "html show display view",
+    "to_text()": "to_string show display view report print",
+    "plot()": "figure fig chart plots draw",
+    "pictures": "figures plots charts",
+    "save(path)": "write export to_file dump",
+}
 
 
 class Result:
@@ -41,6 +54,19 @@ class Result:
         self.document = document
         self.verdict = spell(document.verdict, flags=False)
         self.warnings = tuple(spell(warning, flags=False) for warning in document.provenance.warnings)
+
+    def __getattr__(self, name: str) -> Any:
+        """What is meant by an attribute that other libraries have."""
+        text = f"'{type(self).__name__}' has no attribute '{name}'"
+        if not name.startswith("_") and "document" in vars(self):
+            meant = [f".{ours}" for ours, theirs in _CALLED.items() if name.lower() in theirs.split()]
+            close = nearest(name, [one for one in dir(self) if not one.startswith("_")])
+            meant = meant or ([f".{close}"] if close else [])
+            meant = [f'.frame["{name}"]'] if name in self.frame.columns else meant
+            text += (
+                f": did you mean {' or '.join(meant)}?" if meant else ": .verdict, .rows and .frame are it"
+            )
+        raise AttributeError(text, name=name, obj=self)
 
     @property
     def rows(self) -> tuple[Any, ...]:

@@ -166,6 +166,14 @@ class ReadOptions(Settings):
     input_format: str | None = ask(
         None, "Format of the input where no file name tells it.", choices=FORMATS, common=False
     )
+    sheet: str | None = ask(None, "Sheet of a workbook, by its name or number.", metavar="NAME", common=False)
+    skip_rows: int | None = ask(
+        None,
+        "Rows above the names of the columns, as titles; without it they are told by their looks.",
+        metavar="N",
+        least=1,
+        common=False,
+    )
     from_: str | None = ask(
         None,
         "The inputs are what a harness wrote: lm-eval, inspect, ..., or auto. Folders will do.",
@@ -289,7 +297,7 @@ class ReadOptions(Settings):
             return
         # A query may make any shape of an export's long rows.
         shapes = ("wide", "matrix") if self.sql is None else ()
-        for name in (name for name in (*shapes, "input_format") if getattr(self, name)):
+        for name in (name for name in (*shapes, "input_format", "sheet", "skip_rows") if getattr(self, name)):
             raise UsageError(
                 f"{option(name)} is for score tables and contradicts {option('from', self.from_)}",
                 found=f"{option('from', self.from_)}: the inputs are exports, whose format is known",

@@ -20,6 +20,8 @@ from riskrank.asked.option import options_of
 from riskrank.errors import UsageError, option
 
 _REFUSED = object()
+# What stands for two models in one text, which Python may give as two.
+_PAIRS = ("NEW:OLD", "BETTER:WORSE")
 
 
 def checked(owner: type, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -37,13 +39,24 @@ def checked(owner: type, given: Mapping[str, Any]) -> dict[str, Any]:
         If a value cannot be what it stands for.
     """
     hints = _hints(owner)
+    pairs = {one.name for one in options_of(owner) if one.asking.metavar in _PAIRS}
     switches = {one.name for one in options_of(owner) if one.asking.truth}
     found = {}
     for name, value in given.items():
         hint = bool if name in switches and isinstance(value, bool | np.bool_) else hints[name]
+        value = _joined(value) if name in pairs else value
         # A caller who says None leaves an option out, where that can be.
         found[name] = None if value is None and _optional(hint) else _converted(name, hint, value)
     return found
+
+
+def _joined(value: Any) -> Any:
+    """Two names of models as one text, ``NEW:OLD``, and several pairs as several; anything else as it is."""
+    if not isinstance(value, tuple | list):
+        return value
+    if len(value) == 2 and all(isinstance(name, str) and ":" not in name for name in value):
+        return ":".join(value)
+    return [_joined(one) if isinstance(one, tuple | list) else one for one in value]
 
 
 def whole_number(name: str, value: Any) -> int | None:

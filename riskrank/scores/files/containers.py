@@ -20,25 +20,27 @@ from riskrank.scores.files.formats import COMPRESSIONS, DATABASES, SUFFIXES
 from riskrank.scores.files.json_arrays import JsonArraySource
 from riskrank.scores.files.json_lines import JsonLinesSource
 from riskrank.scores.files.object_stores import is_url, name_of
+from riskrank.scores.files.opening import How
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.files.paths import exists, is_folder
 from riskrank.scores.files.source import Source, excerpt
 from riskrank.scores.files.templates import is_template, parts_by_name
 
+# Files whose first rows people write.
+_WITH_TITLES = ("csv", "tsv", "xlsx")
 
-def open_path(
-    path: str, input_format: str | None, stdin: BinaryIO | None, sql: str | None, limit: int
-) -> Source:
-    """Open a file, a pipe, or a folder or pattern of parts; arguments are those of `open_sources`."""
+
+def open_path(path: str, how: How) -> Source:
+    """Open a file, a pipe, or a folder or pattern of parts."""
     # A file whose very name has braces is that file.
     several = is_folder(path) or (is_template(path) and not is_url(path) and not exists(path))
-    return (_open_parts if several else _open)(path, input_format, stdin, sql, limit)
+    return (_open_parts if several else _open)(path, how)
 
 
-def _open(path: str, input_format: str | None, stdin: BinaryIO | None, sql: str | None, limit: int) -> Source:
+def _open(path: str, how: How) -> Source:
     if path == "-":
-        data = _piped(stdin, limit)
-        told, compression = input_format or sniffed(data), None
+        data = _piped(how.stdin, how.limit)
+        told, compression = how.input_format or sniffed(data), None
         if told is None:
             raise UsageError(
                 "-: cannot tell the format of standard input from its beginning",
@@ -47,7 +49,8 @@ def _open(path: str, input_format: str | None, stdin: BinaryIO | None, sql: str 
             )
         kind = told
     else:
-        kind, compression = _format_of(path, input_format)
+        kind, compression = _format_of(path, how.input_format)
+        _refuse_no_sheets(path, kind, how)
         if kind in DATABASES and is_url(path):
             raise UsageError(
                 f"{path}: a database is read where it is, and this one is elsewhere",
@@ -55,8 +58,8 @@ def _open(path: str, input_format: str | None, stdin: BinaryIO | None, sql: str 
                 hint="copy it here first",
             )
         if kind in DATABASES:
-            return _open_database(path, kind, compression, sql, limit)
-        data = read_bytes(path, limit)
+            return _open_database(path, kind, compression, how.sql, how.limit)
+        data = read_bytes(path, how.limit)
     if kind in DATABASES:
         raise UsageError(
             "-: a database cannot be read from standard input",
@@ -64,16 +67,36 @@ def _open(path: str, input_format: str | None, stdin: BinaryIO | None, sql: str 
             hint="write it to a file and name that",
         )
     digest = hashlib.sha256(data).hexdigest()
-    data = _decompress(path, data, kind, compression, limit)
+    data = _decompress(path, data, kind, compression, how.limit)
     if kind == "parquet":
-        return ParquetSource(path, data, digest, limit)
+        return ParquetSource(path, data, digest, how.limit)
     if kind == "jsonl":
         return JsonLinesSource(path, data, digest)
     if kind == "json":
         return JsonArraySource(path, data, digest)
     if kind == "xlsx":
-        return ExcelSource(path, data, digest, sql=sql, limit=limit)
-    return DelimitedSource(path, data, digest, separator="\t" if kind == "tsv" else ",")
+        return ExcelSource(path, data, digest, how)
+    separator = "\t" if kind == "tsv" else ","
+    return DelimitedSource(path, data, digest, separator=separator, skip_rows=how.skip_rows)
+
+
+def _refuse_no_sheets(path: str, kind: str, how: How) -> None:
+    """Refuse what only files of some kinds have.
+
+    Raises
+    ------
+    UsageError
+    """
+    for name, kinds, has in (
+        ("sheet", ("xlsx",), "only workbooks have sheets"),
+        ("skip_rows", _WITH_TITLES, "only CSV, TSV and workbooks have rows above the names"),
+    ):
+        if getattr(how, name) and kind not in kinds:
+            raise UsageError(
+                f"{path}: {option(name, getattr(how, name))}: {has}",
+                found=f"a file of {kind}",
+                hint=f"leave out {option(name)}",
+            )
 
 
 def _piped(stdin: BinaryIO | None, limit: int) -> bytes:
@@ -87,11 +110,9 @@ def _piped(stdin: BinaryIO | None, limit: int) -> bytes:
         ) from None
 
 
-def _open_parts(
-    path: str, input_format: str | None, stdin: BinaryIO | None, sql: str | None, limit: int
-) -> Source:
-    parts = parts_of(path, input_format) if is_folder(path) else parts_by_name(path)
-    return DataSetSource(path, parts, [_open(part.path, input_format, stdin, sql, limit) for part in parts])
+def _open_parts(path: str, how: How) -> Source:
+    parts = parts_of(path, how.input_format) if is_folder(path) else parts_by_name(path)
+    return DataSetSource(path, parts, [_open(part.path, how) for part in parts])
 
 
 def _open_database(path: str, kind: str, compression: str | None, sql: str | None, limit: int) -> Source:

@@ -26,11 +26,12 @@ _SEPARATORS = (",", ";", "\t")
 class DelimitedSource(Source):
     """A CSV or TSV file: its separator is the one its header uses most."""
 
-    def __init__(self, label: str, data: bytes, sha256: str, *, separator: str) -> None:
+    def __init__(self, label: str, data: bytes, sha256: str, *, separator: str, skip_rows: int = 0) -> None:
         data = data.removeprefix(b"\xef\xbb\xbf")
         if b"\n" not in data and b"\r" in data:
             data = data.replace(b"\r", b"\n")
-        body = _without_titles(data.lstrip(b"\r\n"), separator)
+        body = b"".join(data.splitlines(keepends=True)[skip_rows:]) if skip_rows else data
+        body = body if skip_rows else _without_titles(body.lstrip(b"\r\n"), separator)
         self._skipped_lines = data[: len(data) - len(body)].count(b"\n")
         if body.endswith((b"\n\n", b"\n\r\n")):
             body = body.rstrip(b"\r\n")

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from riskrank.scores.files.parsing import column_kind
 from riskrank.scores.files.source import InputFile, Source
+from riskrank.scores.names.words import is_unnamed
 
 # Rows that tell whether a column holds objects, and columns that are asked.
 _LOOK, _MOST_COLUMNS = 100, 1_000
@@ -50,6 +52,34 @@ class DerivedSource(Source):
     def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
         """The provenance of all files behind."""
         return self._inner.input_files(rows, kept)
+
+
+INDEX = "index"
+"""What the column without a name is called that a frame's index of names leaves in a file."""
+
+
+class WithIndex(DerivedSource):
+    """A source whose only column without a name is called `INDEX`."""
+
+    def __init__(self, inner: Source, unnamed: str) -> None:
+        super().__init__(inner)
+        self._unnamed = unnamed
+        self.columns = tuple(INDEX if name == unnamed else name for name in inner.columns)
+
+    def load(self, names: Sequence[str]) -> pl.DataFrame:
+        """The named columns."""
+        found = self._inner.load([self._unnamed if name == INDEX else name for name in names])
+        return found.rename({self._unnamed: INDEX}) if INDEX in names else found
+
+
+def with_index(source: Source) -> Source:
+    """A source with a name for its only column without one, if that holds names; else as it is."""
+    unnamed = [name for name in source.columns if is_unnamed(name)]
+    if len(unnamed) != 1 or INDEX in source.columns:
+        return source
+    values = source.load(unnamed).to_series()
+    names = column_kind(values, source.decimal_comma) == "text"
+    return WithIndex(source, unnamed[0]) if names else source
 
 
 class FilteredSource(DerivedSource):

@@ -9,8 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.files.cells import column
+from riskrank.scores.files.opening import How
 from riskrank.scores.files.query import TABLE, run_sql
 from riskrank.scores.files.source import FrameInMemory
 from riskrank.scores.files.tables import likeliest, with_columns
@@ -26,17 +27,16 @@ class ExcelSource(FrameInMemory):
     ----------
     label, data, sha256
         As for any source.
-    sql : str, optional
-        Query over the sheets by their names; the only sheet is also called ``scores``.
-    limit : int
-        Most bytes it may unpack to.
+    how : How
+        Its query is over the sheets by their names; the only sheet is also called ``scores``.
     """
 
-    def __init__(self, label: str, data: bytes, sha256: str, *, sql: str | None = None, limit: int) -> None:
+    def __init__(self, label: str, data: bytes, sha256: str, how: How) -> None:
         super().__init__(label, b"", sha256)
+        sql = how.sql
         if not data:
             raise self._empty("0 bytes")
-        sheets = _sheets(label, data, limit)
+        sheets = _sheets(label, data, how)
         if sql is None:
             sheets = {title: one for title, one in sheets.items() if _has_numbers(one[0])} or sheets
         if not sheets:
@@ -46,11 +46,10 @@ class ExcelSource(FrameInMemory):
         )
         if sql is None and len(sheets) > 1 and together is None:
             columns = {title: frame.columns for title, (frame, _) in sheets.items()}
-            query = f'SELECT * FROM "{likeliest(columns)}"'
             raise UsageError(
                 f"{label}: the workbook holds {len(sheets)} tables, and which one counts has to be said",
                 found=f"sheets: {listing(with_columns(columns))}",
-                hint=f"choose: {option('sql', query)}",
+                hint=f"choose: {option('sheet', likeliest(columns))}",
             )
         self._frame, self._first_row = next(iter(sheets.values()))
         self._heights = [frame.height for frame, _ in sheets.values()]
@@ -88,8 +87,8 @@ def _one_a_model(sheets: dict[str, pl.DataFrame]) -> pl.DataFrame | None:
     return pl.concat(named, how="vertical_relaxed")
 
 
-def _sheets(label: str, data: bytes, limit: int) -> dict[str, tuple[pl.DataFrame, int]]:
-    """Read the sheets that hold a table, a header and rows below it; and the first of these rows."""
+def _sheets(label: str, data: bytes, how: How) -> dict[str, tuple[pl.DataFrame, int]]:
+    """The sheets that hold a table, a header and rows below it, or the one asked for; and the first row."""
     try:
         import openpyxl  # type: ignore[import-untyped]
     except ImportError:
@@ -99,24 +98,44 @@ def _sheets(label: str, data: bytes, limit: int) -> dict[str, tuple[pl.DataFrame
             hint="pip install 'riskrank[excel]', or save the sheet as CSV",
         ) from None
     try:
-        reach = extents(label, data, limit)
+        reach = extents(label, data, how.limit)
         # Formulas have the values Excel last computed for them.
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        frames = {
-            sheet.title: frame
-            for sheet in book.worksheets
-            if (frame := _frame(label, sheet.title, list(_rows(sheet, reach, values_only=True)))) is not None
-        }
+        chosen = book.worksheets if how.sheet is None else [_named(label, book.worksheets, how.sheet)]
+        cells = {sheet.title: [*_rows(sheet, reach, values_only=True)] for sheet in chosen}
+        found = {title: _frame(label, title, rows, how.skip_rows) for title, rows in cells.items()}
+        frames = {title: frame for title, frame in found.items() if frame is not None}
         gaps = [title for title, (frame, _) in frames.items() if sum(frame.null_count().row(0))]
         if gaps:
             formulas = openpyxl.load_workbook(io.BytesIO(data), read_only=True)
             for title in gaps:
                 _refuse_uncomputed(label, title, _rows(formulas[title], reach), _rows(book[title], reach))
         return frames
-    except InputError:
+    except (InputError, UsageError):
         raise
     except Exception as error:  # openpyxl lets through whatever zipfile, XML and its own parts raise
         raise no_workbook(label, f"{type(error).__name__}: {error}".splitlines()[0]) from None
+
+
+def _named(label: str, sheets: Sequence[Any], asked: str) -> Any:
+    """The sheet of a name, or of a number where none is called so.
+
+    Raises
+    ------
+    UsageError
+    """
+    titles = [sheet.title for sheet in sheets]
+    if asked not in titles and asked.isdecimal() and 0 < int(asked) <= len(titles):
+        return sheets[int(asked) - 1]
+    if asked not in titles:
+        raise UsageError(
+            f"{label}: there is no sheet '{asked}'",
+            found=f"sheets: {listing(titles)}",
+            hint=did_you_mean(
+                asked, titles, parameter="sheet", otherwise=f"choose: {option('sheet', titles[0])}"
+            ),
+        )
+    return sheets[titles.index(asked)]
 
 
 def _rows(sheet: Any, reach: Mapping[str, Extent], **how: bool) -> Iterator[Sequence[Any]]:
@@ -126,8 +145,10 @@ def _rows(sheet: Any, reach: Mapping[str, Extent], **how: bool) -> Iterator[Sequ
         yield from sheet.iter_rows(1, extent.rows, 1, extent.columns, **how)
 
 
-def _frame(label: str, title: str, rows: Sequence[Sequence[object]]) -> tuple[pl.DataFrame, int] | None:
-    first = titles_above(rows)
+def _frame(
+    label: str, title: str, rows: Sequence[Sequence[object]], skipped: int
+) -> tuple[pl.DataFrame, int] | None:
+    first = skipped or titles_above(rows)
     rows = [row for row in rows[first:] if any(cell is not None for cell in row)]
     if len(rows) < 2:
         return None

@@ -11,11 +11,17 @@ from riskrank.errors import InputError
 from riskrank.scores.files.source import FrameInMemory, InputFile
 
 LABEL = "frame"
+_STREAM = "__arrow_c_stream__"
 
 
 def is_frame(given: object) -> bool:
     """Whether an object holds columns rather than the name of a file."""
-    return isinstance(given, Mapping | pl.LazyFrame) or hasattr(given, "__arrow_c_stream__")
+    return isinstance(given, Mapping | pl.LazyFrame) or is_of_pandas(given) or hasattr(given, _STREAM)
+
+
+def is_of_pandas(given: object) -> bool:
+    """Whether it is a frame or a series of pandas, which is not loaded to find out."""
+    return type(given).__module__.partition(".")[0] == "pandas"
 
 
 class FrameSource(FrameInMemory):
@@ -44,6 +50,10 @@ def _as_polars(given: Any) -> pl.DataFrame:
     try:
         if isinstance(given, pl.LazyFrame):
             return given.collect()
+        if is_of_pandas(given):
+            from riskrank.scores.files.pandas_frames import from_pandas
+
+            return from_pandas(given)
         frame = pl.DataFrame(dict(given) if isinstance(given, Mapping) else given)
     except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
         raise InputError(

@@ -3,26 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import BinaryIO
 
-from riskrank.errors import UsageError
+from riskrank.errors import UsageError, option
 from riskrank.scores.files.paths import labelled_paths
 from riskrank.scores.files.source import InputFile, Source
 
 # Far more than a machine holds beside the table it becomes; it is there to stop what unpacks without end.
 MAX_TABLE_BYTES = 16 * 1024**3
 
-__all__ = ["InputFile", "Source", "open_sources"]
+__all__ = ["How", "InputFile", "Source", "open_sources"]
 
 
-def open_sources(
-    paths: Sequence[str | Source],
-    *,
-    input_format: str | None = None,
-    stdin: BinaryIO | None = None,
-    sql: str | None = None,
-    max_bytes: int | None = None,
-) -> list[Source]:
+@dataclass(frozen=True, kw_only=True)
+class How:
+    """How files are opened.
+
+    Attributes
+    ----------
+    input_format : str, optional
+        One of `FORMATS`, of every input; without it the suffix of each name decides.
+    stdin : BinaryIO, optional
+        Where ``-`` reads from.
+    sql : str, optional
+        Query for inputs that hold several tables: databases, in their own SQL, and workbooks.
+    sheet : str, optional
+        Sheet of a workbook, by its name or its number.
+    skip_rows : int
+        Rows above the names of the columns, of files that people write.
+    limit : int
+        Most bytes a file may unpack to, or a database answer.
+    """
+
+    input_format: str | None = None
+    stdin: BinaryIO | None = None
+    sql: str | None = None
+    sheet: str | None = None
+    skip_rows: int = 0
+    limit: int = MAX_TABLE_BYTES
+
+
+def open_sources(paths: Sequence[str | Source], how: How | None = None) -> list[Source]:
     """Open every input, globs expanded, in the order given.
 
     Parameters
@@ -31,14 +53,7 @@ def open_sources(
         Files, folders of parts, glob patterns (an existing file of that very name goes first), patterns with
         names of columns in braces, ``-`` for `stdin`, each also as ``LABEL=PATH``; or sources that are open
         already.
-    input_format : str, optional
-        One of `FORMATS`, of every input; without it the suffix of each name decides.
-    stdin : BinaryIO, optional
-        Where ``-`` reads from.
-    sql : str, optional
-        Query for inputs that hold several tables: databases, in their own SQL, and workbooks.
-    max_bytes : int, optional
-        Most bytes a file may unpack to, or a database answer; `MAX_TABLE_BYTES` by default.
+    how : How, optional
 
     Returns
     -------
@@ -58,6 +73,14 @@ def open_sources(
             hint="name at least one CSV, TSV, Parquet, JSON, Excel or database file, or - for standard input",
         )
     opened: list[Source] = []
+    how = how or How()
+    asked = [name for name in ("sheet", "skip_rows") if getattr(how, name)]
+    if asked and any(isinstance(given, Source) for given in paths):
+        raise UsageError(
+            f"{option(asked[0], getattr(how, asked[0]))} is for files",
+            found="a table in memory",
+            hint="leave it out, and hand over the rows that count",
+        )
     for given in paths:
         if isinstance(given, Source):
             opened.append(given)
@@ -66,7 +89,7 @@ def open_sources(
             from riskrank.scores.files.containers import open_path
 
             for label, path in labelled_paths(given):
-                source = open_path(path, input_format, stdin, sql, max_bytes or MAX_TABLE_BYTES)
+                source = open_path(path, how)
                 source.model_label = label
                 opened.append(source)
     return opened

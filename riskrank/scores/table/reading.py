@@ -17,7 +17,7 @@ from riskrank.errors import InputError, RiskrankError, UsageError, listing, opti
 from riskrank.scores.exports.catalogue import service_of
 from riskrank.scores.exports.export_source import ExportSource
 from riskrank.scores.exports.interface import Export, export_rules
-from riskrank.scores.files.opening import InputFile, Source, open_sources
+from riskrank.scores.files.opening import MAX_TABLE_BYTES, How, InputFile, Source, open_sources
 from riskrank.scores.table.baseline import Baseline
 from riskrank.scores.table.columns import Roles, assign_roles, named_roles
 from riskrank.scores.table.folds import columns_of_folds
@@ -104,13 +104,15 @@ def _opened(
 ) -> tuple[list[Source], Export | None]:
     """Files of scores as they are; what a harness wrote as one table, with what it tells besides."""
     if options.from_ is None:
-        return open_sources(
-            paths,
+        how = How(
             input_format=options.input_format,
             stdin=stdin,
             sql=options.sql,
-            max_bytes=options.max_bytes,
-        ), None
+            sheet=options.sheet,
+            skip_rows=options.skip_rows or 0,
+            limit=options.max_bytes or MAX_TABLE_BYTES,
+        )
+        return open_sources(paths, how), None
     from riskrank.scores.exports.registry import read_export
 
     files = [path for path in paths if isinstance(path, str)]

@@ -10,7 +10,7 @@ from typing import BinaryIO
 import polars as pl
 
 from riskrank.errors import InputError, UsageError, listing, option
-from riskrank.scores.files.opening import InputFile, Source, open_sources
+from riskrank.scores.files.opening import How, InputFile, Source, open_sources
 from riskrank.scores.files.parsing import MISSING_TEXT
 from riskrank.scores.names.words import synonym
 from riskrank.scores.table.columns import named_columns, no_column, parse_columns
@@ -81,7 +81,7 @@ def read_votes(
         If `columns` makes no sense.
     """
     named = parse_columns(columns, roles=ROLES)
-    sources = open_sources(paths, input_format=input_format, stdin=stdin)
+    sources = open_sources(paths, How(input_format=input_format, stdin=stdin))
     for source in sources:
         if source.model_label is not None:
             raise UsageError(

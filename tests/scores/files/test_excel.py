@@ -8,6 +8,7 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError
+from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from tests.scores.same import assert_same
 
@@ -42,6 +43,32 @@ def test_a_sheet_is_the_same_table(write, long_frame, workbook):
     assert_same(read_scores([workbook(scores=with_gaps, empty=[], notes=[["made by hand"]])]), expected)
 
 
+def test_rows_above_the_names_are_skipped(write, long_frame, workbook):
+    """Titles of several cells, which nothing tells from names; rows are counted as the program shows them."""
+    expected = read_scores([write("t.csv", long_frame)])
+    above = [["Run of", "14 May", "by", "hand"], [], ["model A", "model B", "and", "others"]]
+    path = workbook(scores=[*above, *rows_of(long_frame)])
+    assert_same(read_scores([path], ReadOptions(skip_rows=3)), expected)
+    text = "\n".join([",".join(row) for row in above] + [long_frame.write_csv()])
+    csv = Path(path).with_name("above.csv")
+    csv.write_text(text)
+    assert_same(read_scores([str(csv)], ReadOptions(skip_rows=3)), expected)
+    bad = rows_of(long_frame)
+    bad[4][3] = "failed"
+    csv.write_text("\n".join(",".join(map(str, row)) for row in [*above, *bad]))
+    for file in (workbook(scores=[*above, *bad]), str(csv)):
+        with pytest.raises(InputError, match="row 8, column score"):
+            read_scores([file], ReadOptions(skip_rows=3))
+
+
+@pytest.mark.parametrize("asked", [{"sheet": "a"}, {"skip_rows": 2}])
+def test_only_some_files_have_sheets_and_titles(long_frame, tmp_path, asked):
+    long_frame.write_parquet(tmp_path / "t.parquet")
+    for given in (str(tmp_path / "t.parquet"), FrameSource(long_frame)):
+        with pytest.raises(UsageError, match=f"{next(iter(asked))}="):
+            read_scores([given], ReadOptions(**asked))
+
+
 def test_numbers_keep_all_their_digits(long_frame, workbook):
     # The writer keeps 16 digits; readers that go through a display format keep nine.
     precise = [(*row[:3], float(f"{0.1 + place / 7:.16g}")) for place, row in enumerate(long_frame.rows())]
@@ -63,7 +90,15 @@ def test_of_several_sheets_a_query_chooses(write, long_frame, workbook):
     path = workbook(**{"run 1": rows_of(long_frame), "run 2": [["model"], [3]]})
     with pytest.raises(UsageError, match="which one counts has to be said") as caught:
         read_scores([path])
-    assert 'SELECT * FROM "run 1"' in str(caught.value)
+    assert 'sheet="run 1"' in str(caught.value)
+    assert_same(read_scores([path], ReadOptions(sheet="run 1")), read_scores([path], ReadOptions(sheet="1")))
+    assert_same(
+        read_scores([path], ReadOptions(sheet="run 1")),
+        read_scores([path], ReadOptions(sql='SELECT * FROM "run 1"')),
+    )
+    with pytest.raises(UsageError, match="there is no sheet 'run1'") as caught:
+        read_scores([path], ReadOptions(sheet="run1"))
+    assert 'did you mean sheet="run 1"' in str(caught.value)
     table = read_scores([path], ReadOptions(sql='SELECT * FROM "run 1"'))
     assert_same(table, read_scores([write("t.csv", long_frame)]))
     assert table.inputs[0].path == path

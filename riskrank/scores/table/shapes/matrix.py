@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +48,9 @@ def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
         boards = as_rows(columns, sample, named, options)
         if options.matrix is None and tasks_across(models):
             return boards
+        # Who says what rows are has said enough, but for holes of a matrix that was asked for.
+        told = with_roles(options, {"model": sample}, **(pair_by_pair(options) if options.matrix else {}))
+        boards = [replace(board, options=told) for board in boards]
     metric = options.matrix or measured_by(Path(columns.label).stem) or "score"
     totals = totals_of(columns, sample, [])
     more: dict[str, object] = {"matrix": metric, "models": options.models or (tuple(models) if gone else ())}

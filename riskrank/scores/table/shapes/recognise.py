@@ -8,7 +8,7 @@ from dataclasses import replace
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.files import query
-from riskrank.scores.files.derived import flattened
+from riskrank.scores.files.derived import INDEX, flattened, with_index
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.words import FOUND_BY_NAME
 from riskrank.scores.table.columns import named_columns, named_roles
@@ -52,7 +52,9 @@ def understood(
     """
     named = named_roles(options)
     opened = [
-        flattened(source) if source.rewritten() is None and _lacks(source, named, options) else source
+        with_index(flattened(source))
+        if INDEX in named.values() or (source.rewritten() is None and _lacks(source, named, options))
+        else source
         for source in given
     ]
     if not all(_lacks(source, named, options) for source in opened):

@@ -1,0 +1,97 @@
+"""What Python has beside the command line: frames of pandas, pairs as two names, near misses."""
+
+import copy
+import sys
+
+import numpy as np
+import pytest
+
+import riskrank as rr
+from riskrank import errors
+from tests.test_api import QUICK, long_table
+
+
+@pytest.fixture(params=["with PyArrow", "without PyArrow"])
+def pandas(request, monkeypatch):
+    found = pytest.importorskip("pandas")
+    storage = "python" if request.param == "without PyArrow" else "pyarrow"
+    if storage == "python":
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with found.option_context("mode.string_storage", storage):
+        yield found
+
+
+def test_an_index_of_pandas_is_a_column(pandas):
+    """Named or not, of one level or two; row numbers are none."""
+    long = pandas.DataFrame(long_table())
+    expected = rr.rank(long_table(), **QUICK).rows
+    levels = long.set_index(["model", "sample", "metric"])
+    for frame in (
+        levels,
+        levels["score"],
+        long[long["sample"] != "nowhere"],
+        long.astype({"model": "category"}),
+    ):
+        assert rr.rank(frame, **QUICK).rows == expected
+    wide = long.drop(columns="metric").rename(columns={"score": "acc"}).set_index(["model", "sample"])
+    for frame in (wide, wide.rename_axis([None, None])):
+        assert rr.rank(frame, **QUICK).rows == expected
+    assert rr.rank(long.convert_dtypes(), **QUICK).rows == expected
+
+
+@pytest.mark.parametrize("name", ["question", None])
+def test_a_matrix_of_pandas_needs_no_options(pandas, tmp_path, name):
+    """As its file, whose first column has the name of the index, or none."""
+    frame = pandas.DataFrame(long_table()).pivot(index="sample", columns="model", values="score")
+    frame = frame.rename_axis(index=name, columns=None)
+    frame.to_csv(tmp_path / "t.csv")
+    found = rr.rank(frame, **QUICK)
+    assert found.rows == rr.rank(tmp_path / "t.csv", **QUICK).rows
+    assert f"a row a sample ({name or 'index'}), a column a model (A, B, C)" in found.warnings[0]
+    told = rr.rank(tmp_path / "t.csv", columns=f"sample={name or 'index'}", matrix="score", **QUICK)
+    assert told.rows == found.rows
+
+
+def test_dates_of_pandas_are_time(pandas):
+    days = pandas.date_range("2024-01-01", periods=400, tz="Europe/Berlin")
+    walk = np.random.default_rng(3).normal(size=(2, 400)).cumsum(axis=1)
+    frame = pandas.DataFrame({"a": walk[0], "b": walk[1]}, index=days)
+    with pytest.raises(errors.InputError, match=r"in the order of .* neighbours are so alike"):
+        rr.rank(frame)
+
+
+def test_names_in_two_levels_are_stacked_as_the_error_says(pandas):
+    long = pandas.DataFrame(long_table())
+    frame = long.pivot(index="sample", columns=["metric", "model"], values="score")
+    with pytest.raises(errors.InputError, match="have 2 levels") as caught:
+        rr.rank(frame)
+    assert "frame.stack(frame.columns.names).rename('score')" in caught.value.hint
+    frame.columns.names = ["metric", "model"]
+    stacked = frame.stack(frame.columns.names).rename("score")
+    assert rr.rank(stacked, **QUICK).rows == rr.rank(long, **QUICK).rows
+
+
+def test_two_models_are_a_pair_in_python():
+    assert rr.diff(long_table(), pair=("A", "B")).to_json() == rr.diff(long_table(), pair="A:B").to_json()
+    both = [rr.gate(long_table(), better=claim, higher="acc") for claim in (("A", "B"), [("A", "B")], "A:B")]
+    assert len({one.to_json() for one in both}) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("summary", ".verdict or .frame"),
+        ("verdikt", ".verdict"),
+        ("to_dict", ".to_json()"),
+        ("show", ".to_html() or .to_text()"),
+        ("rank_low", '.frame["rank_low"]'),
+        ("quite_else", ".verdict, .rows and .frame"),
+    ],
+)
+def test_attributes_that_other_libraries_have_name_ours(name, meant):
+    found = rr.rank(long_table(), **QUICK)
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'") as caught:
+        getattr(found, name)
+    assert meant in str(caught.value)
+    assert not hasattr(found, name)
+    assert copy.copy(found).verdict == found.verdict
