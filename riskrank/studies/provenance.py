@@ -10,7 +10,7 @@ from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.portfolio.options import PortfolioSettings
-from riskrank.studies.weights import portfolio_weights
+from riskrank.studies.weights import counted_alike, portfolio_weights
 
 if TYPE_CHECKING:
     from riskrank.engine.dominance.column import DominanceStudy
@@ -63,6 +63,7 @@ def provenance(
         Of :func:`described_inputs`, where a study knows better.
     """
     options = table.options
+    folded = counted_alike(table) if (method or {}).get("weights") else []
     read = {"missing": options.missing, "repeats": options.repeats, "unpaired": options.unpaired}
     return Provenance(
         command=command,
@@ -70,7 +71,7 @@ def provenance(
         resamples=resamples,
         settings=told(settings, options),
         method=read | dict(method or {}),
-        warnings=[*table.warnings, *warnings],
+        warnings=[*table.warnings, *folded, *warnings],
         **(described_inputs(table) | inputs),
     )
 

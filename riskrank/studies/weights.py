@@ -6,12 +6,29 @@ import numpy as np
 
 from riskrank.engine.weights import normalised_weights
 from riskrank.errors import UsageError, listing, option
+from riskrank.scores.names.directions import looks_like_a_cost
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.scores.table.shapes.reading import READ_AS
 
 
 def weighed(table: ScoreTable) -> bool:
     """Whether somebody said how much a metric counts."""
     return any(metric.weight is not None for metric in table.metrics)
+
+
+def counted_alike(table: ScoreTable) -> list[str]:
+    """Say that nobody weighed metrics that are folded, where some are costs or nobody said what they are."""
+    names = [metric.name for metric in table.metrics]
+    costs = [metric.name for metric in table.metrics if looks_like_a_cost(metric.name)]
+    others = [name for name in names if name not in costs]
+    guessed = any(text.startswith(READ_AS) for text in table.warnings)
+    if len(names) < 2 or weighed(table) or not (guessed or (costs and others)):
+        return []
+    most = (others or costs)[0]
+    return [
+        f"{listing(names)} count alike, for nobody weighed them: {option('weight', f'{most}=5')} weighs, "
+        f"{option('weight', 'equal')} says so"
+    ]
 
 
 def portfolio_weights(table: ScoreTable) -> np.ndarray:

@@ -27,7 +27,8 @@ from riskrank.scores.table.path_hints import namings, written
 from riskrank.scores.table.preparation import named_by_paths, prepared
 from riskrank.scores.table.role_names import list_of
 from riskrank.scores.table.scores import FileRead, Notes, Scores
-from riskrank.scores.table.shapes.recognise import READ_AS, understood
+from riskrank.scores.table.shapes.reading import READ_AS
+from riskrank.scores.table.shapes.recognise import understood
 from riskrank.scores.table.tasks import told_apart
 from riskrank.scores.table.told_directions import told_directions
 from riskrank.scores.table.typed_rows import TypedRows, long_rows, wide_rows

@@ -17,13 +17,10 @@ from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.experiments import as_study, unfinished
 from riskrank.scores.table.shapes.matrix import as_matrix
 from riskrank.scores.table.shapes.preferences import as_preferences
-from riskrank.scores.table.shapes.reading import Reading, written
+from riskrank.scores.table.shapes.reading import READ_AS, Reading, written
 from riskrank.scores.table.shapes.refusals import no_reading, too_many_columns
 from riskrank.scores.table.shapes.rows import as_rows, models_of
 from riskrank.scores.table.written_numbers import reading_query
-
-READ_AS = "Read as "
-"""What a sentence begins with that says how a table was understood."""
 
 
 def understood(

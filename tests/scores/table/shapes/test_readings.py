@@ -326,3 +326,28 @@ def test_a_third_word_is_no_outcome():
     )
     with pytest.raises(InputError, match="missing column"):
         read(third)
+
+
+def alike(found):
+    return [text for text in found.warnings if "count alike" in text]
+
+
+def test_weights_nobody_gave_are_named_where_metrics_are_folded():
+    frame = crossed(model=["a", "b"], request=QUESTIONS).rename({"rate": "accuracy"})
+    frame = frame.with_columns(cost_usd=pl.col("accuracy") * 2, latency_s=pl.Series(RNG.random(2 * N)))
+    quick = {"resamples": 50, "jobs": 1}
+    (text,) = alike(rr.rank(frame, **quick))
+    assert text.startswith("accuracy, cost_usd, latency_s count alike, for nobody weighed them")
+    assert 'weights="accuracy=5"' in text
+    for said in (
+        {"weights": {"accuracy": 5}},
+        {"weights": "equal"},
+        {"per_metric": True},
+        {"metric": "accuracy"},
+    ):
+        assert not alike(rr.rank(frame, **quick, **said)), said
+    told = {"columns": "model=model,sample=request", "wide": True, "lower": ["cost_usd", "latency_s"]}
+    assert alike(rr.rank(frame, **quick, **told))
+    fine = frame.rename({"cost_usd": "f1"}).drop("latency_s")
+    assert alike(rr.rank(fine, **quick))
+    assert not alike(rr.rank(fine, columns="model=model,sample=request", wide=True, **quick))
