@@ -101,10 +101,7 @@ class ReadOptions(Settings):
     )
     where: str | None = ask(None, "Read these rows only: SQL on any column of the file.", metavar="CONDITION")
     sql: str | None = ask(
-        None,
-        "Reshape: SELECT ... FROM scores; a database gets the query.",
-        metavar="QUERY",
-        common=False,
+        None, "Reshape: SELECT ... FROM scores; a database gets the query.", metavar="QUERY", common=False
     )
     models: tuple[str, ...] = ask((), "Keep these models.", metavar="A,B,...", commas=True)
     metric: tuple[str, ...] = ask((), "Keep this metric; TASK=NAME keeps it of a task.", metavar="NAME")
@@ -197,10 +194,10 @@ class ReadOptions(Settings):
     )
     max_bytes: int | None = ask(
         None,
-        "Most bytes a file may unpack to.",
+        "Most bytes a file unpacks to.",
         metavar="N",
         least=1,
-        unset="16 GiB; of an export 2 GiB",
+        unset="16 GiB; of exports 2 GiB",
         common=False,
     )
     sample_optional: bool = False

@@ -180,7 +180,7 @@ class Session:
     def finish(self, document: Document, *, beside: Mapping[str, bytes] | None = None) -> None:
         """Render the result and write it, with files that go beside it: all or none."""
         from riskrank.scores.table.gaps import tells_of_gone
-        from riskrank.scores.table.shapes.reading import READ_AS
+        from riskrank.scores.table.scores import READ_AS
         from riskrank.shown.files import write_all
 
         config = self.environment.config

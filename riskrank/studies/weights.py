@@ -8,7 +8,7 @@ from riskrank.engine.weights import normalised_weights
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.names.directions import looks_like_a_cost
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.scores.table.shapes.reading import READ_AS
+from riskrank.scores.table.scores import READ_AS
 
 
 def weighed(table: ScoreTable) -> bool:

@@ -17,10 +17,10 @@ from riskrank.scores.files.delimited import DelimitedSource
 from riskrank.scores.files.excel import ExcelSource
 from riskrank.scores.files.folders import parts_of
 from riskrank.scores.files.formats import COMPRESSIONS, DATABASES, SUFFIXES
+from riskrank.scores.files.how import How
 from riskrank.scores.files.json_arrays import JsonArraySource
 from riskrank.scores.files.json_lines import JsonLinesSource
 from riskrank.scores.files.object_stores import is_url, name_of
-from riskrank.scores.files.opening import How
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.files.paths import exists, is_folder
 from riskrank.scores.files.source import Source, excerpt

@@ -11,7 +11,7 @@ import polars as pl
 
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.files.cells import column
-from riskrank.scores.files.opening import How
+from riskrank.scores.files.how import How
 from riskrank.scores.files.query import TABLE, run_sql
 from riskrank.scores.files.source import FrameInMemory
 from riskrank.scores.files.tables import likeliest, with_columns

@@ -16,7 +16,6 @@ from riskrank.scores.table.overlap import compared
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.score_table import ScoreTable, checked_table
 from riskrank.scores.table.scores import Scores, select
-from riskrank.scores.table.ways import tried
 
 
 def read_selected(
@@ -77,6 +76,8 @@ def metrics_apart(
         return (table_of(*names),)
     except InputError as error:
         if len(names) < 2:
+            from riskrank.scores.table.ways import tried
+
             raise tried(error, scores, checked_table) from None
         tables = tuple(map(table_of, names))
         if any(table.models != tables[0].models for table in tables):

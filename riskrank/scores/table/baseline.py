@@ -20,7 +20,7 @@ from riskrank.asked.baseline import BASELINE
 from riskrank.asked.reading import NO_TASKS
 from riskrank.errors import InputError, by_door, listing, option
 from riskrank.scores.files.contents import read_bytes
-from riskrank.scores.files.opening import MAX_TABLE_BYTES
+from riskrank.scores.files.how import MAX_TABLE_BYTES
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.files.source import InputFile
 from riskrank.scores.table.columns import Roles

@@ -8,10 +8,11 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.errors import UsageError, option
 from riskrank.scores.files import query
 from riskrank.scores.files.data_sets import DataSetSource
-from riskrank.scores.files.derived import JoinedSource
+from riskrank.scores.files.derived import INDEX, JoinedSource
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.templates import differing, template_of
-from riskrank.scores.table.columns import FOUND_BY_NAME, OF_SAMPLES, named_columns, no_column
+from riskrank.scores.table.columns import FOUND_BY_NAME, OF_SAMPLES, named_columns, named_roles, no_column
+from riskrank.scores.table.folds import columns_of_folds
 from riskrank.scores.table.matrix import MatrixSource
 from riskrank.scores.table.once import named_in, of_models
 from riskrank.scores.table.path_hints import written
@@ -56,6 +57,26 @@ def prepared(
         return [*zip(joined, owns, strict=True)]
     own = {role: role for role in ("task", "cluster", "time", "noise") if role in named}
     return [(_matrix(source, options.matrix, named, options.models), own) for source in joined]
+
+
+def lacks_a_role(sources: Sequence[Source], options: ReadOptions) -> bool:
+    """Whether something has to be told by names and contents of columns."""
+    named = named_roles(options)
+    return INDEX in named.values() or any(lacks(source, named, options) for source in sources)
+
+
+def lacks(source: Source, named: Mapping[str, str], options: ReadOptions) -> bool:
+    """Whether a file has no column for a role that is needed."""
+    roles = named_columns(source, named, FOUND_BY_NAME)
+    if options.matrix is not None and "model" in named:  # a row is a model, a column a sample
+        return False
+    needed = set() if options.sample_optional else {"sample"}
+    if options.matrix is None:
+        needed |= set() if options.wide else {"metric", "score"}
+        needed |= set() if source.model_label is not None else {"model"}
+    if "sample" not in roles and columns_of_folds([source], named):
+        needed -= {"sample"}
+    return not needed <= roles.keys()
 
 
 def named_by_paths(source: Source, named: Mapping[str, str]) -> Source:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate, chain
-from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import polars as pl
 
@@ -17,18 +16,16 @@ from riskrank.errors import InputError, RiskrankError, UsageError, listing, opti
 from riskrank.scores.exports.catalogue import service_of
 from riskrank.scores.exports.export_source import ExportSource
 from riskrank.scores.exports.interface import Export, export_rules
-from riskrank.scores.files.opening import MAX_TABLE_BYTES, How, InputFile, Source, open_sources
+from riskrank.scores.files.how import MAX_TABLE_BYTES, How
+from riskrank.scores.files.opening import InputFile, Source, open_sources
 from riskrank.scores.table.baseline import Baseline
 from riskrank.scores.table.columns import Roles, assign_roles, named_roles
 from riskrank.scores.table.folds import columns_of_folds
 from riskrank.scores.table.metrics_asked import metrics_asked
 from riskrank.scores.table.once import as_they_lie, beside_samples
-from riskrank.scores.table.path_hints import namings, written
-from riskrank.scores.table.preparation import named_by_paths, prepared
+from riskrank.scores.table.preparation import lacks_a_role, named_by_paths, prepared
 from riskrank.scores.table.role_names import list_of
-from riskrank.scores.table.scores import FileRead, Notes, Scores
-from riskrank.scores.table.shapes.reading import READ_AS
-from riskrank.scores.table.shapes.recognise import understood
+from riskrank.scores.table.scores import READ_AS, FileRead, Notes, Scores
 from riskrank.scores.table.tasks import told_apart
 from riskrank.scores.table.told_directions import told_directions
 from riskrank.scores.table.typed_rows import TypedRows, long_rows, wide_rows
@@ -145,12 +142,19 @@ def _understood(
         writer = _harness(paths, options) if told else None
         if writer is None:
             given = [named_by_paths(one, named_roles(options)) for one in given]
+            if not lacks_a_role(given, options):
+                return given, None, options, ()
+            from riskrank.scores.table.shapes.recognise import understood
+
             given, options, said = understood(given, options)
             return given, None, options, said
     except InputError as error:
         writer = _harness(paths, options)
         if writer is None:
-            raise _named_by_files(_that_read(error, paths), paths, given, options) from None
+            from riskrank.scores.table.ways import named_by_files, that_read
+
+            error = that_read(error, paths, read_frame)
+            raise named_by_files(error, paths, given, partial(_read_with, options)) from None
     options = replace(options, from_=writer)
     given, export = _opened(paths, options, stdin)
     said = (f"{READ_AS}what {writer} wrote: {option('from', writer)}",)
@@ -165,47 +169,8 @@ def _of_board(options: ReadOptions, export: Export | None) -> ReadOptions:
     return replace(options, metric=(), missing=SHARED if ranked else options.missing)
 
 
-def _that_read(error: InputError, paths: Sequence[str | Source]) -> InputError:
-    """The same error with those of several readings that do read the files, which a pipe gives once."""
-    if "-" in paths or not any(isinstance(change, ReadOptions) for _, change in error.ways):
-        return error
-    ways: list[tuple[str, object]] = []
-    for way, change in error.ways:
-        with suppress(RiskrankError):
-            if isinstance(change, ReadOptions):
-                read_frame(paths, change)
-            ways.append((way, None))
-    return type(error)(error.what, found=error.found, hint=error.hint, ways=ways)
-
-
-def _named_by_files(
-    error: InputError, paths: Sequence[str | Source], given: Sequence[Source], options: ReadOptions
-) -> InputError:
-    """The same error, with what the paths of the files may name where the files are read so."""
-    words = [path for path in paths if isinstance(path, str)]
-    if len(words) < len(paths) or any("{" in word for word in words):
-        return error
-    files = [file.path for source in given for file in source.input_files(0)]
-    # A pipe cannot be read twice.
-    if len(files) < 2 or not all(Path(file).is_file() for file in files):
-        return error
-    if not all(source.model_label is None for source in given):
-        return error
-    ways: list[tuple[str, object]] = []
-    for inputs, more in namings(files):
-        with suppress(RiskrankError):
-            read_frame(inputs, replace(options, **more))  # type: ignore[arg-type]
-            ways.append((" ".join([written(inputs), *(option(*one) for one in more.items())]), None))
-    if not ways:
-        return error
-    of = "each file is one model" if len(ways) == 1 else "the paths name model and task, or model and run"
-    return type(error)(
-        error.what,
-        found=error.found,
-        hint=f"if {of}, copy the line that says so",
-        ways=ways,
-        instead_of=words,
-    )
+def _read_with(options: ReadOptions, paths: Sequence[str | Source], more: Mapping[str, Any]) -> Scores:
+    return read_frame(paths, replace(options, **more))
 
 
 def _harness(paths: Sequence[str | Source], options: ReadOptions) -> str | None:

@@ -30,7 +30,6 @@ from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
 from riskrank.scores.table.texts import texts_of
 from riskrank.scores.table.times import belonging_noted, in_blocks, in_time, neighbours_noted
 from riskrank.scores.table.validate import constant_metrics, incomplete_tasks, unusable
-from riskrank.scores.table.ways import tried
 
 __all__ = ["InputFile", "ScoreTable", "checked_table", "read_scores"]
 
@@ -63,6 +62,8 @@ def read_scores(
     try:
         return _as_asked(scores)
     except InputError as error:
+        from riskrank.scores.table.ways import tried
+
         raise tried(error, scores, _as_asked) from None
 
 

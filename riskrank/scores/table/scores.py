@@ -20,6 +20,9 @@ from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metrics_asked import metrics_asked
 from riskrank.scores.table.role_names import list_of
 
+READ_AS = "Read as "
+"""What a sentence begins with that says how a table was understood."""
+
 
 @dataclass(frozen=True)
 class FileRead:

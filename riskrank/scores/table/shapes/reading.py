@@ -11,9 +11,6 @@ from riskrank.asked.option import options_of
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import option
 
-READ_AS = "Read as "
-"""What a sentence begins with that says how a table was understood."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:

@@ -10,14 +10,15 @@ from riskrank.errors import InputError
 from riskrank.scores.files import query
 from riskrank.scores.files.derived import INDEX, flattened, with_index
 from riskrank.scores.files.source import Source
-from riskrank.scores.names.words import FOUND_BY_NAME
-from riskrank.scores.table.columns import named_columns, named_roles
+from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.folds import columns_of_folds
+from riskrank.scores.table.preparation import lacks
+from riskrank.scores.table.scores import READ_AS
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.experiments import as_study, unfinished
 from riskrank.scores.table.shapes.matrix import as_matrix
 from riskrank.scores.table.shapes.preferences import as_preferences
-from riskrank.scores.table.shapes.reading import READ_AS, Reading, written
+from riskrank.scores.table.shapes.reading import Reading, written
 from riskrank.scores.table.shapes.refusals import no_reading, too_many_columns
 from riskrank.scores.table.shapes.rows import as_rows, models_of
 from riskrank.scores.table.written_numbers import reading_query
@@ -50,11 +51,11 @@ def understood(
     named = named_roles(options)
     opened = [
         with_index(flattened(source))
-        if INDEX in named.values() or (source.rewritten() is None and _lacks(source, named, options))
+        if INDEX in named.values() or (source.rewritten() is None and lacks(source, named, options))
         else source
         for source in given
     ]
-    if not all(_lacks(source, named, options) for source in opened):
+    if not all(lacks(source, named, options) for source in opened):
         return opened, options, ()
     seen = _chosen(opened, options)
     known = {*seen[0].columns}
@@ -102,20 +103,6 @@ def _chosen(sources: Sequence[Source], options: ReadOptions) -> list[Source]:
     if options.sql is not None:
         found = [source if source.queried else query.select(source, options.sql) for source in found]
     return found
-
-
-def _lacks(source: Source, named: dict[str, str], options: ReadOptions) -> bool:
-    """Whether a file has no column for a role that is needed."""
-    roles = named_columns(source, named, FOUND_BY_NAME)
-    if options.matrix is not None and "model" in named:  # a row is a model, a column a sample
-        return False
-    needed = set() if options.sample_optional else {"sample"}
-    if options.matrix is None:
-        needed |= set() if options.wide else {"metric", "score"}
-        needed |= set() if source.model_label is not None else {"model"}
-    if "sample" not in roles and columns_of_folds([source], named):
-        needed -= {"sample"}
-    return not needed <= roles.keys()
 
 
 def _readings(columns: Columns, named: dict[str, str], options: ReadOptions) -> list[Reading]:
