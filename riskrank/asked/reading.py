@@ -194,10 +194,10 @@ class ReadOptions(Settings):
     )
     max_bytes: int | None = ask(
         None,
-        "Most bytes a file unpacks to.",
+        "Most bytes a file may unpack to.",
         metavar="N",
         least=1,
-        unset="16 GiB; of exports 2 GiB",
+        unset="16 GiB; of an export 2 GiB",
         common=False,
     )
     sample_optional: bool = False
