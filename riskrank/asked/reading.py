@@ -164,13 +164,7 @@ class ReadOptions(Settings):
         None, "Format of the input where no file name tells it.", choices=FORMATS, common=False
     )
     sheet: str | None = ask(None, "Sheet of a workbook, by its name or number.", metavar="NAME", common=False)
-    skip_rows: int | None = ask(
-        None,
-        "Rows above the names of the columns, as titles; without it they are told by their looks.",
-        metavar="N",
-        least=1,
-        common=False,
-    )
+    skip_rows: int | None = ask(None, "Rows above the names, as titles.", metavar="N", least=1, common=False)
     from_: str | None = ask(
         None,
         "The inputs are what a harness wrote: lm-eval, inspect, ..., or auto. Folders will do.",
