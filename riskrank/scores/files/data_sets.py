@@ -33,6 +33,8 @@ class DataSetSource(Source):
         If the parts write numbers differently.
     """
 
+    of_parts = True
+
     def __init__(self, label: str, parts: Sequence[Part], sources: Sequence[Source]) -> None:
         super().__init__(label, b"", None)
         self._parts = tuple(parts)

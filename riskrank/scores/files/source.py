@@ -53,6 +53,8 @@ class Source(ABC):
         What was understood without being said, for whoever reads it.
     may_be_empty : bool
         Whether no rows are no error, as in a part of a larger table.
+    of_parts : bool
+        Whether it is a data set of several files.
     """
 
     decimal_comma = False
@@ -63,6 +65,7 @@ class Source(ABC):
     folder_columns: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     may_be_empty = False
+    of_parts = False
 
     def __init__(self, label: str, data: bytes, sha256: str | None) -> None:
         self.label = label

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,13 +11,12 @@ from riskrank.asked.baseline import GateReading
 from riskrank.asked.flags import among_commas
 from riskrank.asked.shared import SHARED
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.table.enough import require_most
-from riskrank.scores.table.further_columns import hint_for_parts
-from riskrank.scores.table.gap_reasons import Ways, dropping, reason_for
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scored import why_missing
 from riskrank.scores.table.scores import Scores
-from riskrank.scores.table.shifted import hint_for_shift
+
+if TYPE_CHECKING:
+    from riskrank.scores.table.gap_reasons import Ways
 
 _CHOOSE = (
     f"choose metrics and models that have samples in common, with {option('metric')} and {option('models')}"
@@ -63,6 +63,8 @@ def require_comparable(scores: Scores) -> None:
     require_every_metric(scores)
     if scores.options.unpaired:
         return
+    from riskrank.scores.table.shifted import hint_for_shift
+
     has = covered(scores, scores.codes("model"), scores.codes("sample"))
     shared = int(np.count_nonzero(has.all(axis=0)))
     if 2 * shared < has.shape[1] or (shared < has.shape[1] and hint_for_shift(scores, has)):
@@ -146,6 +148,8 @@ def _drop(scores: Scores, rows: Rows, gaps: np.ndarray) -> tuple[Rows, tuple[str
         warnings.append(f"{DROPPED}{draws:,} draws that lack a score for some metric")
     remaining = rows.take(good[pair] & ~gaps)
     _require_every_model(scores, remaining.model)
+    from riskrank.scores.table.enough import require_most
+
     asked, left = (covered(scores, one.model, one.sample) for one in (rows, remaining))
     require_most(scores, asked, left)
     return remaining, tuple(warnings)
@@ -179,6 +183,10 @@ def different_samples(scores: Scores, has: np.ndarray) -> InputError:
         if count < most or most < has.shape[1]
     ]
     model, sample = (int(index) for index in np.argwhere(~has)[0])
+    from riskrank.scores.table.further_columns import hint_for_parts
+    from riskrank.scores.table.gap_reasons import dropping
+    from riskrank.scores.table.shifted import hint_for_shift
+
     ways: Ways = []
     hint = f"{option('unpaired', True)} compares models that have samples of their own"
     if scores.options.paired_only:
@@ -245,6 +253,8 @@ def _way_out(scores: Scores, rows: Rows, lacking: str) -> tuple[str, Ways]:
 
     if whole(scored.all(axis=1)).any():
         of_model = np.bincount(rows.model, (~scored).sum(axis=1), minlength=models).astype(np.int64)
+        from riskrank.scores.table.gap_reasons import reason_for
+
         found = reason_for(scores, rows, of_model)
         return found.hint, found.ways
     for number, name in enumerate(scores.metrics):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,9 +14,11 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.asked.values import ALL_OTHERS
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.names.directions import looks_like_a_cost, lower_by_name
-from riskrank.scores.table.baseline import Baseline
 from riskrank.scores.table.metrics_file import MetricSpec, described_metrics
 from riskrank.scores.table.scores import Scores
+
+if TYPE_CHECKING:
+    from riskrank.scores.table.baseline import Baseline
 
 
 def resolve_metrics(scores: Scores) -> tuple[tuple[MetricSpec, ...], tuple[str, ...]]:

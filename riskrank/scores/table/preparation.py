@@ -6,16 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import UsageError, option
-from riskrank.scores.files import query
-from riskrank.scores.files.data_sets import DataSetSource
 from riskrank.scores.files.derived import INDEX, JoinedSource
 from riskrank.scores.files.source import Source
-from riskrank.scores.files.templates import differing, template_of
 from riskrank.scores.table.columns import FOUND_BY_NAME, OF_SAMPLES, named_columns, named_roles, no_column
 from riskrank.scores.table.folds import columns_of_folds
-from riskrank.scores.table.matrix import MatrixSource
 from riskrank.scores.table.once import named_in, of_models
-from riskrank.scores.table.path_hints import written
 
 
 def prepared(
@@ -46,6 +41,8 @@ def prepared(
     found = list(sources)
     if options.matrix is None:
         found = [named_by_paths(source, named) for source in sources]
+    if options.where is not None or options.sql is not None:
+        from riskrank.scores.files import query
     if options.where is not None:
         found = query.where(found, options.where, beside=of_models(found, named, options))
     if options.sql is not None:
@@ -85,10 +82,15 @@ def named_by_paths(source: Source, named: Mapping[str, str]) -> Source:
     Only where nothing else names the models. If it is a folder a task, the files tell: those of one task have
     as many rows, whichever model they are of.
     """
-    if not isinstance(source, DataSetSource) or source.folder_columns or source.model_label is not None:
+    if not source.of_parts or source.folder_columns or source.model_label is not None:
         return source
     if {"model", "task"} & {*source.columns, *named}:
         return source
+    from riskrank.scores.files.data_sets import DataSetSource
+    from riskrank.scores.files.templates import differing, template_of
+    from riskrank.scores.table.path_hints import written
+
+    assert isinstance(source, DataSetSource)
     outer, inner = "model", "task"
     files = source.paths
     places = differing(files)
@@ -115,7 +117,9 @@ def _alike(names: Sequence[str], lengths: Sequence[int]) -> bool:
     return len(set(zip(names, lengths, strict=True))) == len(set(names))
 
 
-def _matrix(source: Source, metric: str, named: Mapping[str, str], models: Sequence[str]) -> MatrixSource:
+def _matrix(source: Source, metric: str, named: Mapping[str, str], models: Sequence[str]) -> Source:
+    from riskrank.scores.table.matrix import MatrixSource
+
     # A column that happens to be called cluster has to be named: it is not among those looked for.
     of_sample = named_columns(source, named, OF_SAMPLES[:-1])
     if "model" in named:  # a row is a model, and a column a sample

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate, chain
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 
@@ -14,11 +14,8 @@ from riskrank.asked.reading import NO_TASKS, ReadOptions
 from riskrank.asked.shared import SHARED, RankReading
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.exports.catalogue import service_of
-from riskrank.scores.exports.export_source import ExportSource
-from riskrank.scores.exports.interface import Export, export_rules
 from riskrank.scores.files.how import MAX_TABLE_BYTES, How
 from riskrank.scores.files.opening import InputFile, Source, open_sources
-from riskrank.scores.table.baseline import Baseline
 from riskrank.scores.table.columns import Roles, assign_roles, named_roles
 from riskrank.scores.table.folds import columns_of_folds
 from riskrank.scores.table.metrics_asked import metrics_asked
@@ -29,6 +26,10 @@ from riskrank.scores.table.scores import READ_AS, FileRead, Notes, Scores
 from riskrank.scores.table.tasks import told_apart
 from riskrank.scores.table.told_directions import told_directions
 from riskrank.scores.table.typed_rows import TypedRows, long_rows, wide_rows
+
+if TYPE_CHECKING:
+    from riskrank.scores.exports.interface import Export
+    from riskrank.scores.table.baseline import Baseline
 
 
 def read_frame(
@@ -111,6 +112,8 @@ def _opened(
             limit=options.max_bytes or MAX_TABLE_BYTES,
         )
         return open_sources(paths, how), None
+    from riskrank.scores.exports.export_source import ExportSource
+    from riskrank.scores.exports.interface import export_rules
     from riskrank.scores.exports.registry import read_export
 
     files = [path for path in paths if isinstance(path, str)]

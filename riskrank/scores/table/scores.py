@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -15,10 +16,12 @@ from riskrank.engine.types import Booleans, Integers
 from riskrank.errors import InputError, UsageError, by_door, did_you_mean, listing, option
 from riskrank.scores.files import parsing
 from riskrank.scores.files.source import InputFile, Source
-from riskrank.scores.table.baseline import Baseline, Overlap, Unshared
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metrics_asked import metrics_asked
 from riskrank.scores.table.role_names import list_of
+
+if TYPE_CHECKING:
+    from riskrank.scores.table.baseline import Baseline, Overlap, Unshared
 
 READ_AS = "Read as "
 """What a sentence begins with that says how a table was understood."""

@@ -15,7 +15,6 @@ from riskrank.scores.table.doubtful_metrics import doubtful_directions, two_unit
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scores import Scores
-from riskrank.scores.table.written_numbers import as_numbers, writing_of
 
 # Models and tasks that a message names.
 _MOST_NAMED = 4
@@ -69,6 +68,8 @@ def _no_numbers(scores: Scores, *, nan_is_missing: bool) -> Iterator[InputError]
 
 def _of_text(scores: Scores) -> str:
     """What to do about text among the scores, where all of a long table are written alike and where not."""
+    from riskrank.scores.table.written_numbers import as_numbers, writing_of
+
     columns = {file.roles.score for file in scores.notes.files}
     name = columns.pop()
     sources = [file.source for file in scores.notes.files]
