@@ -63,14 +63,15 @@ def provenance(
         Of :func:`described_inputs`, where a study knows better.
     """
     options = table.options
-    folded = counted_alike(table) if (method or {}).get("weights") else []
+    method = method or {}
+    folded = counted_alike(table) if method.get("copula") and method.get("weights") else []
     read = {"missing": options.missing, "repeats": options.repeats, "unpaired": options.unpaired}
     return Provenance(
         command=command,
         seed=seed,
         resamples=resamples,
         settings=told(settings, options),
-        method=read | dict(method or {}),
+        method=read | dict(method),
         warnings=[*table.warnings, *folded, *warnings],
         **(described_inputs(table) | inputs),
     )
