@@ -54,7 +54,7 @@ def refuse_reaching_out(settings: Mapping[str, Any], path: str) -> None:
     ------
     InputError
     """
-    from riskrank.scores.files.opening import MAX_TABLE_BYTES
+    from riskrank.scores.files.how import MAX_TABLE_BYTES
 
     for key, text in _texts(settings):
         name = key.replace("_", "-")

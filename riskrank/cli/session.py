@@ -39,6 +39,8 @@ class Session:
         Chosen format of each output file, or the one of stdout.
     written : bool
         Whether the result is out.
+    named : list of str
+        Files that are read.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Session:
         output = call.output
         self.call = call
         self.written = False
+        self.named: list[str] = []
         self.scores = call.scores if scores is None else scores
         allowed = (*FORMATS, *call.row.formats) if formats is None else formats
         self.environment = environment
@@ -98,6 +101,7 @@ class Session:
         # A baseline may be blessed anew, and a look may lie where the one before it did.
         blessed = {os.path.realpath(file) for file in own.get("bless", ())}
         read += [file for file in baseline if os.path.realpath(file) not in blessed]
+        self.named = read
         check_outputs({"output": output, "plot": plots, **own}, read)
 
     def read(self) -> ScoreTable:
