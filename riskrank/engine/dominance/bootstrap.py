@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.replicates import Gathering, Part, Replicates, joined
+from riskrank.engine.dominance.estimates import matrices_of, tail_level
+from riskrank.engine.dominance.replicates import Gathering, Part, Replicates
 from riskrank.engine.dominance.uneven_clusters import padded
-from riskrank.engine.dominance.violation import ViolationKernel
-from riskrank.engine.dominance.weighted_violation import COST, TOGETHER, WEIGHING, WeightedKernel, matrices_of
+from riskrank.engine.dominance.violation import COST, WEIGHING, ViolationKernel
 from riskrank.engine.judges.tails import for_tail
 from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
-from riskrank.engine.sampling.design import FEWEST_LABELS, ClusteredScores
+from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Jobs, Workers
 from riskrank.engine.sampling.resamples import BLOCK, Blocks, batches, blocks
 from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
-from riskrank.engine.types import Floats
+from riskrank.engine.types import Floats, Integers
 
 Task = tuple[int, Blocks]
 
@@ -38,8 +38,6 @@ _BATCH = 1 << 16
 
 # Scores resampled in one task.
 _TASK = 1 << 18
-
-TAIL_LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -69,27 +67,11 @@ class BootstrapColumn:
         pairs = k * (k - 1) / 2
         if self.pairs is not None:
             pairs = len({(min(pair), max(pair)) for pair in self.pairs})
-        if self.scores.weights is None:
+        if self.scores.weights is None:  # also of units of several sizes: how many resamples depends on it
             return pairs * sum(self.scores.sizes) / k
         # Few different values are merged at once, whatever their number; weighing them is a pass a model.
         values = sum(np.unique(value).size for value in self.scores.values) / k
         return COST * pairs * values + WEIGHING * sum(self.scores.sizes)
-
-
-def tail_level(scores: ClusteredScores) -> float:
-    """Level of the worst share of the scores: 5 %, or five samples where they are more (method §4).
-
-    With a judge, 20 of those that people scored (method §12).
-    """
-    if scores.labelled is not None:
-        return min(max(TAIL_LEVEL, FEWEST_LABELS / scores.labelled), 1.0)
-    samples: float = min(scores.cluster_counts)
-    if scores.weights is not None:
-        # Also where whole tasks are drawn, a tail is one of samples.
-        units = scores.clusters if scores.samples is None else scores.samples
-        sums = [np.bincount(*both) for both in zip(units, scores.weights, strict=True)]
-        samples = min(float(1 / (own**2).sum()) for own in sums)
-    return min(max(TAIL_LEVEL, 5 / samples), 1.0)
 
 
 class Bootstrap:
@@ -188,6 +170,13 @@ class _Problem:
         level = tail_level(scores)
         return cls(column, scaled, scale, ratios, level, for_tail(scaled, level))
 
+    @cached_property
+    def alike(self) -> bool:
+        """Whether models share clusters, of as many scores each."""
+        units = [np.bincount(cluster) for cluster in self.scores.clusters]
+        same = all(np.array_equal(sizes, units[0]) for sizes in units)
+        return self.scores.weights is None and self.scores.paired and same
+
     def gathering(self) -> Gathering:
         column = self.column
         return Gathering(
@@ -198,74 +187,55 @@ class _Problem:
 def _run(problems: Sequence[_Problem], task: Task) -> Part:
     at, streams = task
     problem = problems[at]
-    scores = problem.scores
-    units = [np.bincount(cluster) for cluster in scores.clusters]
-    uneven = any(np.ptp(sizes) > 0 for sizes in units)
-    alike = scores.paired and all(np.array_equal(sizes, units[0]) for sizes in units)
-    if scores.weights is not None or (uneven and not alike and max(scores.sizes) <= TOGETHER):
-        return _run_weighted(problem, streams)
-    if uneven and alike:
-        return _run_uneven(problem, streams)
-    size = max(_BATCH // sum(problem.scores.sizes), 1)
-    kernel: ViolationKernel | None = None
-    parts = []
-    for batch in batches(problem.scores, streams, size=size):
-        sizes = tuple(sample.shape[-1] for sample in batch.ordered)
-        if kernel is None or kernel.sizes != sizes:
-            column = problem.column
-            kernel = ViolationKernel.for_sizes(sizes, orders=column.orders, pairs=column.pairs)
-        parts.append(_summed(problem, kernel.ratios(batch.ordered), *_statistics(problem, batch.ordered)))
-    return joined(parts)
-
-
-def _run_uneven(problem: _Problem, streams: Blocks) -> Part:
-    """Resamples of paired clusters of several sizes, those of about one length together."""
-    scores, column, kernels = problem.scores, problem.column, dict[int, ViolationKernel]()
-    k, count = scores.models, sum(count for _, count in streams)
-    ratios, (means, tails) = np.empty((len(column.orders), k, k, count)), np.empty((2, k, count))
-    for part in padded(scores, streams, entries=_BATCH):
-        length = part.ordered.shape[2]
-        if length not in kernels:
-            sizes = [length] * k
-            kernels[length] = ViolationKernel.for_sizes(sizes, orders=column.orders, pairs=column.pairs)
-        ratios[..., part.rows] = kernels[length].ratios(part.ordered)
-        means[:, part.rows], tails[:, part.rows] = part.means(), part.tails(problem.tail_level)
+    column, k = problem.column, problem.scores.models
+    kernel = ViolationKernel.of(k, orders=column.orders, pairs=column.pairs)
+    ratios = np.empty((len(column.orders), k, k, streams.total))
+    means, tails = np.empty((2, k, streams.total))
+    drawn = _repeated if problem.scores.even else _padded if problem.alike else _weighed
+    for rows, found, *statistics in drawn(problem, streams, kernel):
+        ratios[..., rows] = found
+        means[:, rows], tails[:, rows] = statistics
     return _summed(problem, ratios, means, tails)
 
 
-def _run_weighted(problem: _Problem, streams: Blocks) -> Part:
+Resampled = Iterator[tuple[slice | Integers, Floats, Floats, Floats]]
+"""Numbers of some resamples, and their ratios, means and tail means, shapes (o, k, k, B) and (k, B)."""
+
+
+def _repeated(problem: _Problem, streams: Blocks, kernel: ViolationKernel) -> Resampled:
+    """Resamples that all hold equally many scores of the same weight."""
+    done, level = 0, problem.tail_level
+    for batch in batches(problem.scores, streams, size=max(_BATCH // sum(problem.scores.sizes), 1)):
+        ordered = batch.ordered
+        rows = slice(done, done + len(batch.chosen[0]))
+        done = rows.stop
+        # Sorted scores: models with equal scores have equal means to the last bit.
+        together = [ordered] if isinstance(ordered, np.ndarray) else [own[None] for own in ordered]
+        means = np.concatenate([own.mean(axis=2) for own in together])
+        tails = np.concatenate([tail_value_of_sorted(own, level) for own in together])
+        yield rows, kernel.ratios(ordered), means, tails
+
+
+def _padded(problem: _Problem, streams: Blocks, kernel: ViolationKernel) -> Resampled:
+    """Resamples of paired clusters of several sizes, those of about one length together."""
+    for part in padded(problem.scores, streams, entries=_BATCH):
+        yield part.rows, kernel.ratios(part.ordered), part.means(), part.tails(problem.tail_level)
+
+
+def _weighed(problem: _Problem, streams: Blocks, kernel: ViolationKernel) -> Resampled:
     """Resamples of scores that weigh differently: weights change, and no score is sorted again."""
-    scores, column = problem.scores, problem.column
+    scores, done = problem.scores, 0
     design = WeightedDesign(scores)
-    kernel = WeightedKernel.of(design.values, max(scores.sizes), orders=column.orders, pairs=column.pairs)
     # With a judge a tail has weights of its own, of the same draws.
-    tail = design if scores.labelled is None else WeightedDesign(problem.tail_scores)
+    tail = design if problem.tail_scores is scores else WeightedDesign(problem.tail_scores)
     of_tails = repeat(None) if tail is design else tail.batches(streams, size=BLOCK)
-    parts = []
     for cumulated, of_tail in zip(design.batches(streams, size=BLOCK), of_tails, strict=False):
-        steps = [Steps(*one) for one in zip(design.values, cumulated, strict=True)]
+        rows = slice(done, done + len(cumulated[0]))
+        done = rows.stop
+        ratios = kernel.ratios_of_steps(design.values, cumulated, max(scores.sizes))
         worst = zip(tail.values, of_tail or cumulated, strict=True)
-        means = np.stack([one.means for one in steps])
-        tails = np.stack([Steps(*one).tail_means(problem.tail_level) for one in worst])
-        parts.append(_summed(problem, kernel.ratios(cumulated), means, tails))
-    return joined(parts)
-
-
-def _statistics(problem: _Problem, ordered: Floats | list[Floats]) -> tuple[Floats, Floats]:
-    """Means and tail means of sorted resamples, shapes (k, B)."""
-    # Sorted scores: models with equal scores have equal means to the last bit.
-    means = (
-        ordered.mean(axis=2)
-        if isinstance(ordered, np.ndarray)
-        else np.stack([sample.mean(axis=1) for sample in ordered])
-    )
-    level = problem.tail_level
-    tails = (
-        tail_value_of_sorted(ordered, level)
-        if isinstance(ordered, np.ndarray)
-        else np.stack([tail_value_of_sorted(sample, level) for sample in ordered])
-    )
-    return means, tails
+        means = np.stack([Steps(*one).means for one in zip(design.values, cumulated, strict=True)])
+        yield rows, ratios, means, np.stack([Steps(*one).tail_means(problem.tail_level) for one in worst])
 
 
 def _summed(problem: _Problem, ratios: Floats, means: Floats, tails: Floats) -> Part:

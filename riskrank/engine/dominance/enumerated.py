@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.bootstrap import BootstrapColumn, tail_level
+from riskrank.engine.dominance.bootstrap import BootstrapColumn
+from riskrank.engine.dominance.estimates import tail_level
 from riskrank.engine.dominance.replicates import Replicates
-from riskrank.engine.dominance.weighted_violation import WeightedKernel
+from riskrank.engine.dominance.violation import ViolationKernel
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.multisets import MOST_UNITS, Multisets
 from riskrank.engine.sampling.steps import Steps
@@ -52,7 +53,7 @@ def enumerated(column: BootstrapColumn, multisets: Multisets) -> Replicates:
     scores, k = column.scores, column.scores.models
     scale, level = CommonScale.of(scores.values), tail_level(scores)
     design = WeightedDesign(replace(scores, values=scale.of_all(scores.values)))
-    kernel = WeightedKernel.of(design.values, max(scores.sizes), orders=column.orders, pairs=column.pairs)
+    kernel = ViolationKernel.of(k, orders=column.orders, pairs=column.pairs)
     masses, o = multisets.masses, len(column.orders)
     crossings = np.zeros((len(column.thresholds), o, k, k))
     sums, squares = np.zeros((2, o, k, k))
@@ -60,7 +61,8 @@ def enumerated(column: BootstrapColumn, multisets: Multisets) -> Replicates:
     for start in range(0, len(masses), _BATCH):
         rows = slice(start, start + _BATCH)
         cumulated = design.of_counts([multisets.counts[rows]] * k)
-        ratios, mass = kernel.ratios(cumulated), masses[rows]
+        ratios = kernel.ratios_of_steps(design.values, cumulated, max(scores.sizes))
+        mass = masses[rows]
         if column.pairs is None:
             overall.append(((ratios.sum(axis=2) - 0.5) / (k - 1)).transpose(2, 0, 1))
         for t, threshold in enumerate(column.thresholds):

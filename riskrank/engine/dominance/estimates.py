@@ -2,20 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.bootstrap import tail_level
-from riskrank.engine.dominance.violation import violation_matrices
-from riskrank.engine.dominance.weighted_violation import WeightedKernel, same_distribution
+from riskrank.engine.dominance.merged_steps import same_distribution
+from riskrank.engine.dominance.violation import ORDERS, ViolationKernel, violation_matrices
 from riskrank.engine.judges.tails import for_tail
 from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
-from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.design import FEWEST_LABELS, ClusteredScores
 from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.types import Booleans, Floats
+
+TAIL_LEVEL = 0.05
+
+
+def tail_level(scores: ClusteredScores) -> float:
+    """Level of the worst share of the scores: 5 %, or five samples where they are more (method §4).
+
+    With a judge, 20 of those that people scored (method §12).
+    """
+    if scores.labelled is not None:
+        return min(max(TAIL_LEVEL, FEWEST_LABELS / scores.labelled), 1.0)
+    samples: float = min(scores.cluster_counts)
+    if scores.weights is not None:
+        # Also where whole tasks are drawn, a tail is one of samples.
+        units = scores.clusters if scores.samples is None else scores.samples
+        sums = [np.bincount(*both) for both in zip(units, scores.weights, strict=True)]
+        samples = min(float(1 / (own**2).sum()) for own in sums)
+    return min(max(TAIL_LEVEL, 5 / samples), 1.0)
+
+
+def matrices_of(scores: ClusteredScores, *, orders: Sequence[int] = ORDERS) -> Floats:
+    """Violation ratios of all ordered pairs of any design, shape (orders, k, k)."""
+    if scores.weights is None:
+        return violation_matrices([np.sort(value) for value in scores.values], orders=orders)
+    return weighted_matrices(scores, orders=orders)
+
+
+def weighted_matrices(scores: ClusteredScores, *, orders: Sequence[int] = ORDERS) -> Floats:
+    """The same by merging steps, whatever the weights."""
+    design = WeightedDesign(replace(scores, values=CommonScale.of(scores.values).of_all(scores.values)))
+    kernel = ViolationKernel.of(scores.models, orders=orders)
+    return kernel.ratios_of_steps(design.values, design.of_sample(), max(scores.sizes))[..., 0]
 
 
 @dataclass(frozen=True)
@@ -82,7 +114,7 @@ def _weighted(scores: ClusteredScores) -> ViolationEstimates:
     cumulated = design.of_sample()
     steps = [Steps(*one) for one in zip(design.values, (own[0] for own in cumulated), strict=True)]
     most = max(scores.sizes)
-    ratios = WeightedKernel.of(design.values, most).ratios(cumulated)[..., 0]
+    ratios = ViolationKernel.of(len(steps)).ratios_of_steps(design.values, cumulated, most)[..., 0]
     means = scale.undo(np.array([one.means for one in steps]))
     worst = WeightedDesign(for_tail(scaled, level))
     ends = zip(worst.values, (own[0] for own in worst.of_sample()), strict=True)

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.bootstrap import tail_level
+from riskrank.engine.dominance.estimates import tail_level
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.weighted_violation import WEIGHING
+from riskrank.engine.dominance.violation import WEIGHING
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.resamples import BLOCK, Blocks, blocks, chosen_many, counts_of

@@ -58,11 +58,7 @@ def quantile_difference(
     estimate = quantile(pair.values[0], levels, weights[0]) - quantile(pair.values[1], levels, weights[1])
     if not resamples:
         return Differences(estimate, None, None)
-    found = (
-        _weighted(pair, levels, resamples, seed)
-        if pair.weights is not None
-        else _plain(pair, levels, resamples, seed)
-    )
+    found = (_plain if pair.even else _weighted)(pair, levels, resamples, seed)
     behind = least(behind_pairs(pair, [(0, 1)]))
     low, high = expanded_interval(found, behind, level=1 - level)
     return Differences(estimate, low, high)

@@ -7,7 +7,6 @@ running moments a pair. Only those are kept.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -84,20 +83,6 @@ class Part:
     squares: Floats
     means: Floats
     tails: Floats
-
-
-def joined(parts: Sequence[Part]) -> Part:
-    """Parts of one task as one, in their order."""
-    if len(parts) == 1:
-        return parts[0]
-    return Part(
-        np.concatenate([part.overall for part in parts]),
-        np.sum([part.crossings for part in parts], axis=0),
-        np.sum([part.sums for part in parts], axis=0),
-        np.sum([part.squares for part in parts], axis=0),
-        np.concatenate([part.means for part in parts]),
-        np.concatenate([part.tails for part in parts]),
-    )
 
 
 class Gathering:

@@ -13,27 +13,34 @@ ratio of both directions at once: they add up to 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.violation_pieces import (
-    in_range,
-    linear_pieces,
-    step_pieces,
-    weighted_lines,
-    weighted_steps,
-)
-from riskrank.engine.types import Floats
+from riskrank.engine.dominance.merged_steps import Block, held_by, merged, side_by_side
+from riskrank.engine.dominance.violation_pieces import equal_widths, own_widths
+from riskrank.engine.scratch import Scratch
+from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, one_of
 
 ORDERS = (1, 2)
 
 # Differences worked on at once, so that they and their sizes stay in a core's own cache.
 _CACHE = 1 << 16
+
+# The same of segments with widths of their own, which take more arrays.
+_SEGMENTS = 1 << 15
+
+# Resamples of more values are looked at one by one, without the values that none of them holds.
+TOGETHER = 1 << 11
+
+# A merged segment costs so many times what one of equal widths does.
+COST = 4.0
+
+# To weigh a score of one model in a resample costs so many comparisons of equal scores.
+WEIGHING = 4.0
 
 
 def violation_matrix(samples: Sequence[ArrayLike], *, order: int) -> Floats:
@@ -83,8 +90,7 @@ def violation_matrices(ordered: Sequence[Floats], *, orders: Sequence[int] = ORD
     -------
     ndarray, shape (orders, k, k)
     """
-    scale = CommonScale.of(ordered)
-    kernel = ViolationKernel.for_sizes([sample.size for sample in ordered], orders=orders)
+    scale, kernel = CommonScale.of(ordered), ViolationKernel.of(len(ordered), orders=orders)
     return kernel.ratios([scale.apply(sample)[None] for sample in ordered])[..., 0]
 
 
@@ -107,51 +113,49 @@ def one_versus_all(ratios: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class ViolationKernel:
-    """Violation ratios of sorted samples of known sizes; built once, called for every batch of resamples.
+    """Violation ratios of k models' samples; built once, called for every batch of resamples.
 
     Calls share scratch arrays: one kernel serves one thread.
 
     Attributes
     ----------
-    sizes : tuple of k int
-        Number of scores of each model.
     orders : tuple of int
         Orders of dominance wanted.
-    pairs : tuple of (int, ndarray of int)
-        First model i of each group of pairs, and the models j > i it meets.
+    pairs : two ndarrays of int, shape (p,)
+        First model i and second model j > i of every pair, in this order.
     """
 
-    sizes: tuple[int, ...]
     orders: tuple[int, ...]
-    pairs: tuple[tuple[int, NDArray[np.int64]], ...]
-    _scratch: tuple[Floats, Floats]
-    _grids: dict[tuple[int, int], tuple[NDArray[np.int64], NDArray[np.int64], Floats]]
+    pairs: tuple[Integers, Integers]
+    _scratch: Scratch = field(default_factory=Scratch)
+    _grids: dict[tuple[int, int], tuple[Integers, Integers, Floats]] = field(default_factory=dict)
+    _blocks: dict[int, list[Block]] = field(default_factory=dict)
 
     @classmethod
-    def for_sizes(
-        cls,
-        sizes: Sequence[int],
-        *,
-        orders: Sequence[int] = ORDERS,
-        pairs: Sequence[tuple[int, int]] | None = None,
+    def of(
+        cls, models: int, *, orders: Sequence[int] = ORDERS, pairs: Sequence[tuple[int, int]] | None = None
     ) -> ViolationKernel:
-        """Lay out scratch memory for samples of these sizes.
+        """Lay out the pairs.
 
         Parameters
         ----------
-        sizes : sequence of k int
-            Number of scores of each model.
+        models : int
+            Their number, k.
         orders : sequence of int
             Orders of dominance wanted.
         pairs : sequence of (int, int), optional
             Pairs wanted, in either direction; all by default.
         """
-        groups = groups_of(len(sizes), pairs)
-        scratch = np.empty(max(_CACHE, max(sizes))), np.empty(max(_CACHE, max(sizes)))
-        return cls(tuple(int(size) for size in sizes), tuple(orders), groups, scratch, {})
+        met = np.triu(np.ones((models, models), dtype=bool), 1)
+        if pairs is not None:
+            met[:] = False
+            for i, j in pairs:
+                met[min(i, j), max(i, j)] = True
+        first, second = np.nonzero(met)
+        return cls(tuple(orders), (first, second))
 
     def ratios(self, ordered: Sequence[Floats] | Floats) -> Floats:
-        """Ratios of "i dominates j" for every resample of a batch.
+        """Ratios of "i dominates j" for every resample of a batch of scores that all weigh the same.
 
         Parameters
         ----------
@@ -164,14 +168,51 @@ class ViolationKernel:
             ½ on the diagonal and for pairs that were not asked for. A resample's ratios do not depend on
             the batch it is in.
         """
-        k, batch = len(ordered), len(ordered[0])
         # Zeros stay for pairs that are not looked at: ½, as for equal models.
-        squares, signed = np.zeros((2, max(self.orders, default=1), k, k, batch))
-        if len(set(self.sizes)) == 1:
+        squares, signed = self._nothing(len(ordered), len(ordered[0]))
+        if len({sample.shape[-1] for sample in ordered}) == 1:
             self._common_grid(np.asarray(ordered), squares, signed)
         else:
-            self._merged_grids(list(ordered), squares, signed)
-        return ratio_of(squares, signed, [order - 1 for order in self.orders])
+            self._grids_of_pairs(list(ordered), squares, signed)
+        return _ratios(squares, signed)
+
+    def ratios_of_steps(self, values: Sequence[Floats], cumulated: Sequence[Integers], scores: int) -> Floats:
+        """The same of scores with weights: their steps are merged by cumulated weight.
+
+        Parameters
+        ----------
+        values : sequence of k ndarrays, shapes (d_i,)
+            Values of each model, upwards, on a common scale.
+        cumulated : sequence of k ndarrays of int64, shapes (B, d_i)
+            Weight up to and including each value, in units; non-decreasing.
+        scores : int
+            Most scores of a model, from which the weights were summed up.
+
+        Returns
+        -------
+        ndarray, shape (orders, k, k, B)
+        """
+        k, batch, most = len(values), len(cumulated[0]), max(value.size for value in values)
+        squares, signed = self._nothing(k, batch)
+        size = max(_SEGMENTS // (2 * most), 1) if most <= TOGETHER else 1
+        for start in range(0, batch, size):
+            rows = slice(start, start + size)
+            steps = [(value, ends[rows]) for value, ends in zip(values, cumulated, strict=True)]
+            if most > TOGETHER:
+                steps = [held_by(*one) for one in steps]
+            self._merged_grids(*side_by_side(steps), scores, squares[..., rows], signed[..., rows])
+        return _ratios(squares, signed)
+
+    def _nothing(self, k: int, batch: int) -> Floats:
+        return np.zeros((2, len(self.orders), k, k, batch))
+
+    def _in_blocks(self, pairs: int) -> list[Block]:
+        """All pairs, at most so many at a time."""
+        if pairs not in self._blocks:
+            every = np.stack(self.pairs, axis=1)
+            parts = np.split(every, range(pairs, len(every), pairs))
+            self._blocks[pairs] = [Block.of(part) for part in parts]
+        return self._blocks[pairs]
 
     def _common_grid(self, quantiles: Floats, squares: Floats, signed: Floats) -> None:
         _, batch, n = quantiles.shape
@@ -179,50 +220,24 @@ class ViolationKernel:
             for half in (slice(None, batch // 2), slice(batch // 2, None)):
                 self._common_grid(quantiles[:, half], squares[..., half], signed[..., half])
             return
-        integrated = np.cumsum(quantiles, axis=2) if 2 in self.orders else quantiles
-        step = max(_CACHE // (n * batch), 1)
-        for i, others in self.pairs:
-            for start in range(0, len(others), step):
-                j = others[start : start + step]
-                # Neighbours are read where they lie; only a choice of pairs is copied together.
-                among = slice(j[0], j[-1] + 1) if j[-1] - j[0] == len(j) - 1 else j
-                shape = (len(j), batch, n)
-                difference, size = (flat[: len(j) * batch * n].reshape(shape) for flat in self._scratch)
-                rows, row_sizes = difference.reshape(-1, n), size.reshape(-1, n)
-                for order in range(1, len(squares) + 1):
-                    heights = quantiles if order == 1 else integrated
-                    integrate = step_pieces if order == 1 else linear_pieces
-                    np.subtract(heights[among], heights[i], out=difference)
-                    np.abs(rows, out=row_sizes)
-                    found = in_range(rows, integrate(rows, row_sizes), integrate)
-                    squares[order - 1, i, among], signed[order - 1, i, among] = (
-                        piece.reshape(len(j), batch) for piece in found
-                    )
+        for at, order in enumerate(self.orders):
+            heights = quantiles
+            if order == 2:
+                heights = self._scratch.floats("integrated", *quantiles.shape)
+                np.cumsum(quantiles, axis=2, out=heights)
+            blocks = self._in_blocks(max(_CACHE // (n * batch), 1))
+            found = equal_widths(heights, blocks, order, self._scratch)
+            squares[at, *self.pairs], signed[at, *self.pairs] = (own.reshape(-1, batch) for own in found)
 
-    def _merged_grids(self, ordered: Sequence[Floats], squares: Floats, signed: Floats) -> None:
-        integrated = [
-            np.cumsum(np.pad(sample, ((0, 0), (1, 0))), axis=1) / sample.shape[1] for sample in ordered
-        ]
-        for i, others in self.pairs:
-            for j in others.tolist():
-                n, m = self.sizes[i], self.sizes[j]
-                steps_i, steps_j, widths = self._grid(n, m)
-                height_i, height_j = ordered[i][:, steps_i], ordered[j][:, steps_j]
-                difference, integrate = height_j - height_i, partial(weighted_steps, widths=widths)
-                squares[0, i, j], signed[0, i, j] = in_range(difference, None, integrate)
-                if len(squares) == 1:
-                    continue
-                ends = np.cumsum(widths)
-                right = (
-                    integrated[j][:, steps_j]
-                    - integrated[i][:, steps_i]
-                    + (ends - steps_j / m) * height_j
-                    - (ends - steps_i / n) * height_i
-                )
-                integrate = partial(weighted_lines, widths=widths)
-                squares[1, i, j], signed[1, i, j] = in_range(right, None, integrate)
+    def _grids_of_pairs(self, ordered: Sequence[Floats], squares: Floats, signed: Floats) -> None:
+        """Of samples of several sizes, whose breakpoints are the same in all resamples."""
+        for i, j in zip(*self.pairs, strict=True):
+            steps_i, steps_j, widths = self._grid(ordered[i].shape[1], ordered[j].shape[1])
+            difference = ordered[j][:, steps_j] - ordered[i][:, steps_i]
+            for at, order in enumerate(self.orders):
+                squares[at, i, j], signed[at, i, j] = own_widths(difference, widths, order, self._scratch)
 
-    def _grid(self, n: int, m: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    def _grid(self, n: int, m: int) -> tuple[Integers, Integers, Floats]:
         """Step of each sample and width, for every segment between merged breakpoints.
 
         Breakpoints a/n and b/m are compared as the integers a m and b n: exact, whatever the sizes.
@@ -233,38 +248,29 @@ class ViolationKernel:
             self._grids[n, m] = left // m, left // n, np.diff(points) / (n * m)
         return self._grids[n, m]
 
+    def _merged_grids(
+        self, values: Floats, ends: Integers, scores: int, squares: Floats, signed: Floats
+    ) -> None:
+        """Of models' steps, each with breakpoints of its own."""
+        _, batch, count = ends.shape
+        scratch = self._scratch
+        for block in self._in_blocks(max(_SEGMENTS // (2 * count * batch), 1)):
+            grid = merged(ends, block, scores, scratch)
+            difference = scratch.floats("difference", *grid.widths.shape)
+            values.take(grid.second, mode="clip", out=difference)
+            difference -= values.take(grid.first, mode="clip", out=scratch.floats("size", *difference.shape))
+            for at, order in enumerate(self.orders):
+                found = own_widths(difference, grid.widths, order, scratch)
+                squares[at, block.first, block.second] = found[0].reshape(-1, batch)
+                signed[at, block.first, block.second] = found[1].reshape(-1, batch)
 
-def groups_of(k: int, pairs: Sequence[tuple[int, int]] | None) -> tuple[tuple[int, NDArray[np.int64]], ...]:
-    """First model i of each group of wanted pairs, and the models j > i it meets; all pairs for None."""
-    met = np.triu(np.ones((k, k), dtype=bool), 1)
-    if pairs is not None:
-        met[:] = False
-        for i, j in pairs:
-            met[min(i, j), max(i, j)] = True
-    return tuple((i, np.flatnonzero(met[i])) for i in range(k) if met[i].any())
 
+def _ratios(squares: Floats, signed: Floats) -> Floats:
+    """Ratios of all ordered pairs from ``∫ D²`` and ``∫ D|D|`` of the pairs i < j, shape (o, k, k, B).
 
-def ratio_of(squares: Floats, signed: Floats, wanted: Sequence[int]) -> Floats:
-    """Ratios of all ordered pairs from ``∫ D²`` and ``∫ D|D|`` of the pairs i < j.
-
-    Parameters
-    ----------
-    squares, signed : ndarray, shape (o, k, k, B)
-    wanted : sequence of int
-        Which of the o orders to look at.
-
-    Returns
-    -------
-    ndarray, shape (len(wanted), k, k, B)
+    ``(∫ D² + ∫ D|D|) / (2 ∫ D²)``, and ½ wherever the two quantile functions are equal.
     """
-    k = squares.shape[1]
-    above = _ratio(squares[wanted], signed[wanted], squares[0] == 0)
-    upper = np.triu(np.ones((k, k), dtype=bool), 1)[:, :, None]
+    same = squares == 0
+    above = np.clip(0.5 + np.where(same, 0.0, signed) / (2 * np.where(same, 1.0, squares)), 0.0, 1.0)
+    upper = np.triu(np.ones(squares.shape[1:3], dtype=bool), 1)[:, :, None]
     return np.where(upper, above, 1 - above.swapaxes(1, 2))
-
-
-def _ratio(squares: Floats, signed: Floats, same: NDArray[np.bool_]) -> Floats:
-    """``(∫ D² + ∫ D|D|) / (2 ∫ D²)``, and ½ wherever the two quantile functions are equal."""
-    same = same | (squares == 0)
-    signed = np.where(same, 0.0, signed)
-    return np.clip(0.5 + signed / (2 * np.where(same, 1.0, squares)), 0.0, 1.0)

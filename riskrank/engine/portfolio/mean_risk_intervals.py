@@ -160,7 +160,7 @@ def _block(
     problem: tuple[ClusteredScores, tuple[RiskColumn, ...]], task: tuple[np.random.SeedSequence, int]
 ) -> Floats:
     scores, columns = problem
-    if scores.weights is not None:
+    if not scores.even:
         return _weighted_block(scores, columns, task)
     size = max(_BATCH // sum(scores.sizes), 1)
     values = []

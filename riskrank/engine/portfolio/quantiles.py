@@ -7,6 +7,8 @@ quantile ``F^(-2)``, is piecewise linear with breakpoints at ``t / n``.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -114,10 +116,17 @@ def tail_value_of_sorted(ordered: Floats, level: float) -> Floats:
     -------
     ndarray, shape (...)
     """
-    n = ordered.shape[-1]
+    weights = _tail_weights(ordered.shape[-1], level)
+    return np.vecdot(ordered[..., : weights.size], weights) / (ordered.shape[-1] * level)
+
+
+@lru_cache(maxsize=64)
+def _tail_weights(n: int, level: float) -> Floats:
+    """How much of each of the worst scores lies within the worst share: all, and of the last one a part."""
     steps = int(_steps(n, _levels(level)))
-    part = n * level - (steps - 1)
-    return (ordered[..., : steps - 1].sum(axis=-1) + part * ordered[..., steps - 1]) / (n * level)
+    weights = np.ones(steps)
+    weights[-1] = n * level - (steps - 1)
+    return weights
 
 
 def mean_of(sample: Floats, weights: Floats | None = None) -> float:

@@ -135,7 +135,7 @@ class Counting:
                 for model, (value, many) in enumerate(zip(draw.samples, layout, strict=True))
             ]
             looked_at = None if self.claim.kind == RELATIVE else self.pairs
-            kernel = ViolationKernel.for_sizes(layout, orders=(self.claim.order,), pairs=looked_at)
+            kernel = ViolationKernel.of(len(layout), orders=(self.claim.order,), pairs=looked_at)
             statistic = self.claim.statistic(kernel.ratios(ordered)[0].transpose(2, 0, 1))
             found[chosen] = statistic[:, winners, losers]
         return found

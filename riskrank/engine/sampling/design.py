@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskrank.engine.sampling.nesting import nested, unit_numbers
+from riskrank.engine.sampling.places import places_of
 from riskrank.engine.sampling.strata import Strata, TaskDesign
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, option
@@ -139,6 +141,16 @@ class ClusteredScores:
     def drawn_together(self) -> bool:
         """Whether a resample draws the same units for every model: their samples, or the tasks of a suite."""
         return self.paired or (self.strata is not None and self.strata.random)
+
+    @cached_property
+    def even(self) -> bool:
+        """Whether every resample holds equally many scores of the same weight; others are weighed."""
+        return self.weights is None and all(np.ptp(np.bincount(own)) == 0 for own in self.clusters)
+
+    @cached_property
+    def places(self) -> tuple[Floats, list[Integers]]:
+        """As of :func:`riskrank.engine.sampling.places.places_of`."""
+        return places_of(self.values, self.cluster_counts)
 
     @property
     def models(self) -> int:

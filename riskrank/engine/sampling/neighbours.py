@@ -79,17 +79,21 @@ def _mid_ranks(values: Floats) -> Floats:
 
 def _highest(ranks: Floats, lags: list[int], moments: list[tuple[Floats, Floats]]) -> float:
     """The largest standardised S_m of all models and lags."""
-    found = [(_alike(ranks, lag) - mean) / spread for lag, (mean, spread) in zip(lags, moments, strict=True)]
-    return float(np.max(found))
+    means, spreads = np.moveaxis(np.array(moments), 1, 0)
+    return float(np.max((_alike(ranks, lags) - means) / spreads))
 
 
-def _alike(ranks: Floats, lag: int) -> Floats:
-    """S_m of every model, shape (k,), by sums of m + 1 neighbours: their squares hold every product."""
-    ends = np.pad(np.cumsum(ranks, axis=1), ((0, 0), (lag + 1, lag)), mode="edge")
-    ends[:, : lag + 1] = 0.0
-    moving = ends[:, lag + 1 :] - ends[:, : -lag - 1]
-    own = (ranks**2).sum(axis=1)
-    return ((moving**2).sum(axis=1) / (lag + 1) / own - 1) / 2
+def _alike(ranks: Floats, lags: list[int]) -> Floats:
+    """S_m of every lag and model, shape (lags, k): squares of sums of m + 1 neighbours hold every product."""
+    (k, n), most = ranks.shape, max(lags)
+    ends = np.zeros((k, n + 2 * most + 1))
+    np.cumsum(ranks, axis=1, out=ends[:, most + 1 : most + 1 + n])
+    ends[:, most + 1 + n :] = ends[:, [most + n]]
+    found = np.empty((len(lags), k))
+    for at, lag in enumerate(lags):
+        moving = ends[:, most + 1 : most + 1 + n + lag] - ends[:, most - lag : most + n]
+        found[at] = np.vecdot(moving, moving) / (lag + 1)
+    return (found / np.vecdot(ranks, ranks) - 1) / 2
 
 
 def _moments(ranks: Floats, lag: int) -> tuple[Floats, Floats]:
@@ -98,12 +102,13 @@ def _moments(ranks: Floats, lag: int) -> tuple[Floats, Floats]:
     distance = np.arange(1, lag + 1)
     weight = 1 - distance / (lag + 1)
     sums = np.zeros(n)  # of the weights of a row, both sides
-    np.add.at(sums, np.arange(lag), -np.cumsum(weight[::-1])[::-1])
+    sums[:lag] = -np.cumsum(weight[::-1])[::-1]
     sums = 2 * weight.sum() + sums + sums[::-1]
     s0, s1 = sums.sum(), 4 * (weight**2 * (n - distance)).sum()
     s2 = (4 * sums**2).sum()
-    second = (ranks**2).mean(axis=1)
-    kurtosis = (ranks**4).mean(axis=1) / second**2
+    squares = ranks * ranks
+    second = squares.mean(axis=1)
+    kurtosis = np.vecdot(squares, squares) / n / second**2
     part = n * ((n * n - 3 * n + 3) * s1 - n * s2 + 3 * s0**2)
     part = part - kurtosis * ((n * n - n) * s1 - 2 * n * s2 + 6 * s0**2)
     variance = part / ((n - 1) * (n - 2) * (n - 3) * s0**2) - 1 / (n - 1) ** 2

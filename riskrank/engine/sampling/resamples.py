@@ -12,17 +12,14 @@ from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.scratch import Scratch
 from riskrank.engine.types import Floats, Integers
 
 # Small enough that a few hundred replicates still feed every process, large enough that creating a
 # stream costs nothing beside using it.
 BLOCK = 25
-
-# Fewer scores are sorted again in every resample; more are sorted once and repeated.
-_WORTH_COUNTING = 256
 
 
 class Blocks(Sequence[tuple[np.random.SeedSequence, int]]):
@@ -85,11 +82,13 @@ class Batch:
 def batches(
     scores: ClusteredScores, streams: Sequence[tuple[np.random.SeedSequence, int]], *, size: int
 ) -> Iterator[Batch]:
-    """Draw the resamples of some blocks, at most `size` at a time, or one where their sizes vary.
+    """Draw the resamples of some blocks, at most `size` at a time.
 
     Parameters
     ----------
     scores : ClusteredScores
+        Of which no model's units differ in size; others are weighed, see
+        :class:`riskrank.engine.sampling.weighted_resamples.WeightedDesign`.
     streams : sequence of (SeedSequence, int)
         Blocks as `blocks` cuts them.
     size : int
@@ -98,19 +97,31 @@ def batches(
     Yields
     ------
     Batch
-        In order; the numbers depend on neither the size nor on how blocks are put together.
+        In order; the numbers depend on neither the size nor on how blocks are put together. Its sorted scores
+        last until the next one.
     """
     parts = [chosen_many(scores, np.random.default_rng(stream), count) for stream, count in streams]
-    total = sum(count for _, count in streams)
-    joined = [np.concatenate(part) for part in zip(*parts, strict=True)]
-    uneven = any(np.ptp(np.bincount(cluster)) > 0 for cluster in scores.clusters)
-    tables = None if uneven else _tables(scores)
-    orders = [np.argsort(value, kind="stable") for value in scores.values]
-    step = 1 if uneven else size
-    for start in range(0, total, step):
-        picks = [rows[start : start + step] for rows in joined]
+    drawn = [np.concatenate(part) for part in zip(*parts, strict=True)]
+    scratch = Scratch()
+    for start in range(0, len(drawn[0]), size):
+        picks = [rows[start : start + size] for rows in drawn]
         chosen = picks * scores.models if scores.paired else picks
-        yield Batch(chosen, _ordered(scores, tables, orders, chosen))
+        yield Batch(chosen, _ordered(*scores.places, chosen, scratch))
+
+
+def _ordered(
+    values: Floats, places: list[Integers], chosen: list[Integers], scratch: Scratch
+) -> Floats | list[Floats]:
+    count = len(chosen[0])
+    if len({own.shape for own in places}) > 1:
+        drawn = zip(places, chosen, strict=True)
+        return [values.take(np.sort(own.take(picks, axis=0).reshape(count, -1))) for own, picks in drawn]
+    together = np.empty((len(places), count, *places[0].shape), dtype=places[0].dtype)
+    for own, picks, row in zip(places, chosen, together, strict=True):
+        own.take(picks, axis=0, out=row, mode="clip")
+    together = together.reshape(len(places), count, -1)
+    together.sort(axis=2)
+    return values.take(together, out=scratch.floats("ordered", *together.shape), mode="clip")
 
 
 def chosen_many(scores: ClusteredScores, rng: np.random.Generator, count: int) -> list[Integers]:
@@ -138,65 +149,8 @@ def _within_tasks(bounds: Integers, rng: np.random.Generator, count: int) -> Int
     return found
 
 
-def _tables(scores: ClusteredScores) -> list[Floats]:
-    """Scores of each model as (samples, draws)."""
-    return [
-        value.reshape(count, -1) for value, count in zip(scores.values, scores.cluster_counts, strict=True)
-    ]
-
-
-def _ordered(
-    scores: ClusteredScores,
-    tables: list[Floats] | None,
-    orders: list[NDArray[np.intp]],
-    chosen: list[Integers],
-) -> Floats | list[Floats]:
-    if tables is None:
-        return [
-            np.sort(value[_rows_of(_bounds(cluster), picks[0])])[None]
-            for value, cluster, picks in zip(scores.values, scores.clusters, chosen, strict=True)
-        ]
-    shapes = {table.shape for table in tables}
-    matrix = len(shapes) == 1
-    size = tables[0].size
-    ordered = np.empty((len(tables), len(chosen[0]), size)) if matrix else None
-    found, counts = [], np.empty((0, 0), dtype=np.int64)
-    for model, (table, picks) in enumerate(zip(tables, chosen, strict=True)):
-        if table.shape[1] > 1 or size < _WORTH_COUNTING:
-            resampled = np.sort(table[picks].reshape(len(picks), -1), axis=1)
-        else:
-            if model == 0 or picks is not chosen[model - 1]:
-                counts = counts_of(picks)
-            resampled = _repeated(table[:, 0], orders[model], counts)
-        if ordered is None:
-            found.append(resampled)
-        else:
-            ordered[model] = resampled
-    return found if ordered is None else ordered
-
-
 def counts_of(picks: Integers) -> Integers:
     """How often each sample is drawn in each resample, shape (B, n)."""
     count, n = picks.shape
     shifted = picks + n * np.arange(count)[:, None]
     return np.bincount(shifted.ravel(), minlength=count * n).reshape(count, n)
-
-
-def _repeated(values: Floats, order: NDArray[np.intp], counts: Integers) -> Floats:
-    """Sorted resamples of single scores: sorted once, each is repeated as often as it is drawn.
-
-    Five times faster than sorting each of many resamples of thousands of scores.
-    """
-    every = np.broadcast_to(values.take(order), counts.shape).ravel()
-    return np.repeat(every, counts.take(order, axis=1).ravel()).reshape(counts.shape)
-
-
-def _bounds(cluster: Integers) -> Integers:
-    return np.concatenate(([0], np.cumsum(np.bincount(cluster))))
-
-
-def _rows_of(bounds: Integers, picks: Integers) -> Integers:
-    """Row numbers of the picked samples, where sample c holds rows bounds[c] to bounds[c + 1]."""
-    lengths = bounds[picks + 1] - bounds[picks]
-    ends = np.cumsum(lengths)
-    return np.arange(ends[-1]) + np.repeat(bounds[picks] - (ends - lengths), lengths)

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from riskrank.engine.dominance import bootstrap
-from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn, tail_level
+from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
+from riskrank.engine.dominance.estimates import tail_level
 from riskrank.engine.dominance.violation import one_versus_all, violation_matrix
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
@@ -128,16 +129,6 @@ def test_a_later_round_continues_the_first(name, scores):
     np.testing.assert_array_equal(second.crossings, alone.crossings)
     np.testing.assert_allclose(second.ratio_error, alone.ratio_error, rtol=1e-12)
     equal(replicate(scores, resamples=2 * BLOCK, seed=3), first)
-
-
-@pytest.mark.parametrize("paired", [True, False])
-def test_repeating_sorted_scores_is_sorting_them(monkeypatch, paired):
-    rng = np.random.default_rng(0)
-    sizes = (40, 40, 40) if paired else (40, 33, 51)
-    scores = ClusteredScores.build([np.round(rng.normal(size=n), 1) for n in sizes], paired=paired)
-    plain = replicate(scores, resamples=60, seed=0)
-    monkeypatch.setattr("riskrank.engine.sampling.resamples._WORTH_COUNTING", 0)
-    equal(replicate(scores, resamples=60, seed=0), plain)
 
 
 def test_long_samples_continue_byte_for_byte_too():

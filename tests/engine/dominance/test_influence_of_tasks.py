@@ -8,11 +8,11 @@ import pytest
 from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.estimates import weighted_matrices
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.dominance.influence_of_tasks import TaskWeights
 from riskrank.engine.dominance.pair_influence import MergedGrid
-from riskrank.engine.dominance.weighted_violation import weighted_matrices
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.errors import UsageError

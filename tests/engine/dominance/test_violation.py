@@ -240,10 +240,10 @@ def test_one_huge_score_does_not_make_models_equal(order):
 def test_rows_do_not_depend_on_their_batch_or_the_cache(order, monkeypatch):
     rng = np.random.default_rng(0)
     quantiles = np.sort(np.round(rng.normal(size=(5, 9, 31)), 1), axis=2)
-    plain = ViolationKernel.for_sizes([31] * 5, orders=(order,)).ratios(quantiles)
+    plain = ViolationKernel.of(5, orders=(order,)).ratios(quantiles)
     for cache in (1, 40, 200, 5000):
         monkeypatch.setattr(violation, "_CACHE", cache)
-        again = ViolationKernel.for_sizes([31] * 5, orders=(order,)).ratios(quantiles)
+        again = ViolationKernel.of(5, orders=(order,)).ratios(quantiles)
         np.testing.assert_array_equal(again, plain)
     monkeypatch.undo()
     for b in range(9):

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskrank.engine.dominance.estimates import estimate
-from riskrank.engine.dominance.violation import violation_matrices
-from riskrank.engine.dominance.weighted_violation import WeightedKernel, weighted_matrices
+from riskrank.engine.dominance.estimates import estimate, weighted_matrices
+from riskrank.engine.dominance.violation import ViolationKernel, violation_matrices
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.resamples import blocks
 from riskrank.engine.sampling.steps import StepMaker, units_of
@@ -64,8 +63,8 @@ def ratios(samples, orders=(1, 2)):
         maker = StepMaker.of(values, np.arange(values.size))
         makers.append(maker)
         cumulated.append(maker.cumulated(units_of(weights / weights.sum())[None]))
-    kernel = WeightedKernel.of([maker.values for maker in makers], max(map(len, samples)), orders=orders)
-    return kernel.ratios(cumulated)[..., 0]
+    kernel, values = ViolationKernel.of(len(makers), orders=orders), [maker.values for maker in makers]
+    return kernel.ratios_of_steps(values, cumulated, max(map(len, samples)))[..., 0]
 
 
 @given(weighted, weighted, st.sampled_from([1, 2]))
@@ -119,12 +118,15 @@ def test_a_resample_does_not_depend_on_its_batch():
     for size in (60, 6000):
         tasks = TaskDesign.build("abc", [np.repeat([0, 1, 2], [size // 6, size // 3, size // 2])] * 3)
         design = WeightedDesign(ClusteredScores.build([*rng.normal(size=(3, size))], tasks=tasks))
-        kernel = WeightedKernel.of(design.values, size)
+        kernel = ViolationKernel.of(3)
         together, alone = (
-            np.concatenate([kernel.ratios(one) for one in design.batches(blocks(50, 7), size=step)], axis=-1)
+            [
+                kernel.ratios_of_steps(design.values, one, size)
+                for one in design.batches(blocks(50, 7), size=step)
+            ]
             for step in (25, 4)
         )
-        assert np.array_equal(together, alone)
+        assert np.array_equal(np.concatenate(together, axis=-1), np.concatenate(alone, axis=-1))
 
 
 def test_models_that_exchange_scores_within_equal_tasks_are_identical():

@@ -8,8 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.bootstrap import tail_level
-from riskrank.engine.dominance.estimates import estimate
+from riskrank.engine.dominance.estimates import estimate, tail_level
 from riskrank.engine.dominance.pair_freedom import behind_pairs
 from riskrank.engine.dominance.rank_guard import relative_guard
 from riskrank.engine.judges.correction import Correction, on_human_scale

@@ -18,7 +18,7 @@ def test_sums_and_their_moments_over_all_orders(lag):
     values = np.array([0.3, -1.2, 2.0, 0.1, -0.5, -1.0, 0.9])
     values -= values.mean()
     orders = np.array(list(itertools.permutations(values)))
-    found = neighbours._alike(orders, lag)
+    found = neighbours._alike(orders, [lag])[0]
     assert found[:5] == pytest.approx([plainly(row, lag) for row in orders[:5]])
     mean, spread = neighbours._moments(values[None], lag)
     assert (mean[0], spread[0]) == pytest.approx((found.mean(), found.std()), rel=1e-9)

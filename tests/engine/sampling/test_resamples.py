@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.engine.sampling import resamples
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.resamples import BLOCK, batches, blocks
+from riskrank.engine.sampling.resamples import BLOCK, batches, blocks, chosen_many
+from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 
 
 def coded(counts, draws, *, paired):
@@ -28,14 +28,13 @@ def drawn(scores, count, seed, size):
     found = []
     for batch in batches(scores, blocks(count, seed), size=size):
         for b in range(len(batch.chosen[0])):
-            found.append(([chosen[b] for chosen in batch.chosen], [rows[b] for rows in batch.ordered]))
+            found.append(([chosen[b] for chosen in batch.chosen], [rows[b].copy() for rows in batch.ordered]))
     return found
 
 
 DESIGNS = {
     "paired": (coded([12, 12], lambda m, s: 1, paired=True), True),
     "paired draws": (coded([12, 12], lambda m, s: 3, paired=True), True),
-    "paired, as many draws as it comes": (coded([9, 9], lambda m, s: 1 + (s + m) % 3, paired=True), True),
     "unpaired": (coded([12, 12], lambda m, s: 1, paired=False), False),
     "unpaired sizes": (coded([7, 12, 10], lambda m, s: 2, paired=False), False),
     "unpaired draws": (coded([8, 8], lambda m, s: 1 + m, paired=False), False),
@@ -44,7 +43,10 @@ DESIGNS = {
     "many, unpaired sizes": (coded([300, 256, 310], lambda m, s: 1, paired=False), False),
     "many, the first with draws": (coded([150, 300], lambda m, s: 2 - m, paired=False), False),
     "one sample": (coded([1, 1], lambda m, s: 3, paired=False), None),
-    "unpaired, everything varies": (coded([7, 11], lambda m, s: 1 + s % 2, paired=False), False),
+}
+UNEVEN = {
+    "paired, as many draws as it comes": coded([9, 9], lambda m, s: 1 + (s + m) % 3, paired=True),
+    "unpaired, everything varies": coded([7, 11], lambda m, s: 1 + s % 2, paired=False),
 }
 
 
@@ -71,7 +73,7 @@ def test_numbers_depend_neither_on_the_batch_nor_on_the_parts(name):
         for (_, one), (_, other) in zip(whole, drawn(scores, 2 * BLOCK + 3, 5, size=size), strict=True):
             assert [rows.tolist() for rows in one] == [rows.tolist() for rows in other]
     parts = [
-        [rows[b] for rows in batch.ordered]
+        [rows[b].copy() for rows in batch.ordered]
         for stream in blocks(2 * BLOCK + 3, 5)
         for batch in batches(scores, [stream], size=7)
         for b in range(len(batch.chosen[0]))
@@ -110,23 +112,35 @@ def test_samples_are_drawn_evenly():
     assert not np.array_equal(counts[0], counts[1])
 
 
-@pytest.mark.parametrize("n", [255, 256, 257, 400])
-@pytest.mark.parametrize("paired", [True, False])
-def test_scores_that_are_counted_are_those_that_are_sorted(monkeypatch, n, paired):
-    """Many scores, ties among them, are sorted once and repeated: to the last bit what sorting each gives."""
-    values = np.random.default_rng(2).normal(size=(3, n)).round(1)
-    scores = ClusteredScores.build(list(values), paired=paired)
-    resampled = {}
-    for worth in (1, 10**6):
-        monkeypatch.setattr(resamples, "_WORTH_COUNTING", worth)
-        resampled[worth] = drawn(scores, BLOCK + 2, 4, size=10)
-    monkeypatch.undo()
-    for own in (drawn(scores, BLOCK + 2, 4, size=10), resampled[1]):
-        for (chosen, rows), (same, plain) in zip(own, resampled[10**6], strict=True):
-            np.testing.assert_array_equal(chosen, same)
-            np.testing.assert_array_equal(rows, plain)
-            for value, picks, row in zip(values, chosen, rows, strict=True):
-                np.testing.assert_array_equal(row, np.sort(value[picks]))
+def test_scores_that_tie():
+    """Places of sorted scores are drawn and sorted: what sorting the scores gives."""
+    values = np.random.default_rng(2).normal(size=(3, 257)).round(1)
+    for chosen, rows in drawn(ClusteredScores.build(list(values)), BLOCK + 2, 4, size=10):
+        for value, picks, row in zip(values, chosen, rows, strict=True):
+            np.testing.assert_array_equal(row, np.sort(value[picks]))
+
+
+@pytest.mark.parametrize("name", UNEVEN)
+def test_units_of_several_sizes_are_weighed(name):
+    """Each score of a unit weighs as often as that is drawn, of all scores drawn."""
+    scores, count = UNEVEN[name], BLOCK + 2
+    assert not scores.even
+    design, found = WeightedDesign(scores), []
+    for part in design.batches(blocks(count, 3), size=8):
+        found += [[own[row] for own in part] for row in range(len(part[0]))]
+    picks = [
+        [rows[b] for rows in own]
+        for stream, many in blocks(count, 3)
+        for own in [chosen_many(scores, np.random.default_rng(stream), many)]
+        for b in range(many)
+    ]
+    for cumulated, chosen in zip(found, picks, strict=True):
+        for model, ends in enumerate(cumulated):
+            drawn_units = np.bincount(chosen[0 if scores.paired else model])
+            times = np.pad(drawn_units, (0, scores.cluster_counts[model] - len(drawn_units)))
+            weights = times[scores.clusters[model]] / times[scores.clusters[model]].sum()
+            order = np.argsort(scores.values[model])
+            np.testing.assert_allclose(np.diff(ends, prepend=0) / 2.0**61, weights[order], atol=1e-15)
 
 
 def test_a_matrix_where_models_have_as_many_samples_and_draws_and_a_list_where_not():
@@ -140,11 +154,9 @@ def test_a_matrix_where_models_have_as_many_samples_and_draws_and_a_list_where_n
 
 
 @pytest.mark.parametrize(("size", "parts"), [(1, [1] * 7), (3, [3, 3, 1]), (7, [7]), (8, [7])])
-def test_a_batch_holds_at_most_what_it_may_and_one_where_draws_vary(size, parts):
+def test_a_batch_holds_at_most_what_it_may(size, parts):
     even = DESIGNS["paired draws"][0]
     assert [len(batch.chosen[0]) for batch in batches(even, blocks(7, 0), size=size)] == parts
-    uneven = DESIGNS["unpaired, everything varies"][0]
-    assert [len(batch.chosen[0]) for batch in batches(uneven, blocks(7, 0), size=size)] == [1] * 7
 
 
 @pytest.mark.parametrize("counts", [[4, 4], [4, 5]])

@@ -5,7 +5,7 @@ import pytest
 
 from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
 from riskrank.engine.dominance.estimates import estimate
-from riskrank.engine.dominance.weighted_violation import WeightedKernel
+from riskrank.engine.dominance.violation import ViolationKernel
 from riskrank.engine.sampling.design import ClusteredScores, require_testable
 from riskrank.engine.sampling.resamples import blocks, chosen_many
 from riskrank.engine.sampling.strata import TaskDesign
@@ -102,9 +102,10 @@ def test_equal_weights_by_either_way():
     with Bootstrap([BootstrapColumn(scores)], seed=2) as bootstrap:
         plain = bootstrap.extend({0: 50})[0]
     design = WeightedDesign(scores)
-    kernel = WeightedKernel.of(design.values, 48)
-    ratios = np.concatenate([kernel.ratios(one) for one in design.batches(blocks(50, 2), size=25)], axis=-1)
-    overall = ((ratios.sum(axis=2) - 0.5) / 2).transpose(2, 0, 1)
+    kernel = ViolationKernel.of(3)
+    parts = design.batches(blocks(50, 2), size=25)
+    ratios = [kernel.ratios_of_steps(design.values, part, 48) for part in parts]
+    overall = ((np.concatenate(ratios, axis=-1).sum(axis=2) - 0.5) / 2).transpose(2, 0, 1)
     assert overall == pytest.approx(plain.overall, abs=1e-12)
 
 
