@@ -149,10 +149,11 @@ class Gathering:
         model: str,
         sample: str,
         metric: str,
-        score: object,
+        score: object = None,
         draw: str | None = None,
         asked: object = None,
         answered: object = None,
+        counted: object = False,
         **columns: str,
     ) -> None:
         """Add one score, if it is one.
@@ -168,30 +169,19 @@ class Gathering:
         asked, answered : object
             What the model was asked and what it said, as the file has it; kept of samples whose texts
             somebody wants.
+        counted : bool
+            Whether the reader has counted already why there is no score: this is the row without one.
         **columns : str
             Further columns: ``task``, ``split``, ...
         """
         self.expect(model)
-        if sample in self.rules.texts_of:
-            columns |= {ASKED: as_text(asked), ANSWERED: as_text(answered)}
-        for name, number in self.scores(metric, score):
-            self._add(number, {"model": model, "sample": sample, "metric": name}, draw, columns)
-
-    def add_missing(
-        self, *, model: str, sample: str, metric: str, draw: str | None = None, **columns: str
-    ) -> None:
-        """Add a row without a score, where the reader has counted already why there is none."""
-        self._add(None, {"model": model, "sample": sample, "metric": metric}, draw, columns)
-
-    def _add(
-        self, number: float | None, names: Mapping[str, str], draw: str | None, columns: Mapping[str, str]
-    ) -> None:
-        row: dict[str, str | float | None] = {**names, "score": number}
-        if draw is not None:
-            row["draw"] = draw
-        row.update(columns)
-        self._rows.append(row)
-        self._height += 1
+        more: dict[str, Any] = {} if draw is None else {"draw": draw}
+        more |= columns
+        if sample in self.rules.texts_of and not counted:
+            more |= {ASKED: as_text(asked), ANSWERED: as_text(answered)}
+        for name, number in [(metric, None)] if counted else self.scores(metric, score):
+            self._rows.append({"model": model, "sample": sample, "metric": name, "score": number, **more})
+            self._height += 1
 
     def scores(self, metric: str, value: object) -> list[tuple[str, float | None]]:
         """Names and scores a logged value stands for: one, or one a part, or none; counts what is none."""

@@ -394,8 +394,8 @@ def _add(log: _Log, task: str, gathering: Gathering, grades: Grades, *, run: str
     for name, draw, absent, columns in missing:
         for metric in absent:
             if metric in scalar:
-                gathering.add_missing(
-                    model=log.model, sample=name, metric=metric, draw=draw, task=task, **columns
+                gathering.add(
+                    counted=True, model=log.model, sample=name, metric=metric, draw=draw, task=task, **columns
                 )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.exports.copies import RunFile, leave_copies
-from riskrank.scores.exports.fields import a_list, a_name, an_object, broken
+from riskrank.scores.exports.fields import a_list, a_name, an_object, broken, objects
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.promptfoo_answer import Answer
@@ -128,27 +128,21 @@ def _note_repeats(rows: Sequence[Answer], models: Sequence[str], gathering: Gath
 def _read_file(
     path: Path, gathering: Gathering, rows: list[Answer], runs: list[RunFile], data: bytes
 ) -> None:
-    found: list[Any]
     columns: list[Any] = []
     evaluation = ""
     if _is_of(path, ".jsonl"):
         found = [row for _, row in gathering.lines(path, data)]
     else:
-        document = parse_json(str(path), data)
-        part = document.get("results") if isinstance(document, dict) else None
-        if not isinstance(part, dict) or not isinstance(part.get("results"), list):
-            raise InputError(
-                f"{path}: no results of promptfoo",
-                found="a document without results.results",
-                hint="write it with promptfoo eval --output results.json",
-            )
-        found, columns = part["results"], a_list(f"{path}: results.prompts", part.get("prompts"))
+        document = an_object(str(path), parse_json(str(path), data))
+        part = an_object(f"{path}: results", document.get("results"))
+        found = objects(f"{path}: results.results", part.get("results"))
+        columns = a_list(f"{path}: results.prompts", part.get("prompts"))
         evaluation = a_name(f"{path}: evalId", document.get("evalId"), otherwise="")
     if not found:
         raise broken(f"{path}: no rows in it", "an empty list")
     own = []
     for number, row in enumerate(found, start=1):
-        provider = row.get("provider") if isinstance(row, dict) else None
+        provider = row.get("provider")
         if isinstance(provider, dict):
             provider = provider.get("label") or provider.get("id")
         if not isinstance(provider, str) or not provider:
@@ -270,4 +264,4 @@ def _add(
             gathering.add(metric=name, score=scores[metric], **place, **said)
         else:
             gathering.count(f"{name}: rows without a score")
-            gathering.add_missing(metric=name, **place, **row.unscored)
+            gathering.add(counted=True, metric=name, **place, **row.unscored)

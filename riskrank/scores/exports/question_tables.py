@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 from riskrank.errors import InputError, listing
-from riskrank.scores.exports.row_reader import ExportFile, Rows
-from riskrank.scores.files.data_frames import Columns
+from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.files.data_frames import Columns, is_number, json_columns
+from riskrank.scores.files.delimited import long_fields
 
 # Columns that hold a model's answer, by the names tools have given it.
 _ANSWERS = ("response", "answer", "outputs", "output")
@@ -60,3 +65,100 @@ def as_question(value: object) -> str:
     return " ".join(
         (value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)).split()
     )
+
+
+_SCORES = re.compile(r".+/(score|value)|latency|token_count")
+_INPUTS = ("inputs", "input", "question", "request", "prompt", "query")
+_HEAD = re.compile(rb'^\{\s*"columns"\s*:.*(/score"|/value"|"latency"|"token_count")', re.DOTALL)
+# What MLflow says of its own metrics (``greater_is_better``), which its table does not repeat.
+_LESS = {"latency", "toxicity", "flesch_kincaid_grade_level", "ari_grade_level"}
+_MORE = {
+    *("answer_correctness", "answer_relevance", "answer_similarity", "faithfulness", "relevance"),
+    *("exact_match", "bleu", "rouge1", "rouge2", "rougeL", "rougeLsum"),
+}
+_AT_K = re.compile(r"(precision|recall|ndcg)_at_\d+")
+
+
+def _is_mlflow(path: Path) -> bool:
+    return bool(_HEAD.match(first_bytes(path)))
+
+
+@reads("mlflow", _is_mlflow)
+def mlflow(file: ExportFile) -> Rows:
+    """MLflow's ``eval_results_table.json`` of one model: ``name/v1/score`` is a metric."""
+    columns = json_columns(file.path, file.data)
+    metrics = [name for name in columns if _SCORES.fullmatch(name)]
+    numeric = [name for name, cells in columns.items() if any(map(is_number, cells))]
+    others = [name for name in numeric if name not in metrics]
+    if others:
+        file.note(f"columns of numbers that are no metrics of MLflow's: {listing(others)}")
+    for metric in metrics:
+        name = metric.partition("/")[0]
+        if name in _LESS:
+            file.direct(metric, "lower")
+        elif name in _MORE or _AT_K.fullmatch(name):
+            file.direct(metric, "higher")
+    hint = "metrics are called name/v1/score, name/score, latency or token_count"
+    return table_rows(file, columns, questions=_INPUTS, metrics=metrics, hint=hint)
+
+
+# Fields of a sample, in the names of versions before and after 0.2; everything else is a metric.
+_QUESTIONS = ("user_input", "question")
+_FIELDS = {
+    *_QUESTIONS,
+    *("retrieved_contexts", "reference_contexts", "response", "multi_responses", "reference", "rubrics"),
+    *("rubric", "reference_topics", "reference_tool_calls", "contexts", "answer", "ground_truth"),
+    *("ground_truths", "retrieved_context_ids", "reference_context_ids", "synthesizer_name"),
+    *("persona_name", "query_style", "query_length", "evolution_type", "episode_done", "metadata"),
+}
+_IDENTIFIER = re.compile(r"(Unnamed: \d+|index|row|.*_?id|.*_id_.*|)", re.IGNORECASE)
+_HIGHER = {
+    *("faithfulness", "answer_relevancy", "answer_correctness", "answer_similarity", "semantic_similarity"),
+    *("context_precision", "context_recall", "context_entity_recall", "context_utilization"),
+    *("llm_context_precision_with_reference", "llm_context_precision_without_reference"),
+    *("non_llm_context_precision_with_reference", "non_llm_context_recall", "nv_accuracy"),
+    *("nv_context_relevance", "nv_response_groundedness", "factual_correctness"),
+}
+
+
+def _is_ragas(path: Path) -> bool:
+    head = first_bytes(path).partition(b"\n")[0].decode(errors="replace").rstrip("\r")
+    if head[:1] in ("{", "["):
+        return False
+    try:
+        with long_fields():
+            names = {name.strip() for name in next(csv.reader([head]), [])}
+    except csv.Error:
+        return False
+    return not names.isdisjoint(_QUESTIONS) and any(_plain(name) in _HIGHER for name in names)
+
+
+@reads("ragas", _is_ragas)
+def ragas(file: ExportFile) -> Rows:
+    """The table of a result of Ragas, of one model.
+
+    An empty cell is a score Ragas could not compute. Its metrics are better when larger but for noise
+    sensitivity, which counts errors.
+    """
+    columns = file.columns()
+    metrics = [name for name, cells in columns.items() if _is_metric(name, cells)]
+    for metric in metrics:
+        if _plain(metric) in _HIGHER:
+            file.gathering.direct(metric, "higher")
+        elif _plain(metric).startswith("noise_sensitivity"):
+            file.gathering.direct(metric, "lower")
+    hint = "a metric is a column of numbers beside the fields of the samples"
+    return table_rows(file, columns, questions=_QUESTIONS, metrics=metrics, hint=hint)
+
+
+def _plain(metric: str) -> str:
+    """The name without the settings newer versions put behind it: ``factual_correctness(mode=f1)``."""
+    return metric.partition("(")[0]
+
+
+def _is_metric(name: str, cells: Sequence[object]) -> bool:
+    """Whether a column beside the sample's fields holds numbers, or nothing at all."""
+    if name in _FIELDS or _IDENTIFIER.fullmatch(name):
+        return False
+    filled = [cell for cell in cells if cell is not None]
+    return 2 * sum(map(is_number, filled)) > len(filled) or not filled

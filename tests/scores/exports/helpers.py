@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 
 import polars as pl
+import pytest
 
+from riskrank.errors import InputError
 from riskrank.scores.exports.interface import Export, ExportRules
 from riskrank.scores.exports.registry import READERS, read_export, reader
 
@@ -51,3 +53,13 @@ def assert_long(export: Export) -> None:
     for name, dtype in export.rows.schema.items():
         assert dtype == (pl.Float64 if name == "score" else pl.String), name
     assert set(export.directions) <= set(export.rows["metric"])
+
+
+def assert_named_or_left_out(name: str, bad: Path, *given, match: str | None = None) -> Export:
+    """A file that cannot be read is refused by its name, or left out and noted; the others stay."""
+    with pytest.raises(InputError, match=match) as error:
+        read(name, *given)
+    assert bad.name in error.value.what
+    export = read(name, *given, skip_bad=True)
+    assert any(bad.name in note for note in export.notes)
+    return export
