@@ -364,6 +364,7 @@ LONG_FILES = {
     "riskrank.scores.table.inspection": "all problems a table can have, a short function each",
     "riskrank.scores.exports.gathering": "what readers share: files, names of models, scores, refused rules",
     "riskrank.scores.exports.inspect_logs": "one format, in its two containers",
+    "riskrank.studies.gate.study": "one study: claims of all kinds, and what decides them together",
     "riskrank.studies.rank.sentences": "one table: how each kind of finding is said",
     "riskrank.studies.convert.study": "two studies of one command, with their documents",
     "riskrank.studies.groups.study": "the same study of every group, and what its documents share",

@@ -6,7 +6,7 @@ Johnson's t, exact shares, permutations, bets, bounds) has a maker in this packa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -94,3 +94,30 @@ class Evidence:
     def p_value(self) -> Floats:
         """Two-sided p-value of "the statistic is at its boundary"."""
         return np.minimum(1.0, 2 * np.minimum(self.p_above, self.p_below))
+
+
+def together(parts: Sequence[tuple[Sequence[int], Evidence]]) -> Evidence:
+    """Evidence of several kinds as one: each with the places of its claims, which are all there are."""
+    order = np.argsort(np.concatenate([places for places, _ in parts]), kind="stable")
+
+    def joined(arrays: Sequence[Floats]) -> Floats:
+        return np.asarray(np.concatenate(arrays)[order])
+
+    def ends(level: float) -> tuple[Floats, Floats]:
+        low, high = zip(*(one.ends(level) for _, one in parts), strict=True)
+        return joined(low), joined(high)
+
+    def of(name: str) -> Floats:
+        return joined([getattr(one, name) for _, one in parts])
+
+    return Evidence.of(
+        of("estimate"),
+        of("p_above"),
+        of("p_below"),
+        error=of("error"),
+        boundary=of("boundary"),
+        worth=of("worth"),
+        decided=of("decided"),
+        ends=ends,
+        needed=lambda level: joined([one.needed(level) for _, one in parts]),
+    )

@@ -96,7 +96,7 @@ def look(tables: Sequence[ScoreTable], settings: ClaimSettings, claims: Sequence
 def _reach(claim: GateClaim) -> float:
     """How far two scores can lie apart, of a claim that bets can be made on."""
     column, anytime = claim.column, option("anytime", True)
-    if claim.level is not None or claim.dominance is not None:
+    if claim.level is not None or claim.dominance is not None or claim.column.costs is not None:
         raise UsageError(
             f"{anytime} decides differences of means",
             found=f"{option('on', claim.statistic)}",

@@ -48,6 +48,8 @@ class ScoreColumn:
     one_by_one : ClusteredScores or None
         The same scores where samples in the order of time are not drawn in blocks: claims on means know how
         alike neighbours are.
+    costs : ClusteredScores or None
+        Of claims on the cost per success the costs; `scores` are the successes.
     """
 
     name: str
@@ -61,6 +63,7 @@ class ScoreColumn:
     means: MeanColumn | None = None
     in_order: tuple[Floats, ...] | None = None
     one_by_one: ClusteredScores | None = None
+    costs: ClusteredScores | None = None
 
 
 def score_columns(

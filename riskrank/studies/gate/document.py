@@ -13,6 +13,7 @@ from riskrank.errors import RiskrankError
 from riskrank.scores.table.baseline import Overlap, Unshared
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.document import Document, Quote
+from riskrank.studies.gate.choice import Choice
 from riskrank.studies.gate.listed import Lost, place_of
 from riskrank.studies.gate.looks import Looks
 from riskrank.studies.gate.statistics import FAILED
@@ -174,13 +175,15 @@ class GateDocument(Document[GateRow]):
         Of a judge and people, what they are worth together.
     counted_as : str
         Where only means are compared, why, and what the rows count as.
+    choice : Choice or None
+        Which model to take, where that was asked.
     visible : dict of str to float
         By metric how far from its margin a mean has to lie to be decided, four times out of five.
     """
 
     schema: ClassVar[str] = "gate"
     row_type: ClassVar[type] = GateRow
-    entries: ClassVar[Mapping[str, type]] = {"baseline": Overlap, "judge": JudgedEntry}
+    entries: ClassVar[Mapping[str, type]] = {"choice": Choice, "baseline": Overlap, "judge": JudgedEntry}
 
     family: Family
     metrics: Sequence[MetricSpec]
@@ -198,6 +201,7 @@ class GateDocument(Document[GateRow]):
     unshared: Sequence[Unshared] = ()
     judged: JudgedChapter | None = None
     counted_as: str = ""
+    choice: Choice | None = None
     visible: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -214,6 +218,8 @@ class GateDocument(Document[GateRow]):
     @property
     def question(self) -> str:
         """The claim, or how many there are."""
+        if self.choice is not None:
+            return f"Which model is the cheapest that is not worse than {self.choice.reference}?"
         pairs = {row.pair for row in self.claims}
         return f"Is {pairs.pop()}?" if len(pairs) == 1 else f"Do {len(self.claims)} claims hold?"
 
@@ -245,7 +251,8 @@ class GateDocument(Document[GateRow]):
         overlap = {} if self.overlap is None else {"baseline": asdict(self.overlap)}
         visible = {} if self.looks is not None else {"smallest_visible": dict(self.visible)}
         left = {"left_out": [asdict(one) for one in self.unshared]} if self.unshared else {}
-        beside = {**visible, **overlap, **left, **lost, **looks, **judged_meta(self.judged)}
+        choice = {} if self.choice is None else {"choice": asdict(self.choice)}
+        beside = {**choice, **visible, **overlap, **left, **lost, **looks, **judged_meta(self.judged)}
         return {"outcome": self.outcome, "counts": counts(self.rows), **beside}
 
 

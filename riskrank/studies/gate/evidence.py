@@ -15,7 +15,7 @@ from riskrank.engine.dominance.permuted_tails import second_opinion
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.evidence.bets import Bet, won_by_bets
 from riskrank.engine.evidence.bootstrap import ResampledDifference, of_replicates
-from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.evidence.evidence import Evidence, together
 from riskrank.engine.evidence.series import mean_in_order
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.gates.caution import Comparison
@@ -29,6 +29,7 @@ from riskrank.engine.sampling.design import (
 )
 from riskrank.errors import InputError, option
 from riskrank.studies.gate.claim import GateClaim
+from riskrank.studies.gate.costs import evidence_of_costs
 
 # Resamples of an automatic number that are expected beyond the end of an interval, and the least there are.
 _BEYOND_AN_END = 25
@@ -51,6 +52,13 @@ def evidence_of_claims(
         return _of_means(claims), []
     for claim in claims:
         _require_samples(claim, models)
+    costs, others = _parted(claims)
+    if costs:
+        of_costs = evidence_of_costs([claims[at] for at in costs], models)
+        if not others:
+            return of_costs, _few_samples(claims)
+        rest, advice = evidence_of_claims([claims[at] for at in others], inference, models, None)
+        return together([(costs, of_costs), (others, rest)]), advice
     evidence: dict[int, ResampledDifference] = {}
     advice = _few_samples(claims)
     for members in _by_test(claims).values():
@@ -61,6 +69,12 @@ def evidence_of_claims(
             advice += told
         evidence |= dict(zip(members, found, strict=True))
     return of_replicates([evidence[at] for at in range(len(claims))]), advice
+
+
+def _parted(claims: Sequence[GateClaim]) -> tuple[list[int], list[int]]:
+    """Claims on the cost per success, and others."""
+    costs = [at for at, claim in enumerate(claims) if claim.column.costs is not None]
+    return costs, [at for at in range(len(claims)) if at not in costs]
 
 
 def _of_means(claims: Sequence[GateClaim]) -> Evidence:

@@ -11,7 +11,7 @@ from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.gate.statistics import Statistic
+from riskrank.studies.gate.statistics import PER_SUCCESS, Statistic
 
 Ends = tuple[float, float]
 
@@ -25,6 +25,11 @@ def margins(settings: ClaimSettings, names: Sequence[str], wanted: Sequence[Stat
         If no claim is about a metric that is given one, or claims are about dominance, which has no unit.
     """
     given: dict[str, float] = dict(settings.margin)
+    pairs = [one for one in wanted if one.name == PER_SUCCESS]
+    parts = {name for one in pairs for name in one.metrics}
+    parts -= {name for one in wanted if one not in pairs for name in one.metrics}
+    of_parts = dict.fromkeys(parts, 0.0)
+    names = [*(name for name in names if name not in parts), *(one.label for one in pairs)]
     for metric in given:
         if metric and metric not in names:
             raise UsageError(
@@ -44,7 +49,7 @@ def margins(settings: ClaimSettings, names: Sequence[str], wanted: Sequence[Stat
             found=f"{option('margin', f'{max(given.values()):g}')} with {option('on', ratios[0])}",
             hint=f"leave out {option('margin')}, or claim {option('on', 'mean')}",
         )
-    return {name: given.get(name, given.get("", 0.0)) for name in names}
+    return of_parts | {name: given.get(name, given.get("", 0.0)) for name in names}
 
 
 def limits(metric: MetricSpec, columns: Sequence[Floats], margin: float) -> Ends:

@@ -10,7 +10,7 @@ from riskrank.asked.option import METHOD, TESTS, ByName, ask
 from riskrank.asked.resampling import CORRECTIONS, FamilySettings
 from riskrank.asked.suites import SuiteSettings
 from riskrank.asked.tiers import tiers_by_name
-from riskrank.asked.values import names
+from riskrank.asked.values import contradict, names
 from riskrank.errors import UsageError, option
 
 # Cases that a comment lists where nobody says how many.
@@ -66,6 +66,31 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         "Claims, by metric or statistic, that must hold (critical, as all others are), that are tested only "
         "once these do (supporting), or that fail nothing (advisory).",
         metavar="TIER=CLAIM,...",
+        common=False,
+    )
+    cheapest: bool = ask(
+        False,
+        "In the place of claims: take the cheapest model that is shown not to be worse than the "
+        f"{option('reference')}, else that one.",
+        common=False,
+    )
+    reference: str | None = ask(
+        None,
+        f"With {option('cheapest', True)}: the model others are compared with.",
+        metavar="MODEL",
+        common=False,
+    )
+    price: str | None = ask(
+        None,
+        f"With {option('cheapest', True)}: a file of models and prices, or the metric of measured costs.",
+        metavar="FILE|METRIC",
+        common=False,
+    )
+    volume: float | None = ask(
+        None,
+        f"With {option('cheapest', True)}: calls a year, to say what is saved.",
+        metavar="N",
+        least=0,
         common=False,
     )
     each_sample: float | None = ask(
@@ -131,7 +156,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         self._normalise("margin", margins(self.margin))
         if self.each_sample is not None:
             self._check_each_sample(self.each_sample)
-        elif not self.better and not self.not_worse:
+        elif not self._chooses() and not self.better and not self.not_worse:
             raise UsageError(
                 "a gate needs a claim",
                 found=f"neither {option('better')} nor {option('not_worse')}",
@@ -187,6 +212,29 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
                     hint=f"run the gate twice; {option('models')} and {option('metric')} choose what "
                     f"{option('each_sample')} is about",
                 )
+
+    def _chooses(self) -> bool:
+        """Whether a model is to be chosen, with all that takes and without what contradicts it."""
+        beside = ("reference", "price", "volume")
+        lacking = [name for name in beside[:2] if getattr(self, name) is None]
+        stray = [name for name in beside if getattr(self, name) is not None]
+        if self.cheapest and lacking:
+            raise UsageError(
+                f"{option('cheapest', True)} needs {option(lacking[0])}",
+                found=f"no {option(lacking[0])}",
+                hint=f"write {option('reference', 'MODEL')} and {option('price', 'prices.csv')}: models with "
+                "their prices, or the metric that measures costs",
+            )
+        if not self.cheapest and stray:
+            raise UsageError(
+                f"{option(stray[0])} is about the choice of a model",
+                found=f"no {option('cheapest', True)}",
+                hint=f"add {option('cheapest', True)}, or leave out {option(stray[0])}",
+            )
+        for name in ("better", "not_worse", "anytime", "baseline", "tier") if self.cheapest else ():
+            if getattr(self, name):
+                contradict(option("cheapest", True), option(name))
+        return self.cheapest
 
     def _pair_up(self) -> None:
         """Write models that are named on their own as pairs, which is how claims are told."""

@@ -15,13 +15,15 @@ from riskrank.errors import UsageError, did_you_mean, listing, option
 
 MEAN, TAIL = "mean", "tvar"
 MACRO, TASK = "macro", "task"
+# Of two metrics: costs in all over successes in all.
+PER_SUCCESS = "cost-per-success"
 # The chance that all of k runs of a sample pass, and that one of them does.
 ALL_OF, ONE_OF = "pass^", "pass@"
 # Two names of one statistic: Tail Value at Risk and Conditional Value at Risk.
 TAILS = (TAIL, "cvar")
 ORDERS = {"fsd": 1, "ssd": 2}
 _RUNS = re.compile(r"(pass[\^@])([1-9][0-9]{0,3})")
-EXAMPLES = (MEAN, "tvar@0.05", *ORDERS, "pass^3", "pass@3")
+EXAMPLES = (MEAN, "tvar@0.05", *ORDERS, "pass^3", "pass@3", f"{PER_SUCCESS}:COST/SUCCESS")
 OF_SUITES = (MACRO, TASK)
 # The share of calls that gave no score, which nobody claims anything of.
 FAILED = "failed"
@@ -48,6 +50,16 @@ class Statistic:
     level: float | None = None
     dominance: Claim | None = None
     runs: tuple[str, int] | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Metrics that have a column each; the cost per success has one of both."""
+        return self.metrics[:1] if self.name == PER_SUCCESS else self.metrics
+
+    @property
+    def label(self) -> str:
+        """Of the cost per success both metrics: ``usd/correct``."""
+        return "/".join(self.metrics)
 
 
 def statistics(
@@ -92,6 +104,8 @@ def statistics(
 
 def _statistic(text: str, metrics: Sequence[str]) -> Statistic:
     head, separator, metric = text.partition(":")
+    if head == PER_SUCCESS:
+        return Statistic(PER_SUCCESS, _cost_and_success(text, metric, metrics))
     if separator and _is_statistic(head):
         if metric not in metrics:
             raise _unknown(text, metric, metrics)
@@ -101,6 +115,19 @@ def _statistic(text: str, metrics: Sequence[str]) -> Statistic:
     if text not in metrics:
         raise _unknown(text, text, metrics)
     return Statistic(MEAN, (text,))
+
+
+def _cost_and_success(text: str, names: str, metrics: Sequence[str]) -> tuple[str, str]:
+    """The two metrics of a cost per success, whose names may hold a slash."""
+    for at, sign in enumerate(names):
+        both = names[:at], names[at + 1 :]
+        if sign == "/" and all(name in metrics for name in both):
+            return both
+    raise UsageError(
+        f"{option('on', text)} names no cost and no success among the metrics",
+        found=f"the metrics are {listing(metrics)}",
+        hint=f"write {option('on', f'{PER_SUCCESS}:COST/SUCCESS')} with two of these",
+    )
 
 
 def _is_statistic(text: str) -> bool:

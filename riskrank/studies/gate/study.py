@@ -14,9 +14,11 @@ from riskrank.studies.directions import refuse_assumed_costs
 from riskrank.studies.distributions import refuse_distributions
 from riskrank.studies.document import Provenance
 from riskrank.studies.gate.anytime import look, wagered
+from riskrank.studies.gate.cheapest import cheapest
 from riskrank.studies.gate.claim import BETTER, NOT_WORSE, GateClaim
 from riskrank.studies.gate.claims import decide, visible
 from riskrank.studies.gate.columns import ScoreColumn, score_columns, task_columns, without_a_claim
+from riskrank.studies.gate.costs import per_success
 from riskrank.studies.gate.document import GateDocument, GateRow, overall
 from riskrank.studies.gate.each_sample import SampleDocument, each_sample
 from riskrank.studies.gate.ending import ending
@@ -27,7 +29,7 @@ from riskrank.studies.gate.margins import margins
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.passing import passing, refuse_merged
 from riskrank.studies.gate.quotes import quoted
-from riskrank.studies.gate.statistics import MEAN, TASK, Statistic, statistics
+from riskrank.studies.gate.statistics import MEAN, PER_SUCCESS, TASK, Statistic, statistics
 from riskrank.studies.gate.tiers import in_tiers
 from riskrank.studies.gate.words import outcome_sentence
 from riskrank.studies.groups.study import refuse_clusters
@@ -73,9 +75,8 @@ def gate(
     given = [table] if isinstance(table, ScoreTable) else list(table)
     refuse_with_judge(given[0], settings)
     _refuse_of_rows(given[0], settings)
-    if settings.each_sample is not None:
-        refuse_assumed_costs((metric for one in given for metric in one.metrics), command="gate")
-        return each_sample(given, settings)
+    if settings.each_sample is not None or settings.cheapest:
+        return _otherwise(given, settings, runtime)
     tables = [on_task_scale(one, settings) for one in given]
     models = tables[0].models
     metrics = tuple(metric for one in tables for metric in one.metrics)
@@ -126,6 +127,16 @@ def gate(
     )
 
 
+def _otherwise(
+    given: Sequence[ScoreTable], settings: ClaimSettings, runtime: Runtime
+) -> GateDocument | SampleDocument:
+    """What stands in the place of claims: one on every sample, or the choice of a model."""
+    if settings.cheapest:
+        return cheapest(given, settings, lambda one: gate(given, one, runtime))
+    refuse_assumed_costs((metric for one in given for metric in one.metrics), command="gate")
+    return each_sample(given, settings)
+
+
 def _provenance(
     tables: Sequence[ScoreTable],
     settings: ClaimSettings,
@@ -153,14 +164,11 @@ def _refuse_of_rows(table: ScoreTable, settings: ClaimSettings) -> None:
     """Refuse claims on anything but the means of folds, and looks at samples in the order of time."""
     if settings.anytime and table.units is not None:
         refuse_clusters(table, command=option("anytime", True), why="it bets on independent samples")
-    asked = [option("on", name) for name in settings.on if name not in (MEAN, *_names(table))]
+    means = (MEAN, *(metric.name for metric in table.metrics))
+    asked = [option("on", name) for name in settings.on if name not in means]
     asked += [option(name) for name in ("anytime", "each_sample") if getattr(settings, name)]
     if asked or table.groups is not None:
         refuse_distributions(table, (asked or [option("group_by")])[0])
-
-
-def _names(table: ScoreTable) -> list[str]:
-    return [metric.name for metric in table.metrics]
 
 
 def _most_samples(claims: Sequence[GateClaim]) -> int:
@@ -227,7 +235,7 @@ def _at_best(table: ScoreTable, settings: ClaimSettings) -> ScoreTable:
 def wanted_metrics(settings: ClaimSettings, metrics: Sequence[str]) -> list[str]:
     """Those of some metrics that the claims are about."""
     used = {metric for one in statistics(settings.on, metrics, suite=True) for metric in one.metrics}
-    return [name for name in metrics if name in used]
+    return [name for name in metrics if name in used or name == settings.price]
 
 
 def _claims(
@@ -257,10 +265,12 @@ def _claims(
     for kind, parameter, pair in asked:
         new, old = resolve_pair(pair, models, parameter=parameter)
         for one in wanted:
-            for metric in one.metrics:
+            for metric in one.columns:
                 name, columns = (MEAN, by_task[metric]) if one.name == TASK else (one.name, by_metric[metric])
                 if one.runs is not None:
                     columns = [passing(column, one, models) for column in columns]
+                if one.name == PER_SUCCESS:
+                    columns = per_success(columns, by_metric[one.metrics[1]], one)
                 for column in columns:
                     margin = 0.0 if one.dominance is not None else margin_of[column.name]
                     claims.append(GateClaim(kind, new, old, column, name, one.level, one.dominance, margin))

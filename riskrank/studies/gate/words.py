@@ -8,7 +8,7 @@ from functools import partial
 from riskrank.asked.tiers import ADVISORY
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, claims_among, counts, overall
-from riskrank.studies.gate.statistics import FAILED, MEAN
+from riskrank.studies.gate.statistics import FAILED, MEAN, PER_SUCCESS
 from riskrank.studies.rounding import decimals_of, rounded, rounded_up, told_apart, typeset
 from riskrank.studies.wording import names, p_words, percent
 
@@ -141,10 +141,10 @@ def passes_if(row: GateRow) -> str:
     if row.statistic in ("fsd", "ssd"):
         return "below 0.5"
     # A margin is the user's own number, shown as it was given.
-    return f"{'below' if row.direction == 'lower' else 'above'} {typeset(f'{_boundary(row):,g}')}"
+    return f"{'below' if row.direction == 'lower' else 'above'} {typeset(f'{boundary_of(row):,g}')}"
 
 
-def _boundary(row: GateRow) -> float:
+def boundary_of(row: GateRow) -> float:
     """What all of an interval has to lie on one side of; adding zero turns −0 into 0."""
     claimed = row.margin if row.claim == "better" else -row.margin
     return (-claimed if row.direction == "lower" else claimed) + 0.0
@@ -157,7 +157,8 @@ def looked_at(row: GateRow) -> str:
     if row.statistic.startswith("tvar@"):
         return f"worst {percent(float(row.statistic.removeprefix('tvar@')))}"
     words = {"macro": "macro mean", "fsd": "dominance in order 1", "ssd": "dominance in order 2"}
-    return (words | {FAILED: "failures"}).get(row.statistic, row.statistic)
+    words |= {FAILED: "failures", PER_SUCCESS: "relative cost per success"}
+    return words.get(row.statistic, row.statistic)
 
 
 def said(row: GateRow, value: float) -> str:
@@ -169,7 +170,7 @@ def interval_of(row: GateRow, none: str = "") -> str:
     """The interval of a difference; on which side of the boundary an end is, which decides, is seen."""
     if row.low is None or row.high is None:
         return none
-    decimals, boundary = decimals_of([row.standard_error]), _boundary(row)
+    decimals, boundary = decimals_of([row.standard_error]), boundary_of(row)
     others = (boundary, 0.0) if row.better_or_worse else (boundary,)
     return " to ".join(
         max((told_apart(end, other, rounded, decimals)[0] for other in others), key=len)

@@ -114,7 +114,9 @@ def _tests(document: GateDocument) -> str:
     level = f"{100 * document.family.confidence:g} %"
     how = f"intervals hold together at {level}" if together else f"intervals at {level}"
     over = f"over {len(rows)} claims"
-    if any(row.tier for row in rows):
+    if document.choice is not None:
+        over = f"over {len(document.choice.candidates)} candidates"
+    elif any(row.tier for row in rows):
         over = "within each tier; supporting claims are tested once all critical ones are shown"
     many = f" ({document.family.correction.capitalize()} {over})" if together else ""
     fewest, most = min(row.samples for row in rows), max(row.samples for row in rows)
@@ -182,7 +184,7 @@ def _claim(rows: Sequence[GateRow], one: GateRow) -> str:
 def _to_do(document: GateDocument) -> list[Line]:
     """What would decide the claims that are open; nothing where one is refuted, which that does not mend."""
     open_ = [row for row in document.rows if row.verdict == INCONCLUSIVE and row.tier != ADVISORY]
-    if not open_ or document.outcome == FAIL:
+    if not open_ or document.outcome == FAIL or (document.choice and document.outcome == PASS):
         return []
     needed = [row for row in open_ if row.samples_needed is not None]
     reached = [row for row in needed if not row.beyond_reach]

@@ -1,0 +1,192 @@
+"""The cheapest model that is shown not to be worse than a reference (method §18)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from riskrank.engine.family import Family
+from riskrank.errors import GateFailed, GateInconclusive, InputError, UsageError, listing, option
+from riskrank.scores.table.prices import read_prices
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.gate.choice import Candidate, Choice
+from riskrank.studies.gate.claim import NOT_WORSE
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
+from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.gate.words import boundary_of
+from riskrank.studies.metric_means import metric_means
+from riskrank.studies.settings import family_of
+from riskrank.studies.wording import counted, names, number
+
+Decided = Callable[[ClaimSettings], Any]
+
+
+def cheapest(tables: Sequence[ScoreTable], settings: ClaimSettings, decide: Decided) -> GateDocument:
+    """Choose the cheapest model that is shown not to be worse than the reference; else that one stays.
+
+    Each candidate is one claim: that it is not worse on any metric, and where costs are measured that it
+    costs less (intersection-union, the largest p-value). Holm over the candidates.
+
+    Parameters
+    ----------
+    tables : sequence of ScoreTable
+    settings : ClaimSettings
+        With a reference, and a file or a metric of prices.
+    decide : callable
+        A gate on claims.
+
+    Raises
+    ------
+    InputError
+        If a candidate has no price.
+    UsageError
+        If no other model may be cheaper.
+    """
+    assert settings.price is not None
+    assert settings.reference is not None
+    models, reference = tables[0].models, settings.reference
+    tables[0].index(reference)
+    measured = _measured(tables, settings.price)
+    prices = measured or _known(settings.price, models, tables[0].options.max_bytes)
+    candidates = [one for one in models if one != reference and (measured or prices[one] < prices[reference])]
+    if not candidates:
+        raise UsageError(
+            f"no model is cheaper than {reference}",
+            found=", ".join(f"{model} {prices[model]:g}" for model in models),
+            hint=f"name a dearer {option('reference')}",
+        )
+    pairs = tuple(f"{one}:{reference}" for one in candidates)
+    rest = [
+        name for table in tables for name in (one.name for one in table.metrics) if name != settings.price
+    ]
+    plain: dict[str, Any] = {"cheapest": False, "reference": None, "price": None, "volume": None}
+    quality = decide(replace(settings, **plain, not_worse=pairs, on=settings.on or tuple(rest)))
+    rows = list(quality.rows)
+    if measured:
+        rows += decide(replace(settings, **plain, better=pairs, on=(settings.price,), margin=())).rows
+    found = _tested(candidates, rows, prices, family_of(settings))
+    return _document(quality, rows, _chosen(found, reference, prices, settings.volume), settings)
+
+
+def _chosen(
+    found: Sequence[Candidate], reference: str, prices: Mapping[str, float], volume: float | None
+) -> Choice:
+    """The cheapest that is shown; the first by name of two at one price."""
+    found = sorted(found, key=lambda one: one.price)
+    model = next((one.model for one in found if one.shown), reference)
+    saves = prices[reference] - prices[model]
+    return Choice(
+        model, reference, prices[reference], saves, None if volume is None else saves * volume, volume, found
+    )
+
+
+def _measured(tables: Sequence[ScoreTable], price: str) -> dict[str, float]:
+    """Mean cost of every model, where the price is a metric; empty where it is a file."""
+    for table in tables:
+        for mean in metric_means(table):
+            if mean.name == price:
+                return dict(zip(table.models, mean.mean.tolist(), strict=True))
+    return {}
+
+
+def _known(path: str, models: Sequence[str], limit: int | None) -> dict[str, float]:
+    prices = read_prices(path, limit)
+    lacking = [model for model in models if model not in prices]
+    if lacking:
+        raise InputError(
+            f"{option('price', path)} has no price of {listing(lacking)}",
+            found=f"prices of {listing(prices)}",
+            hint=f"add it, or leave the model out: {option('models')}",
+        )
+    return prices
+
+
+def _tested(
+    candidates: Sequence[str], rows: Sequence[GateRow], prices: Mapping[str, float], family: Family
+) -> list[Candidate]:
+    """Candidates with the answer to all of their claims together."""
+    own = [[row for row in rows if row.new == one] for one in candidates]
+    adjusted = family.adjusted([max(map(_p_shown, of_one)) for of_one in own])
+    return [
+        Candidate(
+            one,
+            prices[one],
+            float(p),
+            shown=bool(family.significant(p)),
+            refuted=any(row.verdict == FAIL for row in of_one),
+        )
+        for one, p, of_one in zip(candidates, adjusted, own, strict=True)
+    ]
+
+
+def _p_shown(row: GateRow) -> float:
+    """P-value of a claim where the estimate speaks for it, else 1."""
+    away = boundary_of(row) - row.estimate if row.direction == "lower" else row.estimate - boundary_of(row)
+    return row.p_value if away > 0 and row.verdict != FAIL else 1.0
+
+
+def _of_candidate(row: GateRow, found: Sequence[Candidate]) -> GateRow:
+    """A claim with the answer to its candidate, whose interval ends at the boundary where that shows more."""
+    one = next(one for one in found if one.model == row.new)
+    if not one.shown or row.verdict == PASS:
+        return row
+    low, high, end = row.low, row.high, boundary_of(row)
+    if row.direction == "lower":
+        high = None if high is None else min(high, end)
+    else:
+        low = None if low is None else max(low, end)
+    return replace(row, verdict=PASS, p_adjusted=one.p_adjusted, low=low, high=high)
+
+
+def _document(
+    quality: GateDocument, rows: Sequence[GateRow], choice: Choice, settings: ClaimSettings
+) -> GateDocument:
+    """The gate's document with what is chosen: a pass where it is another model."""
+    if choice.model != choice.reference:
+        outcome = PASS
+    else:
+        outcome = FAIL if all(one.refuted for one in choice.candidates) else INCONCLUSIVE
+    failed = None
+    if outcome == FAIL or (outcome == INCONCLUSIVE and settings.inconclusive != "pass"):
+        kind = GateFailed if FAIL in (outcome, settings.inconclusive) else GateInconclusive
+        failed = kind(
+            f"gate {option('cheapest', True)}: {choice.reference} stays",
+            found=f"of {len(choice.candidates)} models that may cost less none is shown not to be worse",
+            hint=f"score more samples, or widen {option('margin')} where that loss does not matter",
+        )
+    rows = [_of_candidate(row, choice.candidates) for row in rows]
+    return replace(
+        quality,
+        provenance=replace(quality.provenance, settings=_asked(quality.provenance.settings, settings)),
+        rows=rows,
+        outcome=outcome,
+        failed=failed,
+        choice=choice,
+        verdict=f"{outcome.upper()}: {_sentence(choice, rows)}",
+    )
+
+
+def _asked(told: Mapping[str, Any], settings: ClaimSettings) -> dict[str, Any]:
+    """What was asked for: a choice, in the place of claims."""
+    kept = {name: value for name, value in told.items() if name not in ("not_worse", "on")}
+    given = {name: getattr(settings, name) for name in ("cheapest", "reference", "price", "volume")}
+    given["on"] = list(settings.on)
+    return kept | {name: value for name, value in given.items() if value}
+
+
+def _sentence(choice: Choice, rows: Sequence[GateRow]) -> str:
+    """Which model to take, and what it saves."""
+    margins = {row.metric: row.margin for row in rows if row.claim == NOT_WORSE}
+    by = [f"{metric} by more than {one:g}" if one else metric for metric, one in margins.items()]
+    of, where = counted(len(choice.candidates), "candidate"), names(by)
+    if choice.model == choice.reference:
+        return f"{choice.reference} stays: of {of} none is shown not to be worse on {where}."
+    price = choice.reference_price - choice.saves_a_call
+    saved = f"it costs {number(price)} against {number(choice.reference_price)}"
+    if choice.saves_a_year is not None:
+        saved += f", which saves {number(choice.saves_a_year)} a year at {choice.volume:,.0f} calls"
+    return (
+        f"take {choice.model}, the cheapest of {of} that is shown not to be worse than {choice.reference} on "
+        f"{where}: {saved}."
+    )

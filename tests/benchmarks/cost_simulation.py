@@ -1,0 +1,62 @@
+"""Costs per success with a known truth, and how often intervals miss them; the cheapest at its margin.
+
+``python tests/benchmarks/cost_simulation.py`` prints what docs/costs.md says.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from riskrank.engine.evidence.costs import Costs
+from riskrank.engine.evidence.johnson import mean_difference
+from riskrank.engine.evidence.student import Student
+from riskrank.engine.family import Family
+
+
+def misses(n: int, p: float, tables: int, sigma: float = 1.0, seed: int = 0) -> np.ndarray:
+    """Shares of 95 % intervals below and above the truth: where it is told, and in all; share refused."""
+    truth, units = np.exp(sigma**2 / 2) / p, np.arange(n)
+    found = []
+    for stream in np.random.SeedSequence(seed).spawn(tables):
+        rng = np.random.default_rng(stream)
+        one = Costs(rng.lognormal(0, sigma, n), (rng.random(n) < p).astype(float), units)
+        # The interval is where neither side is shown, which the tests of the engine see to.
+        found.append((one.p_below(truth) <= 0.025, one.p_above(truth) <= 0.025, one.enough))
+    missed, told = np.array(found)[:, :2], np.array(found)[:, 2]
+    return np.concatenate([missed[told].mean(axis=0), missed.mean(axis=0), [1 - told.mean()]])
+
+
+def false_choices(candidates: int, tables: int, margin: float = 0.02, n: int = 400, seed: int = 0) -> float:
+    """Share of tables in which a candidate, each worse by the margin, is shown not to be: one-sided .05."""
+    units, found = np.arange(n), 0
+    for stream in np.random.SeedSequence(seed).spawn(tables):
+        rng = np.random.default_rng(stream)
+        rank = rng.random(n)
+        big = np.where(rng.random(n) < 0.5, rank, rng.random(n)) < 0.8
+        apart = []
+        for _ in range(candidates):
+            small = np.where(rng.random(n) < 0.5, rank, rng.random(n)) < 0.8 - margin
+            pair = ((small.astype(float), units), (big.astype(float), units))
+            apart.append(mean_difference(*pair, paired=True))
+        parts = [(one.estimate, one.error, one.samples - 1, one.skewness) for one in apart]
+        evidence = Student(*np.array(parts).T).evidence(-margin)
+        found += bool(Family(0.1).answer(evidence).shown.any())
+    return found / tables
+
+
+def error(share: float, tables: int) -> float:
+    """Monte-Carlo standard error of a share."""
+    return float(np.sqrt(share * (1 - share) / tables))
+
+
+if __name__ == "__main__":
+    TABLES = 20_000
+    for size, chance in ((100, 0.1), (300, 0.7), (30, 0.7)):
+        low, high, low_all, high_all, few = misses(size, chance, TABLES)
+        print(
+            f"n = {size}, p = {chance}: below {low:.3f} ± {error(low, TABLES):.3f}, above {high:.3f} ± "
+            f"{error(high, TABLES):.3f}; refused {few:.3f}, with these {low_all:.3f}, {high_all:.3f}"
+        )
+    for count in (5, 10):
+        share = false_choices(count, 4000)
+        print(f"{count} candidates at the margin: false choice {share:.3f} ± {error(share, 4000):.3f}")

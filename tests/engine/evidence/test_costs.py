@@ -1,0 +1,73 @@
+"""Cost per success, against the quadratic its t inverts to, a delta method by hand, and invariances."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from riskrank.engine.evidence.costs import Costs, relative_costs
+from riskrank.engine.evidence.johnson import mean_difference
+
+RNG = np.random.default_rng(4)
+N = 200
+SUCCESSES = (RNG.random(N) < 0.6).astype(float)
+COSTS = RNG.lognormal(0, 0.7, N)
+UNITS = np.arange(N)
+
+
+def test_an_interval_is_where_no_side_is_shown():
+    one = Costs(COSTS, SUCCESSES, UNITS)
+    low, high = one.interval(0.05)
+    assert low < one.per_success < high
+    assert one.per_success == pytest.approx(COSTS.sum() / SUCCESSES.sum())
+    for end, sign in ((high, 1), (low, -1)):
+        apart = sign * (end * SUCCESSES - COSTS)
+        beside = mean_difference((apart, UNITS), (np.zeros(N), UNITS), paired=True)
+        p = max(beside.student_p_value(), beside.johnson_p_value())
+        assert p == pytest.approx(0.025, rel=1e-6)
+    fieller = fieller_ends(COSTS, SUCCESSES)
+    assert (low, high) == pytest.approx(fieller, rel=0.05)
+    assert low <= fieller[0] + 1e-9
+    assert high >= fieller[1] - 1e-9
+
+
+def fieller_ends(costs, successes):
+    """Fieller's interval of a ratio of means, from its quadratic."""
+    n = len(costs)
+    t2 = stats.t.ppf(0.975, n - 1) ** 2 / n
+    (vc, cov), (_, vs) = np.cov(costs, successes)
+    c, s = costs.mean(), successes.mean()
+    return np.sort(np.roots([s * s - t2 * vs, -2 * (c * s - t2 * cov), c * c - t2 * vc]))
+
+
+def test_few_successes_have_no_end_above():
+    few = np.zeros(N)
+    few[:3] = 1
+    one = Costs(COSTS, few, UNITS)
+    assert not one.enough
+    assert one.interval(0.05)[1] == np.inf
+
+
+def test_two_models_by_the_delta_method():
+    other = Costs(RNG.lognormal(0.3, 0.7, N), (RNG.random(N) < 0.5).astype(float), UNITS)
+    one = Costs(COSTS, SUCCESSES, UNITS)
+    evidence = relative_costs([(one, other)], np.array([0.1]))
+    thetas = one.per_success, other.per_success
+    assert evidence.estimate[0] == pytest.approx(1 - thetas[0] / thetas[1])
+    psi = (one.costs - thetas[0] * one.successes) / one.costs.mean()
+    psi -= (other.costs - thetas[1] * other.successes) / other.costs.mean()
+    error = psi.std(ddof=1) / np.sqrt(N)
+    wide = stats.t.ppf(0.975, N - 1) * error
+    log = np.log(thetas[0] / thetas[1])
+    low, high = evidence.ends(0.05)
+    assert (low[0], high[0]) == pytest.approx((1 - np.exp(log + wide), 1 - np.exp(log - wide)))
+    t = (-log + np.log(0.9)) / error
+    assert evidence.p_above[0] == pytest.approx(stats.t.sf(t, N - 1))
+
+
+def test_the_currency_does_not_matter():
+    one, cents = (Costs(COSTS * unit, SUCCESSES, UNITS) for unit in (1, 100))
+    assert np.array(cents.interval(0.05)) == pytest.approx(100 * np.array(one.interval(0.05)))
+    other = Costs(COSTS[::-1].copy(), SUCCESSES, UNITS)
+    dear = Costs(100 * other.costs, SUCCESSES, UNITS)
+    ends = [relative_costs([pair], np.zeros(1)).ends(0.05) for pair in ((one, other), (cents, dear))]
+    assert np.ravel(ends[0]) == pytest.approx(np.ravel(ends[1]))
