@@ -92,7 +92,7 @@ class Session:
         plots = [plot.file for plot in self.plots]
         own = {name: [values[name]] for name in ("dot", "bless") if values.get(name)}
         read = named_files(self.scores)
-        read += filter(None, (values.get("metrics_file"), self.environment.read))
+        read += filter(None, (values.get("metrics_file"), values.get("price"), self.environment.read))
         read += [text.partition("=")[2] for text in values.get("anchor") or ()]
         baseline, before = ([values[name]] if values.get(name) else [] for name in ("baseline", "continues"))
         if not output:

@@ -56,3 +56,10 @@ def test_refusals(refused, weeks, tmp_path):
         "does not guess which way is better"
         in refused("trend", weeks, "--sql", "SELECT model, sample, 'cost' metric, score FROM scores")[0]
     )
+
+
+def test_a_refused_run_leaves_no_answer_of_an_earlier_one(run, weeks, tmp_path):
+    old = tmp_path / "old.json"
+    assert run("trend", weeks, "--output", old).status == 0
+    assert run("trend", weeks, "--baseline", "nowhere", "--output", old).status == 2
+    assert not old.exists()

@@ -11,14 +11,15 @@ from riskrank.studies.trend.study import trend
 def run(call: Call) -> None:
     """Read the runs one by one, and compare them."""
     session, settings = Session(call), settled(call)
-    runs = read_runs(
-        call.scores,
-        call.reading,
-        session.environment.stdin,
-        baseline=settings.baseline,
-        anchors=settings.anchors,
-    )
-    document = trend(runs, settings)
-    session.finish(document)
+    with session.replacing():
+        runs = read_runs(
+            call.scores,
+            call.reading,
+            session.environment.stdin,
+            baseline=settings.baseline,
+            anchors=settings.anchors,
+        )
+        document = trend(runs, settings)
+        session.finish(document)
     if document.failed is not None:
         raise document.failed
