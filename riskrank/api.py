@@ -297,7 +297,7 @@ def _run(
     study = named("riskrank.studies", row.study)
     read_table: Any
     if row.name == "gate":
-        wanted = partial(named("riskrank.studies", "gate.study:wanted_metrics"), settings)
+        wanted = partial(named("riskrank.studies", "gate.claimed:wanted_metrics"), settings)
         read_table = table.tables_apart(
             wanted,
             row.reading_type,

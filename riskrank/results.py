@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
+    from riskrank.studies.gate.confirm import ConfirmDocument
     from riskrank.studies.gate.document import GateDocument
     from riskrank.studies.gate.each_sample import SampleDocument
 
@@ -226,9 +227,9 @@ class GateResult(Result):
     """
 
     _formats = ("junit",)
-    document: GateDocument | SampleDocument
+    document: GateDocument | SampleDocument | ConfirmDocument
 
-    def __init__(self, document: GateDocument | SampleDocument) -> None:
+    def __init__(self, document: GateDocument | SampleDocument | ConfirmDocument) -> None:
         super().__init__(document)
         self.failed: RiskrankError | None = document.failed
 

@@ -482,6 +482,11 @@ COMMANDS = (
                 documents="gate.each_sample:SampleDocument",
                 view="gate.screen.samples",
             ),
+            Paper(
+                schema="gate-confirm",
+                documents="gate.confirm:ConfirmDocument",
+                view="gate.screen.confirm",
+            ),
         ),
         pictures=("intervals", _OF_JUDGE),
         # Two models without a mistake are a gate's best case, not a table without information.

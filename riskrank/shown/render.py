@@ -21,6 +21,7 @@ _JUNIT = {
     "diff": "riskrank.studies.diff.screen.junit:to_junit",
     "gate": "riskrank.studies.gate.screen.junit:to_junit",
     "gate-samples": "riskrank.studies.gate.screen.junit:samples_to_junit",
+    "gate-confirm": "riskrank.studies.gate.screen.junit:samples_to_junit",
     "trend": "riskrank.studies.trend.screen.junit:to_junit",
 }
 

@@ -21,11 +21,13 @@ from riskrank.scores.table.scores import Scores
 from riskrank.shown.files import write_all
 from riskrank.shown.render import markdown_page
 from riskrank.studies.gate.claim import NOT_WORSE
+from riskrank.studies.gate.claimed import wanted_metrics
+from riskrank.studies.gate.confirm import ConfirmDocument
 from riskrank.studies.gate.document import FAIL, PASS, GateDocument, GateRow
 from riskrank.studies.gate.each_sample import SampleDocument
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.screen.github import notes
-from riskrank.studies.gate.study import gate, wanted_metrics
+from riskrank.studies.gate.study import gate
 
 
 def run(call: Call) -> None:
@@ -45,7 +47,7 @@ def run(call: Call) -> None:
     if bless is not None and not _decides(call):
         _only_bless(session, bless)
         return
-    with session.replacing(call.values.get("continues")):
+    with session.replacing(call.values.get("continues"), call.values.get("confirm")):
         document = _decided(session, bless)
     if session.environment.variables.get("GITHUB_ACTIONS") == "true":
         _tell_github(document, session.environment)
@@ -53,12 +55,13 @@ def run(call: Call) -> None:
         raise document.failed
 
 
-def _decided(session: Session, bless: str | None) -> GateDocument | SampleDocument:
+def _decided(session: Session, bless: str | None) -> GateDocument | SampleDocument | ConfirmDocument:
     """Read, decide, and hand the result out."""
     call = session.call
     settings = settled(call)
-    if bless is not None and settings.each_sample is not None:
-        contradict(option("bless", bless), option("each_sample", f"{settings.each_sample:g}"))
+    for name in ("each_sample", "confirm"):
+        if bless is not None and getattr(settings, name) is not None:
+            contradict(option("bless", bless), option(name, getattr(settings, name)))
     with session.runtime() as runtime:
         wanted = partial(wanted_metrics, settings)
         stdin = session.environment.stdin
@@ -71,7 +74,7 @@ def _decided(session: Session, bless: str | None) -> GateDocument | SampleDocume
         for table in tables:
             session.require_room(table)
         document = gate(tables, settings, runtime)
-    if bless is None or isinstance(document, SampleDocument):
+    if bless is None or not isinstance(document, GateDocument):
         session.finish(document)
     else:
         _bless(session, document, scores, settings, bless)
@@ -136,7 +139,7 @@ def _may_have_lost(row: GateRow) -> bool:
     return row.claim == NOT_WORSE and row.margin > 0 and (worst is None or worst < 0)
 
 
-def _tell_github(document: GateDocument | SampleDocument, environment: Environment) -> None:
+def _tell_github(document: GateDocument | SampleDocument | ConfirmDocument, environment: Environment) -> None:
     """Annotate the run, and append to its summary."""
     for line in notes(document):
         environment.say(line, command=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import nan, sqrt
+from math import erfc, sqrt
 
 from riskrank.asked.tiers import TIERS
 from riskrank.scores.exports.unscored import ABSENT
@@ -55,6 +55,9 @@ def failures(rows: Sequence[GateRow], counted: Sequence[Scored], settings: Claim
         if more <= 0 or more < settings.most_failed - 1e-12 or both[0] is None:
             continue
         spread = [share * (1 - share) / one.total for share, one in zip(shares, both, strict=True) if one]
+        error = sqrt(sum(spread))
+        # Of two independent shares, by the normal approximation: told, and nothing is decided by it.
+        p_value = erfc(more / error / sqrt(2)) if error else 0.0
         found.append(
             GateRow(
                 claim=NOT_WORSE,
@@ -68,9 +71,9 @@ def failures(rows: Sequence[GateRow], counted: Sequence[Scored], settings: Claim
                 high=None,
                 margin=settings.most_failed,
                 verdict=FAIL,
-                p_value=nan,
-                p_adjusted=nan,
-                standard_error=sqrt(sum(spread)),
+                p_value=p_value,
+                p_adjusted=p_value,
+                standard_error=error,
                 samples=both[0].total,
                 samples_needed=None,
                 direction="lower",

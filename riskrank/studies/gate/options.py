@@ -112,6 +112,13 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         metavar="FILE",
         common=False,
     )
+    confirm: str | None = ask(
+        None,
+        "A ledger of questions to a held-out table: this one is counted, at a smaller level each time, and "
+        "nothing is told but its answer.",
+        metavar="LEDGER",
+        common=False,
+    )
     anytime: bool = ask(
         False,
         "Answers that hold whenever one looks, and stops: for scores within bounds, on the same samples.",
@@ -164,6 +171,9 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
                 if self.baseline
                 else f"write {option('not_worse', 'NEW:OLD')} with two of the models",
             )
+        for name in ("anytime", "cases", "each_sample", "cheapest", "inconclusive"):
+            if self.confirm is not None and getattr(self, name):
+                contradict(option("confirm", self.confirm), option(name, getattr(self, name)))
         if self.baseline is not None and not any(map(_names_baseline, (*self.better, *self.not_worse))):
             raise UsageError(
                 f"{option('baseline', self.baseline)} is compared with no model",

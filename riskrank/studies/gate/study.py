@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from riskrank.asked.suites import RANDOM, RANK
-from riskrank.errors import UsageError, one_line, option
+from riskrank.asked.suites import RANDOM
+from riskrank.errors import one_line, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.scored import Scored
@@ -15,32 +15,29 @@ from riskrank.studies.distributions import refuse_distributions
 from riskrank.studies.document import Provenance
 from riskrank.studies.gate.anytime import look, wagered
 from riskrank.studies.gate.cheapest import cheapest
-from riskrank.studies.gate.claim import BETTER, NOT_WORSE, GateClaim
+from riskrank.studies.gate.claim import GateClaim
+from riskrank.studies.gate.claimed import claims_at_best, claims_of, wanted_metrics
 from riskrank.studies.gate.claims import decide, visible
-from riskrank.studies.gate.columns import ScoreColumn, score_columns, task_columns, without_a_claim
-from riskrank.studies.gate.costs import per_success
+from riskrank.studies.gate.columns import without_a_claim
+from riskrank.studies.gate.confirm import ConfirmDocument, confirm
 from riskrank.studies.gate.document import GateDocument, GateRow, overall
 from riskrank.studies.gate.each_sample import SampleDocument, each_sample
 from riskrank.studies.gate.ending import ending
 from riskrank.studies.gate.evidence import resamples_of
 from riskrank.studies.gate.failures import counted_scores, failures
 from riskrank.studies.gate.lost import lost_cases
-from riskrank.studies.gate.margins import margins
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.gate.passing import passing, refuse_merged
 from riskrank.studies.gate.quotes import quoted
-from riskrank.studies.gate.statistics import MEAN, PER_SUCCESS, TASK, Statistic, statistics
-from riskrank.studies.gate.tiers import in_tiers
+from riskrank.studies.gate.statistics import MEAN, TASK, Statistic, statistics
 from riskrank.studies.gate.words import outcome_sentence
 from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.judged.chapter import JudgedChapter, judged_chapter, refuse_with_judge
 from riskrank.studies.judged.chapter import sentences as judge_worth
 from riskrank.studies.means_only import why_means
-from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import family_of, inference_of
-from riskrank.studies.task_scale import on_task_scale, scale_of
+from riskrank.studies.task_scale import on_task_scale
 from riskrank.studies.wording import unseen, unseen_tasks
 
 
@@ -48,7 +45,7 @@ def gate(
     table: ScoreTable | Sequence[ScoreTable],
     settings: ClaimSettings | None = None,
     runtime: Runtime | None = None,
-) -> GateDocument | SampleDocument:
+) -> GateDocument | SampleDocument | ConfirmDocument:
     """Decide whether new models are better, or not worse, than old ones: pass, fail or inconclusive.
 
     Parameters
@@ -60,8 +57,8 @@ def gate(
 
     Returns
     -------
-    GateDocument, or SampleDocument
-        The second of a claim on every sample.
+    GateDocument, SampleDocument or ConfirmDocument
+        The second of a claim on every sample, the third of a question to a held-out table.
 
     Raises
     ------
@@ -78,15 +75,26 @@ def gate(
     if settings.each_sample is not None or settings.cheapest:
         return _otherwise(given, settings, runtime)
     tables = [on_task_scale(one, settings) for one in given]
-    models = tables[0].models
     metrics = tuple(metric for one in tables for metric in one.metrics)
     names = [metric.name for metric in metrics]
     used = wanted_metrics(settings, names)
     refuse_assumed_costs((metric for metric in metrics if metric.name in used), command="gate")
+    if settings.confirm is None:
+        return _decided(given, tables, settings, runtime)
+    return confirm(given, settings, used, lambda asked: _decided(given, tables, asked, runtime))
+
+
+def _decided(
+    given: Sequence[ScoreTable], tables: Sequence[ScoreTable], settings: ClaimSettings, runtime: Runtime
+) -> GateDocument:
+    """All claims, decided on tables whose tasks are on one scale."""
+    models = tables[0].models
+    metrics = tuple(metric for one in tables for metric in one.metrics)
+    names = [metric.name for metric in metrics]
     wanted = statistics(settings.on, names, suite=given[0].suite is not None, drawn=settings.tasks == RANDOM)
     # A task by itself needs no scale in common with others.
-    claims = _claims(tables, given if settings.task_scale is None else tables, settings, wanted)
-    at_best = _claims_at_best(given, settings, wanted)
+    claims = claims_of(tables, given if settings.task_scale is None else tables, settings, wanted)
+    at_best = claims_at_best(given, settings, wanted)
     inference = inference_of(settings, runtime.jobs)
     looks = look(tables, settings, claims) if settings.anytime else None
     wager = partial(wagered, settings=settings, models=models) if settings.anytime else None
@@ -202,89 +210,6 @@ def _notes(tables: Sequence[ScoreTable], wanted: Sequence[Statistic]) -> list[st
     """Warnings of further tables, and the tasks that nothing is claimed of."""
     found = list(dict.fromkeys(line for one in tables[1:] for line in one.warnings))
     return [*found, *(without_a_claim(tables) if any(one.name == TASK for one in wanted) else ())]
-
-
-def _claims_at_best(
-    given: Sequence[ScoreTable], settings: ClaimSettings, wanted: Sequence[Statistic]
-) -> list[GateClaim] | None:
-    """The claims with what is missing at the best there can be, where that is asked for."""
-    if all(one.best is None for one in given):
-        return None
-    best = [_at_best(one, settings) for one in given]
-    scaled = [on_task_scale(one, settings) for one in best]
-    return _claims(scaled, best if settings.task_scale is None else scaled, settings, wanted)
-
-
-def _at_best(table: ScoreTable, settings: ClaimSettings) -> ScoreTable:
-    """The table with what is missing at the best there can be.
-
-    Raises
-    ------
-    UsageError
-        If ranks among all models are compared, which hang on what is missing of every one of them.
-    """
-    if scale_of(table, settings) == RANK:
-        raise UsageError(
-            f"{option('missing', 'bounds')} needs scores in their units, and tasks are compared by ranks",
-            found="ranks among all models, which what is missing of any of them moves",
-            hint=f"give bounds and {option('task_scale', 'bounds')}; or {option('missing', 'worst')}",
-        )
-    return table.at_best()
-
-
-def wanted_metrics(settings: ClaimSettings, metrics: Sequence[str]) -> list[str]:
-    """Those of some metrics that the claims are about."""
-    used = {metric for one in statistics(settings.on, metrics, suite=True) for metric in one.metrics}
-    return [name for name in metrics if name in used or name == settings.price]
-
-
-def _claims(
-    tables: Sequence[ScoreTable],
-    by_themselves: Sequence[ScoreTable],
-    settings: ClaimSettings,
-    wanted: Sequence[Statistic],
-) -> list[GateClaim]:
-    """Every claim on every metric it is about, of all samples together and then of each group or task."""
-    refuse_merged(wanted, tables[0].options.repeats)
-    models = tables[0].models
-    names = wanted_metrics(settings, [metric.name for table in tables for metric in table.metrics])
-    apart = any(one.name == TASK for one in wanted)
-    if apart:
-        names += _own_metrics(by_themselves)
-    margin_of = margins(settings, list(dict.fromkeys(names)), wanted)
-    by_metric: dict[str, list[ScoreColumn]] = {}
-    for table in tables:
-        by_metric |= score_columns(table, margin_of, settings)
-    by_task: dict[str, list[ScoreColumn]] = {}
-    if apart:
-        for table in by_themselves:
-            by_task |= task_columns(table, margin_of)
-    asked = [(BETTER, "better", pair) for pair in settings.better]
-    asked += [(NOT_WORSE, "not_worse", pair) for pair in settings.not_worse]
-    claims = []
-    for kind, parameter, pair in asked:
-        new, old = resolve_pair(pair, models, parameter=parameter)
-        for one in wanted:
-            for metric in one.columns:
-                name, columns = (MEAN, by_task[metric]) if one.name == TASK else (one.name, by_metric[metric])
-                if one.runs is not None:
-                    columns = [passing(column, one, models) for column in columns]
-                if one.name == PER_SUCCESS:
-                    columns = per_success(columns, by_metric[one.metrics[1]], one)
-                for column in columns:
-                    margin = 0.0 if one.dominance is not None else margin_of[column.name]
-                    claims.append(GateClaim(kind, new, old, column, name, one.level, one.dominance, margin))
-    specs = [metric for table in by_themselves for metric in (*table.metrics, *_own_specs(table))]
-    return in_tiers(list(dict.fromkeys(claims)), specs, settings)
-
-
-def _own_specs(table: ScoreTable) -> Sequence[MetricSpec]:
-    return () if table.suite is None or table.suite.specs is None else table.suite.specs
-
-
-def _own_metrics(tables: Sequence[ScoreTable]) -> list[str]:
-    """Metrics that tasks have of their own."""
-    return [name for table in tables if table.suite is not None for name in table.suite.metrics or ()]
 
 
 def _may_list(table: ScoreTable, settings: ClaimSettings) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from riskrank.asked.tiers import ADVISORY
 from riskrank.shown.ci_logs import for_ci_log
+from riskrank.studies.gate.confirm import ConfirmDocument, ConfirmRow
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, GateRow
 from riskrank.studies.gate.each_sample import SampleDocument, SampleRow
 from riskrank.studies.gate.words import row_sentence
@@ -12,11 +13,13 @@ from riskrank.studies.gate.words import row_sentence
 _MOST = 10
 
 
-def notes(document: GateDocument | SampleDocument) -> list[str]:
+def notes(document: GateDocument | SampleDocument | ConfirmDocument) -> list[str]:
     """A line a claim that did not pass; of samples a few, those that fail first."""
     lines = []
-    said: list[tuple[GateRow | SampleRow, str]]
-    if isinstance(document, SampleDocument):
+    said: list[tuple[GateRow | SampleRow | ConfirmRow, str]]
+    if isinstance(document, ConfirmDocument):
+        said = [(row, row.sentence) for row in document.rows]
+    elif isinstance(document, SampleDocument):
         rows = sorted(document.rows, key=lambda row: (row.verdict != FAIL, row.verdict != INCONCLUSIVE))
         said = [(row, row.sentence) for row in rows[:_MOST]]
     else:

@@ -13,6 +13,7 @@ from riskrank.errors import one_line
 from riskrank.shown import numbers
 from riskrank.shown.junit import TestCase, junit
 from riskrank.studies.diff.screen.cases import told
+from riskrank.studies.gate.confirm import ConfirmDocument
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
 from riskrank.studies.gate.each_sample import SampleDocument
 from riskrank.studies.gate.words import row_sentence
@@ -55,12 +56,12 @@ def _lost(document: GateDocument, row: GateRow) -> Iterator[str]:
                 yield from (f"  {line}" for line in told(case, row.new, row.old))
 
 
-def samples_to_junit(document: SampleDocument) -> bytes:
-    """Write a test case a sample."""
+def samples_to_junit(document: SampleDocument | ConfirmDocument) -> bytes:
+    """Write a test case a sample, or a question."""
     cases = [
         TestCase(
             kind_of(row.verdict, document.inconclusive),
-            "riskrank.gate.each-sample",
+            f"riskrank.gate.{'each-sample' if isinstance(document, SampleDocument) else 'confirm'}",
             row.name,
             row.sentence,
             row.verdict,

@@ -1,0 +1,155 @@
+"""Questions to a held-out table, counted in a ledger: at ever smaller levels, nothing told but answers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from riskrank.errors import InputError, option
+from riskrank.scores.files.contents import read_bytes
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.gate.looks import digests
+
+SCHEMA = "riskrank/ledger"
+_MOST_BYTES = 1 << 24
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The questions so far.
+
+    Attributes
+    ----------
+    path : str
+    table : str
+        Digest of the held-out samples and of the old model's scores on them.
+    alpha : float
+        Level of all questions together.
+    questions : sequence of mapping
+        ``question``, ``level``, ``claims``, ``passed`` and ``digest`` of each, which covers all before it.
+    """
+
+    path: str
+    table: str
+    alpha: float
+    questions: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def number(self) -> int:
+        """Of the next question, 1 for the first."""
+        return len(self.questions) + 1
+
+    @property
+    def share(self) -> float:
+        """Of the level, for the next question j: 1/(j(j + 1)), which add up to 1 (method §17)."""
+        return 1 / (self.number * (self.number + 1))
+
+    def with_answer(self, claims: Sequence[str], *, passed: bool) -> bytes:
+        """The ledger with one question more, as a file has it."""
+        told = {
+            "question": self.number,
+            "level": self.alpha * self.share,
+            "claims": [*claims],
+            "passed": passed,
+        }
+        before = self.questions[-1]["digest"] if self.questions else self.table
+        asked = [*self.questions, told | {"digest": _digest([before, told])}]
+        head = {"schema": SCHEMA, "schema_version": "1.0", "table": self.table, "alpha": self.alpha}
+        text = json.dumps({**head, "asked": len(asked), "questions": asked}, indent=1, ensure_ascii=False)
+        return (text + "\n").encode("utf-8")
+
+
+def digest_of_held_out(tables: Sequence[ScoreTable], wanted: Mapping[str, set[int]]) -> str:
+    """A digest of the samples, and of the scores of some models by metric: what questions have in common."""
+    seen = digests(tables, wanted)
+    return _digest([[metric, list(models.values())] for metric, models in sorted(seen.items())])
+
+
+@contextmanager
+def opened(path: str, table: str, alpha: float) -> Iterator[Ledger]:
+    """The ledger of a table, for one question at a time.
+
+    Raises
+    ------
+    InputError
+        If another run asks, it is no ledger or has lost a line, is of another table or level, or has ended.
+    """
+    lock = f"{path}.lock"
+    try:
+        os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        raise InputError(
+            f"{option('confirm', path)}: another run is asking",
+            found=f"{lock}",
+            hint=f"wait for it; if it was killed, remove {lock}",
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"{option('confirm', path)}: no ledger can be kept there",
+            found=error.strerror or str(error),
+            hint="name a file in a folder that may be written to",
+        ) from None
+    try:
+        yield _read(path, table, alpha) if Path(path).exists() else Ledger(path, table, alpha)
+    finally:
+        with suppress(OSError):
+            Path(lock).unlink()
+
+
+def write(path: str, data: bytes) -> None:
+    """Write a ledger whole or not at all."""
+    beside = Path(f"{path}.new")
+    beside.write_bytes(data)
+    beside.replace(path)
+
+
+def _read(path: str, table: str, alpha: float) -> Ledger:
+    try:
+        told = json.loads(read_bytes(path, _MOST_BYTES))
+        questions = [dict(one) for one in told["questions"]]
+        found = Ledger(path, str(told["table"]), float(told["alpha"]), questions)
+        whole = told["schema"] == SCHEMA and told["asked"] == len(questions) and _chained(found)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise InputError(
+            f"{option('confirm', path)}: this is no ledger",
+            found="no JSON, or not that of a ledger",
+            hint="name the file an earlier question wrote, or one that is not there yet",
+        ) from None
+    passed = [one["question"] for one in questions if one["passed"]]
+    wrong = ""
+    if not whole:
+        wrong, what = "has lost or changed a line", f"{len(questions)} questions, and other digests"
+    elif found.table != table:
+        wrong, what = "is of another table", "other samples, metrics, or scores of the old model"
+    elif found.alpha != alpha:
+        wrong, what = "is of another level", f"{option('alpha', f'{found.alpha:g}')} in it, {alpha:g} now"
+    elif passed:
+        wrong, what = "has ended", f"question {passed[0]} passed"
+    if wrong:
+        raise InputError(
+            f"{option('confirm', path)}: the ledger {wrong}",
+            found=what,
+            hint="take it back from where it is kept; or hold out new samples, and begin a ledger of theirs",
+        )
+    return found
+
+
+def _chained(ledger: Ledger) -> bool:
+    """Whether every question is where it was, from the table on."""
+    before = ledger.table
+    for number, one in enumerate(ledger.questions, start=1):
+        told = {name: value for name, value in one.items() if name != "digest"}
+        if told["question"] != number or one["digest"] != _digest([before, told]):
+            return False
+        before = one["digest"]
+    return True
+
+
+def _digest(what: Any) -> str:
+    return hashlib.sha256(json.dumps(what, sort_keys=True, ensure_ascii=False).encode("utf-8")).hexdigest()
