@@ -40,12 +40,6 @@ def one_process():
         yield
 
 
-@pytest.fixture
-def rough_interval(monkeypatch):
-    """Few resamples of a pilot of power: the interval of the size it suggests has tests of its own."""
-    monkeypatch.setattr("riskrank.engine.power.size_interval._RESAMPLES", 20)
-
-
 def pytest_addoption(parser):
     parser.addoption("--write-made", action="store_true", help="store screens, warnings and JSON anew")
 

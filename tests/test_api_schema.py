@@ -12,8 +12,6 @@ import riskrank as rr
 from riskrank.asked.commands import COMMANDS
 from riskrank.shown.schema import json_schema
 
-pytestmark = pytest.mark.usefixtures("rough_interval")
-
 QUICK = {"resamples": 40, "jobs": 1, "higher": "*"}
 STILL = {"no_test": True, "higher": "*"}
 CASES = [

@@ -148,6 +148,10 @@ class Family:
         corrected[wanted] = adjust(p[wanted], self.correction)
         return corrected
 
+    def each(self, p_values: Floats) -> Floats:
+        """Adjusted p-values of many families, each on the last axis."""
+        return adjust(p_values, self.correction)
+
     def significant(self, p_adjusted: ArrayLike) -> Booleans:
         """Whether adjusted p-values are at most the level."""
         return np.asarray(p_adjusted) <= self.alpha

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.usefixtures("rough_interval")
-
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ("--variance", "clt", "--jobs", "1", "--simulations", "30")
 CLASSIFIERS = ROOT / "sample_data/classifiers"
@@ -78,7 +76,7 @@ def test_row_fields(run):
         "threshold": 0.25,
     }
     assert row["size"] == 50
-    assert 0 < row["standard_error"] < 0.1
+    assert 0 < row["standard_error"] < 0.2
 
 
 @pytest.mark.slow
@@ -123,7 +121,7 @@ def test_one_pair_of_a_pilot_in_words(run):
     assert "logistic" in outcome.stdout
     assert "Needed:" in outcome.stdout
     assert "all" not in outcome.stdout.split("Needed")[0]
-    assert "paired data sets" in outcome.stdout
+    assert "paired tables" in outcome.stdout
 
 
 @pytest.mark.slow

@@ -9,8 +9,6 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from riskrank.asked.commands import COMMANDS, PAPERS
 
-pytestmark = pytest.mark.usefixtures("rough_interval")
-
 VERDICTS = "sample,model_a,model_b,verdict\n1,A,B,a\n2,A,B,tie\n3,B,A,a\n"
 LINES = [
     "rank t.csv --resamples 40 --all-methods --stability 10",

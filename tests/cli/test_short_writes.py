@@ -13,8 +13,6 @@ from riskrank.cli.environment import Environment
 from riskrank.shown.streams import write_whole
 from tests.cli.conftest import COMMAND, ROOT
 
-pytestmark = pytest.mark.usefixtures("rough_interval")
-
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="limits and pipes of POSIX")
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "html", "latex")
 SMALL = ("--resamples", "20", "--jobs", "1")

@@ -9,8 +9,6 @@ import pytest
 import riskrank as rr
 from riskrank.shown.render import render
 
-pytestmark = pytest.mark.usefixtures("rough_interval")
-
 LINES, WORDS, SENTENCES = 25, 70, 3
 DIAMONDS = {"metrics_file": "sample_data/diamonds.toml"}
 CLASSIFIERS = {"metrics_file": "sample_data/classifiers.toml"}

@@ -21,7 +21,8 @@ from riskrank.engine.dominance.column import Inference
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import relabelling_tests
 from riskrank.engine.power.distributions import parse_distribution
-from riskrank.engine.power.planning import plan_from_distributions, study_power
+from riskrank.engine.power.planning import plan_from_distributions
+from riskrank.engine.power.study import study_power
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Workers
 from riskrank.errors import InputError, NumericalError, UsageError

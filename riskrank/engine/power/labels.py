@@ -11,23 +11,23 @@ from that and from the power simulated at the size found.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, inf, sqrt
 
 import numpy as np
-from scipy.special import ndtri, stdtr
+from scipy.special import ndtr, ndtri, stdtr
 
 from riskrank.engine.evidence.johnson import MeanDifference
 from riskrank.engine.gates.caution import beyond
 from riskrank.engine.judges.correction import Correction
 from riskrank.engine.judges.differences import for_differences
-from riskrank.engine.power.required_size import RequiredSize
-from riskrank.engine.power.samplers import Draw
-from riskrank.engine.power.simulation import Simulation
+from riskrank.engine.power.required_size import RequiredSize, find_size
+from riskrank.engine.power.simulation import PowerCurve, verdicts_of
 from riskrank.engine.power.size_interval import SizeInterval, corrected_ends
 from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.engine.sampling.freedom import satterthwaite
-from riskrank.engine.types import Floats
+from riskrank.engine.sampling.processes import run_tasks
+from riskrank.engine.types import Booleans, Floats
 
 # Resamples of the pilot.
 _RESAMPLES = 400
@@ -116,19 +116,15 @@ class LabelPilot:
         judge = np.array([spread(one.judge[:n], float(one.judge.mean())) for one in corrections])
         return cls(human, judge, total, claim)
 
-    @property
-    def simulation(self) -> Simulation:
-        """Draw tables with some labels, and ask a gate."""
-        return Simulation(self._draw, self._decide)
+    def __call__(self, size: int, stream: np.random.SeedSequence) -> list[bool]:
+        """Draw a table with so many labels, and ask a gate."""
+        return [self.claim.shown(for_differences(self.drawn(np.random.default_rng(stream), size)))]
 
-    def _draw(self, rng: np.random.Generator, labels: int) -> Draw:
+    def drawn(self, rng: np.random.Generator, labels: int) -> list[Correction]:
+        """A table with so many labels."""
         chosen = rng.integers(0, self.human.shape[1], self.samples)
-        return Draw((*self.human[:, chosen[:labels]], *self.judge[:, chosen]), None)
-
-    def _decide(self, draw: Draw, _stream: np.random.SeedSequence) -> list[bool]:
-        k = len(self.human)
-        both = zip(draw.samples[:k], draw.samples[k:], strict=True)
-        return [self.claim.shown(for_differences([Correction.of(*scores) for scores in both]))]
+        both = zip(self.human[:, chosen[:labels]], self.judge[:, chosen], strict=True)
+        return [Correction.of(*scores) for scores in both]
 
     @property
     def need(self) -> LabelNeed:
@@ -191,6 +187,57 @@ class LabelNeed:
             return inf
         allowed = (self.effect / errors) ** 2 - kept if errors > 0 else inf
         return (self.alone - gain) / allowed if allowed > 0 else inf
+
+
+@dataclass
+class LabelSearch:
+    """Powers simulated at some numbers of labels, and the number that has one.
+
+    Attributes
+    ----------
+    pilot : LabelPilot
+    repeats : int
+        Tables a number.
+    seed : int
+    """
+
+    pilot: LabelPilot
+    repeats: int
+    seed: int
+    _met: dict[int, Booleans] = field(default_factory=dict)
+
+    def curve(self, sizes: Sequence[int]) -> PowerCurve:
+        """Powers at some numbers."""
+        for size in {*sizes} - {*self._met}:
+            self._met[size] = verdicts_of(self.pilot, size, self.repeats, seed=self.seed, run=run_tasks)
+        return PowerCurve.of(sizes, [self._met[size] for size in sizes])
+
+    def required(self, sizes: Sequence[int], *, target: float, smallest: int, limit: int) -> RequiredSize:
+        """The labels that give a power, by the variance and by gates on whole tables."""
+        need, nominal = self.pilot.need, -float(ndtri(self.pilot.claim.level / 2))
+
+        def power(size: int, height: float) -> float:
+            return float(ndtr(need.height(size, 0.5) - nominal - height))
+
+        def look(size: int, height: float) -> float:
+            curve = self.curve([size])
+            shown, error = float(curve.together[0]), float(curve.together_error[0])
+            if abs(shown - power(size, height)) <= 2 * error:
+                return height
+            shares = (self.repeats * shown + 0.5) / (self.repeats + 1)
+            return height + float(ndtri(power(size, height)) - ndtri(shares))
+
+        size, confirmed = None, False
+        if need.effect > 0:
+            size, _, confirmed = find_size(
+                power, look, target=target, smallest=smallest, limit=limit, otherwise=limit
+            )
+        at = max(sizes) if need.effect <= 0 else size or limit
+        self.curve([at])
+        found = self.curve(sorted(self._met))
+        place = found.sizes.tolist().index(at)
+        reached = float(found.together[place]), float(found.together_error[place])
+        return RequiredSize(size, target, *reached, confirmed, found.sizes, found.together)
 
 
 def labels_interval(

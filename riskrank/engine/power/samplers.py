@@ -1,16 +1,15 @@
-"""Data sets to test: samples drawn again from a pilot, or from named distributions.
+"""Data sets to test: samples drawn again from a pilot, or from quantiles of named distributions.
 
 Of a suite of tasks the size counts samples a task, all tasks alike; or whole tasks, where tasks are drawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.sampling.strata import Strata, TaskDesign
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, option
@@ -33,10 +32,6 @@ class Draw:
     samples: tuple[Floats, ...]
     clusters: tuple[Integers, ...] | None
     tasks: TaskDesign | None = None
-
-
-Sampler = Callable[[np.random.Generator, int], Draw]
-"""Draws a data set of the given number of samples per model."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +64,23 @@ class PilotSampler:
 
     def __call__(self, rng: np.random.Generator, size: int) -> Draw:
         """Draw `size` samples per model, of these tasks per task: the same for all models if paired."""
-        return self.of(
-            [self._chosen(rng, model, size) for model in range(1 if self.paired else len(self.values))]
-        )
+        return self.of(self.chosen(rng, size))
+
+    def chosen(self, rng: np.random.Generator, size: int) -> list[Integers]:
+        """Units that are drawn of each model, or of all together if paired.
+
+        Of these tasks one of each after the other, so that any run holds all.
+        """
+        found = []
+        for model in range(1 if self.paired else len(self.values)):
+            low, high = self._ends(model)
+            found.append(rng.integers(low, high, (size, len(low))).ravel())
+        return found
+
+    def _ends(self, model: int) -> tuple[Integers, Integers]:
+        """Where the units of each task begin and end; of all, where no task has its own."""
+        bounds = np.array([0, len(self.lengths[model])]) if self.bounds is None else self.bounds[model]
+        return bounds[:-1], bounds[1:]
 
     def of(self, drawn: Sequence[Integers]) -> Draw:
         """The data set of some units: of each model, or the same ones for all if paired."""
@@ -101,13 +110,6 @@ class PilotSampler:
             return np.array([min(len(length) for length in self.lengths)], dtype=np.float64)
         return np.min([np.diff(bounds) for bounds in self.bounds], axis=0).astype(np.float64)
 
-    def _chosen(self, rng: np.random.Generator, model: int, size: int) -> Integers:
-        """Units that are drawn; of these tasks one of each after the other, so that any run holds all."""
-        if self.bounds is None:
-            return rng.integers(0, len(self.lengths[model]), size)
-        bounds = self.bounds[model]
-        return rng.integers(bounds[:-1], bounds[1:], (size, self.width)).ravel()
-
     def _tasks(self, clusters: Sequence[Integers], drawn: Integers) -> TaskDesign:
         assert self.weights is not None
         random = self.bounds is None
@@ -116,37 +118,6 @@ class PilotSampler:
         return TaskDesign.build(
             [str(task) for task in range(len(weights))], rows, weights=weights, random=random
         )
-
-    def resampled(self, rng: np.random.Generator) -> PilotSampler:
-        """The pilot as it might have been: as many samples, the same ones for all models if paired."""
-        drawn = [self._again(rng, model) for model in range(1 if self.paired else len(self.values))]
-        starts, lengths = [], []
-        for model, (start, length) in enumerate(zip(self.starts, self.lengths, strict=True)):
-            chosen = drawn[model % len(drawn)]
-            starts.append(start[chosen])
-            lengths.append(length[chosen])
-        return replace(self, starts=tuple(starts), lengths=tuple(lengths))
-
-    def _again(self, rng: np.random.Generator, model: int) -> Integers:
-        """As many units as there are, of these tasks in each."""
-        count = len(self.lengths[model])
-        if self.bounds is None:
-            return rng.integers(0, count, count)
-        sizes = np.diff(self.bounds[model])
-        return rng.integers(
-            np.repeat(self.bounds[model][:-1], sizes), np.repeat(self.bounds[model][1:], sizes)
-        )
-
-
-@dataclass(frozen=True)
-class DistributionSampler:
-    """Draws independent models from named distributions."""
-
-    distributions: tuple[Distribution, ...]
-
-    def __call__(self, rng: np.random.Generator, size: int) -> Draw:
-        """Draw `size` scores of each model."""
-        return Draw(tuple(distribution.sample(rng, size) for distribution in self.distributions), None)
 
 
 def pilot_sampler(

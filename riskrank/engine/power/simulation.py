@@ -1,4 +1,4 @@
-"""How often a test would succeed at a given sample size ([RAB] Fig. 6 and 7)."""
+"""Tables drawn and tested: how often claims are shown ([RAB] Fig. 6 and 7)."""
 
 from __future__ import annotations
 
@@ -9,58 +9,35 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.power.samplers import Draw, Sampler
 from riskrank.engine.sampling.processes import run_tasks
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import UsageError
 
 BLOCK = 5
-"""Repetitions that share a random stream: the unit of work to spread over processes."""
+"""Tables that share a random stream: the unit of work to spread over processes."""
 
-
-Decide = Callable[[Draw, np.random.SeedSequence], Sequence[bool]]
-"""Runs the test on a data set and says, for each of c claims, whether it came out significant."""
+Test = Callable[[int, np.random.SeedSequence], Sequence[bool]]
+"""Draws a table of a size, tests it, and says of each claim whether it is shown."""
 
 Run = Callable[[Callable[[Any, Any], Any], Any, Sequence[Any]], Iterable[Any]]
 """`run_tasks`, or something else that yields ``function(shared, task)`` for every task, in order."""
 
 
 @dataclass(frozen=True)
-class Simulation:
-    """What is repeated: draw a data set, test it.
-
-    Attributes
-    ----------
-    sampler : callable
-        ``sampler(rng, size)`` draws a `Draw`.
-    decide : callable
-        ``decide(draw, seed_sequence)`` runs the test and returns one bool per claim.
-    """
-
-    sampler: Sampler
-    decide: Decide
-
-    def curve(self, sizes: Sequence[int], *, repeats: int, seed: int, run: Run) -> PowerCurve:
-        """Power at some sizes; see :func:`estimate_power`."""
-        return estimate_power(self, sizes, repeats=repeats, seed=seed, run=run)
-
-
-@dataclass(frozen=True)
 class PowerCurve:
-    """Share of simulated data sets in which claims come out significant.
+    """Share of tables in which claims are shown.
 
     Attributes
     ----------
     sizes : ndarray of int, shape (s,)
         Samples per model, increasing.
     power : ndarray, shape (s, c)
-        Share of repetitions in which each claim is significant.
+        Share of the tables in which each claim is shown.
     standard_error : ndarray, shape (s, c)
-        Monte Carlo error of `power`, from (x + ½)/(R + 1) so that 0 and 1 have one too.
+        Error of `power`.
     together, together_error : ndarray, shape (s,)
         The same for all claims at once.
     repeats : int
-        Repetitions per size, R.
+        Tables per size, R.
     """
 
     sizes: Integers
@@ -69,6 +46,26 @@ class PowerCurve:
     together: Floats
     together_error: Floats
     repeats: int
+
+    @classmethod
+    def of(cls, sizes: Sequence[int], shown: Sequence[Booleans], doubt: float = 0.0) -> PowerCurve:
+        """Count verdicts, of shape (R, c) for each size.
+
+        A doubt is the error that whole tests leave; it weighs most where verdicts may be divided.
+        """
+        hits = np.array([np.append(own.sum(axis=0), own.all(axis=1).sum()) for own in shown])
+        repeats = len(shown[0])
+        share = hits / repeats
+        turned = share + doubt * (1 - 2 * share)
+        error = np.hypot(share_error(hits, repeats), 4 * turned * (1 - turned) * doubt)
+        return cls(np.array(sizes), share[:, :-1], error[:, :-1], share[:, -1], error[:, -1], repeats)
+
+    def at(self, sizes: Sequence[int]) -> PowerCurve:
+        """The same at some of its sizes."""
+        kept = np.isin(self.sizes, sizes)
+        shares, errors = self.power[kept], self.standard_error[kept]
+        together = self.together[kept], self.together_error[kept]
+        return PowerCurve(self.sizes[kept], shares, errors, *together, self.repeats)
 
     @property
     def hardest_first(self) -> Integers:
@@ -82,7 +79,7 @@ class PowerCurve:
 
     @property
     def largest_error(self) -> float:
-        """Largest Monte Carlo error of a power."""
+        """Largest error of a power."""
         return float(self.standard_error.max())
 
     def least(self, claims: Integers) -> Floats:
@@ -90,77 +87,50 @@ class PowerCurve:
         return self.power[:, claims].min(axis=1)
 
 
-def estimate_power(
-    simulation: Simulation,
-    sizes: Sequence[int],
-    *,
-    repeats: int = 200,
-    seed: int = 0,
-    run: Run = run_tasks,
-) -> PowerCurve:
-    """Simulate data sets of several sizes and count how often each claim is significant.
+def verdicts_of(test: Test, size: int, tables: int, *, seed: int, run: Run = run_tasks) -> Booleans:
+    """Draw tables of a size and test them.
 
     Parameters
     ----------
-    simulation : Simulation
-    sizes : sequence of int
-        Samples per model.
-    repeats : int
-        Data sets per size.
+    test : callable
+        A `Test` that can travel between processes.
+    size, tables : int
     seed : int
-        Every size has streams of its own, so a size's power does not depend on which others are asked for.
+        Every size has streams of its own, so that its answers do not depend on which others are asked for.
     run : callable
         Runs the tasks, in several processes if it likes; results do not depend on it.
 
     Returns
     -------
-    PowerCurve
-
-    Raises
-    ------
-    UsageError
-        If a size or the number of repetitions is below 1.
+    ndarray of bool, shape (tables, c)
     """
-    wanted = sorted({int(size) for size in sizes})
-    if not wanted or wanted[0] < 1 or repeats < 1:
-        raise UsageError(
-            "sample sizes and repetitions must be at least 1",
-            found=f"sizes {wanted}, {repeats} repetitions",
-            hint="give sizes such as 100,500,1000",
-        )
-    tasks = [
-        _Block(size, stream, min(BLOCK, repeats - at * BLOCK))
-        for size in wanted
-        for at, stream in enumerate(np.random.SeedSequence([seed, size]).spawn(ceil(repeats / BLOCK)))
-    ]
-    hits = np.concatenate(list(run(_run_block, simulation, tasks))).reshape(len(wanted), repeats, -1)
-    together = hits.all(axis=2).sum(axis=1)
-    return PowerCurve(
-        sizes=np.array(wanted),
-        power=hits.mean(axis=1),
-        standard_error=share_error(hits.sum(axis=1), repeats),
-        together=together / repeats,
-        together_error=share_error(together, repeats),
-        repeats=repeats,
-    )
+    return np.concatenate(list(run(_run_block, test, _blocks(size, tables, seed))))
+
+
+def streams(size: int, tables: int, seed: int) -> list[np.random.SeedSequence]:
+    """The streams of these tables, one after another."""
+    return [own for block in _blocks(size, tables, seed) for own in block.streams()]
 
 
 @dataclass(frozen=True)
 class _Block:
-    """Some repetitions at one size, with a random stream of their own."""
+    """Some tables of one size, with a random stream of their own."""
 
     size: int
-    stream: np.random.SeedSequence
+    entropy: tuple[int, int, int]
     count: int
 
+    def streams(self) -> list[np.random.SeedSequence]:
+        return np.random.SeedSequence(self.entropy).spawn(self.count)
 
-def _run_block(simulation: Simulation, block: _Block) -> Booleans:
-    hits = []
-    for stream in block.stream.spawn(block.count):
-        data, test = stream.spawn(2)
-        draw = simulation.sampler(np.random.default_rng(data), block.size)
-        hits.append(np.atleast_1d(np.asarray(simulation.decide(draw, test), dtype=bool)))
-    return np.array(hits)
+
+def _blocks(size: int, tables: int, seed: int) -> list[_Block]:
+    count = ceil(tables / BLOCK)
+    return [_Block(size, (seed, size, at + 1), min(BLOCK, tables - at * BLOCK)) for at in range(count)]
+
+
+def _run_block(test: Test, block: _Block) -> Booleans:
+    return np.array([test(block.size, own) for own in block.streams()], dtype=bool)
 
 
 def share_error(hits: Integers | Floats, repeats: Integers | Floats | int) -> Floats:

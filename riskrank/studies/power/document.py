@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from riskrank.engine.power.planning import (
-    PowerStudy,
-)
+from riskrank.engine.power.study import PowerStudy
 from riskrank.studies.document import Document, entries
 from riskrank.studies.runs import RunsSplit
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.engine.power.planning import PowerStudy
+from riskrank.engine.power.study import PowerStudy
 from riskrank.shown.figures.error_bars import ErrorBars, TargetLine, draw_error_bars
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
@@ -17,7 +17,7 @@ from riskrank.studies.power.document import PowerDocument
 def pictures(document: PowerDocument) -> list[Picture]:
     """Power over sizes."""
     models = document.provenance.models
-    caption = "Share of simulated data sets in which each claim is significant, by the number of samples."
+    caption = "Share of drawn tables in which each claim is significant, by the number of samples."
     return [Picture("curves", caption, partial(_draw, document.study, models))]
 
 
@@ -41,7 +41,7 @@ def _draw(study: PowerStudy, models: Sequence[str]) -> Plot:
         found,
         names,
         "Power by the number of samples",
-        f"Bars: Monte Carlo error of {study.curve.repeats:,} simulated data sets a size. Dashed: power "
+        f"Bars: error of the shares of {study.curve.repeats:,} drawn tables a size. Dashed: power "
         f"{required.target:g}; {need}.",
         ylabel="power",
         target=TargetLine(required.target, required.size),

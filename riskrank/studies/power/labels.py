@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 from scipy.special import ndtri
 
 from riskrank.engine.judges.correction import FEWEST_OTHERS
-from riskrank.engine.power.labels import LabelClaim, LabelNeed, LabelPilot, labels_interval
-from riskrank.engine.power.required_size import RequiredSize, check_search, size_for_power
-from riskrank.engine.power.simulation import PowerCurve, estimate_power
+from riskrank.engine.power.labels import LabelClaim, LabelNeed, LabelPilot, LabelSearch, labels_interval
+from riskrank.engine.power.required_size import RequiredSize, check_search
+from riskrank.engine.power.simulation import PowerCurve
 from riskrank.engine.power.size_interval import SizeInterval
 from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.errors import UsageError, option
@@ -146,8 +146,9 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
     limit = min(settings.limit or most, most)
     sizes = _sizes(settings, need, claim, limit)
     check_search(sizes, target=settings.target, limit=limit, smallest=FEWEST_LABELS)
-    curve = estimate_power(pilot.simulation, sizes, repeats=settings.simulations, seed=settings.seed)
-    required = _required(pilot, curve, settings, limit)
+    search = LabelSearch(pilot, settings.simulations, settings.seed)
+    curve = search.curve(sizes)
+    required = search.required(sizes, target=settings.target, smallest=FEWEST_LABELS, limit=limit)
     height, reached = passing = _passing(need, required, settings.simulations)
     interval = labels_interval(judged.corrections, claim, required, height, limit=limit, seed=settings.seed)
     new, old = (table.models[model] for model in pair)
@@ -195,23 +196,6 @@ def _sizes(settings: PowerSettings, need: LabelNeed, claim: LabelClaim, limit: i
     wanted = need.labels(-float(ndtri(claim.level / 2)), settings.target)
     found = [two_digits(wanted * times) for times in (0.5, 1, 2)] if isfinite(wanted) else _SIZES
     return sorted({max(min(size, limit), FEWEST_LABELS) for size in found})
-
-
-def _required(pilot: LabelPilot, curve: PowerCurve, settings: PowerSettings, limit: int) -> RequiredSize:
-    if pilot.need.effect <= 0:
-        at = len(curve.sizes) - 1
-        power, error = float(curve.together[at]), float(curve.together_error[at])
-        return RequiredSize(None, settings.target, power, error, False, curve.sizes, curve.together)
-    return size_for_power(
-        pilot.simulation,
-        target=settings.target,
-        start=int(curve.sizes[0]),
-        smallest=FEWEST_LABELS,
-        limit=limit,
-        known=curve,
-        repeats=settings.simulations,
-        seed=settings.seed,
-    )
 
 
 def _passing(need: LabelNeed, required: RequiredSize, repeats: int) -> tuple[float, float]:

@@ -11,15 +11,9 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.asked.suites import SuiteSettings
 from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, RELATIVE, Claim
 from riskrank.engine.power.distributions import Distribution
-from riskrank.engine.power.planning import (
-    TASKS,
-    Plan,
-    PowerStudy,
-    plan_from_distributions,
-    plan_from_pilot,
-    study_power,
-)
+from riskrank.engine.power.planning import TASKS, Plan, plan_from_distributions, plan_from_pilot
 from riskrank.engine.power.required_size import check_search
+from riskrank.engine.power.study import PowerStudy, study_power
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.errors import UsageError, listing, option
@@ -213,7 +207,7 @@ def _simulated(
         "variance": settings.variance,
         "paper_exact": settings.paper_exact,
         "resamples": settings.resamples if plan.inference.resampled else None,
-        "family": plan.family,
+        "family": len(plan.family),
     }
     return PowerDocument(
         provenance=Provenance(
@@ -237,7 +231,7 @@ def _simulated(
 def _advice(plan: Plan, models: Sequence[str]) -> Iterator[str]:
     if plan.unattainable:
         pairs = listing((f"{models[i]} over {models[j]}" for i, j in plan.unattainable), 4)
-        where = "even without noise" if plan.pilot is None else "in the pilot"
+        where = "even without noise" if plan.named else "in the pilot"
         number = "tasks like these" if plan.unit == TASKS else "samples"
         yield f"no number of {number} will show {pairs}: {where} the claim does not hold"
     if plan.inference.paper_exact:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from riskrank.engine.power.planning import TASKS, PowerStudy
+from riskrank.engine.power.planning import TASKS
 from riskrank.engine.power.required_size import RequiredSize
 from riskrank.engine.power.simulation import PowerCurve
 from riskrank.engine.power.size_interval import SizeInterval
+from riskrank.engine.power.study import PowerStudy
 from riskrank.studies.wording import percent
 
 
@@ -20,7 +21,7 @@ def _required_size(study: PowerStudy, target: float) -> str:
     required = study.required
     what = "the pair" if len(study.plan.pairs) == 1 else f"all {len(study.plan.pairs)} pairs at once"
     if study.plan.unattainable:
-        where = "even without noise" if study.plan.pilot is None else "in the pilot"
+        where = "even without noise" if study.plan.named else "in the pilot"
         number = "tasks like these" if study.plan.unit == TASKS else "samples"
         return f"No number of {number} shows {what}: {where} the claim does not hold."
     if required.size is None:
@@ -46,17 +47,17 @@ def power_words(required: RequiredSize, curve: PowerCurve) -> str:
 def unit_words(study: PowerStudy) -> str:
     """What sizes count; of a suite with the tasks there are."""
     plan = study.plan
-    if plan.pilot is None or plan.pilot.weights is None:
+    if plan.sampler.weights is None:
         return plan.unit
-    return f"{plan.unit} like these" if plan.unit == TASKS else f"{plan.unit} on these {plan.pilot.width}"
+    return f"{plan.unit} like these" if plan.unit == TASKS else f"{plan.unit} on these {plan.sampler.width}"
 
 
 def _endless(study: PowerStudy) -> str:
     """Whether more samples on the tasks there are would do, where tasks are drawn and more are needed."""
     plan, fewest, needed = study.plan, study.endless, study.required.size
-    if fewest is None or plan.pilot is None:
+    if fewest is None:
         return ""
-    count = len(plan.pilot.lengths[0])
+    count = len(plan.sampler.lengths[0])
     if needed is not None and needed <= count:
         return ""
     least = f"at least {fewest:,}" if needed is None else f"about {fewest:,}"

@@ -10,9 +10,7 @@ import pytest
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.judges.correction import Correction
 from riskrank.engine.judges.differences import for_differences
-from riskrank.engine.power.labels import LabelClaim, LabelNeed, LabelPilot, labels_interval
-from riskrank.engine.power.required_size import size_for_power
-from riskrank.engine.power.simulation import estimate_power
+from riskrank.engine.power.labels import LabelClaim, LabelNeed, LabelPilot, LabelSearch, labels_interval
 from riskrank.studies.gate.claim import BETTER, GateClaim
 from riskrank.studies.gate.claims import decide
 from riskrank.studies.gate.columns import ScoreColumn
@@ -44,8 +42,7 @@ def passes(corrections, claim, seed):
 
 def drawn(found, rng, labels):
     """A table, as a pilot draws it."""
-    draw = found.simulation.sampler(rng, labels)
-    return for_differences([Correction.of(draw.samples[i], draw.samples[2 + i]) for i in (0, 1)])
+    return for_differences(found.drawn(rng, labels))
 
 
 @pytest.mark.parametrize("bounded", [True, False])
@@ -64,7 +61,7 @@ def test_tables_are_decided_as_a_gate_decides_them(labels, bounded):
 def test_gates_with_the_labels_found_have_the_power_asked_for():
     """Gates themselves, with their resamples, at the number that is said."""
     found = LabelPilot.of(pilot(), CLAIM)
-    required = size_for_power(found.simulation, target=0.8, start=50, smallest=20, limit=398, repeats=400)
+    required = LabelSearch(found, 400, 0).required([50], target=0.8, smallest=20, limit=398)
     assert required.size is not None
     rng = np.random.default_rng(11)
     gates = [passes(drawn(found, rng, required.size), CLAIM, seed) for seed in range(40)]
@@ -97,7 +94,7 @@ def test_labels_that_follow_from_a_height():
 def test_an_interval_holds_what_was_found_and_opens_with_doubt():
     corrections = pilot()
     found = LabelPilot.of(corrections, CLAIM)
-    required = size_for_power(found.simulation, start=50, smallest=20, limit=398, repeats=200)
+    required = LabelSearch(found, 200, 0).required([50], target=0.8, smallest=20, limit=398)
     height = found.need.height(required.size, required.power)
     interval = labels_interval(corrections, CLAIM, required, height, limit=398, seed=0)
     assert interval.low <= required.size
@@ -114,4 +111,4 @@ def test_models_that_are_equal_show_nothing():
     same = Correction.of(np.tile([1.0, 2.0], 20), np.tile([1.0, 2.0], 100))
     found = LabelPilot.of([same, same], CLAIM)
     assert found.need.effect == 0
-    assert estimate_power(found.simulation, [20], repeats=5).together.tolist() == [0]
+    assert LabelSearch(found, 5, 0).curve([20]).together.tolist() == [0]

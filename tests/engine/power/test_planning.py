@@ -6,11 +6,10 @@ import pytest
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import Inference, study_dominance
 from riskrank.engine.power.distributions import parse_distribution
-from riskrank.engine.power.planning import plan_from_distributions, plan_from_pilot, study_power
+from riskrank.engine.power.planning import plan_from_distributions, plan_from_pilot
+from riskrank.engine.power.study import study_power
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import InputError, UsageError
-
-pytestmark = pytest.mark.usefixtures("rough_interval")
 
 CLT = Inference(variance="clt", correction="none")
 
@@ -73,7 +72,7 @@ def test_draws_of_a_sample_stay_together():
         [np.repeat(value, 5) for value in one.values], [np.repeat(np.arange(60), 5)] * 2, paired=True
     )
     plans = [plan_from_pilot(scores, Claim(2), CLT, pair=(0, 1)) for scores in (one, many)]
-    assert [plan.simulation.sampler.clustered for plan in plans] == [False, True]
+    assert [plan.sampler.clustered for plan in plans] == [False, True]
     powers = [power_of(plan, 50) for plan in plans]
     assert 0.1 < powers[0] < 0.9
     assert powers[0] == pytest.approx(powers[1], abs=0.02)
@@ -109,7 +108,7 @@ def test_progress_counts_every_data_set():
     plan = plan_from_distributions(named("normal:0.5", "normal"), Claim(2), CLT)
     seen = []
     study = study_power(plan, [50, 100], repeats=12, progress=lambda *numbers: seen.append(numbers))
-    assert seen[-1] == (12 * len(study.required.sizes),) * 2
+    assert seen[-1] == (study.agreement.tables,) * 2
     assert all(done <= planned for done, planned in seen)
 
 

@@ -1,4 +1,4 @@
-"""Power against the closed form of the z-test."""
+"""Tables drawn and tested, against the closed form of the z-test; what a page asks of a curve."""
 
 from functools import partial
 from math import sqrt
@@ -8,22 +8,16 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from riskrank.engine.power.distributions import parse_distribution
-from riskrank.engine.power.samplers import DistributionSampler, pilot_sampler
-from riskrank.engine.power.simulation import PowerCurve, Simulation, estimate_power
-from riskrank.errors import UsageError
+from riskrank.engine.power.simulation import PowerCurve, streams, verdicts_of
+from riskrank.engine.sampling.processes import run_tasks
 
 Z = NormalDist()
 
 
-def closed_form(n, delta, level=0.95):
-    return Z.cdf(delta * sqrt(n / 2) - Z.inv_cdf(level))
-
-
-def z_test(draw, seed):
-    """Known unit variances: power is Φ(δ √(n/2) − z), exactly."""
-    a, b = draw.samples
-    statistic = (a.mean() - b.mean()) * sqrt(len(a) / 2)
+def z_test(size, stream):
+    """Two normals of known unit variance, 0.3 apart: power is Φ(0.3 √(n/2) − z), exactly."""
+    first, second = np.random.default_rng(stream).normal([[0.3], [0.0]], 1.0, (2, size))
+    statistic = (first.mean() - second.mean()) * sqrt(size / 2)
     return [statistic > Z.inv_cdf(0.95), statistic > Z.inv_cdf(0.99)]
 
 
@@ -31,49 +25,32 @@ def in_threads(pool, function, shared, tasks):
     return pool.imap(partial(function, shared), tasks)
 
 
-@pytest.fixture
-def shifted():
-    return DistributionSampler((parse_distribution("normal:0.3,1"), parse_distribution("normal")))
-
-
-def test_against_closed_form(shifted):
-    curve = estimate_power(Simulation(shifted, z_test), [200, 20, 80], repeats=800, seed=1)
-    assert curve.sizes.tolist() == [20, 80, 200]
-    for row, n in enumerate((20, 80, 200)):
+def test_against_closed_form():
+    sizes = [20, 80, 200]
+    curve = PowerCurve.of(sizes, [verdicts_of(z_test, size, 800, seed=1, run=run_tasks) for size in sizes])
+    for row, size in enumerate(sizes):
         for claim, level in enumerate((0.95, 0.99)):
-            expected = closed_form(n, 0.3, level)
+            expected = Z.cdf(0.3 * sqrt(size / 2) - Z.inv_cdf(level))
             assert abs(curve.power[row, claim] - expected) < 4 * curve.standard_error[row, claim]
     # The second claim implies the first.
     assert curve.together == pytest.approx(curve.power[:, 1])
     assert (curve.together_error > 0).all()
 
 
-def test_same_numbers_for_any_mapper_and_other_sizes(shifted):
-    alone = estimate_power(Simulation(shifted, z_test), [50], repeats=90, seed=3)
+def test_same_verdicts_for_any_mapper_from_streams_that_are_told():
+    alone = verdicts_of(z_test, 50, 17, seed=3, run=run_tasks)
     with ThreadPool(3) as pool:
-        spread = estimate_power(
-            Simulation(shifted, z_test), [50, 70], repeats=90, seed=3, run=partial(in_threads, pool)
-        )
-    assert spread.power[0].tolist() == alone.power[0].tolist()
-    other = estimate_power(Simulation(shifted, z_test), [50], repeats=90, seed=4)
-    assert other.power[0].tolist() != alone.power[0].tolist()
+        assert (verdicts_of(z_test, 50, 17, seed=3, run=partial(in_threads, pool)) == alone).all()
+    assert [z_test(50, stream) for stream in streams(50, 17, 3)] == alone.tolist()
+    assert (verdicts_of(z_test, 50, 17, seed=4, run=run_tasks) != alone).any()
 
 
-def test_power_of_a_pilot_grows_to_one():
-    rng = np.random.default_rng(5)
-    pilot = rng.normal(size=(2, 200)) + np.array([[0.4], [0.0]])
-    curve = estimate_power(
-        Simulation(pilot_sampler(list(pilot), paired=False), z_test), [10, 50, 400], repeats=200
-    )
-    assert (np.diff(curve.power[:, 0]) > 0).all()
-    assert curve.power[-1, 0] > 0.95
-
-
-def test_bad_input(shifted):
-    with pytest.raises(UsageError, match="at least 1"):
-        estimate_power(Simulation(shifted, z_test), [0])
-    with pytest.raises(UsageError, match="at least 1"):
-        estimate_power(Simulation(shifted, z_test), [10], repeats=0)
+def test_doubt_weighs_most_where_half_are_shown():
+    shown = np.array([[True, True, False]] * 50 + [[False, True, False]] * 50)
+    plain, doubted = PowerCurve.of([10], [shown]), PowerCurve.of([10], [shown], doubt=0.2)
+    assert plain.power.tolist() == doubted.power.tolist() == [[0.5, 1.0, 0.0]]
+    sure = np.hypot(plain.standard_error[0, 1:], 4 * 0.8 * 0.2 * 0.2)
+    assert doubted.standard_error[0] == pytest.approx([np.hypot(0.05, 0.2), *sure])
 
 
 def test_what_a_page_asks_of_a_curve():

@@ -10,21 +10,14 @@ from scipy.special import ndtri
 
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import Inference
-from riskrank.engine.dominance.violation import violation_matrix
 from riskrank.engine.power.distributions import parse_distribution
-from riskrank.engine.power.planning import plan_from_distributions, plan_from_pilot, study_power
+from riskrank.engine.power.effects import effects_of
+from riskrank.engine.power.planning import plan_from_distributions, plan_from_pilot
 from riskrank.engine.power.required_size import RequiredSize
 from riskrank.engine.power.samplers import pilot_sampler
-from riskrank.engine.power.size_interval import (
-    Counting,
-    _height,
-    _sizes,
-    _without_noise,
-    corrected_ends,
-    size_interval,
-)
+from riskrank.engine.power.size_interval import _height, _sizes, corrected_ends, size_interval
+from riskrank.engine.power.study import study_power
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.processes import run_tasks
 
 Z = NormalDist()
 CLT = Inference(variance="clt", correction="none")
@@ -40,33 +33,17 @@ def normal_pilot(effect, n, seed=4):
     return [shared + (gap + effect) / 2, shared - (gap + effect) / 2]
 
 
-@pytest.fixture
-def fewer(monkeypatch):
-    """A quarter of the resamples, where what they tell of is seen in fewer."""
-    monkeypatch.setattr("riskrank.engine.power.size_interval._RESAMPLES", 100)
-
-
 def needed(size, power=0.8, target=0.8):
     return RequiredSize(size, target, power, 0.04, True, np.array([10, 5000]), np.array([0.1, 0.9]))
 
 
 def interval(values, found, claim=DIRECT, pairs=((0, 1),), *, limit=5000, smallest=10, seed=0, **design):
-    sampler = pilot_sampler(values, **design)
-    options = {"tests": len(pairs), "level": 0.05, "repeats": 100, "smallest": smallest, "limit": limit}
-    return size_interval(sampler, claim, pairs, found, seed=seed, run=run_tasks, **options)
-
-
-@pytest.mark.parametrize("paired", [True, False])
-def test_an_effect_is_the_mean_in_standard_deviations(paired):
-    # Differences of independent draws have the variances of both models.
-    first, second = normal_pilot(0.4, 500)
-    spread = (first - second).std() if paired else sqrt(first.var() + second.var())
-    sampler = pilot_sampler([first, second], paired=paired)
-    for claim in (DIRECT, Claim(2), Claim(1, "direct")):
-        counting = Counting(sampler, claim, ((0, 1), (1, 0)), 10, 4000)
-        effects = counting.effects(sampler, np.random.default_rng(1), 4000)
-        assert effects[0] == pytest.approx((first - second).mean() / spread, rel=0.12)
-        assert effects[1] == pytest.approx(-effects[0])
+    scores = ClusteredScores.build(values, **design)
+    clusters = None if scores.draws_per_sample() == 1 else scores.clusters
+    sampler = pilot_sampler(scores.values, clusters=clusters, paired=scores.paired)
+    effects = effects_of(sampler, scores, claim, pairs, seed)
+    options = {"nominal": -ndtri(0.05 / len(pairs)), "smallest": smallest, "limit": limit, "seed": seed}
+    return size_interval(sampler, effects, np.arange(len(pairs)), found, **options)
 
 
 @pytest.mark.parametrize(
@@ -89,14 +66,12 @@ def test_against_the_closed_form_of_normal_scores(effect, n):
     assert found[0].level == 0.95
 
 
-@pytest.mark.usefixtures("fewer")
 def test_more_samples_narrow_it():
     found = [interval(normal_pilot(0.3, n), needed(70)) for n in (80, 320, 1280)]
     assert found[0].low < found[1].low < found[2].low < 70 < found[2].high < found[1].high
     assert found[0].high is None or found[0].high > found[1].high
 
 
-@pytest.mark.usefixtures("fewer")
 def test_it_is_open_above_where_resamples_show_no_effect():
     assert interval(normal_pilot(0.2, 40), needed(155)).high is None
     nothing = interval(normal_pilot(-0.05, 40), needed(None, power=0.05))
@@ -106,7 +81,6 @@ def test_it_is_open_above_where_resamples_show_no_effect():
     assert (backwards.low, backwards.high, backwards.limit) == (None, None, 5000)
 
 
-@pytest.mark.usefixtures("fewer")
 def test_the_limit_and_the_smallest_size_bound_it():
     values = normal_pilot(0.3, 200)
     high = interval(values, needed(70)).high
@@ -116,7 +90,6 @@ def test_the_limit_and_the_smallest_size_bound_it():
     assert (strong.low, strong.high) == (10, 10)
 
 
-@pytest.mark.usefixtures("fewer")
 def test_units_and_the_numbers_of_models_do_not_matter():
     values = normal_pilot(0.6, 60)
     plain = interval(values, needed(20))
@@ -127,7 +100,6 @@ def test_units_and_the_numbers_of_models_do_not_matter():
     assert interval(values, needed(20), seed=1) != plain
 
 
-@pytest.mark.usefixtures("fewer")
 def test_draws_of_a_sample_stay_together():
     values = normal_pilot(0.6, 60)
     plain = interval(values, needed(20))
@@ -136,51 +108,6 @@ def test_draws_of_a_sample_stay_together():
     # Taken for samples, the draws would say too much.
     alone = interval(many, needed(20))
     assert alone.high < plain.high
-
-
-@pytest.mark.parametrize("claim", [DIRECT, Claim(1, "absolute", 0.25), Claim(2)])
-def test_data_sets_of_uneven_clusters_against_a_loop(claim):
-    rng = np.random.default_rng(2)
-    clusters = [np.repeat(np.arange(12), rng.integers(1, 4, 12)) for _ in range(3)]
-    sampler = pilot_sampler(
-        [rng.normal(size=len(cluster)) for cluster in clusters], clusters=clusters, paired=False
-    )
-    pairs = ((0, 1), (2, 0))
-    draw = sampler(np.random.default_rng(5), 8 * 30)
-    found = Counting(sampler, claim, pairs, 8, 30)._statistics(draw, 30)
-    for number in range(30):
-        parts = [
-            value[cluster // 8 == number] for value, cluster in zip(draw.samples, draw.clusters, strict=True)
-        ]
-        expected = claim.statistic(violation_matrix(parts, order=claim.order))
-        assert found[number] == pytest.approx([expected[pair] for pair in pairs], abs=1e-12)
-
-
-def test_a_resampled_pilot_has_whole_samples_the_same_for_all_models():
-    x = np.arange(30.0)
-    clusters = [np.arange(30) // 2] * 2
-    sampler = pilot_sampler([x, 10 * x], clusters=clusters).resampled(np.random.default_rng(0))
-    draw = sampler(np.random.default_rng(1), 400)
-    assert (draw.samples[1] == 10 * draw.samples[0]).all()
-    assert (draw.samples[0][1::2] == draw.samples[0][::2] + 1).all()
-    assert 5 < len(set(draw.samples[0][::2])) < 15
-    free = pilot_sampler([x, x[:20]], paired=False).resampled(np.random.default_rng(0))
-    assert [len(start) for start in free.starts] == [30, 20]
-    assert not np.array_equal(free.starts[0][:20], free.starts[1])
-
-
-def test_the_noise_of_counting_is_taken_out():
-    values, found = normal_pilot(0.25, 400), []
-    sampler = pilot_sampler(values)
-    for sets in (30, 1000):
-        counting = Counting(sampler, DIRECT, ((0, 1),), 30, sets)
-        rng = np.random.default_rng(0)
-        effects = np.stack([counting.effects(sampler.resampled(rng), rng, sets) for _ in range(150)])
-        found.append((effects.std(), _without_noise(effects, counting).std()))
-    assert found[0][0] > 1.3 * found[1][0]
-    assert found[0][1] == pytest.approx(found[1][1], rel=0.2)
-    same = np.full((20, 1), 0.3)
-    assert _without_noise(same, counting) == pytest.approx(same)
 
 
 def test_power_of_several_pairs_is_multiplied():
@@ -208,7 +135,6 @@ def test_quantiles_are_corrected_for_the_median():
     assert corrected_ends(np.full(20, np.inf), 5.0, 40) == (np.inf, np.inf)
 
 
-@pytest.mark.usefixtures("fewer")
 def test_a_study_of_a_pilot_has_it_and_one_of_distributions_has_none():
     scores = ClusteredScores.build(normal_pilot(0.4, 40))
     plan = plan_from_pilot(scores, DIRECT, CLT, pair=(0, 1))
@@ -220,7 +146,6 @@ def test_a_study_of_a_pilot_has_it_and_one_of_distributions_has_none():
     assert study_power(plan_from_distributions(named, DIRECT, CLT), [50], repeats=20).interval is None
 
 
-@pytest.mark.usefixtures("fewer")
 def test_the_hardest_of_several_pairs_decides():
     rng = np.random.default_rng(3)
     shared = rng.normal(size=60)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from riskrank.engine.power.planning import PowerStudy
+from riskrank.engine.power.planning import TASKS
+from riskrank.engine.power.study import PowerStudy
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.numbers import power_share
@@ -48,15 +49,17 @@ def view(document: PowerDocument) -> list[Section]:
 
 
 def _shares(study: PowerStudy) -> str:
-    """How many tables were simulated; where Student's test stands for them, how often resamples agreed."""
-    said = f"Shares of {study.curve.repeats:,} simulated tables"
-    if not study.by_means:
-        return said
-    said += f" by Student's t of their macro means, ± {100 * study.curve.largest_error:.1f} points at most"
+    """How many tables the shares are of, how they were told, and how often whole tests said the same."""
+    said = f"Shares of {study.curve.repeats:,} drawn tables"
+    how = "Student's t of macro means" if study.plan.by_means else "what their samples add to the effects"
     found = study.agreement
-    if found is None:
-        return f"{said}; resamples, which have to agree, can only take away"
-    return f"{said}; resamples agreed in {found.agreed[-1]} of {found.looked[-1]} with {found.size:,} tasks"
+    agreed = f"{found.agreed:,} of {found.verdicts:,} verdicts of the whole test are the same"
+    on = f"{found.tables:,} tables of {found.size:,} {_counted(study)}"
+    return f"{said} by {how}, ± {100 * study.curve.largest_error:.1f} points at most ({agreed}, on {on})"
+
+
+def _counted(study: PowerStudy) -> str:
+    return "tasks" if study.plan.unit == TASKS else study.plan.unit.removesuffix(" a model")
 
 
 def _curve_table(metric: str | None, study: PowerStudy, models: Sequence[str]) -> Table:
@@ -90,7 +93,7 @@ def _needed(study: PowerStudy) -> Line:
     wanted = f"{100 * required.target:g} %"
     reached = f"{power_share(required.power)} ± {100 * required.standard_error:.0f}"
     if study.plan.unattainable:
-        number = "tasks like these" if study.by_means else "samples"
+        number = "tasks like these" if study.plan.unit == TASKS else "samples"
         text = f"no number of {number} gives {what} a power of {wanted}; see the warning."
         return Line(text, "Needed:", "yellow")
     if required.size is None:
@@ -101,16 +104,16 @@ def _needed(study: PowerStudy) -> Line:
     size = f"{required.size:,} {unit_words(study)}"
     if required.power >= required.target and required.size == required.sizes[0]:
         return Line(f"at most {size} for {what} at {wanted} (there: {reached}).", "Needed:")
-    doubt = "" if required.confirmed else f", not within two errors: try more {option('simulations')}"
-    return Line(f"about {size} for {what} at {wanted} (simulated there: {reached}{doubt}).", "Needed:")
+    doubt = "" if required.confirmed else f"; whole tests disagree: try more {option('simulations')}"
+    return Line(f"about {size} for {what} at {wanted} (there: {reached}{doubt}).", "Needed:")
 
 
 def _pilot(study: PowerStudy) -> list[Line]:
     """What else the pilot could have suggested."""
-    pilot, interval = study.plan.pilot, study.interval
-    if pilot is None or interval is None:
+    interval = study.interval
+    if interval is None:
         return []
-    size = int(pilot.units.sum())
+    size = int(study.plan.sampler.units.sum())
     possible = sizes_possible(interval) or f"more than {interval.limit:,}"
     level = f"{100 * interval.level:g} % interval from resamples of the pilot"
     need = f"a need of {possible} {study.plan.unit.removeprefix('samples ')}"
@@ -120,8 +123,8 @@ def _pilot(study: PowerStudy) -> list[Line]:
 def _reading(study: PowerStudy, *, pilot: bool, chosen: bool) -> Line:
     error = 100 * study.curve.largest_error
     parts = [
-        f"the share of simulated data sets of n {unit_words(study)} in which the dominance is significant; "
-        f"its standard error is {error:.1f} points at most."
+        f"the share of tables of n {unit_words(study)} in which the dominance is significant; its standard "
+        f"error, with what whole tests leave in doubt, is {error:.1f} points at most."
     ]
     if pilot:
         parts.append(
@@ -147,16 +150,15 @@ def _simulated(study: PowerStudy, *, pilot: bool) -> Line:
         how = "tested with as many bootstrap resamples as the family needs"
         if many != "auto":
             how = f"tested with {many:,} bootstrap resamples"
-    if study.by_means:
-        found = study.agreement
-        how = f"by Student's t, {0 if found is None else int(found.looked[-1])} of them {how}"
     rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.correction]
     design = "independent"
     if pilot:
         design = "paired" if study.plan.paired else "unpaired"
-    family = "one test asked for" if study.plan.family == 1 else f"{study.plan.family} ordered pairs"
+    family = (
+        "one test asked for" if len(study.plan.family) == 1 else f"{len(study.plan.family)} ordered pairs"
+    )
     text = (
-        f"{study.curve.repeats:,} {design} data sets a size, {how}, seed {inference.seed}; {rule} over the "
-        f"{family}, level {inference.family.level(1):g}."
+        f"{study.curve.repeats:,} {design} tables a size, {study.agreement.tables:,} more {how}, seed "
+        f"{inference.seed}; {rule} over the {family}, level {inference.family.level(1):g}."
     )
     return Line(text, "Simulated:")

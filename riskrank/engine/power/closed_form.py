@@ -1,0 +1,251 @@
+"""How a test answers on tables nobody tested: its p-values in closed form, thousands at once.
+
+A table enters with what its units move the statistics by (:mod:`riskrank.engine.power.effects`); of whole
+tasks it is Student's test of their means itself, which has to agree with a claim (method §8). The family
+decides as ever. Tables tested whole say how far this can be believed, and how much higher the test stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import sqrt
+from typing import Protocol
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from riskrank.engine.dominance.bootstrap import BootstrapColumn
+from riskrank.engine.dominance.claims import RELATIVE, Claim
+from riskrank.engine.dominance.closing import TAIL_MARGIN
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.pair_freedom import behind_pairs, least
+from riskrank.engine.dominance.rank_guard import direct_guard, guard_share, powers, relative_guard
+from riskrank.engine.dominance.tests_of_task_means import is_blind
+from riskrank.engine.evidence.student import weighted_mean
+from riskrank.engine.power.effects import Effects
+from riskrank.engine.power.samplers import Draw, PilotSampler
+from riskrank.engine.power.simulation import streams
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.expanded_percentile import expanded_p_value
+from riskrank.engine.sampling.freedom import Behind
+from riskrank.engine.sampling.multisets import MOST_UNITS
+from riskrank.engine.sampling.strata import FEWEST_TASKS
+from riskrank.engine.types import Booleans, Floats, Integers
+
+# Tables whose ranks are looked at, and their samples.
+_RANKED, _RANKED_SIZE = 30, 500
+
+# Resamples that a test by the limit theorem costs as much as.
+_OF_LIMIT_THEOREM = 200
+
+# Numbers worked on at once.
+_CACHE = 1 << 20
+
+
+class ClosedForm(Protocol):
+    """The answers of a family on tables of some size; a test that stands higher by some errors shows less."""
+
+    def shown(self, size: int, height: float = 0.0) -> Booleans:
+        """Whether each pair of the family is shown, in thousands of tables, (tables, m)."""
+
+    def shown_in(self, drawn: Sequence[Integers], size: int, height: float = 0.0) -> Booleans:
+        """The same of the table of some units, (m,)."""
+
+
+def table_of(draw: Draw, *, paired: bool) -> ClusteredScores:
+    """A drawn table as a test takes it."""
+    tasks = draw.tasks
+    if tasks is not None and tasks.random:
+        # Whole tasks are drawn, the same for all models, and their samples are not told apart.
+        return ClusteredScores.build(draw.samples, paired=False, tasks=tasks)
+    return ClusteredScores.build(draw.samples, draw.clusters, paired=paired, tasks=tasks)
+
+
+@dataclass(frozen=True)
+class _Test:
+    """What a test of tables of one size rests on: one of them, what is behind each pair, resamples, work."""
+
+    scores: ClusteredScores
+    behind: Behind
+    resamples: int
+    work: float
+
+
+@dataclass
+class NormalTables:
+    """Tables whose statistics are normal on the scale that counts.
+
+    Attributes
+    ----------
+    sampler : PilotSampler
+    paired : bool
+    claim : Claim
+    inference : Inference
+    family : tuple of m (int, int)
+    alone : bool
+        Whether the family is some pairs, instead of all ordered ones.
+    effects : Effects
+    tables : int
+    """
+
+    sampler: PilotSampler
+    paired: bool
+    claim: Claim
+    inference: Inference
+    family: tuple[tuple[int, int], ...]
+    alone: bool
+    effects: Effects
+    tables: int
+    _tests: dict[int, _Test] = field(default_factory=dict)
+
+    def shown(self, size: int, height: float = 0.0) -> Booleans:
+        """Whether each pair is shown, in the same draws whatever the size."""
+        return self.answers(self._noise, size, height, np.random.default_rng([self.inference.seed, 0, 2]))
+
+    def shown_in(self, drawn: Sequence[Integers], size: int, height: float = 0.0) -> Booleans:
+        """The same of the table of some units."""
+        return self.answers(self.effects.noise_of(drawn, size), size, height)[0]
+
+    def work(self, size: int) -> float:
+        """Numbers that a whole test of a table draws and compares."""
+        return self._test(size).work
+
+    @cached_property
+    def _noise(self) -> Floats:
+        return self.effects.noise(np.random.default_rng([self.inference.seed, 0, 1]), self.tables)
+
+    def blind(self, size: int) -> bool:
+        """Whether no resamples of so many tasks could show a claim, so that their means stand in."""
+        if self.claim.kind != RELATIVE or self.inference.resamples != "auto":
+            return False
+        test = self._test(size)
+        smallest = float(size) ** -size if size <= MOST_UNITS else 1 / (test.resamples + 1)
+        return is_blind(test.scores, self.inference, len(self.family), smallest)
+
+    def answers(
+        self,
+        noise: Floats,
+        size: int,
+        height: float,
+        rng: np.random.Generator | None = None,
+        beside: Floats | float = 0.0,
+        spread: Floats | float = 1.0,
+    ) -> Booleans:
+        """Of tables with this noise; without a generator as many resamples cross as are to be expected.
+
+        No p-value is less than what stands beside; a table's own spread may differ from the population's.
+        """
+        claims = self.inference.family
+        away = (sqrt(size) * self.effects.mean + noise) / spread - height
+        if self.inference.paper_exact:
+            return claims.significant(claims.each(ndtr(-sqrt(size) * away)))
+        if not self.inference.resampled:
+            # That both distributions are equal has to be refuted as well, whichever is ahead.
+            return claims.significant(claims.each(np.minimum(2 * ndtr(-away), 1.0)))
+        test, crossing = self._test(size), ndtr(-away)
+        count = crossing * test.resamples if rng is None else rng.binomial(test.resamples, crossing)
+        least_p = np.maximum(self._by_ranks(noise, float(test.scores.independent.min())), beside)
+
+        def p_value(share: Floats) -> Floats:
+            return np.maximum(expanded_p_value(share, test.behind), least_p)
+
+        counted = p_value((1 + count) / (test.resamples + 1))
+        found = claims.significant(claims.each(counted))
+        if self.claim.kind == RELATIVE:
+            # Far beyond doubt a claim is closed by the tail of its replicates.
+            tail = np.where(count < 0.5, np.minimum(p_value(crossing), counted), counted)
+            found |= claims.at(TAIL_MARGIN).significant(claims.each(tail))
+        return found
+
+    def _by_ranks(self, noise: Floats, samples: float) -> Floats | float:
+        """The least p-value that the ranks of tables leave, as far as those of the population tell."""
+        if self.claim.boundary > 0.5:
+            return 0.0
+        distance, slope, there = self._ranks
+        found = ndtr(-distance * sqrt(samples / there) - slope * noise)
+        return np.minimum(len(powers(samples)) * found, 1.0) / guard_share(paired=self.sampler.paired)
+
+    @cached_property
+    def _ranks(self) -> tuple[Floats, float, float]:
+        """How far ranks lie apart in some tables, in standard errors; how they go with the noise; samples."""
+        size = max(_RANKED_SIZE // self.sampler.width, 2)
+        distances, noise = [], []
+        for stream in streams(size, _RANKED, self.inference.seed):
+            drawn = self.sampler.chosen(np.random.default_rng(stream), size)
+            scores = table_of(self.sampler.of(drawn), paired=self.paired)
+            relative = self.claim.kind == RELATIVE
+            guard = relative_guard(scores) if relative else direct_guard(scores, self.family)
+            samples = float(scores.independent.min())
+            distances.append(-ndtri(np.minimum(guard[self._at] / len(powers(samples)), 0.999)))
+            noise.append(self.effects.noise_of(drawn, size)[0])
+        apart, about = np.array(distances), np.array(noise)
+        mean = apart.mean(axis=0)
+        slope = float(((apart - mean) * about).sum() / max(float((about**2).sum()), 1e-9))
+        return mean, min(max(slope, 0.0), 1.0), samples
+
+    @property
+    def _at(self) -> tuple[Integers, Integers]:
+        winners, losers = np.transpose(self.family)
+        return winners, losers
+
+    def _test(self, size: int) -> _Test:
+        if size not in self._tests:
+            draw = self.sampler(np.random.default_rng([self.inference.seed, size]), size)
+            scores = table_of(draw, paired=self.paired)
+            behind = behind_pairs(scores, None if self.claim.kind == RELATIVE else self.family)[self._at]
+            column = BootstrapColumn(scores, pairs=self.family if self.alone else None)
+            resamples = _OF_LIMIT_THEOREM
+            if self.inference.resampled:
+                rounds = self.inference.rounds(len(self.family), column.comparisons, least(behind))
+                resamples = rounds[-1]
+            work = resamples * (column.comparisons + 4 * sum(scores.sizes))
+            self._tests[size] = _Test(scores, behind, resamples, work)
+        return self._tests[size]
+
+
+@dataclass
+class TaskTables:
+    """Tables of whole tasks, for which Student's t of the differences of their means has to agree.
+
+    Attributes
+    ----------
+    normal : NormalTables
+    apart : ndarray, shape (m, T)
+        Differences of the means of each task of the pilot: of every pair of the family, the winner's less the
+        loser's.
+    """
+
+    normal: NormalTables
+    apart: Floats
+
+    def shown(self, size: int, height: float = 0.0) -> Booleans:
+        """Whether both tests show each pair."""
+        rng = np.random.default_rng([self.normal.inference.seed, size])
+        tables, tasks = self.normal.tables, self.apart.shape[1]
+        drawn = rng.integers(0, tasks, (tables, size))
+        step = max(_CACHE // (size * len(self.apart)), 1)
+        parts = [self._answers(drawn[at : at + step], size, height, rng) for at in range(0, tables, step)]
+        return np.concatenate(parts)
+
+    def shown_in(self, drawn: Sequence[Integers], size: int, height: float = 0.0) -> Booleans:
+        """The same of the table of some tasks."""
+        return self._answers(drawn[0][None], size, height)[0]
+
+    def _answers(
+        self, drawn: Integers, size: int, height: float, rng: np.random.Generator | None = None
+    ) -> Booleans:
+        weights = self.normal.sampler.weights
+        assert weights is not None
+        share = weights[drawn] / weights[drawn].sum(axis=1, keepdims=True)
+        p_value = weighted_mean(self.apart[:, drawn], share).p_above().T
+        if self.normal.blind(size):
+            claims = self.normal.inference.family
+            found = claims.significant(claims.each(ndtr(ndtri(p_value) + height)))
+        else:
+            parts = self.normal.effects.parts[0][drawn]
+            noise, spread = parts.sum(axis=1) / sqrt(size), np.maximum(parts.std(axis=1), 1e-9)
+            found = self.normal.answers(noise, size, height, rng, p_value, spread)
+        # Weights worth fewer tasks than a test takes show nothing.
+        return found & (1 / (share**2).sum(axis=1) > FEWEST_TASKS - 1e-9)[:, None]

@@ -1,0 +1,229 @@
+"""Power of a plan by size, and the size that a power needs: in closed form, and by tables tested whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, sqrt
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from riskrank.engine.dominance.tests_of_task_means import means_of_tasks
+from riskrank.engine.power.closed_form import ClosedForm, NormalTables, TaskTables
+from riskrank.engine.power.effects import effects_of
+from riskrank.engine.power.planning import TASKS, Plan
+from riskrank.engine.power.required_size import RequiredSize, check_search, find_size
+from riskrank.engine.power.simulation import PowerCurve, Run, streams, verdicts_of
+from riskrank.engine.power.size_interval import SizeInterval, size_interval
+from riskrank.engine.sampling.processes import Workers, run_tasks, workers_for
+from riskrank.engine.types import Booleans, Integers
+
+# For each simulation asked for: tables whose answers are known in closed form, and tested whole; and numbers
+# drawn and compared for all of these, unless one table takes more.
+_CLOSED, _WHOLE, _WORK = 40, 0.2, 8e6
+
+# As many of them are worth processes, which take a second to start: six seconds of work.
+_WORTH_PROCESSES = 1e9
+
+# How high a test may stand, in standard errors, and how finely that is looked for.
+_HEIGHTS = np.linspace(-5, 5, 201)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How often whole tests of tables gave the verdicts of the closed form.
+
+    Attributes
+    ----------
+    size, tables : int
+    verdicts, agreed : int
+        Of all pairs on all tables.
+    """
+
+    size: int
+    tables: int
+    verdicts: int
+    agreed: int
+
+    @property
+    def doubt(self) -> float:
+        """Error of a share of these verdicts, if as many of them are others in either direction."""
+        return sqrt(self.verdicts - self.agreed + 0.5) / (self.verdicts + 1)
+
+
+@dataclass(frozen=True)
+class PowerStudy:
+    """Power by size, and the size a power needs.
+
+    Attributes
+    ----------
+    plan : Plan
+    curve : PowerCurve
+        One claim a pair of the plan.
+    required : RequiredSize
+        Of all pairs together.
+    agreement : Agreement
+        Of the tables that were tested whole last.
+    interval : SizeInterval or None
+        Sizes that the pilot is compatible with; None where distributions or tasks were planned with.
+    """
+
+    plan: Plan
+    curve: PowerCurve
+    required: RequiredSize
+    agreement: Agreement
+    interval: SizeInterval | None = None
+
+    @property
+    def endless(self) -> int | None:
+        """Where tasks are drawn: how many it takes with endless samples on each, or more than that.
+
+        The size needed is proportional to the variance, of which the hardest pair keeps the share between
+        tasks.
+        """
+        if self.plan.between is None or self.plan.unattainable:
+            return None
+        size = self.required.sizes[-1] if self.required.size is None else self.required.size
+        return ceil(float(self.plan.between[self.curve.hardest_first[0]]) * int(size))
+
+
+def study_power(
+    plan: Plan,
+    sizes: Sequence[int] | None = None,
+    *,
+    target: float = 0.8,
+    limit: int | None = None,
+    repeats: int = 100,
+    progress: Callable[[int, int], None] | None = None,
+) -> PowerStudy:
+    """Simulate a plan at several sizes and search the size that gives a power.
+
+    Parameters
+    ----------
+    plan : Plan
+        Its inference also gives the seed and the number of processes.
+    sizes : sequence of int
+        In the units of the plan; its own by default.
+    target : float
+        Power wanted for all pairs together.
+    limit : int, optional
+        Largest size tried; five times the largest of `sizes` by default.
+    repeats : int
+        Data sets per size.
+    progress : callable, optional
+        Called with the data sets done and those planned so far.
+
+    Returns
+    -------
+    PowerStudy
+        Without a search where the reference contradicts a pair: its `required.size` is None.
+
+    Raises
+    ------
+    UsageError
+        If a size lies below what can be tested or above the limit, or the target outside (0, 1).
+    """
+    sizes = sorted(set(plan.sizes if sizes is None else sizes))
+    of = TASKS if plan.unit == TASKS else ""
+    limit = check_search(sizes, target=target, limit=limit, smallest=plan.smallest, of=of)
+    with workers_for(plan.inference.jobs) as workers:
+        search = _Search(plan, repeats, workers, progress)
+        size, height, confirmed = None, 0.0, False
+        if plan.unattainable:
+            height = search.look(sizes[-1], height)
+        else:
+            ends = {"smallest": plan.smallest, "limit": limit, "otherwise": sizes[-1]}
+            size, height, confirmed = find_size(search.power, search.look, target=target, **ends)
+    assert search.agreement is not None
+    at = size or (sizes[-1] if plan.unattainable else limit)
+    every = search.curve(sorted({*sizes, at}), height)
+    place = every.sizes.tolist().index(at)
+    power, error = float(every.together[place]), float(every.together_error[place])
+    confirmed = confirmed and 2 * search.agreement.agreed >= search.agreement.verdicts
+    required = RequiredSize(size, target, power, error, confirmed, every.sizes, every.together)
+    return PowerStudy(plan, every.at(sizes), required, search.agreement, search.interval(required, limit))
+
+
+class _Search:
+    """Verdicts of a plan: in closed form, and of tables that are tested whole."""
+
+    def __init__(
+        self, plan: Plan, repeats: int, workers: Workers, progress: Callable[[int, int], None] | None = None
+    ) -> None:
+        self._plan, self._repeats, self._workers, self._progress = plan, repeats, workers, progress
+        self._done = 0
+        self._claimed = np.array([plan.family.index(pair) for pair in plan.pairs])
+        self.agreement: Agreement | None = None
+        scores, inference = plan.scores, plan.inference
+        self.effects = effects_of(plan.sampler, scores, plan.claim, plan.family, inference.seed)
+        drawn = plan.sampler, scores.paired, plan.claim, inference, plan.family, plan.alone
+        self._normal = NormalTables(*drawn, self.effects, _CLOSED * repeats)
+        self._closed: ClosedForm = self._normal
+        if plan.by_means:
+            winners, losers = np.transpose(plan.family)
+            means = means_of_tasks(scores)
+            self._closed = TaskTables(self._normal, means[winners] - means[losers])
+
+    def shown(self, size: int, height: float) -> Booleans:
+        """Whether the pairs of the plan are shown, in closed form, (tables, pairs)."""
+        return self._closed.shown(size, height)[:, self._claimed]
+
+    def power(self, size: int, height: float) -> float:
+        """Share of tables in which all of them are."""
+        return float(self.shown(size, height).all(axis=1).mean())
+
+    def curve(self, sizes: Sequence[int], height: float) -> PowerCurve:
+        """Powers at some sizes, with what whole tests leave in doubt."""
+        assert self.agreement is not None
+        return PowerCurve.of(sizes, [self.shown(size, height) for size in sizes], self.agreement.doubt)
+
+    def look(self, size: int, height: float) -> float:
+        """Test tables whole; the height at which the closed form agrees best, if that given does not."""
+        plan, seed = self._plan, self._plan.inference.seed
+        work = self._normal.work(size)
+        tables = max(min(int(_WORK * self._repeats / work), ceil(_WHOLE * self._repeats)), 1)
+        # Processes of the caller's run already, and cost nothing to start.
+        here = isinstance(plan.inference.jobs, int) and tables * work < _WORTH_PROCESSES
+        run = self._counted(run_tasks if here else self._workers.run)
+        whole = verdicts_of(plan, size, tables, seed=seed, run=run)
+        drawn = [
+            plan.sampler.chosen(np.random.default_rng(stream.spawn(1)[0]), size)
+            for stream in streams(size, tables, seed)
+        ]
+
+        def apart(height: float) -> Integers:
+            closed = np.array([self._closed.shown_in(units, size, height)[self._claimed] for units in drawn])
+            return closed.astype(np.int64) - whole
+
+        found = apart(height)
+        differing = int(np.abs(found).sum())
+        if abs(int(found.sum())) > 2 * sqrt(max(differing, 1)):
+            left = np.array([abs(int(apart(one).sum())) for one in _HEIGHTS])
+            height = float(_HEIGHTS[left == left.min()].mean())
+            differing = int(np.abs(apart(height)).sum())
+        self.agreement = Agreement(size, tables, whole.size, whole.size - differing)
+        return height
+
+    def _counted(self, run: Run) -> Run:
+        """Let a runner report the tables it has tested, of all it was given so far."""
+
+        def counting(function: Callable, shared: Any, tasks: Sequence[Any]) -> Iterator[Any]:
+            planned = self._done + sum(task.count for task in tasks)
+            for task, result in zip(tasks, run(function, shared, tasks), strict=True):
+                self._done += task.count
+                if self._progress is not None:
+                    self._progress(self._done, planned)
+                yield result
+
+        return counting
+
+    def interval(self, required: RequiredSize, limit: int) -> SizeInterval | None:
+        """What else the pilot could have suggested."""
+        plan = self._plan
+        if plan.named or plan.unit == TASKS:
+            return None
+        nominal = float(-ndtri(plan.inference.family.level(len(plan.family))))
+        ends = {"smallest": plan.smallest, "limit": limit, "seed": plan.inference.seed}
+        return size_interval(plan.sampler, self.effects, self._claimed, required, nominal=nominal, **ends)
