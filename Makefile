@@ -82,15 +82,14 @@ mutate: $(VENV)/.group-test $(VENV)/.group-mutate  ## break the engine in 150 sm
 calibrate: $(VENV)/.group-rivals  ## simulate what the tests find and where they err; writes docs/calibration.md
 	$(BIN)/python tests/benchmarks/calibrate.py --tables $(TABLES)
 
-bench: $(VENV)/.group-bench  ## measure speed and memory, other packages beside ours
-	$(BIN)/python tests/benchmarks/bench_main.py
-	$(BIN)/python tests/benchmarks/bench_rank_aggregation.py
-	$(BIN)/python tests/benchmarks/bench_mean_risk.py
-	$(BIN)/python tests/benchmarks/bench_influence.py
-	$(BIN)/python tests/benchmarks/bench_copa.py
-	$(BIN)/python tests/benchmarks/bench_gsd.py
-	$(BIN)/python tests/benchmarks/bench_growth.py
+bench: $(VENV)/.group-bench  ## measure speed and memory; VS=REV runs the same jobs beside a revision's (VS=: the last tag)
+ifdef VS
+	$(BIN)/python tests/benchmarks/bench_commands.py --vs "$(VS)"
+else
+	$(BIN)/python tests/benchmarks/bench_commands.py
+	$(BIN)/python tests/benchmarks/bench_calls.py
 	$(BIN)/python tests/benchmarks/bench_refusals.py
+endif
 
 data: $(VENV)/.group-data  ## make the sample data again
 	$(BIN)/python sample_data/make_diamonds.py

@@ -93,20 +93,35 @@ def require_room_for_replicates(
 def paced(label: str, say: Callable[[str], None]) -> Move:
     """Watch how far the work is, and say once what all of it takes, if that is long."""
     begun = time.monotonic()
-    told = False
+    told, since, before, of = False, begun, 0, 0
 
     def move(done: int, total: int, note: str = "") -> None:
-        nonlocal told
-        spent = time.monotonic() - begun
-        if told or spent < _KNOWN or not done:
+        nonlocal told, since, before, of
+        now = time.monotonic()
+        # Starting takes a time of its own, and so does what comes before another kind of work.
+        if (of and total != of) or (not of and now - begun < _KNOWN):
+            since, before = now, done
+        of = total
+        if told or now - since < _KNOWN or done <= before:
             return
         told = True
-        whole = spent * total / done
+        spent = now - begun
+        whole = spent + (total - done) * (now - since) / (done - before)
         if whole > _LONG:
             share = f"{done:,} of {total:,} are done after {spent:.0f} s"
-            say(f"note: {label} takes about {spelled(whole)}: {share}")
+            say(f"note: {label} takes about {spelled(whole)}: {share}{spell(_cheaper(label), flags=True)}")
 
     return move
+
+
+def _cheaper(label: str) -> str:
+    """What takes less, where it is not only to ask for fewer resamples."""
+    ways = {
+        "testing the pilot": f"{option('pair', 'BETTER:WORSE')} or {option('variance', 'clt')} takes less",
+        "testing tables": f"fewer {option('simulations')} or {option('variance', 'clt')} takes less",
+        "simulating": f"fewer {option('simulations')} take less",
+    }
+    return f"; {ways[label]}" if label in ways else ""
 
 
 @contextmanager

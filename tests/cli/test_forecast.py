@@ -102,7 +102,27 @@ def test_what_takes_long_is_said_once(clock):
     for second in range(1, 50):
         clock.now = 100.0 + second
         move(10 * second, 36_000)
-    assert said == ["note: resampling takes about 60 minutes: 20 of 36,000 are done after 2 s"]
+    assert said == ["note: resampling takes about 60 minutes: 30 of 36,000 are done after 3 s"]
+
+
+def test_what_takes_less_is_said_of_a_plan(clock):
+    said = []
+    move = forecast.paced("testing tables", said.append)
+    for second in range(1, 50):
+        clock.now = 100.0 + second
+        move(second, 200)
+    assert said[0].endswith("3 of 200 are done after 3 s; fewer --simulations or --variance clt takes less")
+
+
+def test_neither_a_start_nor_other_work_before_is_taken_for_the_pace(clock):
+    """A second and a half until the first part and of another kind of work, then ten parts a second."""
+    said = []
+    move = forecast.paced("comparing", said.append)
+    for after, done, total in ((1.5, 1, 21), (1.0, 21, 21), *((0.1, part, 1600) for part in range(1, 600))):
+        clock.now += after
+        move(done, total)
+    (line,) = said
+    assert line.startswith("note: comparing takes about 2 minutes: 21 of 1,600")
 
 
 def test_what_is_soon_done_is_not(clock):

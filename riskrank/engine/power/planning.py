@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -127,7 +127,12 @@ class Plan:
 
 
 def plan_from_pilot(
-    scores: ClusteredScores, claim: Claim, inference: Inference, *, pair: tuple[int, int] | None = None
+    scores: ClusteredScores,
+    claim: Claim,
+    inference: Inference,
+    *,
+    pair: tuple[int, int] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Plan:
     """Plan with the pilot as the population, to see how often its order comes out again.
 
@@ -143,6 +148,8 @@ def plan_from_pilot(
     pair : (int, int), optional
         Winner and loser, a family of their own but for relative claims, which need the field; by default
         every dominance that is significant in the pilot.
+    progress : callable, optional
+        Called with the resamples of the pilot that are done, and those planned so far.
 
     Returns
     -------
@@ -160,7 +167,7 @@ def plan_from_pilot(
         careful = inference
         if inference.resamples != "auto":
             careful = replace(inference, resamples=max(inference.resamples, _PILOT_RESAMPLES))
-        found = study_dominance(scores, [claim], careful).tests[0].dominates
+        found = study_dominance(scores, [claim], careful, progress=progress).tests[0].dominates
         pairs = tuple((int(i), int(j)) for i, j in zip(*np.nonzero(found), strict=True))
         if not pairs:
             raise InputError(

@@ -23,6 +23,7 @@ from riskrank.engine.types import Booleans, Integers
 # For each simulation asked for: tables whose answers are known in closed form, and tested whole; and numbers
 # drawn and compared for all of these, unless one table takes more.
 _CLOSED, _WHOLE, _WORK = 40, 0.2, 8e6
+_LEAST_WORK = 1e8
 
 # As many of them are worth processes, which take a second to start: six seconds of work.
 _WORTH_PROCESSES = 1e9
@@ -183,7 +184,8 @@ class _Search:
         """Test tables whole; the height at which the closed form agrees best, if that given does not."""
         plan, seed = self._plan, self._plan.inference.seed
         work = self._normal.work(size)
-        tables = max(min(int(_WORK * self._repeats / work), ceil(_WHOLE * self._repeats)), 1)
+        affordable = int(max(_WORK * self._repeats, _LEAST_WORK) / work)
+        tables = max(min(affordable, max(ceil(_WHOLE * self._repeats), 2)), 1)
         # Processes of the caller's run already, and cost nothing to start.
         here = isinstance(plan.inference.jobs, int) and tables * work < _WORTH_PROCESSES
         run = self._counted(run_tasks if here else self._workers.run)

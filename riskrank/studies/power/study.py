@@ -77,7 +77,8 @@ def power(
     pair = _pair(settings, table.models)
     column = targets(table, settings)[0]
     inference = inference_of(settings, runtime.jobs)
-    plan = plan_from_pilot(column.scores, claim_of(settings), inference, pair=pair)
+    with runtime.progress("testing the pilot") as progress:
+        plan = plan_from_pilot(column.scores, claim_of(settings), inference, pair=pair, progress=progress)
     described = portfolio_settings(settings, table) if len(table.metrics) > 1 else {}
     document = _simulated(
         plan,
@@ -182,7 +183,7 @@ def _simulated(
 ) -> PowerDocument:
     """Run the plan; ``described`` says what it draws from, ``origin`` its provenance."""
     models = origin["models"]
-    with runtime.progress("simulating") as progress:
+    with runtime.progress("testing tables") as progress:
         study = study_power(
             plan,
             settings.sizes or None,

@@ -14,7 +14,7 @@ from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.dominance.screen.detail import CORRECTIONS
 from riskrank.studies.power.document import PowerDocument
 from riskrank.studies.power.verdict import sizes_possible, unit_words
-from riskrank.studies.wording import claim_words
+from riskrank.studies.wording import claim_words, counted
 
 # A longer table hides the pairs that decide.
 _MOST_PAIRS = 12
@@ -54,7 +54,7 @@ def _shares(study: PowerStudy) -> str:
     how = "Student's t of macro means" if study.plan.by_means else "what their samples add to the effects"
     found = study.agreement
     agreed = f"{found.agreed:,} of {found.verdicts:,} verdicts of the whole test are the same"
-    on = f"{found.tables:,} tables of {found.size:,} {_counted(study)}"
+    on = f"{counted(found.tables, 'table')} of {found.size:,} {_counted(study)}"
     return f"{said} by {how}, ± {100 * study.curve.largest_error:.1f} points at most ({agreed}, on {on})"
 
 

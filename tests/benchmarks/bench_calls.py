@@ -1,0 +1,300 @@
+"""What calls of the engine take, beside what was promised and beside other ways and packages: ``make bench``.
+
+A row a call, all in one shape: the fastest of some runs in seconds, and how many times as long another way
+takes, where there is one and it is installed (group `bench`). Other ways have to find the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+import highspy
+import numpy as np
+from measure import ROOT
+
+from riskrank.engine.aggregation.rank_aggregation import METHODS, aggregate_rankings
+from riskrank.engine.copa.pareto import pareto_front
+from riskrank.engine.copa.population import population
+from riskrank.engine.copa.scalarizations import analytic_hierarchy_process
+from riskrank.engine.copa.stability import bootstrap_choice, leave_one_out
+from riskrank.engine.copa.sweep import sweep_p, sweep_weight
+from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.influence import influence_of_violation
+from riskrank.engine.gsd.polytope import UtilityPolytope
+from riskrank.engine.gsd.preference_system import preference_system
+from riskrank.engine.gsd.quality import quality_table
+from riskrank.engine.gsd.relabelling import relabelling_tests
+from riskrank.engine.gsd.relation import dominance_relation, sample_masses
+from riskrank.engine.gsd.threshold import Threshold
+from riskrank.engine.portfolio.mean_risk import mean_risk_of_sorted
+from riskrank.engine.portfolio.risks import risk_columns
+from riskrank.engine.sampling.design import ClusteredScores
+
+Way = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call, the seconds promised for it, and other ways to the same; None where one is not installed."""
+
+    name: str
+    run: Way
+    promised: float | None = None
+    others: dict[str, Way | None] = field(default_factory=dict)
+    same: Callable[[Any, Any], bool] = lambda ours, theirs: True
+
+
+def installed(package: str, way: Way) -> Way | None:
+    return way if find_spec(package) else None
+
+
+def fastest(way: Way, runs: int) -> tuple[float, Any]:
+    seconds, answer = np.inf, None
+    for _ in range(runs):
+        start = time.perf_counter()
+        answer = way()
+        seconds = min(seconds, time.perf_counter() - start)
+    return seconds, answer
+
+
+def dominance() -> Iterator[Call]:
+    """One bootstrapped pair beside deepsig, and standard errors of twelve models without resampling."""
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(0.1, 1, size=5000), rng.normal(0, 1, size=5000)
+    scores = ClusteredScores.build([a, b], paired=False)
+    claims = [Claim(order, "absolute", 0.25) for order in (1, 2)]
+
+    def deepsig() -> float:
+        from deepsig import aso
+
+        return aso(a, b, num_bootstrap_iterations=1000, num_jobs=1, show_progress=False, seed=0)
+
+    run = partial(study_dominance, scores, claims, Inference(resamples=1000), pairs=[(0, 1)])
+    yield Call("a pair, n = 5,000, B = 1,000", run, None, {"deepsig": installed("deepsig", deepsig)})
+    equal = [rng.normal(i / 10, 1 + i / 10, 5000) for i in range(12)]
+    unequal = [sample[: 5000 - 7 * i] for i, sample in enumerate(equal)]
+    for design, samples, paired in (("paired", equal, True), ("unpaired, unequal", unequal, False)):
+        for order in (1, 2):
+            run = partial(influence_of_violation, samples, order=order, paired=paired)
+            yield Call(f"influences, 12 x 5,000, {design}, order {order}", run)
+
+
+def mean_risk() -> Iterator[Call]:
+    """Resamples of all risks: repeating sorted scores beside sorting each."""
+    scores = np.random.default_rng(0).normal(size=(12, 5000))
+    columns = risk_columns(levels=[0.01, 0.05, 0.1, 0.25, 0.5])
+    order = np.argsort(scores, axis=1, kind="stable")
+    ordered = np.take_along_axis(scores, order, axis=1).ravel()
+
+    def resampled(sort: bool) -> None:
+        rng = np.random.default_rng(1)
+        for _ in range(200):
+            drawn = rng.integers(0, 5000, 5000)
+            if sort:
+                again = np.sort(scores[:, drawn], axis=1)
+            else:
+                counts = np.bincount(drawn, minlength=5000)
+                again = np.repeat(ordered, counts[order].ravel()).reshape(scores.shape)
+            mean_risk_of_sorted(again, columns)
+
+    yield Call(
+        "200 resamples of all risks, 12 x 5,000",
+        partial(resampled, False),
+        None,
+        {"sorting": partial(resampled, True)},
+    )
+
+
+def aggregation() -> Iterator[Call]:
+    """Noisy copies of one order, and rankings without anything in common."""
+    for items, noise in ((12, 2), (25, 12), (40, 20), (40, 4000)):
+        rng = np.random.default_rng(0)
+        scores = np.arange(items) + noise * rng.standard_normal((8, items))
+        rankings = np.argsort(np.argsort(scores, axis=1), axis=1)
+        for method in METHODS:
+            yield Call(
+                f"{method} of 8 x {items}, noise {noise}",
+                partial(aggregate_rankings, rankings, method=method),
+            )
+
+
+def copa() -> Iterator[Call]:
+    """Fronts beside moocore and paretoset; sweeps and resamples of a leaderboard."""
+
+    def moocore(table: np.ndarray) -> np.ndarray:
+        from moocore import is_nondominated
+
+        return is_nondominated(table, maximise=True, keep_weakly=True)
+
+    def with_paretoset(table: np.ndarray) -> np.ndarray:
+        from paretoset import paretoset
+
+        return paretoset(table, sense=["max"] * table.shape[1], distinct=False)
+
+    for models, objectives, promised in ((2_148, 7, 0.1), (100_000, 7, 8.0), (1_000_000, 3, 1.5)):
+        table = np.random.default_rng(0).random((models, objectives))
+        others = {
+            "moocore": installed("moocore", partial(moocore, table)),
+            "paretoset": installed("paretoset", partial(with_paretoset, table)),
+        }
+        run = partial(pareto_front, table)
+        yield Call(f"Pareto front, {models:,} x {objectives}", run, promised, others, np.array_equal)
+    rng = np.random.default_rng(1)
+    ability = rng.normal(size=(2148, 1))
+    cost = np.exp(ability + 0.7 * rng.normal(size=(2148, 1)))
+    correlated = np.hstack([-cost, ability + 0.5 * rng.normal(size=(2148, 6))])
+    for kind, table in (("correlated", correlated), ("uniform", rng.random((2148, 7)))):
+        yield Call(f"ranks and front, {kind}", partial(population, table))
+        found = population(table)
+        for p in (1, 2, np.inf):
+            run = partial(sweep_weight, found, 0, p=p, steps=10_000)
+            yield Call(f"sweep over 10,000 weights, p = {p}, {kind}", run, 0.5)
+        yield Call(f"sweep over p, {kind}", partial(sweep_p, found))
+        yield Call(f"1,000 populations, {kind}", partial(bootstrap_choice, found, p=2))
+        yield Call(f"leave-one-out, {kind}", partial(leave_one_out, found, p=2))
+    upward = np.ones(7, dtype=bool)
+    yield Call("analytic hierarchy process", partial(analytic_hierarchy_process, np.exp(correlated), upward))
+
+
+def gsd() -> Iterator[Call]:
+    """The UCI study, mixed scales, and one program beside the one with every row of R1 and R2."""
+    small = Threshold(1e-5)
+
+    def study(table: Any, resamples: int) -> None:
+        relation = dominance_relation(table, threshold=small, jobs=2)
+        dominant = relation.dominates & ~np.eye(table.models, dtype=bool)
+        pairs = [tuple(pair) for pair in np.argwhere(dominant).tolist()]
+        relabelling_tests(table, pairs, threshold=small, resamples=resamples, jobs=2)
+
+    uci = uci_table()
+    yield Call("gsd, UCI, 8 x 16, B = 1,000", partial(study, uci, 1000), 20)
+    yield Call("gsd, UCI, 8 x 16, B = 10,000", partial(study, uci, 10_000), 60)
+    seven = mixed(7, 80, 0.25, seed=0)
+    yield Call("gsd, mixed, 7 x 80, B = 1,000", partial(study, seven, 1000), 240)
+    for shift in (0.4, 0.8, 1.2):
+        table = mixed(2, 80, shift, seed=1)
+        yield Call(f"gsd, optima of a pair, shift {shift}", partial(dominance_relation, table), 6)
+        run = partial(relabelling_tests, table, [(0, 1)], threshold=small)
+        yield Call(f"gsd, test of a pair, shift {shift}", run, 20)
+    for samples in (10, 15, 20, 30):
+        table = mixed(2, samples, 0.5, seed=2)
+        run, every = partial(by_covers, table), partial(with_all_rows, table)
+        yield Call(f"gsd, an optimum of 2 x {samples}", run, None, {"all rows": every}, agree)
+
+
+def agree(ours: float, theirs: float) -> bool:
+    return abs(ours - theirs) < 1e-7
+
+
+def uci_table() -> Any:
+    with (ROOT / "sample_data/uci.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    models, samples = (sorted({row[key] for row in rows}) for key in ("model", "sample"))
+    metrics = ["auc", "acc", "brier"]
+    scores = np.empty((len(models), len(samples), 3))
+    for row in rows:
+        sign = -1 if row["metric"] == "brier" else 1
+        cell = models.index(row["model"]), samples.index(row["sample"]), metrics.index(row["metric"])
+        scores[cell] = sign * float(row["score"])
+    return quality_table(scores, ordinal=[False] * 3, bounds=[[0, 1], [0, 1], [-1, 0]])
+
+
+MIXED = np.array([False, True, True])
+
+
+def mixed(models: int, samples: int, shift: float, *, seed: int) -> Any:
+    """One cardinal criterion of six decimals and two ordinal ones of eleven quantile levels."""
+    rng = np.random.default_rng(seed)
+    common = 0.8 * rng.normal(size=(1, samples, 1))
+    own = 0.8 * rng.normal(size=(models, samples, 3)) + 0.4 * rng.normal(size=(models, samples, 1))
+    latent = common + own - shift * np.arange(models)[:, None, None]
+    scores = np.empty_like(latent)
+    scores[..., 0] = (1 / (1 + np.exp(-latent[..., 0]))).round(6)
+    for j in (1, 2):
+        edges = np.quantile(latent[..., j], np.arange(11) / 10)
+        scores[..., j] = np.searchsorted(edges, latent[..., j], side="right")
+    return quality_table(scores, ordinal=MIXED.tolist())
+
+
+def objective_of(table: Any, system: Any) -> np.ndarray:
+    return np.subtract(*(sample_masses(table, system, model).mean(axis=0) for model in (0, 1)))
+
+
+def by_covers(table: Any) -> float:
+    system = preference_system(table)
+    return UtilityPolytope(system).minimise(objective_of(table, system)).value
+
+
+def all_rows(vectors: np.ndarray) -> np.ndarray:
+    """Every strict pair of R1 and R2 as index rows (x, y, x', y'), R1 with x' = y'."""
+    above = np.all(vectors[:, None] >= vectors[None], axis=2) & ~np.eye(len(vectors), dtype=bool)
+    better, worse = np.nonzero(above)
+    x, y = vectors[better], vectors[worse]
+    keys = np.hstack([x[:, ~MIXED] - y[:, ~MIXED], x[:, MIXED], -y[:, MIXED]])
+    rows = [np.stack([better, worse, better, better], axis=1)]
+    for p, key in enumerate(keys):
+        q = np.flatnonzero(np.all(key >= keys, axis=1))
+        q = q[q != p]
+        pair = np.full(len(q), better[p]), np.full(len(q), worse[p])
+        rows.append(np.stack([*pair, better[q], worse[q]], axis=1))
+    return np.concatenate(rows)
+
+
+def with_all_rows(table: Any) -> float:
+    """Minimum over all rows at δ = 0, built and solved at once."""
+    from scipy.sparse import csr_array
+
+    system = preference_system(table)
+    rows = all_rows(system.vectors)
+    m, d = len(rows), system.size
+    signs = np.tile([1.0, -1.0, -1.0, 1.0], m)
+    matrix = csr_array((signs, rows.ravel(), np.arange(m + 1) * 4), shape=(m, d))
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    lower, upper = np.zeros(d), np.ones(d)
+    upper[0], lower[-1] = 0.0, 1.0
+    solver.addVars(d, lower, upper)
+    solver.changeColsCost(d, np.arange(d, dtype=np.int32), objective_of(table, system))
+    indices, starts = matrix.indices.astype(np.int32), matrix.indptr[:-1].astype(np.int32)
+    solver.addRows(m, np.zeros(m), np.full(m, highspy.kHighsInf), matrix.nnz, starts, indices, matrix.data)
+    solver.run()
+    return solver.getInfo().objective_function_value
+
+
+GROUPS = (dominance, mean_risk, aggregation, copa, gsd)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=3, help="the fastest of so many runs counts")
+    parser.add_argument("--only", choices=[group.__name__ for group in GROUPS], help="one group of calls")
+    options = parser.parse_args()
+    print(f"{'call':52}{'seconds':>9}{'promised':>10}   other ways, times as long")
+    for group in GROUPS:
+        for one in group() if options.only in (None, group.__name__) else ():
+            seconds, answer = fastest(one.run, options.runs)
+            beside = []
+            for name, way in one.others.items():
+                if way is None:
+                    beside.append(f"{name} absent")
+                    continue
+                theirs, other = fastest(way, 1)
+                if not one.same(answer, other):
+                    raise SystemExit(f"{name} finds another answer: {one.name}")
+                beside.append(f"{name} {theirs / seconds:.1f}")
+            print(f"{one.name:52}{seconds:9.3f}{one.promised or '-':>10}   {', '.join(beside)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

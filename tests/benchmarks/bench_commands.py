@@ -1,0 +1,220 @@
+"""What commands cost: CPU and memory by size, as exponents; promised times; and this tree beside another one.
+
+CPU is that of the process and of all it started, start-up, reading and printing included: ``make bench``.
+An exponent of 1 means that twice the size takes twice as long, once what an almost empty table takes is off.
+``--vs REV`` runs jobs of that revision and of this tree in turns and says the median of the ratios:
+``make bench VS=REV``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from measure import ROOT, Measurement, measure
+
+UCI = [str(ROOT / "sample_data/uci.csv"), "--metrics-file", str(ROOT / "sample_data/uci.toml")]
+DIAMONDS = str(ROOT / "sample_data/diamonds.parquet")
+PAIR = "boosting_squared:linear_splines"
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Samples n, models k, resamples B, metrics m of a long table, and tasks T of unequal sizes."""
+
+    n: int
+    k: int = 2
+    B: int = 0
+    m: int = 1
+    T: int = 1
+
+    def write(self, folder: Path) -> str:
+        """Correlated normal scores in which the models improve step by step."""
+        path = folder / f"{self.n}-{self.k}-{self.m}-{self.T}.parquet"
+        if path.exists():
+            return str(path)
+        rng = np.random.default_rng(0)
+        scores = rng.normal(size=(self.k, self.n, self.m)) + 0.5 * rng.normal(size=(1, self.n, 1))
+        scores += np.linspace(0, 0.5, self.k)[:, None, None]
+        columns = dict(
+            zip(("model", "sample", "metric"), map(np.ravel, np.indices(scores.shape)), strict=True)
+        )
+        if self.T > 1:
+            # Tasks grow by a tenth of the mean one from each to the next few, and sum to n.
+            ends = np.cumsum(1 + np.arange(self.T) % 10 / 10)
+            columns["task"] = np.searchsorted(ends / ends[-1] * self.n, columns["sample"], side="right")
+        names = [pl.format(f"{name}-{{}}", name).alias(name) for name in columns]
+        pl.DataFrame(columns | {"score": scores.ravel()}).with_columns(names).write_parquet(path)
+        return str(path)
+
+
+FEW = ["--resamples", "B"]
+# Of each command: what else it is asked, and the sizes it grows with.
+GROWING = {
+    "check": ([], "nkm"),
+    "rank --no-test": ([], "nkm"),
+    "rank": (FEW, "nkBm"),
+    "mrm": (FEW, "nkBm"),
+    "dominance": (FEW, "nkBm"),
+    "portfolio": (["-o", "OUT"], "nkm"),
+}
+BASE, SMALLEST = Sizes(2000, 4, 200, 2), Sizes(20, 2, 20, 1)
+FACTORS = (1, 2, 4)
+
+PAPER, TASKS = Sizes(5000, 12, m=8), Sizes(60 * 200, 20, T=60)
+# Jobs that no round may slow: the table of the paper, a large suite, an evaluation's plan, and a small table.
+PAIRED = {
+    "rank, 12 x 5,000 x 8": (PAPER, ["rank"]),
+    "rank, 20 models on 60 unequal tasks": (TASKS, ["rank", "--task", "task"]),
+    "rank, 2 x 200": (Sizes(200), ["rank"]),
+    "gate, 2 x 200": (Sizes(200), ["gate", "--better", "model-1:model-0"]),
+}
+
+# Name, table, words, CPU seconds and gigabytes that were promised.
+PROMISED = [
+    ("--help", None, ["--help"], 0.15, 0.1),
+    ("rank, 12 x 5,000 x 8", PAPER, ["rank"], 14, 1),
+    ("P(IC), 12 x 5,000 x 8", PAPER, ["portfolio", "-o", "OUT"], 2, 1),
+    ("P(EC), 12 x 5,000 x 8", PAPER, ["portfolio", "--copula", "empirical", "-o", "OUT"], 10, 1),
+    ("rank --all-methods, 12 x 5,000 x 8", PAPER, ["rank", "--all-methods"], 30, None),
+    ("rank --variance clt, 12 x 5,000 x 8", PAPER, ["rank", "--variance", "clt"], None, None),
+    ("mrm, all risks, 12 x 5,000 x 8", PAPER, ["mrm"], 6, None),
+    ("mrm --no-test, 1,000 x 500", Sizes(500, 1000), ["mrm", "--no-test"], 10, 1),
+    ("rank --no-test, 1,000 x 500", Sizes(500, 1000), ["rank", "--no-test"], None, None),
+    ("rank, 5 x 200,000 x 6, B = 200", Sizes(200_000, 5, m=6), ["rank", "--resamples", "200"], None, 4),
+    ("gsd, UCI study, 1,000 swaps", None, ["gsd", *UCI, "--delta", "0.00001"], 20, None),
+    ("power, 7 x 2,000, all pairs", None, ["power", DIAMONDS, "--metric", "error_usd"], 10, None),
+    ("power, 7 x 2,000, a pair", None, ["power", DIAMONDS, "--metric", "error_usd", "--pair", PAIR], 3, None),
+]
+
+
+def call(words: list[str], sizes: Sizes | None, folder: Path) -> list[str]:
+    """Words of a command on a table of these sizes."""
+    command, *rest = words
+    table = [] if sizes is None else [sizes.write(folder)]
+    known = {"B": str(sizes.B) if sizes else "", "OUT": str(folder / "out.parquet")}
+    quiet = [] if command == "--help" else ["--quiet"]
+    return [command, *table, *(known.get(word, word) for word in rest), *quiet, *directions(sizes)]
+
+
+def directions(sizes: Sizes | None) -> list[str]:
+    return [] if sizes is None else ["--higher", ",".join(f"metric-{j}" for j in range(sizes.m))]
+
+
+def grown(words: list[str], name: str, folder: Path, runs: int) -> list[Measurement]:
+    """A command where one size is each of the multiples of the base."""
+    sizes = [replace(BASE, **{name: getattr(BASE, name) * factor}) for factor in FACTORS]
+    return [measure(call(words, one, folder), runs=runs) for one in sizes]
+
+
+def print_growth(folder: Path, runs: int) -> None:
+    """A row a command: the exponent of each size, CPU and memory of the base and of the largest tables."""
+    print(
+        f"CPU grows with size^exponent, from n {BASE.n:,} × k {BASE.k} × B {BASE.B} × m {BASE.m}, × {FACTORS}"
+    )
+    print(
+        f"{'command':16}{'n':>7}{'k':>7}{'B':>7}{'m':>7}"
+        f"{'base s':>9}{'most s':>9}{'base MB':>9}{'most MB':>9}"
+    )
+    for command, (rest, of) in GROWING.items():
+        words = [*command.split(), *rest]
+        least = measure(call(words, SMALLEST, folder), runs=runs).cpu
+        found = {name: grown(words, name, folder, runs) for name in of}
+        shown = []
+        for name in "nkBm":
+            spent = [max(one.cpu - least, 1e-3) for one in found.get(name, ())]
+            slope = np.polyfit(np.log(FACTORS), np.log(spent), 1)[0] if spent else None
+            shown.append(f"{'' if slope is None else f'{slope:.2f}':>7}")
+        every = [one for row in found.values() for one in row]
+        base, most = found["n"][0], max(one.cpu for one in every)
+        memory = max(one.memory for one in every)
+        print(
+            f"{command:16}{''.join(shown)}{base.cpu:9.2f}{most:9.2f}"
+            f"{base.memory / 1e6:9.0f}{memory / 1e6:9.0f}",
+            flush=True,
+        )
+
+
+def print_promised(folder: Path, runs: int) -> None:
+    """CPU and memory against what was promised."""
+    print(f"\n{'whole process':38}{'CPU s':>9}{'promised':>10}{'peak GB':>9}{'promised':>10}")
+    for label, sizes, words, seconds, gigabytes in PROMISED:
+        found = measure(call(words, sizes, folder), runs=runs)
+        print(
+            f"{label:38}{found.cpu:9.2f}{seconds or '-':>10}{found.memory / 1e9:9.2f}{gigabytes or '-':>10}",
+            flush=True,
+        )
+
+
+@contextmanager
+def tree_of(revision: str) -> Iterator[Path]:
+    """The files of a revision, in a folder that goes away."""
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder, "tree")
+        git = ["git", "-C", str(ROOT), "worktree"]
+        subprocess.run([*git, "add", "--quiet", "--detach", str(tree), revision], check=True)
+        try:
+            yield tree
+        finally:
+            subprocess.run([*git, "remove", "--force", str(tree)], check=True)
+
+
+def last_tag() -> str:
+    """The last tag, or the commit before this one where there is none."""
+    git = ["git", "-C", str(ROOT), "describe", "--tags", "--abbrev=0", "HEAD^"]
+    found = subprocess.run(git, capture_output=True, text=True, check=False)
+    return found.stdout.strip() or "HEAD^"
+
+
+def print_paired(revision: str, folder: Path, runs: int) -> bool:
+    """Jobs of this tree and of a revision in turns; whether none takes a tenth longer here."""
+    print(f"\n{f'CPU s, median of {runs} pairs':40}{'here':>8}{revision[:12]:>14}{'ratio':>7}   of each pair")
+    steady = True
+    with tree_of(revision) as there:
+        for label, (sizes, words) in PAIRED.items():
+            words = call(words, sizes, folder)
+            # What is compiled is kept: a first run of each is not counted.
+            [measure(words, runs=1, tree=tree) for tree in (there, ROOT)]
+            pairs = np.array(
+                [[measure(words, runs=1, tree=tree).cpu for tree in (there, ROOT)] for _ in range(runs)]
+            )
+            ratios = pairs[:, 1] / pairs[:, 0]
+            before, here = np.median(pairs, axis=0)
+            steady &= bool(np.median(ratios) < 1.1)
+            each = " ".join(f"{ratio:.2f}" for ratio in ratios)
+            print(f"{label:40}{here:8.2f}{before:14.2f}{np.median(ratios):7.2f}   {each}", flush=True)
+    return steady
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--runs", type=int, default=3, help="runs of each command; the one of least CPU counts"
+    )
+    parser.add_argument("--pairs", type=int, default=5, help="runs of each tree, in turns")
+    parser.add_argument(
+        "--vs", metavar="REV", help="only beside this revision; exit 1 where a job takes 10 %% more"
+    )
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if options.vs is not None:
+            return 0 if print_paired(options.vs or last_tag(), folder, options.pairs) else 1
+        print_growth(folder, options.runs)
+        print_promised(folder, options.runs)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
