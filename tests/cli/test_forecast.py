@@ -122,7 +122,7 @@ def test_neither_a_start_nor_other_work_before_is_taken_for_the_pace(clock):
         clock.now += after
         move(done, total)
     (line,) = said
-    assert line.startswith("note: comparing takes about 2 minutes: 21 of 1,600")
+    assert line.startswith("note: comparing takes about 3 minutes: 22 of 1,600")
 
 
 def test_what_is_soon_done_is_not(clock):
