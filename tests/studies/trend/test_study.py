@@ -83,6 +83,15 @@ def test_a_ruler_that_moved_leaves_claims_across_it_open(tmp_path):
     assert isinstance(still.failed, GateFailed)
 
 
+def test_a_ruler_moves_once_where_it_stays_moved(tmp_path):
+    scored = enumerate([GOOD[5], GOOD[5], BAD[5], BAD[5]], 1)
+    rows = [table(values, run=f"run {at}").drop("model") for at, values in scored]
+    pl.concat(rows).write_csv(tmp_path / "fixed.csv")
+    result = trend([GOOD[0], GOOD[1], BAD[2], BAD[3]], anchor=f"acc={tmp_path / 'fixed.csv'}")
+    assert result.document.moved == {"acc": ["run 3"]}
+    assert [row.against_last_answer for row in result.rows] == [None, "open", "ruler-moved", "open"]
+
+
 def test_new_samples_are_no_change():
     later = pl.concat([table(GOOD[1]), table(np.zeros(50)).with_columns(sample="n" + pl.col("sample"))])
     row = trend([GOOD[0], later]).rows[1]
