@@ -157,7 +157,10 @@ def spell(text: str, *, flags: bool) -> str:
 
 
 def as_one_word(text: str) -> str:
-    """A text as one word of a shell, in double quotes where it has single ones of its own."""
+    """A text as one word of a shell, in double quotes where it has single ones of its own, on one line."""
+    if not text.isprintable():
+        escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+        return "$'" + "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in escaped) + "'"
     return f'"{text}"' if "'" in text and not set(text) & set('"$`\\!') else shlex.quote(text)
 
 

@@ -1,10 +1,21 @@
 """Messages name parameters; each door spells them its own way."""
 
 import pickle
+import subprocess
 
 import pytest
 
-from riskrank.errors import InputError, UsageError, by_door, index_of, nearest, one_of, option, spell
+from riskrank.errors import (
+    InputError,
+    UsageError,
+    as_one_word,
+    by_door,
+    index_of,
+    nearest,
+    one_of,
+    option,
+    spell,
+)
 
 
 @pytest.mark.parametrize(
@@ -65,3 +76,10 @@ def test_a_name_is_found_or_refused_with_the_nearest():
 def test_the_only_name_with_that_word_is_meant(name, meant):
     names = ["standard-deviation", "negative-tvar", "a-risk-of-the-tail", "some-risk-of-all"]
     assert nearest(name, names) == meant
+
+
+@pytest.mark.parametrize("word", ["a", "a b", "it's", "a\nb", "é\t'\\"])
+def test_a_word_of_a_shell_is_on_one_line(word):
+    written = as_one_word(word)
+    assert len(written.splitlines()) == 1
+    assert subprocess.check_output(["bash", "-c", f"printf %s {written}"]).decode() == word

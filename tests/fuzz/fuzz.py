@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from riskrank.scores.exports.catalogue import EXPORTS  # noqa: E402
-from tests.fuzz import inputs, outside, refusals, structured  # noqa: E402
+from tests.fuzz import inputs, outside, refusals, relations, structured  # noqa: E402
 from tests.fuzz.oracles import Run, exact_ratios, violations  # noqa: E402
 from tests.fuzz.running import ENDS, as_process, in_process, write  # noqa: E402
 
@@ -52,6 +52,14 @@ def case(seed: int, number: int, folder: Path) -> list[tuple[Run, str]]:
 def structured_case(seed: int, number: int, folder: Path) -> list[tuple[Run, str]]:
     """The same of exports whose structure is kept but for a place or two."""
     return structured.case(Random(f"structured {seed}/{number}"), folder)
+
+
+def known_case(seed: int, number: int, folder: Path) -> list[tuple[Run, str]]:
+    """A trial whose answer is known: figures in fractions, or what another table or dress gave."""
+    rng = Random(f"known {seed}/{number}")
+    return rng.choice((_ratios, _two_dresses, relations.means, relations.places, relations.places))(
+        rng, folder
+    )
 
 
 def _judged(run: Run) -> list[tuple[Run, str]]:
@@ -186,6 +194,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", type=int)
     parser.add_argument("--structured", action="store_true", help="exports that are nearly whole")
+    parser.add_argument("--known", action="store_true", help="exact and metamorphic trials")
     parser.add_argument("--formats", type=Path, help="folder of real exports, a folder a harness")
     arguments = parser.parse_args()
     structured.FORMATS = arguments.formats and arguments.formats.resolve()
@@ -198,7 +207,7 @@ def main() -> int:
     def tell(number, run, text):
         print(f"{number}: {text}\n    riskrank {' '.join(map(repr, run.args))}"[:1500], flush=True)
 
-    make = structured_case if arguments.structured else case
+    make = structured_case if arguments.structured else known_case if arguments.known else case
     found = fuzz(arguments.seed, numbers, tell=tell, make=make)
     kinds = Counter(text.partition(":")[0] for _, _, text in found)
     print(f"{len(numbers):,} cases, seed {arguments.seed}: {len(found)} violations {dict(kinds) or ''}")

@@ -67,6 +67,7 @@ JOBS = {
     "look again": Job(
         "gate 01.csv --better m5:m0 --anytime --inconclusive pass --continues k.json -o k.json"
     ),
+    "trend": Job("trend s.csv 01.csv --metric a --models m0 -o w.json -o w.md"),
     "diff": Job("diff s.csv --pair m5:m0 -o d.json -o d.html"),
     "votes": Job("convert verdicts votes.csv -o v.parquet -o v.csv"),
     "export": Job("convert lm-eval runs -o e.csv"),
@@ -241,8 +242,10 @@ def written(outcome, after, before, new) -> tuple[bool, list[str]]:
         whole = all(data in (before.get(name, data), new.get(name, data)) for name, data in after.items())
         whole = whole and before.keys() <= after.keys() <= before.keys() | new.keys()
         return after != before, [] if whole else ["half-written file"]
-    if after in (before, before | new):
-        return after != before, []
+    # What stands where a gate would have written is no answer of a run that was killed: it may be gone.
+    gone = {name: data for name, data in before.items() if data != BEFORE}
+    if after in (before, before | new) or (outcome.command.startswith("gate") and after == gone):
+        return after == before | new, []
     left = sorted(after.keys() - before.keys() - new.keys())
     return after != before, [f"left {left}" if left else "some of the files"]
 

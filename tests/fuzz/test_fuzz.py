@@ -16,9 +16,10 @@ def test_generated_inputs_break_nothing(start):
     assert [(number, text) for number, _, text in fuzz.fuzz(0, range(start, start + 20))] == []
 
 
-@pytest.mark.parametrize("start", range(0, 80, 20))
-def test_exports_that_are_nearly_whole_break_nothing(start):
-    found = fuzz.fuzz(0, range(start, start + 20), make=fuzz.structured_case)
+@pytest.mark.parametrize("make", [fuzz.structured_case, fuzz.known_case])
+@pytest.mark.parametrize("start", range(0, 60, 20))
+def test_exports_that_are_nearly_whole_and_trials_with_known_answers(start, make):
+    found = fuzz.fuzz(0, range(start, start + 20), make=make)
     assert [(number, text) for number, _, text in found] == []
 
 
