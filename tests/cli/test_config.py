@@ -341,7 +341,7 @@ def test_a_file_that_nobody_named_names_no_outputs(run, project, text):
 def test_every_option_that_names_a_file_reads_or_is_passed_over():
     options = {option for command in COMMANDS for option in options_on_the_line(command)}
     named = {option.name for option in options if "FILE" in (option.asking.metavar or "")}
-    assert named - {"metrics_file", "baseline", "anchor"} == set(OUTPUTS)
+    assert named - {"metrics_file", "baseline", "anchor", "price"} == set(OUTPUTS)
 
 
 def test_an_output_is_a_text(refused, project):
