@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.scores.names.words import (
@@ -164,9 +165,13 @@ def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequenc
     others = [name for name in free if name != sample and columns.kind(name) in ("text", "number")]
     others = [name for name in others if columns.constant_within(name, own) and not columns.gaps(name)]
     for name in others:
-        if words(name) & BELONGING and not words(name) & _PARTS and 2 <= columns.count(name) <= 0.8 * count:
+        if (
+            words(name) & BELONGING
+            and not _is_part(columns, name)
+            and 2 <= columns.count(name) <= 0.8 * count
+        ):
             return Keys(sample=sample, cluster=name, unpaired=unpaired, said=(*said, _drawn_whole(name)))
-    for name in (one for one in others if words(one) & _PARTS):
+    for name in (one for one in others if _is_part(columns, one)):
         parts = columns.frame.select({name, *own, *by}).unique().group_by(name, *by).len()["len"]
         if 2 <= columns.count(name) <= _MOST_PARTS and int(parts.min() or 0) >= _FEWEST_IN_PART:  # type: ignore[arg-type]
             told = f"each {name} counts alike"
@@ -180,6 +185,18 @@ def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequenc
                 said=(*said, f"mixed differently by {name}, each of which counts alike"),
             )
     return Keys(sample=sample, unpaired=unpaired, said=said)
+
+
+def _is_part(columns: Columns, name: str) -> bool:
+    """Whether a column names parts of all samples; of subjects those of a school, which have no numbers."""
+    if not words(name) & WHOLE:
+        return False
+    if not words(name) & BELONGING:
+        return bool(words(name) & _PARTS)
+    values = columns.frame[name].cast(pl.String).unique()
+    return (
+        columns.kind(name) == "text" and values.len() <= _MOST_KINDS and not values.str.contains(r"\d").any()
+    )
 
 
 def _mixed_otherwise(columns: Columns, name: str, by: Sequence[str]) -> bool:

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import listing
+from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.sql_names import leaving_out
 from riskrank.scores.names.directions import measured_by, names_a_metric
 from riskrank.scores.names.measures import left_out, scores_and_bookkeeping
-from riskrank.scores.names.words import names_tasks
+from riskrank.scores.names.words import listed_words, names_tasks
 from riskrank.scores.table.shapes.board import on_one_scale, pair_by_pair, rows_may_be_models, tasks_across
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import Keys, keyed, keys_of
@@ -21,6 +21,8 @@ from riskrank.scores.table.shapes.reading import Reading, with_roles
 from riskrank.scores.table.shapes.rows import as_rows
 from riskrank.scores.table.shapes.totals import totals_of
 
+# Parts of one model's data, which are no models.
+_SPLITS = {"train", "training", "val", "valid", "validation", "test", "dev"}
 # Fewer rows that nothing names are no samples.
 _FEWEST_NUMBERED = 3
 
@@ -41,6 +43,9 @@ def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
     models = [name for name in options.models if name in free] or models
     if options.matrix is None and (len(models) < 2 or (not sample and columns.height < _FEWEST_NUMBERED)):
         return []
+    shared = "" if options.matrix else _measured_by_all(models)
+    if shared and _one_metric(columns, models):
+        raise _of_one_measure(columns, models, shared)
     if options.matrix is None and (any(map(names_a_metric, models)) or not _one_metric(columns, models)):
         return []
     boards: list[Reading] = []
@@ -67,6 +72,26 @@ def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
     roles = {"sample": sample if sample != "sample" else "", "draw": keys.draw}
     read = with_roles(options, roles, **more, **keyed(keys, named, options))
     return [*boards, Reading(said=said, options=read)]
+
+
+def _measured_by_all(names: Sequence[str]) -> str:
+    """What names of columns say alike that is measured, where all of them say something else beside it."""
+    parts = [listed_words(name) for name in names]
+    alike = [word for word in parts[0] if all(word in part for part in parts)]
+    rests = [{*part} - {*alike} for part in parts]
+    told = any(map(names_a_metric, alike)) and all(rests) and len({*map(frozenset, rests)}) == len(names)
+    said = any(names_a_metric(word) or word in _SPLITS for rest in rests for word in rest)
+    return "_".join(alike) if told and not said else ""
+
+
+def _of_one_measure(columns: Columns, models: Sequence[str], metric: str) -> InputError:
+    told = option("matrix", metric)
+    return InputError(
+        f"{columns.label}: columns of {metric}, and whether each is a model has to be said",
+        found=f"columns: {listing(models)}",
+        hint=f"if each is a model, {told}; else name a column of models",
+        ways=[(told, None)],
+    )
 
 
 def _one_metric(columns: Columns, models: Sequence[str]) -> bool:
