@@ -2,17 +2,22 @@
 
 Each Python of ``.ci/pythons`` gets the wheel and the source distribution, alone and with ``[report]``,
 and runs in an empty folder, on the sample data that the installation wrote. The ranking must be the
-same bytes everywhere. ``make try-dist`` builds them first.
+same bytes everywhere. The newest then goes every other way in: the lines that the README has for a clone, the
+conda recipe, the action from another repository, and the skill, line by line. ``make try-dist`` builds first.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import random
 import re
+import shlex
 import subprocess
 import sys
+import tarfile
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,16 +50,17 @@ def environment() -> dict[str, str]:
 class Trial:
     """An empty environment with one file installed, and an empty folder beside it."""
 
-    def __init__(self, python: str, file: Path, extra: str, folder: Path) -> None:
+    def __init__(self, python: str, file: Path | None, extra: str, folder: Path) -> None:
         self.place, self.folder = folder / "environment", folder / "empty"
         self.folder.mkdir(parents=True)
         subprocess.run([python, "-m", "venv", str(self.place)], env=environment(), check=True)
         self.bin = self.place / ("Scripts" if os.name == "nt" else "bin")
-        self.install(f"{file}{extra}")
+        if file is not None:
+            self.install(f"{file}{extra}")
 
-    def install(self, what: str) -> None:
-        """Install a file, or an extra of what is installed."""
-        self.run("python", "-m", "pip", "--quiet", "install", what)
+    def install(self, *what: str) -> None:
+        """Install files, packages, or an extra of what is installed."""
+        self.run("python", "-m", "pip", "--quiet", "install", *what)
 
     def run(self, program: str, *words: str, status: int = 0) -> subprocess.CompletedProcess[str]:
         """Run a program of the environment in the folder; another status is an error."""
@@ -121,6 +127,130 @@ def tried(python: str, file: Path, extra: str, folder: Path) -> tuple[str, str]:
     return f"| {said} | {kind}{extra} | {found[:12]} | {size:,} |", found
 
 
+def clone(folder: Path) -> Path:
+    """What a clone of this commit holds."""
+    folder.mkdir()
+    packed = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, capture_output=True, check=True).stdout
+    subprocess.run(["tar", "-x"], cwd=folder, input=packed, check=True)
+    return folder
+
+
+def scores(folder: Path) -> None:
+    """A table of two models, as the lines of guide and skill ask for it."""
+    draw, rows = random.Random(0), ["model,sample,accuracy,cost"]
+    for sample in range(40):
+        rows += [f"{name},{sample},{draw.random():.3f},{1 + draw.random():.3f}" for name in ("new", "old")]
+    (folder / "scores.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+def the_lines_for_a_clone(python: str, _dist: Path, folder: Path) -> str:
+    """``pip install '.[report]'`` and ``uvx --from .`` in a clone, as the README has them."""
+    home, readme = clone(folder / "clone"), (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "pip install '.[report]'" in readme
+    assert "uvx --from . riskrank check scores.csv" in readme
+    trial = Trial(python, None, "", folder / "pip")
+    trial.install(f"{home}[report]")
+    scores(trial.folder)
+    trial.ask("report", "scores.csv", "--resamples", "60", "--output", "report.html")
+    uv = Path(sys.executable).with_name("uv")
+    words = [
+        uv,
+        "--quiet",
+        "tool",
+        "run",
+        "--python",
+        python,
+        "--from",
+        home,
+        "riskrank",
+        "check",
+        "scores.csv",
+    ]
+    done = subprocess.run(
+        words, cwd=trial.folder, env=environment(), capture_output=True, text=True, check=True
+    )
+    assert "2 models" in done.stdout
+    return "report.html, check"
+
+
+def the_recipe(python: str, dist: Path, folder: Path) -> str:
+    """What conda-forge would do: what it needs beside, its own script on the source, its own tests."""
+    text = (dist / "recipe.yaml").read_text(encoding="utf-8")
+    (source,) = dist.glob("riskrank-*.tar.gz")
+    assert hashlib.sha256(source.read_bytes()).hexdigest() in text
+    assert source.name in text
+    trial = Trial(python, None, "", folder)
+    needed = [
+        one.replace(" ", "") for one in re.findall(r"    - '(.+)'", text) if not one.startswith("python ")
+    ]
+    trial.install("setuptools>=77", *needed)
+    with tarfile.open(source) as archive:
+        archive.extractall(trial.folder, filter="data")
+    (trial.folder,) = trial.folder.iterdir()
+    trial.run(*shlex.split(re.search(r"script: (python .+)", text)[1]))
+    trial.folder = trial.folder.parent
+    trial.run("python", "-m", "pip", "check")
+    trial.run("python", "-c", "import riskrank")
+    return trial.ask("--version").strip()
+
+
+def the_action(python: str, _dist: Path, folder: Path) -> str:
+    """``uses:`` from another repository: both of its scripts, in an empty one, with a gate that passes."""
+    home, elsewhere = clone(folder / "action"), folder / "elsewhere"
+    elsewhere.mkdir()
+    subprocess.run(["git", "init", "--quiet"], cwd=elsewhere, check=True)
+    scores(elsewhere)
+    text = (home / "action.yml").read_text(encoding="utf-8")
+    found = {"FROM": "", "CONFIG": "", "CASES": "3", "BASE": "HEAD", "TOKEN": "", "ACTION": str(home)}
+    found |= {"PYTHON": python, "RUNNER_TEMP": str(folder), "GITHUB_ACTIONS": "true", "SCORES": "scores.csv"}
+    found |= {"GATE": "--metric accuracy --not-worse new:old --margin 0.9"}
+    found |= {name: str(folder / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+    for step in ("- id: setup", "- id: gate"):
+        script = re.search(r"      run: \|\n((?:        .*\n|\n)+)", text[text.index(step) :])[1]
+        done = subprocess.run(
+            ["bash", "--noprofile", "-eo", "pipefail", "-c", re.sub("^        ", "", script, flags=re.M)],
+            cwd=elsewhere,
+            env=environment() | found,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{step}\n{done.stdout}{done.stderr}"
+        said = dict(line.split("=", 1) for line in Path(found["GITHUB_OUTPUT"]).read_text().splitlines())
+        found |= {"PYTHON": said["python"], "FOLDER": said["folder"]}
+    assert said["status"] == "0", said
+    return "PASS"
+
+
+def the_skill(python: str, dist: Path, folder: Path) -> str:
+    """Every line of the skill, on a table of two models: a gate may say anything, but nothing is refused."""
+    (wheel,) = dist.glob("riskrank-*.whl")
+    trial = Trial(python, wheel, "[report]", folder)
+    scores(trial.folder)
+    lines = re.findall(
+        r"`riskrank ([^`]+scores\.csv[^`]*)`", (ROOT / "docs/skill/SKILL.md").read_text("utf-8")
+    )
+    for line in lines:
+        done = subprocess.run(
+            [trial.bin / "riskrank", *shlex.split(line)],
+            cwd=trial.folder,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode in ((0, 1, 4) if line.startswith("gate") else (0,)), f"{line}\n{done.stderr}"
+    return f"{len(lines)} lines"
+
+
+WAYS: tuple[Callable[[str, Path, Path], str], ...] = (
+    the_lines_for_a_clone,
+    the_recipe,
+    the_action,
+    the_skill,
+)
+
+
 def main() -> int:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist").resolve()
     files = sorted((*folder.glob("riskrank-*.whl"), *folder.glob("riskrank-*.tar.gz")))
@@ -136,6 +266,9 @@ def main() -> int:
                     row, found = tried(python, file, extra, Path(place))
                 print(row, flush=True)
                 rankings.add(found)
+    for way in WAYS:
+        with tempfile.TemporaryDirectory() as place:
+            print(f"{way.__name__.replace('_', ' ')}: {way(pythons[0], folder, Path(place))}", flush=True)
     if len(files) != 2 or len(rankings) != 1:
         print(f"{len(files)} files in {folder}, {len(rankings)} different rankings", file=sys.stderr)
         return 1
