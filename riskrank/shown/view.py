@@ -143,9 +143,14 @@ class Line:
 Section = Table | Line
 
 
+def as_cell(cell: Cell | str) -> Cell:
+    """A cell; of a plain text one without style."""
+    return Cell(cell) if isinstance(cell, str) else cell
+
+
 def text_of(cell: Cell | str) -> str:
     """Text of a cell without its style."""
-    return cell if isinstance(cell, str) else cell.text
+    return as_cell(cell).text
 
 
 def first_screen(sections: Iterable[Section]) -> list[Section]:

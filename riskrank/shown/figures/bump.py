@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 
 from riskrank.engine.types import Floats, Integers
 from riskrank.shown.figures.fonts import TEXT, text_width
-from riskrank.shown.figures.key import OTHERS, Look, in_focus, looks
+from riskrank.shown.figures.key import OTHERS, Look, in_focus, joined, looks
 from riskrank.shown.figures.labels import spread
-from riskrank.shown.figures.marks import curve_mark, model_mark
+from riskrank.shown.figures.marks import model_mark
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.rows import MOST_NAMED
 from riskrank.shown.figures.style import FAINT, FOCUS, INK, MARGIN, QUIET, ROW, SMALL, Plot, drawn, sheet
@@ -109,17 +109,7 @@ def draw_bump(
         )
     given = looks(k, found.focus)
     for j, look in enumerate(given):
-        canvas.plot(x, y[:, j], **look.line, gid=curve_mark(j))
-        canvas.plot(
-            x,
-            y[:, j],
-            color=look.color,
-            linestyle="none",
-            marker=look.marker,
-            markersize=3.5 if step > 4 else 1.5,
-            zorder=look.layer,
-            gid=model_mark(j),
-        )
+        joined(canvas, x, y[:, j], look, j, 3.5 if step > 4 else 1.5)
     for end, align in ((0, "right"), (M - 1, "left")):
         _names(canvas, found, shown, given, (x[end], y[end]), end, align)
     return page.figure

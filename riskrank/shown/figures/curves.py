@@ -10,10 +10,11 @@ from matplotlib.axes import Axes
 
 from riskrank.engine.portfolio.curves import Curves
 from riskrank.engine.types import Floats
-from riskrank.shown.figures.key import OTHERS, Key, Look, looks
+from riskrank.shown.figures.key import OTHERS, Key, Look, beside_key, looks
 from riskrank.shown.figures.labels import spread
 from riskrank.shown.figures.marks import curve_mark
-from riskrank.shown.figures.style import MARGIN, ROW, Plot, drawn, sheet
+from riskrank.shown.figures.scatter import sheet_points
+from riskrank.shown.figures.style import ROW, Plot, drawn
 from riskrank.shown.figures.units import Unit
 from riskrank.shown.means import score_of
 
@@ -54,16 +55,9 @@ def draw_curves(kind: str, found: Curves, names: Sequence[str], column: str, *, 
     """
     given = looks(len(names), found.order, accent=accent)
     key = Key.of(names, found.order, given)
-    width, height = 340.0, max(220.0, key.height)
-    left, below = 58.0, 42.0
-    page = sheet(
-        f"{_TITLE[kind][0]}, {score_of(column)}",
-        _READING[kind],
-        width=left + width + 16 + key.width + MARGIN,
-        height=below + height,
-        method=f"{_TITLE[kind][1]} of {column}",
-    )
-    axes = page.axes(left, below, width, height)
+    title, method = _TITLE[kind]
+    about = f"{title}, {score_of(column)}"
+    page, axes, legend = beside_key(key, about, _READING[kind], method=f"{method} of {column}")
     _lines(axes, kind, found, given)
     unit = Unit.of(found.quantiles)
     score = unit.label("score")
@@ -74,14 +68,14 @@ def draw_curves(kind: str, found: Curves, names: Sequence[str], column: str, *, 
         else unit.label("score" if kind == "quantiles" else "mean of the worst share")
     )
     (axes.set_ylim if kind == "cdf" else axes.set_xlim)(0, 1)
-    axes.grid(visible=True)
     ends = None
     if kind != "cdf":  # which all end at 1
         ends = _ends(axes, found, kind, [*islice(found.order, len(names) - given.count(OTHERS))])
-        wanted = below + height * np.array([*ends, 0.0][: len(key.names)])
+        low, high = sheet_points(page.canvas(), axes, [0, 0], axes.get_ylim())[:, 1]
+        wanted = low + (high - low) * np.array([*ends, 0.0][: len(key.names)])
         # From the last: of equal ends the best stands on top.
-        ends = spread(wanted[::-1], ROW, below, below + height)[::-1]
-    key.draw(page.canvas(), left + width + 16, below + height, beside=ends)
+        ends = spread(wanted[::-1], ROW, low, high)[::-1]
+    legend(beside=ends)
     return page.figure
 
 

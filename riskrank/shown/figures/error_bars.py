@@ -11,8 +11,10 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from riskrank.engine.types import Floats, Integers
 from riskrank.shown.figures.fonts import text_width
-from riskrank.shown.figures.key import Key, looks
-from riskrank.shown.figures.style import GREY, MARGIN, SMALL, Plot, drawn, sheet
+from riskrank.shown.figures.key import Key, beside_key, looks
+from riskrank.shown.figures.style import GREY, SMALL, Plot, drawn
+
+_WIDTH = 340.0
 
 
 @dataclass(frozen=True)
@@ -70,12 +72,9 @@ def draw_error_bars(
     """
     given = looks(len(names), found.order, models=False)
     key = Key.of(names, found.order, given)
-    width, height, left, below = 340.0, max(220.0, key.height), 56.0, 42.0
-    page = sheet(title, reading, width=left + width + 16 + key.width + MARGIN, height=below + height + 4)
-    axes = page.axes(left, below, width, height)
-    _sizes(axes, found.sizes, width)
+    page, axes, legend = beside_key(key, title, reading, width=_WIDTH)
+    _sizes(axes, found.sizes, _WIDTH)
     axes.set(xlabel="samples", ylabel=ylabel, ylim=(low, 1.02))
-    axes.grid(visible=True)
     beside = _beside(found.sizes, len(names))
     for look, values, errors, factor in zip(given, found.values, found.errors, beside, strict=True):
         # A bar that left the range of the values would say what cannot be.
@@ -92,7 +91,7 @@ def draw_error_bars(
         )
     if target is not None:
         _target(axes, target)
-    key.draw(page.canvas(), left + width + 16, below + height, markers=True)
+    legend(markers=True)
     return page.figure
 
 

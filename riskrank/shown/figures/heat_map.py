@@ -13,7 +13,6 @@ from matplotlib.backend_bases import RendererBase
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize, to_rgba
 from matplotlib.image import AxesImage
-from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from riskrank.engine.dominance.tests import DominanceTests
@@ -22,6 +21,7 @@ from riskrank.shown.figures.fonts import TEXT, text_width
 from riskrank.shown.figures.labels import spread
 from riskrank.shown.figures.marks import model_mark
 from riskrank.shown.figures.names import fitted
+from riskrank.shown.figures.rows import dot
 from riskrank.shown.figures.style import (
     FAINT,
     GREY,
@@ -141,12 +141,7 @@ def _cells(axes: Axes, found: HeatMap, cell: float) -> None:
     ink = np.where(found.ratios < _DARK, ON_DARK, ON_PALE)
     for i, j in np.argwhere(~np.isnan(found.ratios)).tolist():
         mark = model_mark(int(found.order[i]), int(found.order[j]))
-        # Without smoothed edges no seams show between the cells.
-        axes.add_artist(
-            Rectangle(
-                (j - 0.5, i - 0.5), 1, 1, facecolor=colors[i, j], linewidth=0, antialiased=False, gid=mark
-            )
-        )
+        cell_of(axes, j - 0.5, i - 0.5, 1, 1, colors[i, j], mark)
         said: dict[str, Any] = {"va": "center", "ha": "center", "color": ink[i, j], "gid": mark}
         numbered = k <= _NUMBERED
         if found.identical[i, j]:
@@ -154,17 +149,13 @@ def _cells(axes: Axes, found: HeatMap, cell: float) -> None:
         elif numbered:
             axes.text(j, i - 0.08, short(found.ratios[i, j]), size=SMALL, **said)
         if found.dominates[i, j]:
-            axes.add_artist(
-                Line2D(
-                    [j],
-                    [i + (0.3 if numbered else 0)],
-                    marker="o",
-                    markersize=min(4.0, 0.35 * cell),
-                    markeredgewidth=0,
-                    color=ink[i, j],
-                    gid=mark,
-                )
-            )
+            dot(axes, j, i + (0.3 if numbered else 0), mark, ink[i, j], size=min(4.0, 0.35 * cell))
+
+
+def cell_of(axes: Axes, left: float, low: float, width: float, height: float, color: Any, mark: str) -> None:
+    """Draw a cell, without smoothed edges: no seams show between it and the next."""
+    how: dict[str, Any] = {"facecolor": color, "linewidth": 0, "antialiased": False}
+    axes.add_artist(Rectangle((left, low), width, height, gid=mark, **how))
 
 
 def _strips(axes: Axes, found: HeatMap, cell: float) -> None:

@@ -13,7 +13,7 @@ from riskrank.engine.types import Floats
 from riskrank.shown.figures.fonts import TEXT, text_width
 from riskrank.shown.figures.marks import model_mark
 from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.rows import Rows
+from riskrank.shown.figures.rows import Rows, bar, dot
 from riskrank.shown.figures.style import FAINT, INK, MARGIN, PALETTE, QUIET, Plot, drawn, sheet
 from riskrank.shown.figures.units import Thousands, Unit
 
@@ -80,18 +80,18 @@ def draw_intervals(found: Sequence[Intervals], title: str = "Claims") -> Plot:
     said = max(text_width(answer, TEXT, "bold") for one in found for answer in one.answer)
     without = [np.isnan(one.low) & np.isnan(one.high) for one in found]
     lacking, claims = sum(int(some.sum()) for some in without), sum(len(one.claims) for one in found)
-    bar = "Mark: difference of the two models, right where the new one is better"
+    words = "Mark: difference of the two models, right where the new one is better"
     if lacking < claims:
-        bar = bar.replace("Mark", "Mark and bar") + ", with its interval"
-    bar += "; upright stroke: what a claim says it lies right of; long line: no difference."
-    bar += " Orange: wholly left of it, so the new one is worse, whatever a claim allows."
+        words = words.replace("Mark", "Mark and bar") + ", with its interval"
+    words += "; upright stroke: what a claim says it lies right of; long line: no difference."
+    words += " Orange: wholly left of it, so the new one is worse, whatever a claim allows."
     if lacking == claims:
-        bar += " These claims have a p-value and no interval."
+        words += " These claims have a p-value and no interval."
     elif lacking:
-        bar += " Where there is no bar, a claim has a p-value and no interval."
+        words += " Where there is no bar, a claim has a p-value and no interval."
     page = sheet(
         title,
-        bar,
+        words,
         width=left + _WIDTH + 20 + said + MARGIN,
         height=sum(rows.height + _BELOW + _APART for rows in panels),
     )
@@ -103,13 +103,8 @@ def draw_intervals(found: Sequence[Intervals], title: str = "Claims") -> Plot:
         _panel(axes, one, rows)
         rows.draw(canvas, below, left)
         for answer, y, mark in zip(one.answer[: len(rows.labels)], rows.y, rows.marks, strict=False):
-            how: dict[str, Any] = {
-                "size": TEXT,
-                "weight": "bold",
-                "color": _ANSWERS[answer][0],
-                "gid": mark,
-            }
-            canvas.text(left + _WIDTH + 10, below + y, answer, va="center", ha="left", **how)
+            how: dict[str, Any] = {"weight": "bold", "color": _ANSWERS[answer][0], "gid": mark}
+            canvas.text(left + _WIDTH + 10, below + y, answer, size=TEXT, va="center", ha="left", **how)
         top = below - _BELOW - _APART
     return page.figure
 
@@ -134,30 +129,16 @@ def _panel(axes: Axes, found: Intervals, rows: Rows) -> None:
     if found.turned:
         axes.xaxis.set_major_formatter(_Turned(useOffset=False))
     axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)
-    for at, y in enumerate(rows.y):
+    for at, y in enumerate(rows.y.tolist()):
         (color, marker, full), mark = _ANSWERS[found.answer[at]], rows.marks[at]
         ends = np.clip(unit.apply([found.low[at], found.high[at]]), low - room, high + room)
         # A claim of "not worse" may hold although the difference is shown to be one for the worse.
         color = _WORSE if ends[1] < 0 else color
         if not np.isnan(ends).all():
-            _bar(axes, ends, y, color, mark)
-        axes.plot(
-            [float(unit.apply(found.estimate[at]))],
-            [y],
-            marker=marker,
-            markersize=5,
-            color=color,
-            markerfacecolor=color if full else "white",
-            zorder=4,
-            gid=mark,
-        )
+            bar(axes, ends, y, mark, color)
+            for end in ends:  # taller than any marker, so that a short one is seen beside it
+                axes.plot([end, end], [y - 4.5, y + 4.5], color=color, linewidth=1.0, zorder=3, gid=mark)
+        dot(axes, float(unit.apply(found.estimate[at])), y, mark, color, marker=marker, size=5.5, full=full)
         boundary = float(unit.apply(found.boundary[at]))
         axes.plot([boundary, boundary], [y - 5, y + 5], color=INK, linewidth=1.4, zorder=5, gid=mark)
         axes.axhline(y, color=FAINT, linewidth=0.6, zorder=0, gid=mark)
-
-
-def _bar(axes: Axes, ends: Floats, y: float, color: str, mark: str) -> None:
-    """An interval with ends taller than any marker, so that a short one is seen beside it."""
-    axes.plot(ends, [y, y], color=color, linewidth=2.0, solid_capstyle="butt", zorder=3, gid=mark)
-    for end in ends:
-        axes.plot([end, end], [y - 4.5, y + 4.5], color=color, linewidth=1.0, zorder=3, gid=mark)

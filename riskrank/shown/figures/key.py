@@ -5,17 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from itertools import islice
 from typing import Any, TypeVar
 
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
+from numpy.typing import ArrayLike
 
 from riskrank.shown.figures.fonts import TEXT, text_width
-from riskrank.shown.figures.marks import model_mark
+from riskrank.shown.figures.marks import curve_mark, model_mark
 from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.style import DASHES, FOCUS, GREY, INK, MARKERS, NEUTRAL, PALETTE, QUIET, ROW
+from riskrank.shown.figures.style import (
+    DASHES,
+    FOCUS,
+    GREY,
+    INK,
+    MARGIN,
+    MARKERS,
+    NEUTRAL,
+    PALETTE,
+    QUIET,
+    ROW,
+    Sheet,
+    sheet,
+)
 
 P = TypeVar("P")
 WIDEST = 150.0
@@ -209,20 +222,49 @@ class Key:
         heights = [top - ROW * (at + 0.5) for at in range(len(self.names))] if beside is None else beside
         for y, name, look, mark in zip(heights, self.names, self.looks, self.marks, strict=True):
             xs = [left, left + self._SAMPLE / 2, left + self._SAMPLE]
-            canvas.add_line(
-                Line2D(
-                    xs,
-                    [y] * len(xs),
-                    color=look.color,
-                    linestyle=look.dash,
-                    linewidth=look.width,
-                    marker=look.marker if markers else "none",
-                    markevery=[1],
-                    markersize=4,
-                    gid=mark,
-                )
-            )
+            how: dict[str, Any] = look.line | {"marker": look.marker if markers else "none", "markersize": 4}
+            canvas.plot(xs, [y] * len(xs), markevery=[1], gid=mark, **how)
             color = QUIET if look is OTHERS else INK
             canvas.text(
                 left + self._SAMPLE + 6, y, name, size=TEXT, va="center", ha="left", color=color, gid=mark
             )
+
+
+def beside_key(
+    key: Key, title: str, reading: str, *, method: str = "", width: float = 340.0, least: float = 220.0
+) -> tuple[Sheet, Axes, Callable[..., None]]:
+    """Start a sheet of axes with a key on their right.
+
+    Parameters
+    ----------
+    key : Key
+    title, reading, method : str
+        As of :func:`sheet`.
+    width, least : float
+        Of the axes, whose height is at least that of the key, in points.
+
+    Returns
+    -------
+    page : Sheet
+    axes : Axes
+    legend : callable
+        Draws the key, as :meth:`Key.draw` does at its place.
+    """
+    height, left, below = max(least, key.height), 58.0, 42.0
+    whole = left + width + 16 + key.width + MARGIN
+    page = sheet(title, reading, width=whole, height=below + height + 4, method=method)
+    axes = page.axes(left, below, width, height)
+    axes.grid(visible=True)
+    return page, axes, partial(key.draw, page.canvas(), left + width + 16, below + height)
+
+
+def joined(axes: Axes, x: ArrayLike, y: ArrayLike, look: Look, model: int, size: float, **how: Any) -> None:
+    """Draw a model's line through some places, and its markers on them."""
+    axes.plot(x, y, **(look.line | how), gid=curve_mark(model))
+    points: dict[str, Any] = {
+        "linestyle": "none",
+        "marker": look.marker,
+        "markersize": size,
+        "zorder": look.layer,
+    }
+    axes.plot(x, y, color=look.color, **(points | how), gid=model_mark(model))

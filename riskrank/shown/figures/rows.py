@@ -178,10 +178,10 @@ def dot(
     marker: str = "o",
     size: float = 4.5,
     full: bool = True,
+    inside: Any = None,
 ) -> None:
-    """Draw a number in a row; one that is not full is hollow."""
-    how: dict[str, Any] = {
-        "markerfacecolor": color if full else "white",
-        "markeredgewidth": 0.0 if full else 0.9,
-    }
-    axes.plot([x], [y], marker=marker, markersize=size, color=color, zorder=3, gid=mark, **how)
+    """Draw a number in a row; one that is not full is hollow, one with a colour inside has a rim."""
+    rim = 0.0 if full and inside is None else 0.9
+    how: dict[str, Any] = {"markeredgewidth": rim, "zorder": 4 if rim else 3, "markersize": size}
+    inside = inside or (color if full else "white")
+    axes.plot([x], [y], marker=marker, color=color, markerfacecolor=inside, gid=mark, **how)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from riskrank.shown.escapes import for_html
-from riskrank.shown.view import Cell, Line, Section, Table, text_of
+from riskrank.shown.view import Cell, Line, Section, Table, as_cell, text_of
 
 
 def to_fragment(view: Sequence[Section]) -> str:
@@ -41,5 +41,4 @@ def _table(table: Table) -> str:
 
 
 def _weight(cell: Cell | str) -> str:
-    bold = isinstance(cell, Cell) and "bold" in cell.style
-    return ";font-weight:bold" if bold else ""
+    return ";font-weight:bold" if "bold" in as_cell(cell).style else ""

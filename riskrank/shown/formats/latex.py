@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from riskrank.shown.escapes import for_latex
 from riskrank.shown.formats.latex_width import Fitted, fitted, head_lines
-from riskrank.shown.view import Cell, Column, Line, Section, Table, text_of
+from riskrank.shown.view import Cell, Column, Line, Section, Table, as_cell, text_of
 
 _PREAMBLE = """\
 % \\usepackage{array,booktabs,iftex,longtable}
@@ -85,5 +85,4 @@ def _cell(cell: Cell | str, column: Column) -> str:
     text = for_latex(text_of(cell))
     if column.justify == "right":
         text = _MINUS.sub("$-$", text)
-    bold = isinstance(cell, Cell) and "bold" in cell.style
-    return f"\\textbf{{{text}}}" if bold else text
+    return f"\\textbf{{{text}}}" if "bold" in as_cell(cell).style else text

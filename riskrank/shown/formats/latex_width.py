@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from riskrank.shown.view import Cell, Column, Table, text_of
+from riskrank.shown.view import Column, Table, as_cell, text_of
 
 TEXT_WIDTH = 345.0
 """Points between the margins of ``article`` at 10 pt."""
@@ -108,15 +108,10 @@ def _numbered(table: Table) -> tuple[Table, str]:
         for at in long:
             text = text_of(cells[at])
             mark = names.setdefault(text, f"({len(names) + 1})")
-            cells[at] = Cell(mark, _style(row[at]))
+            cells[at] = replace(as_cell(row[at]), text=mark)
         rows.append(tuple(cells))
     legend = "; ".join(f"{mark} {name}" for name, mark in names.items())
     return replace(table, rows=tuple(rows)), legend
-
-
-def _style(cell: Cell | str) -> str:
-    """Style of a cell, none of a plain text."""
-    return "" if isinstance(cell, str) else cell.style
 
 
 def _folds(table: Table, em: float) -> tuple[float | None, ...]:

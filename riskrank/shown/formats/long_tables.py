@@ -7,7 +7,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from riskrank.shown.view import Cell, Column, text_of
+from riskrank.shown.view import Cell, Column, as_cell, text_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -56,8 +56,7 @@ def lines(
         free = width - cell_len(text)
         before = {"right": free, "center": free // 2}.get(column.justify, 0)
         padded = " " * before + text + " " * (free - before)
-        if isinstance(given, str) or not given.style:
-            return padded
-        return Style.parse(given.style).render(padded, color_system=colors)
+        style = as_cell(given).style
+        return Style.parse(style).render(padded, color_system=colors) if style else padded
 
     return "".join(" " + "  ".join(map(cell, row, columns, widths)) + " \n" for row in rows)

@@ -43,13 +43,7 @@ def narrowed(table: Table, fits: Callable[[Table], bool]) -> tuple[Table, list[s
 
 def _shorter(table: Table) -> Iterator[Table]:
     """The same table in less and less width, nothing left out."""
-    empty = [
-        at
-        for at, column in enumerate(table.columns)
-        if not column.head and not any(text_of(row[at]) for row in table.rows)
-    ]
-    closed = table.with_columns([at for at, _ in enumerate(table.columns) if at not in empty])
-    closed = replace(closed, stub=table.stub - sum(at < table.stub for at in empty))
+    closed = table.filled
     yield closed
     for where in (_WORDS, _PARTS):
         columns = tuple(_folded(column, at, closed, where) for at, column in enumerate(closed.columns))
@@ -62,7 +56,7 @@ def _folded(column: Column, at: int, table: Table, where: re.Pattern[str]) -> Co
     pieces = [where.split(line) for line in column.head.split("\n")]
     room = max(cells, *(len(piece.strip()) for line in pieces for piece in line))
     lines = [folded for line in pieces for folded in _filled(line, room)]
-    return replace(column, head="\n".join(lines), name=column.name or _flat(column))
+    return replace(column, head="\n".join(lines), name=column.name or column.head.replace("\n", " "))
 
 
 def _filled(pieces: list[str], room: int) -> Iterator[str]:
@@ -73,7 +67,3 @@ def _filled(pieces: list[str], room: int) -> Iterator[str]:
             line = ""
         line += piece
     yield line.strip()
-
-
-def _flat(column: Column) -> str:
-    return column.head.replace("\n", " ")

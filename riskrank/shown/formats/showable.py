@@ -7,7 +7,7 @@ from dataclasses import replace
 from riskrank.shown.escapes import for_terminal
 from riskrank.shown.text_pictures import in_ascii
 from riskrank.shown.together import together
-from riskrank.shown.view import Cell, Column, Section, Table, text_of
+from riskrank.shown.view import Cell, Column, Section, Table, as_cell, text_of
 
 
 def showable(section: Section, encoding: str) -> Section:
@@ -39,7 +39,7 @@ def _table(table: Table, encoding: str) -> Table:
         text = text_of(given).replace("\n", " ")
         drawn = column.only == "terminal" and not in_utf(encoding)
         shown = _words(in_ascii(text) if drawn else text, encoding)
-        return shown if isinstance(given, str) else Cell(shown, given.style)
+        return replace(as_cell(given), text=shown)
 
     return Table(
         _words(table.title.replace("\n", " "), encoding),

@@ -14,7 +14,7 @@ from riskrank.shown.formats import long_tables
 from riskrank.shown.formats.narrow import narrowed
 from riskrank.shown.formats.showable import in_utf, showable
 from riskrank.shown.together import apart
-from riskrank.shown.view import Cell, Line, Section, Table, text_of
+from riskrank.shown.view import Cell, Line, Section, Table, as_cell, text_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -72,6 +72,10 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
     text_width = min(width or TEXT_WIDTH, TEXT_WIDTH)
     has_room: Callable[[Table], bool]
     has_room = lambda table: width is None or _total(fitting_widths(table, None)) <= width  # noqa: E731
+
+    def say(text: Text) -> None:
+        page.print(Padding(text, (0, 1)), width=text_width)
+
     spaced = False  # tables begin and end with an empty line, and between two of them one is enough
     shown = [showable(section, encoding) for section in view]
     for before, section in zip([None, *shown], shown, strict=False):
@@ -82,24 +86,22 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
             page.print(Text(f"   {section.text}"), soft_wrap=True)
             continue
         if isinstance(section, Line):
-            line = Text.assemble(
-                (f"{section.label} " if section.label else "", "bold"), (section.text, section.style)
-            )
-            page.print(Padding(line, (0, 1)), width=text_width)
+            label = f"{section.label} " if section.label else ""
+            say(Text.assemble((label, "bold"), (section.text, section.style)))
             continue
         table, left_out = narrowed(with_pictures(section, width), has_room)
         widths = fitting_widths(table, width)
         for number, block in enumerate(blocks(widths, table.stub, width)):
             title = f"{table.title}, continued" if number and table.title else table.title
             if title:
-                page.print(Padding(Text(title, style="bold"), (0, 1)), width=text_width)
+                say(Text(title, style="bold"))
             _print_rows(page, table, block, widths, int(spaced and not title), ascii_only=ascii_only)
             spaced = True
         if left_out:
-            page.print(Padding(Text(f"No room here for {', '.join(left_out)}."), (0, 1)), width=text_width)
+            say(Text(f"No room here for {', '.join(left_out)}."))
         drawn = pictures_below(section, table, width, ascii_only=ascii_only)
         if drawn is not None:
-            page.print(Padding(Text(drawn.title, style="bold"), (0, 1)), width=text_width)
+            say(Text(drawn.title, style="bold"))
             own = fitting_widths(drawn, None)
             _print_rows(page, drawn, range(len(own)), own, 0, ascii_only=ascii_only)
         spaced = drawn is not None or not left_out
@@ -192,7 +194,7 @@ def _cut(cell: Cell | str, width: int, sign: str) -> Cell | str:
     while cell_len(text[:first]) + cell_len(text[len(text) - last :]) + len(sign) > width:
         first, last = (first - 1, last) if first >= last else (first, last - 1)
     short = text[:first] + sign + text[len(text) - last :]
-    return short if isinstance(cell, str) else Cell(short, cell.style)
+    return replace(as_cell(cell), text=short)
 
 
 def fitting_widths(table: Table, width: int | None) -> list[int]:
@@ -291,8 +293,6 @@ def _grid(table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_on
             Text(above + column.head), justify=column.justify, overflow="fold", width=widths[number]
         )
     for row in table.rows:
-        cells = [row[number] for number in block]
-        grid.add_row(
-            *(Text(text_of(cell), style="" if isinstance(cell, str) else cell.style) for cell in cells)
-        )
+        cells = [as_cell(row[number]) for number in block]
+        grid.add_row(*(Text(cell.text, style=cell.style) for cell in cells))
     return grid

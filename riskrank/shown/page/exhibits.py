@@ -11,7 +11,7 @@ from riskrank.errors import option, spell
 from riskrank.shown.escapes import for_page
 from riskrank.shown.page.chapters import Block, Figure
 from riskrank.shown.page.svg import PIXELS, Styles, to_inline
-from riskrank.shown.view import Bar, Cell, Column, Line, Table, text_of
+from riskrank.shown.view import Bar, Cell, Column, Line, Table, as_cell, text_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -180,7 +180,7 @@ class Exhibitor:
 def _on_bars(table: Table) -> list[Line]:
     """What the bars of a table are, and what is special of their scales."""
     axes = [column.axis for column in table.columns if column.axis]
-    bars = [cell.bar for row in table.rows for cell in row if isinstance(cell, Cell) and cell.bar]
+    bars = [cell.bar for row in table.rows for cell in map(as_cell, row) if cell.bar]
     said = [
         _BARS,
         *[_BEYOND] * any(bar.beyond for bar in bars),
@@ -190,7 +190,7 @@ def _on_bars(table: Table) -> list[Line]:
 
 
 def _cell(cell: Cell | str, classes: str, width: int) -> PageCell:
-    cell = Cell(cell) if isinstance(cell, str) else cell
+    cell = as_cell(cell)
     # A mark for each task is one picture, an interval one number.
     whole = "whole" if "left" in classes and _WHOLE.fullmatch(cell.text) else ""
     return PageCell(cell.text, " ".join(filter(None, (classes, cell.style, whole))), cell.bar, width)

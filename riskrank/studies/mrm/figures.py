@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from riskrank.shown.figures.fonts import TEXT
 from riskrank.shown.figures.key import in_focus, looks
 from riskrank.shown.figures.marks import model_mark
 from riskrank.shown.figures.picture import Picture
-from riskrank.shown.figures.rows import Rows
+from riskrank.shown.figures.rows import Rows, dot
 from riskrank.shown.figures.scatter import COLUMN, name_points
 from riskrank.shown.figures.style import FAINT, MARGIN, QUIET, SMALL, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit
@@ -75,16 +74,8 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
     given = looks(len(names), risks.share_order.tolist(), accent=False)
     for model, (across_at, up_at) in enumerate(zip(x, y, strict=True)):
         efficient = bool(frontier[model])
-        axes.plot(
-            [across_at],
-            [up_at],
-            color=given[model].color,
-            marker="D" if efficient else "o",
-            markersize=5.8 if efficient else 4.7,
-            markeredgewidth=0,
-            zorder=4 if efficient else 2,
-            gid=model_mark(model),
-        )
+        kind, size = ("D", 5.8) if efficient else ("o", 4.7)
+        dot(axes, across_at, up_at, model_mark(model), given[model].color, marker=kind, size=size)
     stairs = np.repeat(x[edge], 2)[1:], np.repeat(y[edge], 2)[:-1]
     axes.plot(*stairs, color=QUIET, linewidth=1.0, zorder=3)
     axes.set_xlabel(across.label(f"risk {label}"))
@@ -126,8 +117,7 @@ def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequen
         for y, model in zip(rows.y, order, strict=True):
             look, share, mark = given[model], float(risks.share[model, at]), model_mark(model)
             axes.axhline(y, color=FAINT, linewidth=0.6, zorder=0, gid=mark)
-            how: dict[str, Any] = {"marker": look.marker, "markersize": 4.5, "markeredgewidth": 0}
-            axes.plot([share], [y], color=look.color, zorder=look.layer, gid=mark, **how)
+            dot(axes, share, y, mark, look.color, marker=look.marker)
             if y in rows.y[: len(rows.labels)]:
                 rank = str(int(risks.rank[model, at]))
                 axes.text(1.27, y, rank, size=SMALL, ha="right", va="center", color=QUIET, gid=mark)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from matplotlib import colormaps
@@ -17,13 +16,13 @@ from riskrank.engine.types import Booleans, Floats
 from riskrank.shown.figures.fonts import TEXT
 from riskrank.shown.figures.marks import model_mark
 from riskrank.shown.figures.names import fitted
+from riskrank.shown.figures.rows import dot
 from riskrank.shown.figures.scatter import COLUMN, name_points
 from riskrank.shown.figures.style import FAINT, GREY, INK, MARGIN, SMALL, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit
 
 _NAMED = 8
 # From dark to light in even steps, without the ends that paper swallows.
-_EDGE: dict[str, Any] = {"markeredgecolor": INK, "markeredgewidth": 0.7}
 _COLORS = ListedColormap(colormaps["cividis"](np.linspace(0.0, 0.92, 256)))
 
 
@@ -117,19 +116,13 @@ def _points(axes: Axes, front: Booleans, weight: Floats, panel: _FrontPanel) -> 
     for model, (x, y) in enumerate(zip(panel.x, panel.y, strict=True)):
         if np.isnan(x) or np.isnan(y):
             continue
-        how: dict[str, Any] = {
-            "marker": "o",
-            "markersize": 3,
-            "color": GREY,
-            "markeredgewidth": 0,
-            "zorder": 2,
-        }
+        mark = model_mark(model)
         if not np.isnan(weight[model]):
-            color = _COLORS(float(weight[model]))
-            how = {"marker": "D", "markersize": 6.3, "markerfacecolor": color, **_EDGE, "zorder": 5}
+            dot(axes, x, y, mark, INK, marker="D", size=6.3, inside=_COLORS(float(weight[model])))
         elif front[model]:
-            how = {"marker": "o", "markersize": 4.2, "markerfacecolor": "white", **_EDGE, "zorder": 4}
-        axes.plot([x], [y], linestyle="none", gid=model_mark(model), **how)
+            dot(axes, x, y, mark, INK, size=4.2, full=False)
+        else:
+            dot(axes, x, y, mark, GREY, size=3)
     axes.margins(0.07)
     axes.grid(visible=True, color=FAINT)
     axes.set_title(panel.title, size=TEXT, weight="bold", loc="left", pad=5)

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from riskrank.engine.copa.population import Population
 from riskrank.engine.types import Floats, Integers
 from riskrank.shown.figures.fonts import text_width
-from riskrank.shown.figures.key import OTHERS, Key, Look, looks
-from riskrank.shown.figures.marks import curve_mark, model_mark
+from riskrank.shown.figures.key import OTHERS, Key, Look, joined, looks
+from riskrank.shown.figures.marks import curve_mark
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.style import FAINT, MARGIN, SMALL, Plot, drawn, sheet
 
@@ -68,23 +68,8 @@ def draw_parallel(models: Population, order: Integers) -> Plot:
 def _lines(axes: Axes, u: Floats, given: Sequence[Look]) -> None:
     x = np.arange(u.shape[1])
     for model, look in enumerate(given):
-        shown = look is not OTHERS
-        axes.plot(
-            x,
-            u[model],
-            **(look.line if shown else look.line | {"linewidth": 0.5, "alpha": 0.6}),
-            clip_on=False,
-            gid=curve_mark(model),
-        )
-        if shown:
-            axes.plot(
-                x,
-                u[model],
-                color=look.color,
-                linestyle="none",
-                marker=look.marker,
-                markersize=4,
-                zorder=look.layer,
-                clip_on=False,
-                gid=model_mark(model),
-            )
+        if look is OTHERS:
+            faint = look.line | {"linewidth": 0.5, "alpha": 0.6}
+            axes.plot(x, u[model], **faint, clip_on=False, gid=curve_mark(model))
+        else:
+            joined(axes, x, u[model], look, model, 4, clip_on=False)

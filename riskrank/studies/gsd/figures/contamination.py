@@ -10,9 +10,9 @@ from matplotlib.ticker import MaxNLocator
 
 from riskrank.engine.gsd.relabelling import RelabellingTest
 from riskrank.engine.types import Floats
-from riskrank.shown.figures.key import Key, looks
+from riskrank.shown.figures.key import Key, beside_key, looks
 from riskrank.shown.figures.marks import model_mark
-from riskrank.shown.figures.style import GREY, MARGIN, Plot, drawn, sheet
+from riskrank.shown.figures.style import GREY, Plot, drawn
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,14 @@ def draw_contamination(
     given = looks(len(labels), found.order, models=False)
     marks = [model_mark(i, j) for i, j in found.pairs]
     key = Key.of(labels, found.order, given, marks)
-    width, height, left, below = 320.0, max(210.0, key.height), 56.0, 42.0
-    page = sheet(
+    page, axes, legend = beside_key(
+        key,
         f"p-values if some samples may be arbitrary, {label}",
         f"Dashed: the level {level:g}, before any correction. The further right a line crosses it, the more "
         f"of the {samples:,} samples could be wrong without changing the result.",
-        width=left + width + 16 + key.width + MARGIN,
-        height=below + height + 4,
+        width=320.0,
+        least=210.0,
     )
-    axes = page.axes(left, below, width, height)
     for look, p_values, mark in zip(given, found.p_values, marks, strict=True):
         axes.plot(np.arange(p_values.size), p_values, marker=look.marker, markersize=4, **look.line, gid=mark)
     axes.axhline(level, color=GREY, linestyle=(0, (4, 2)), linewidth=1.0, zorder=1)
@@ -77,6 +76,5 @@ def draw_contamination(
     axes.set(xlabel="samples that may be arbitrary", ylabel="p-value", xlim=(-0.3, max(longest - 0.7, 1.3)))
     axes.set_ylim(bottom=0)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.grid(visible=True)
-    key.draw(page.canvas(), left + width + 16, below + height)
+    legend()
     return page.figure

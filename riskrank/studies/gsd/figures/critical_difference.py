@@ -14,6 +14,7 @@ from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.shown.figures.fonts import TEXT, text_width
 from riskrank.shown.figures.marks import model_mark
 from riskrank.shown.figures.names import fitted
+from riskrank.shown.figures.rows import bar, dot
 from riskrank.shown.figures.style import GREY, INK, MARGIN, QUIET, ROW, SMALL, Plot, drawn, sheet
 
 _MOST = 60
@@ -122,16 +123,8 @@ def _draw(
         canvas.plot([at, at], [axis, axis + 4], color=INK, linewidth=0.8)
         canvas.text(at, axis + 6, str(rank), size=SMALL, ha="center", va="bottom", color=QUIET)
     for number, (first, last) in enumerate(found.cliques):
-        y = axis - 6 - _BAR * number
-        canvas.plot(
-            [x[first] - 2, x[last] + 2],
-            [y, y],
-            color=INK,
-            linewidth=2.6,
-            solid_capstyle="butt",
-            zorder=4,
-            gid=model_mark(*found.order[first : last + 1].tolist()),
-        )
+        mark = model_mark(*found.order[first : last + 1].tolist())
+        bar(canvas, [x[first] - 2, x[last] + 2], axis - 6 - _BAR * number, mark, INK, width=2.6)
     marks = [model_mark(int(model)) for model in found.order]
     for at, mark in zip(x[len(labels) :], marks[len(labels) :], strict=True):
         canvas.plot([at, at], [axis, axis - 4], color=GREY, linewidth=0.6, gid=mark)
@@ -144,7 +137,7 @@ def _draw(
         end = left - 6 if on_left else left + across + 6
         mark = marks[place]
         canvas.plot([x[place], x[place], end], [axis, y, y], color=GREY, linewidth=0.7, zorder=1, gid=mark)
-        canvas.plot([x[place]], [axis], marker="o", markersize=3, color=INK, zorder=5, gid=mark)
+        dot(canvas, x[place], axis, mark, INK, size=4)
         align, away = ("right", -1) if on_left else ("left", 1)
         said: dict[str, Any] = {"ha": align, "va": "center", "gid": mark}
         mean = f"{found.mean_rank[place]:.1f}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from riskrank.engine.types import Floats
@@ -35,17 +37,8 @@ def draw_null_distribution(
         height=below + height + 14,
     )
     axes = page.axes(left, below, width, height)
-    counts, edges = np.histogram(optima, bars, (low - room, high + room))
-    axes.bar(
-        edges[:-1],
-        counts,
-        np.diff(edges),
-        align="edge",
-        color=GREY,
-        edgecolor="white",
-        linewidth=0.5,
-        gid=both,
-    )
+    how: dict[str, Any] = {"color": GREY, "edgecolor": "white", "linewidth": 0.5, "gid": both}
+    _, edges, _ = axes.hist(optima, bars, range=(low - room, high + room), **how)
     axes.axvline(observed, color=PALETTE[1], linewidth=1.8, gid=both)
     axes.set(xlabel=unit.label("optimum"), ylabel="relabellings", xlim=(edges[0], edges[-1]))
     on_right = observed < (edges[0] + edges[-1]) / 2

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from riskrank.engine.suites.profile import Profile
-from riskrank.shown.figures.key import OTHERS, Key, looks
+from riskrank.shown.figures.key import OTHERS, Key, beside_key, looks
 from riskrank.shown.figures.marks import curve_mark, model_mark
-from riskrank.shown.figures.style import MARGIN, Plot, drawn, sheet
+from riskrank.shown.figures.style import Plot, drawn
 from riskrank.shown.figures.units import Unit
 from riskrank.shown.means import score_of
 from riskrank.studies.units import Units
@@ -41,19 +41,15 @@ def draw_profiles(
     """
     given = looks(len(names), order)
     key = Key.of(names, order, given)
-    width, height = 340.0, max(220.0, key.height)
-    left, below = 58.0, 42.0
     better = "above" if units.sign > 0 else "below"
-    page = sheet(
-        f"Share of the scores above each level, {score_of(metric)}",
+    page, axes, legend = beside_key(
+        key,
+        f"Share of the scores {better} each level, {score_of(metric)}",
         f"Height over τ: share of scores {better} τ, each task with its weight. A curve above another "
         f"everywhere dominates it in the first order. Band: {percent(confidence)}, at one τ at a time, on "
         "these tasks.",
-        width=left + width + 16 + key.width + MARGIN,
-        height=below + height,
         method=f"performance profiles of {metric}",
     )
-    axes = page.axes(left, below, width, height)
     tau = units.of(found.tau)
     unit = Unit.of(tau)
     x = unit.apply(tau)
@@ -68,21 +64,11 @@ def draw_profiles(
             axes.fill_between(
                 x, low, high, step="post", color=look.color, alpha=0.14, linewidth=0, gid=model_mark(model)
             )
-        axes.plot(
-            x,
-            share,
-            drawstyle=step,
-            color=look.color,
-            linestyle=look.dash,
-            linewidth=look.width,
-            zorder=look.layer,
-            gid=curve_mark(model),
-        )
+        axes.plot(x, share, drawstyle=step, **look.line, gid=curve_mark(model))
     axes.set_xlabel(unit.label(f"τ, {metric}"))
     axes.set_ylabel(f"share of scores {better} τ")
     axes.set_ylim(0, 1)
-    axes.grid(visible=True)
     if units.sign < 0:
         axes.invert_xaxis()
-    key.draw(page.canvas(), left + width + 16, below + height)
+    legend()
     return page.figure

@@ -11,10 +11,10 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
-from matplotlib.patches import Rectangle
 
 from riskrank.engine.types import Floats, Integers
 from riskrank.shown.figures.fonts import TEXT, text_width
+from riskrank.shown.figures.heat_map import cell_of
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.rows import Rows
 from riskrank.shown.figures.style import INK, ON_DARK, ON_PALE, SMALL, Plot, drawn, sheet
@@ -112,11 +112,7 @@ def _cells(axes: Axes, found: TaskMap, rows: Rows, cell: float) -> None:
     for i, t in np.ndindex(*shade.shape):
         mark = rows.marks[i]
         low, high = float(tops[i + 1]), float(tops[i])
-        # Without smoothed edges no seams show between the cells.
-        box = (t * cell, low)
-        axes.add_artist(
-            Rectangle(box, cell, high - low, color=colors[i, t], linewidth=0, antialiased=False, gid=mark)
-        )
+        cell_of(axes, t * cell, low, cell, high - low, colors[i, t], mark)
         if i >= named:
             continue
         said: dict[str, Any] = {"va": "center", "ha": "center", "color": ink[i, t], "gid": mark}
