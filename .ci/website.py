@@ -31,6 +31,7 @@ ORDER = (
             "budget": "Choose under a budget",
             "cross-validation": "Compare learners by cross-validation",
             "time-series": "Compare forecasts",
+            "year-of-runs": "Follow a year of runs",
             "ci": "Run in continuous integration",
             "suites": "Rank on a suite of tasks",
             "judge": "Correct a judge by a few labels",
