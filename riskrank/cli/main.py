@@ -20,9 +20,8 @@ from riskrank.version import __version__
 
 def answer(call: Call) -> None:
     """Answer a call: by the command's own file, or as all others are."""
-    from riskrank.cli import session, special_functions
+    from riskrank.cli import session
 
-    special_functions.stand_in()
     row = call.row
     own = import_module(f"riskrank.cli.commands.{row.name}").run if row.own else session.answer
     own(call)
