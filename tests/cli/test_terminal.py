@@ -192,8 +192,8 @@ def test_a_bar_on_a_terminal_only(run, table, quick, write):
 
 def test_per_metric_titles_name_the_metric(show, table):
     text = show(["rank"], table, "--per-metric", "--explain")
-    assert "Ranking by R-SSD@acc" in text
-    assert "Ranking by R-SSD@f1" in text
+    assert "Ranking of acc, R-SSD@acc" in text
+    assert "Ranking of f1, R-SSD@f1" in text
 
 
 def test_check_says_what_is_wrong_in_words(run, write):

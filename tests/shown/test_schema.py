@@ -58,12 +58,12 @@ def test_every_document_has_a_schema_that_is_one(name):
         sometimes = {
             "group",
             "task",
+            "tier",
             "e_value",
             "e_value_against",
-            "estimate_low",
-            "estimate_high",
             "chosen_p",
         }  # where there are some
+        sometimes |= {"estimate_low", "estimate_high"}
         sometimes |= {*ONLY_OF_SAMPLES, "population_share", "input", "output_new", "output_old"}
         assert set(row["properties"]) - set(row["required"]) <= sometimes
         assert all(row["properties"].values()), f"a type of {name} says nothing"

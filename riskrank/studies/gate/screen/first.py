@@ -29,7 +29,7 @@ from riskrank.studies.wording import blind_to, p_words
 
 # Claims a screen has room for, in words up to a length and where they take two lines; of more, those that did
 # not pass come first.
-_ROWS, _FEWER, _SHORT = 10, 5, 34
+_ROWS, _FEWER, _SHORT = 9, 5, 34
 _GRAVITY = {FAIL: 0, INCONCLUSIVE: 1, PASS: 2}
 
 
