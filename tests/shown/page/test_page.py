@@ -294,7 +294,7 @@ def test_a_page_of_one_study(make_scores):
     result = rank(read(make_scores(["a", "b", "c"])), resamples=40, jobs=1)
     found = Reader(result.to_html())
     assert found.open == []
-    assert len(found.all("figure")) == 5
+    assert len(found.all("figure")) == 6
     fragment = result._repr_html_()
     assert "<script" not in fragment
     assert fragment.count('role="img"') == 1
