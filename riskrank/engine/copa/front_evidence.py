@@ -3,8 +3,8 @@
 Means are compared by Student's t with the one sample more of gates that speaks against the claim, and, where
 nobody knows how bad a score can be, by Johnson's without it: among many samples that agree that one would be
 all the skewness there is. The larger p-value counts. Tail means are compared by counting resamples with that
-sample. The family of all ordered pairs asks for p-values that few resamples can show; t knows them (method
-§7).
+sample. Costs per success are compared by the t of their logarithms (method §18). The family of all ordered
+pairs asks for p-values that few resamples can show; t knows them (method §7).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.copa.objective_scores import ObjectiveScores
+from riskrank.engine.evidence.costs import p_cheaper
 from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value
 from riskrank.engine.types import Booleans, Floats
@@ -83,7 +84,10 @@ def _pairs(
         for other, second in enumerate(models):
             if at == other or away[first, second] <= -margin:
                 continue
-            if objective.level is None:
+            if objective.costs:
+                both, paired = (objective.costs[at], objective.costs[other]), objective.scores.paired
+                found = [p_cheaper(*both, more, paired=paired) for more in (margin, -margin)]
+            elif objective.level is None:
                 comparison = objective.comparison(at, other)
                 found = [_p_value(comparison, -margin)]
                 found += [_p_value(comparison, margin)] if margin else []

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
+from riskrank.engine.evidence.costs import Costs
 from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.replicates import statistics
 from riskrank.engine.gates.side import SideScores
@@ -34,6 +36,8 @@ class ObjectiveScores:
         compared stand for them: a large model's costs say nothing of two small ones.
     margin : float
         Up to what another model counts as as good.
+    successes : ClusteredScores or None
+        Of a cost per success; `scores` are then the costs, turned around.
     """
 
     values: Floats
@@ -43,6 +47,15 @@ class ObjectiveScores:
     level: float | None = None
     limits: tuple[float, float] | None = None
     margin: float = 0.0
+    successes: ClusteredScores | None = None
+
+    @cached_property
+    def costs(self) -> tuple[Costs, ...]:
+        """Costs and successes of each of those models; empty of other objectives."""
+        if self.scores is None or self.successes is None:
+            return ()
+        parts = zip(self.scores.values, self.successes.values, self.scores.clusters, strict=True)
+        return tuple(Costs.of(-own, successes, units) for own, successes, units in parts)
 
     @property
     def varies(self) -> Booleans:
@@ -63,6 +76,10 @@ class ObjectiveScores:
 
         Of whole tasks that are drawn there is no unit more, as in a gate.
         """
+        if self.costs:
+            one = self.costs[model]
+            ratio = _RatioSide(-one.costs, one.units, over=one.successes)
+            return ratio, ratio, ratio  # nothing is added where t decides
         # Alone no score is another model's: what is added is the worst and the best that this one may have.
         alone = replace(self.comparison(model, model), paired=False)
         return alone.new, alone.against().new, alone.in_favour().new
@@ -74,6 +91,17 @@ class ObjectiveScores:
         if self.level is None:
             return each
         return np.clip(np.rint(each * self.level), 2.0, each)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _RatioSide(SideScores):
+    """Costs that are divided by successes, not by their number."""
+
+    over: Floats
+
+    @property
+    def sizes(self) -> Floats:  # type: ignore[override]
+        return np.asarray(np.bincount(self.clusters, self.over), dtype=np.float64)
 
 
 def tail_value(side: SideScores, level: float) -> float:

@@ -53,7 +53,9 @@ class ObjectiveReplicates:
         """
         low, high = objective.values.copy(), objective.values.copy()
         count = len(self.plain)
-        if objective.scores is not None:
+        for model, costs in zip(objective.models.tolist(), objective.costs, strict=bool(objective.costs)):
+            high[model], low[model] = (-end for end in costs.interval(1 - level))
+        if objective.scores is not None and not objective.costs:
             shares = expanded_share((1 - level) / 2, objective.independent())
             for model, share in zip(objective.models.tolist(), shares.tolist(), strict=True):
                 beyond = int(share * (count + 1) + 1e-9) - 1

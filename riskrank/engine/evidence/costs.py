@@ -8,7 +8,7 @@ the mean of ψ = (c_A − θ_A s_A)/c̄_A − (c_B − θ_B s_B)/c̄_B does.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,6 +37,12 @@ class Costs:
     costs: Floats
     successes: Floats
     units: Integers
+
+    @classmethod
+    def of(cls, costs: Floats, successes: Floats, units: Integers) -> Costs:
+        """Costs in the order of their units."""
+        order = np.argsort(units, kind="stable")
+        return cls(costs[order], successes[order], units[order])
 
     @property
     def enough(self) -> bool:
@@ -87,6 +93,28 @@ class Costs:
 
 def _p(one: MeanDifference) -> float:
     return max(one.student_p_value(), one.johnson_p_value())
+
+
+def p_cheaper(new: Costs, old: Costs, more: float = 0.0, *, paired: bool = True) -> float:
+    """One-sided p-value of "a success costs less in new than in old, or at most so much more".
+
+    Of log(θ_old + m) − log θ_new, for m < 0 of log θ_old − log(θ_new − m), which vary as the means of ψ's
+    terms do, each times θ/(θ + m).
+
+    Parameters
+    ----------
+    new, old : Costs
+    more : float
+        m in units of costs; below 0 a success has to cost so much less.
+    paired : bool
+        Whether unit u is the same for both.
+    """
+    apart, sides = 0.0, []
+    for one, added, sign in ((old, max(more, 0.0), 1.0), (new, max(-more, 0.0), -1.0)):
+        apart += sign * np.log(one.per_success + added)
+        sides.append((one.influence() * one.per_success / (one.per_success + added), one.units))
+    found = mean_difference(*sides, paired=paired)
+    return replace(found, estimate=float(apart)).student_p_value()
 
 
 def relative_costs(pairs: Sequence[tuple[Costs, Costs]], boundary: Floats) -> Evidence:

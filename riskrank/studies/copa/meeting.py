@@ -59,6 +59,11 @@ def _p_values(
     shown[models] = violated[models] = 1.0
     if constraint.relation in ("==", "!="):
         return shown, violated  # that a mean is a number can be shown of no samples
+    for model, costs in zip(models.tolist(), objective.costs, strict=bool(objective.costs)):
+        sides = costs.p_below(constraint.bound), costs.p_above(constraint.bound)
+        shown[model], violated[model] = sides if constraint.relation in ("<", "<=") else sides[::-1]
+    if objective.costs:
+        return shown, violated
     # Where better values meet it, the unit that speaks against it is the bad one.
     good = (constraint.relation in ("<", "<=")) == column.lower
     against, in_favour = (low, high) if good else (high, low)

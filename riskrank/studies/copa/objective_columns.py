@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from riskrank.engine.copa.objective_scores import tail_value
+from riskrank.engine.evidence.costs import Costs
 from riskrank.engine.gates.side import SideScores
 from riskrank.engine.gates.side_tasks import SideTasks
 from riskrank.engine.sampling.cluster_means import cluster_means
@@ -22,6 +23,7 @@ from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.copa.objective_names import MEAN, TOTAL, ObjectiveName
+from riskrank.studies.costs import PER_SUCCESS, require_costs, require_successes
 from riskrank.studies.metric_means import is_share
 from riskrank.studies.targets import tasks_of
 
@@ -50,6 +52,8 @@ class ObjectiveColumn:
         Whether units hold several samples.
     times : float
         By what the scores of the file were multiplied.
+    successes : tuple of N ndarray, or None
+        Of a cost per success, beside the costs in `values`.
     """
 
     name: ObjectiveName
@@ -63,6 +67,7 @@ class ObjectiveColumn:
     paired: bool
     clustered: bool
     times: float = 1.0
+    successes: tuple[Floats, ...] | None = None
 
     @property
     def lower(self) -> bool:
@@ -73,7 +78,7 @@ class ObjectiveColumn:
     def share(self) -> bool:
         """Whether a mean is a share."""
         raw = [self.raw(values) for values in self.values]
-        return self.name.statistic != TOTAL and is_share(self.spec, raw)
+        return self.name.statistic not in (TOTAL, PER_SUCCESS) and is_share(self.spec, raw)
 
     @cached_property
     def fixed(self) -> bool:
@@ -83,14 +88,15 @@ class ObjectiveColumn:
         """
         pairs = zip(self.values, self.beside, strict=True)
         known = all(values.size == 0 or (beside and np.ptp(values) == 0) for values, beside in pairs)
-        return known and not self.share
+        return known and not self.share and self.successes is None
 
     def of(self, models: Sequence[int]) -> ObjectiveColumn:
         """The same of some models."""
         tasks = self.tasks
         if tasks is not None:
             tasks = replace(tasks, of_row=tuple(tasks.of_row[i] for i in models))
-        names = ("values", "clusters", "samples", "keys", "beside")
+        names: tuple[str, ...] = ("values", "clusters", "samples", "keys", "beside")
+        names += () if self.successes is None else ("successes",)
         chosen: dict[str, Any] = {name: tuple(getattr(self, name)[i] for i in models) for name in names}
         return replace(self, **chosen, tasks=tasks)
 
@@ -103,6 +109,15 @@ class ObjectiveColumn:
             paired=self.paired,
             tasks=self.tasks,
         )
+
+    def succeeded(self) -> ClusteredScores | None:
+        """Successes as the engine resamples them, of a cost per success."""
+        return None if self.successes is None else replace(self, values=self.successes).scores()
+
+    def costs(self) -> list[Costs]:
+        """Costs and successes by model; none of other objectives."""
+        parts = zip(self.values, self.successes or (), self.clusters, strict=self.successes is not None)
+        return [Costs.of(-c, s, np.unique(units, return_inverse=True)[1]) for c, s, units in parts]
 
     def raw(self, oriented: Floats) -> Floats:
         """Values in the units of the file."""
@@ -118,7 +133,12 @@ class ObjectiveColumn:
 
     def errors(self) -> Floats:
         """Standard errors of the values by model, in the units of the file; what is not known is NaN."""
-        found = []
+        found = [
+            float(cluster_means(one.per_success * one.influence()[:, None], one.units).error[0])
+            for one in self.costs()
+        ]
+        if self.successes is not None:
+            return np.array(found)
         for model, (values, cluster) in enumerate(zip(self.values, self.clusters, strict=True)):
             if self.name.level is not None:
                 worst = np.sort(values)[: max(round(self.name.level * values.size), 1)]
@@ -162,6 +182,9 @@ def _column(
     table: ScoreTable, name: ObjectiveName, tasks: TaskDesign | None, keys: tuple[Integers, ...]
 ) -> ObjectiveColumn:
     known: list[Booleans] = [~np.isnan(column) for column in table.column(name.metric)]
+    if name.success is not None:
+        also = table.column(name.success)
+        known = [own & ~np.isnan(column) for own, column in zip(known, also, strict=True)]
 
     def kept_rows(parts: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(part[kept] for part, kept in zip(parts, known, strict=True))
@@ -189,6 +212,8 @@ def _column(
         paired=table.paired,
         clustered=table.cluster_names is not None,
     )
+    if name.success is not None:
+        return _divided(found, table, kept_rows(table.column(name.success)))
     return _total(found, table) if name.statistic == TOTAL else found
 
 
@@ -227,7 +252,20 @@ def _total(column: ObjectiveColumn, table: ScoreTable) -> ObjectiveColumn:
     return replace(column, values=tuple(values * count for values in column.values), tasks=tasks, times=count)
 
 
-def oriented_values(column: ObjectiveColumn, means: Floats) -> Floats:
+def _divided(column: ObjectiveColumn, table: ScoreTable, successes: tuple[Floats, ...]) -> ObjectiveColumn:
+    assert column.name.success is not None
+    spec = table.metrics[column.name.success]
+    require_costs(
+        ("objective", column.name.name),
+        (column.lower and column.spec.transform == "none", column.values),
+        (spec.direction == "lower" or spec.transform != "none", successes),
+        alike=column.tasks is None and table.folds is None,
+        paired=True,
+    )
+    return replace(column, successes=successes)
+
+
+def oriented_values(column: ObjectiveColumn, means: Floats, models: Sequence[str]) -> Floats:
     """Value of every model, larger is better; NaN where it is missing.
 
     Parameters
@@ -235,15 +273,25 @@ def oriented_values(column: ObjectiveColumn, means: Floats) -> Floats:
     column : ObjectiveColumn
     means : ndarray, shape (N,)
         Of its metric; NaN where a score is missing.
+    models : sequence of N str
+
+    Raises
+    ------
+    InputError
+        If a model that lacks no score has too few successes.
     """
     if column.name.statistic == TOTAL:
         sums = np.array([float(np.sum(values)) / max(values.size, 1) for values in column.values])
         return np.where(np.isnan(means), np.nan, sums)
-    if column.name.level is None:
-        return means
     there = np.flatnonzero(~np.isnan(means)).tolist()
     found = np.full(means.shape, np.nan)
-    if len(there) > 1:
+    if column.successes is not None:
+        for model, costs in zip(there, column.of(there).costs(), strict=True):
+            require_successes(costs, models[model], column.name.name)
+            found[model] = -costs.per_success
+    elif column.name.level is None:
+        return means
+    elif len(there) > 1:
         scores = column.of(there).scores()
         for at, model in enumerate(there):
             side = SideScores(scores.values[at], scores.clusters[at], SideTasks.of(scores, at))

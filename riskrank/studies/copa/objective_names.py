@@ -1,4 +1,4 @@
-"""What ``copa`` compares models by: the mean of a metric, its total, or the mean of its worst scores."""
+"""What ``copa`` compares models by: means, totals, means of the worst scores, costs per success."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.studies.costs import PER_SUCCESS, cost_and_success
 
 MEAN, TOTAL, TAIL = "mean", "total", "tvar"
 _TAILS = (TAIL, "cvar")
@@ -19,17 +20,25 @@ class ObjectiveName:
     Attributes
     ----------
     metric : int
-    statistic : {"mean", "total", "tvar"}
+    statistic : {"mean", "total", "tvar", "cost-per-success"}
     level : float or None
         Share of the worst scores, of ``tvar``.
     name : str
         The metric's where the objective is its mean, else ``latency:tvar@0.05``.
+    success : int or None
+        The metric that counts successes, of a cost per success.
     """
 
     metric: int
     statistic: str
     level: float | None
     name: str
+    success: int | None = None
+
+    @property
+    def needs(self) -> list[int]:
+        """Metrics without which a model has no value."""
+        return [self.metric] if self.success is None else [self.metric, self.success]
 
 
 def objective_names(asked: Sequence[str], metrics: Sequence[str]) -> list[ObjectiveName]:
@@ -49,6 +58,9 @@ def objective_names(asked: Sequence[str], metrics: Sequence[str]) -> list[Object
 
 
 def _objective(text: str, metrics: Sequence[str]) -> ObjectiveName:
+    if text not in metrics and (both := cost_and_success("objective", text, metrics)):
+        cost, success = map(list(metrics).index, both)
+        return ObjectiveName(cost, PER_SUCCESS, None, text, success)
     name, separator, statistic = text.rpartition(":")
     if text in metrics or not separator:
         name, statistic = text, MEAN

@@ -171,7 +171,8 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
     asked = objective_names(settings.objective, [spec.name for spec in table.metrics])
     names, at = tuple(one.name for one in asked), [one.metric for one in asked]
     columns: list[ObjectiveColumn] = []
-    oriented, values = averages.oriented[:, at], averages.raw[:, at]
+    oriented = np.stack([averages.oriented[:, one.needs].min(axis=1) for one in asked], axis=1)
+    values = averages.raw[:, at]
     if len(table.samples) > 1:
         columns = [
             one.of(kept.tolist()) for one in objective_columns(table, asked, random=draws_tasks(settings))
@@ -181,7 +182,7 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
     oriented, values = oriented[kept], values[kept]
     for k, column in enumerate(columns):
         if column.name.name != column.spec.name:
-            oriented[:, k] = oriented_values(column, oriented[:, k])
+            oriented[:, k] = oriented_values(column, oriented[:, k], models)
             values[:, k] = column.raw(oriented[:, k])
     upward = averages.larger_is_better[at]
     constraints = tuple(

@@ -58,7 +58,7 @@ class ObjectiveSettings(Settings):
     objective: tuple[str, ...] = ask(
         (),
         "An objective that is not the mean of its metric: NAME:tvar@0.05 (or cvar@0.05: the mean of the "
-        "worst 5 %), NAME:total; NAME:mean keeps the mean beside it.",
+        "worst 5 %), NAME:total, cost-per-success:COST/SUCCESS; NAME:mean keeps the mean beside it.",
         metavar="NAME:STATISTIC",
     )
     require: tuple[str, ...] = ask(

@@ -56,8 +56,9 @@ def objective_scores(found: Objectives, margins: dict[str, float]) -> tuple[list
                     np.searchsorted(keys[model], np.unique(column.keys[model])) for model in there.tolist()
                 ),
                 level=column.name.level,
-                limits=_limits(own, margin),
+                limits=_limits(own, margin) if own.successes is None else None,
                 margin=margin,
+                successes=own.succeeded(),
             )
         )
     return objectives, [own.size for own in keys]

@@ -8,13 +8,14 @@ from riskrank.asked.suites import RANK
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.gate.claim import BETTER, NOT_WORSE, GateClaim
 from riskrank.studies.gate.columns import ScoreColumn, score_columns, task_columns
 from riskrank.studies.gate.costs import per_success
 from riskrank.studies.gate.margins import margins
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.passing import passing, refuse_merged
-from riskrank.studies.gate.statistics import MEAN, PER_SUCCESS, TASK, Statistic, statistics
+from riskrank.studies.gate.statistics import MEAN, TASK, Statistic, statistics
 from riskrank.studies.gate.tiers import in_tiers
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.task_scale import on_task_scale, scale_of

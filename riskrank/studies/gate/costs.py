@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from riskrank.engine.evidence.costs import FEWEST_SUCCESSES, Costs, relative_costs
+from riskrank.engine.evidence.costs import Costs, relative_costs
 from riskrank.engine.evidence.evidence import Evidence
-from riskrank.errors import InputError, UsageError, option
+from riskrank.studies.costs import require_costs, require_successes
 from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.columns import ScoreColumn
 from riskrank.studies.gate.statistics import Statistic
@@ -31,25 +31,13 @@ def per_success(
 
 def _together(costs: ScoreColumn, successes: ScoreColumn, statistic: Statistic) -> ScoreColumn:
     """A column of both, of all samples or of a group."""
-    asked = option("on", f"{statistic.name}:{statistic.label}")
-    problem: tuple[str, str] | None = None
-    if successes.scores.strata is not None or successes.means is not None or successes.in_order is not None:
-        problem = "samples that are drawn one by one", "tasks that weigh, folds, or rows in order"
-    elif not successes.scores.paired:
-        problem = "models with the same samples", option("unpaired", True)
-    elif costs.units.sign > 0 or any(float(one.max()) > 0 for one in costs.scores.values):
-        problem = f"costs of which less is better, not below 0, in {costs.name}", "scores that are none"
-    elif successes.units.sign < 0 or any(
-        float(one.min()) < 0 or float(one.max()) > 1 for one in successes.scores.values
-    ):
-        problem = f"successes from 0 to 1, of which more is better, in {successes.name}", "other scores"
-    if problem is not None:
-        raise UsageError(
-            f"{asked} needs {problem[0]}",
-            found=problem[1],
-            hint=f"name the cost first, {option('on', 'cost-per-success:COST/SUCCESS')}, and say "
-            f"{option('lower', 'COST')}; {option('task', 'none')} pools tasks",
-        )
+    require_costs(
+        ("on", f"{statistic.name}:{statistic.label}"),
+        (costs.units.sign < 0, costs.scores.values),
+        (successes.units.sign < 0, successes.scores.values),
+        alike=successes.scores.strata is None and successes.means is None and successes.in_order is None,
+        paired=successes.scores.paired,
+    )
     return replace(
         successes,
         name=statistic.label,
@@ -76,14 +64,7 @@ def evidence_of_costs(claims: Sequence[GateClaim], models: Sequence[str]) -> Evi
 def _costs(claim: GateClaim, model: int, models: Sequence[str]) -> Costs:
     column = claim.column
     assert column.costs is not None
-    order = np.argsort(column.scores.clusters[model], kind="stable")
-    values = (-column.costs.values[model][order], column.scores.values[model][order])
-    found = Costs(*values, column.scores.clusters[model][order])
-    if not found.enough:
-        raise InputError(
-            f"{models[model]} has fewer than {FEWEST_SUCCESSES} successes on {column.name}, too few to say "
-            "what one costs",
-            found=f"{found.successes.sum():g} in {found.successes.size:,} scores",
-            hint="score more samples, or claim something of the costs and of the successes by themselves",
-        )
+    scores = column.scores
+    found = Costs.of(-column.costs.values[model], scores.values[model], scores.clusters[model])
+    require_successes(found, models[model], column.name)
     return found

@@ -10,8 +10,9 @@ from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.gate.statistics import PER_SUCCESS, Statistic
+from riskrank.studies.gate.statistics import Statistic
 
 Ends = tuple[float, float]
 

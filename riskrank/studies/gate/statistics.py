@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 from riskrank.asked.suites import RANDOM
 from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.studies.costs import PER_SUCCESS, cost_and_success
 
 MEAN, TAIL = "mean", "tvar"
 MACRO, TASK = "macro", "task"
-# Of two metrics: costs in all over successes in all.
-PER_SUCCESS = "cost-per-success"
 # The chance that all of k runs of a sample pass, and that one of them does.
 ALL_OF, ONE_OF = "pass^", "pass@"
 # Two names of one statistic: Tail Value at Risk and Conditional Value at Risk.
@@ -104,8 +103,8 @@ def statistics(
 
 def _statistic(text: str, metrics: Sequence[str]) -> Statistic:
     head, separator, metric = text.partition(":")
-    if head == PER_SUCCESS:
-        return Statistic(PER_SUCCESS, _cost_and_success(text, metric, metrics))
+    if both := cost_and_success("on", text, metrics):
+        return Statistic(PER_SUCCESS, both)
     if separator and _is_statistic(head):
         if metric not in metrics:
             raise _unknown(text, metric, metrics)
@@ -115,19 +114,6 @@ def _statistic(text: str, metrics: Sequence[str]) -> Statistic:
     if text not in metrics:
         raise _unknown(text, text, metrics)
     return Statistic(MEAN, (text,))
-
-
-def _cost_and_success(text: str, names: str, metrics: Sequence[str]) -> tuple[str, str]:
-    """The two metrics of a cost per success, whose names may hold a slash."""
-    for at, sign in enumerate(names):
-        both = names[:at], names[at + 1 :]
-        if sign == "/" and all(name in metrics for name in both):
-            return both
-    raise UsageError(
-        f"{option('on', text)} names no cost and no success among the metrics",
-        found=f"the metrics are {listing(metrics)}",
-        hint=f"write {option('on', f'{PER_SUCCESS}:COST/SUCCESS')} with two of these",
-    )
 
 
 def _is_statistic(text: str) -> bool:

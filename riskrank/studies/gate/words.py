@@ -7,8 +7,9 @@ from functools import partial
 
 from riskrank.asked.tiers import ADVISORY
 from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, claims_among, counts, overall
-from riskrank.studies.gate.statistics import FAILED, MEAN, PER_SUCCESS
+from riskrank.studies.gate.statistics import FAILED, MEAN
 from riskrank.studies.rounding import decimals_of, rounded, rounded_up, told_apart, typeset
 from riskrank.studies.wording import names, p_words, percent
 

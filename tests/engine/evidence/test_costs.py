@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from riskrank.engine.evidence.costs import Costs, relative_costs
+from riskrank.engine.evidence.costs import Costs, p_cheaper, relative_costs
 from riskrank.engine.evidence.johnson import mean_difference
 
 RNG = np.random.default_rng(4)
@@ -71,3 +71,21 @@ def test_the_currency_does_not_matter():
     dear = Costs(100 * other.costs, SUCCESSES, UNITS)
     ends = [relative_costs([pair], np.zeros(1)).ends(0.05) for pair in ((one, other), (cents, dear))]
     assert np.ravel(ends[0]) == pytest.approx(np.ravel(ends[1]))
+
+
+@pytest.mark.parametrize("more", [0.0, 0.3, -0.2])
+def test_cheaper_by_the_delta_method(more):
+    old = Costs(RNG.lognormal(0.3, 0.7, N), (RNG.random(N) < 0.5).astype(float), UNITS)
+    new = Costs(COSTS, SUCCESSES, UNITS)
+
+    def apart(weights):
+        thetas = [weights @ one.costs / (weights @ one.successes) for one in (old, new)]
+        return np.log(thetas[0] + max(more, 0)) - np.log(thetas[1] + max(-more, 0))
+
+    jackknife = np.array([apart(1.0 - (at == UNITS)) for at in UNITS])
+    error = np.sqrt((N - 1) / N * ((jackknife - jackknife.mean()) ** 2).sum())
+    assert p_cheaper(new, old, more) == pytest.approx(
+        stats.t.sf(apart(np.ones(N)) / error, N - 1), rel=0.1, abs=1e-6
+    )
+    if more == 0:
+        assert p_cheaper(new, old) == pytest.approx(relative_costs([(new, old)], np.zeros(1)).p_above[0])

@@ -10,6 +10,7 @@ import numpy as np
 from riskrank.shown import numbers
 from riskrank.shown.view import Cell, Column
 from riskrank.studies.copa.objectives import ObjectiveTable
+from riskrank.studies.costs import PER_SUCCESS
 
 # What a person reads at a glance, where nobody says how many models to show.
 _MOST_CELLS = 160
@@ -26,7 +27,10 @@ def usual_rows(table: ObjectiveTable) -> int:
 def objective_columns(table: ObjectiveTable) -> list[Column]:
     """Heads of the objectives, with an arrow towards the better values; what they are beside means below."""
     arrows = ("↑" if larger else "↓" for larger in table.larger_is_better)
-    names = [_STATISTIC.sub(r"\n\1", name) for name in table.population.metrics]
+    names = [
+        _STATISTIC.sub(r"\n\1", name).replace(f"{PER_SUCCESS}:", f"{PER_SUCCESS}\n")
+        for name in table.population.metrics
+    ]
     return [Column(f"{name} {arrow}") for name, arrow in zip(names, arrows, strict=True)]
 
 
