@@ -38,6 +38,14 @@ class Outcome:
 
         return json.loads(self.stdout, parse_constant=refuse)
 
+    @property
+    def results(self) -> list[dict]:
+        return self.document["results"]
+
+    @property
+    def meta(self) -> dict:
+        return self.document["meta"]
+
 
 class _Stream(io.TextIOWrapper):
     def __init__(self, encoding: str, tty: bool) -> None:
@@ -85,6 +93,16 @@ def refused(run, tmp_path):
         return tuple(lines)
 
     return run_refused
+
+
+@pytest.fixture
+def no_reading(monkeypatch):
+    """Fail if a command reads scores."""
+
+    def read(*args, **options):
+        raise AssertionError("scores were read")
+
+    monkeypatch.setattr("riskrank.scores.table.score_table.read_scores", read)
 
 
 @pytest.fixture

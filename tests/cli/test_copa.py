@@ -1,63 +1,31 @@
-"""``riskrank copa`` from the command line to its output, against loops, closed forms and invariances.
-
-The runner is this module's own: a command in this process, with streams of its own.
-"""
+"""``riskrank copa`` from the command line to its output, against loops, closed forms and invariances."""
 
 import csv
 import io
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 
-from riskrank.cli.environment import Environment
-from riskrank.cli.main import app
 from riskrank.engine.copa.comparison import BASELINES
+from tests.cli.conftest import run_command
 
 LEADERBOARD = Path(__file__).parents[2] / "sample_data" / "llm_leaderboard.csv"
 LLMS = (str(LEADERBOARD), "--wide", "--metrics-file", str(LEADERBOARD.with_suffix(".toml")))
-COMMAND = typer.main.get_command(app)
 OBJECTIVES = ("ifeval", "bbh", "math", "gpqa", "musr", "mmlu_pro", "co2")
 
 
-@dataclass
-class Outcome:
-    status: int
-    stdout: str
-    stderr: str
-
-    @property
-    def document(self):
-        assert self.status == 0, self.stderr
-        return json.loads(self.stdout)
-
-    @property
-    def results(self):
-        return self.document["results"]
-
-    @property
-    def meta(self):
-        return self.document["meta"]
-
-
-def copa(*arguments, stdin=b""):
-    stdout, stderr = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    environment = Environment(stdin=io.BytesIO(stdin), stdout=stdout, stderr=stderr, variables={})
-    status = COMMAND.main(["copa", *map(str, arguments)], standalone_mode=False, obj=environment)
-    texts = []
-    for stream in (stdout, stderr):
-        stream.flush()
-        texts.append(stream.buffer.getvalue().decode("utf-8"))
-    return Outcome(status, *texts)
+def copa(*arguments, **streams):
+    return run_command("copa", *arguments, **streams)
 
 
 def as_json(*arguments):
-    return copa(*arguments, "--format", "json")
+    found = copa(*arguments, "--format", "json")
+    assert found.status == 0, found.stderr
+    return found
 
 
 def write_wide(path, names, metrics, values):
@@ -296,11 +264,10 @@ def gaps(tmp_path):
     return tmp_path / "gaps.csv", "--wide", "--higher", "acc", "--lower", "co2"
 
 
-def test_missing_scores_are_refused_with_count_and_place(gaps):
-    found = copa(*gaps)
-    assert found.status == 2
-    assert "no score for model 'b', metric 'acc'" in found.stderr
-    assert "2 of 8 scores missing, of 2 of 4 models: b/acc, d/co2" in found.stderr
+def test_missing_scores_are_refused_with_count_and_place(refused, gaps):
+    what, found, _ = refused("copa", *gaps)
+    assert "no score for model 'b', metric 'acc'" in what
+    assert "2 of 8 scores missing, of 2 of 4 models: b/acc, d/co2" in found
 
 
 def test_worst_gives_rank_one(gaps):
@@ -486,29 +453,22 @@ def test_one_objective_is_ranked_by_itself():
         (("--missing", "skip"), "cannot be called like this", "--help"),
     ],
 )
-def test_bad_options_are_three_lines(arguments, what, hint):
-    found = copa(*LLMS, *arguments)
-    assert found.status == 2
-    assert found.stdout == ""
-    lines = found.stderr.splitlines()
-    assert [line.partition(":")[0] for line in lines] == ["error", "found", "hint"]
+def test_bad_options_are_three_lines(refused, arguments, what, hint):
+    lines = refused("copa", *LLMS, *arguments)
     assert what in lines[0]
     assert hint in lines[2]
 
 
-def test_undeclared_directions_are_refused_by_name():
-    found = copa(LEADERBOARD, "--wide", "--higher", "bbh,math,gpqa,musr,mmlu_pro")
-    assert found.status == 2
-    lines = found.stderr.splitlines()
-    assert len(lines) == 3  # and no warning about the direction taken for granted
+def test_undeclared_directions_are_refused_by_name(refused):
+    # The error comes first: no warning about a direction taken for granted.
+    lines = refused("copa", LEADERBOARD, "--wide", "--higher", "bbh,math,gpqa,musr,mmlu_pro")
     assert "co2, ifeval have none" in lines[0]
     assert "--lower co2 or --higher co2" in lines[2]
 
 
-def test_infeasible_constraints_say_how_far_the_nearest_model_is():
-    found = copa(*LLMS, "--require", "co2 <= 0.07", "--require", "ifeval >= 10")
-    assert found.status == 2
-    assert "postbot/gpt2-medium-emailgen, has co2 = 0.078186, off by 0.008186" in found.stderr
+def test_infeasible_constraints_say_how_far_the_nearest_model_is(refused):
+    lines = refused("copa", *LLMS, "--require", "co2 <= 0.07", "--require", "ifeval >= 10")
+    assert "postbot/gpt2-medium-emailgen, has co2 = 0.078186, off by 0.008186" in "".join(lines)
 
 
 @pytest.mark.slow

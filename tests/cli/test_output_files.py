@@ -6,16 +6,6 @@ import stat
 import pytest
 
 
-@pytest.fixture
-def no_reading(monkeypatch):
-    """Fail if a command reads scores."""
-
-    def read(*args, **options):
-        raise AssertionError("scores were read")
-
-    monkeypatch.setattr("riskrank.scores.table.score_table.read_scores", read)
-
-
 def refusal(outcome) -> list[str]:
     assert (outcome.status, outcome.stdout) == (2, "")
     lines = outcome.stderr.splitlines()

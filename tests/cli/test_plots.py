@@ -9,16 +9,6 @@ from riskrank.shown.figures import catalogue
 FAST = ("--resamples", "50", "--jobs", "1")
 
 
-@pytest.fixture
-def no_reading(monkeypatch):
-    """Fail if a command reads scores."""
-
-    def read(*args, **options):
-        raise AssertionError("scores were read")
-
-    monkeypatch.setattr("riskrank.scores.table.score_table.read_scores", read)
-
-
 def test_main_and_named_pictures(run, table, tmp_path):
     wanted = [
         tmp_path / "main.svg",
@@ -80,21 +70,14 @@ def test_without_matplotlib(refused, table, no_reading, monkeypatch):
     assert importlib.util.find_spec("matplotlib")
 
 
-def test_all_files_or_none(run, table, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("full", "more"), [("os.fsync", ("-o", "a.json")), ("riskrank.shown.files._send", ())]
+)
+def test_all_files_and_standard_output_or_none(run, table, tmp_path, monkeypatch, full, more):
     def broken(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("os.fsync", broken)
-    outcome = run("dominance", table, *FAST, "--plot", tmp_path / "a.svg", "-o", tmp_path / "a.json")
-    assert outcome.status == 2
-    assert [entry.name for entry in tmp_path.iterdir()] == ["scores.csv"]
-
-
-def test_a_full_stdout_leaves_no_picture(run, table, tmp_path, monkeypatch):
-    def broken(*args):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("riskrank.shown.files._send", broken)
-    outcome = run("dominance", table, *FAST, "--plot", tmp_path / "a.svg")
-    assert outcome.status == 2
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(full, broken)
+    assert run("dominance", table, *FAST, "--plot", "a.svg", *more).status == 2
     assert [entry.name for entry in tmp_path.iterdir()] == ["scores.csv"]

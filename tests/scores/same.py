@@ -7,4 +7,5 @@ def assert_same(one, other):
     assert one.metrics == other.metrics
     assert one.has_draws == other.has_draws
     for mine, theirs in zip(one.values + one.clusters, other.values + other.clusters, strict=True):
+        assert mine.shape == theirs.shape
         assert mine.tobytes() == theirs.tobytes()

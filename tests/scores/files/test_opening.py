@@ -12,17 +12,7 @@ from hypothesis import strategies as st
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.scores.table.score_table import read_scores
-
-
-def assert_identical(one, other):
-    assert one.models == other.models
-    assert one.samples == other.samples
-    assert one.metrics == other.metrics
-    assert one.has_draws == other.has_draws
-    for mine, theirs in zip(one.values + one.clusters, other.values + other.clusters, strict=True):
-        assert mine.shape == theirs.shape
-        assert mine.tobytes() == theirs.tobytes()
-
+from tests.scores.same import assert_same
 
 FORMATS = ["csv", "csv.gz", "csv.zst", "tsv", "tsv.gz", "tsv.zst", "parquet", "parquet.gz", "jsonl"]
 FORMATS += ["jsonl.gz", "jsonl.zst"]
@@ -33,7 +23,7 @@ def test_every_format_gives_the_same_table(write, long_frame, suffix):
     expected = read_scores([write("reference.csv", long_frame)])
     path = write(f"t.{suffix}", long_frame.sample(fraction=1.0, shuffle=True, seed=3))
     table = read_scores([path])
-    assert_identical(table, expected)
+    assert_same(table, expected)
     assert table.rows == table.inputs[0].rows == 24
     assert table.inputs[0].path == path
     assert table.inputs[0].sha256 == hashlib.sha256(Path(path).read_bytes()).hexdigest()
@@ -64,7 +54,7 @@ def test_wide_equals_long(write, long_frame):
     wide = wide.with_columns(note=pl.lit("free text"))
     expected = read_scores([write("long.csv", long_frame)])
     for suffix in ("csv", "parquet", "jsonl"):
-        assert_identical(read_scores([write(f"w.{suffix}", wide)], ReadOptions(wide=True)), expected)
+        assert_same(read_scores([write(f"w.{suffix}", wide)], ReadOptions(wide=True)), expected)
 
 
 def test_several_files_and_globs_are_one_table(write, long_frame, tmp_path):
@@ -72,10 +62,10 @@ def test_several_files_and_globs_are_one_table(write, long_frame, tmp_path):
     first = write("part1.csv", long_frame.filter(pl.col("model") == "B"))
     second = write("part2.parquet", long_frame.filter(pl.col("model") != "B"))
     table = read_scores([first, second])
-    assert_identical(table, expected)
+    assert_same(table, expected)
     assert [(file.path, file.rows) for file in table.inputs] == [(first, 8), (second, 16)]
     table = read_scores([str(tmp_path / "part*")])
-    assert_identical(table, expected)
+    assert_same(table, expected)
     assert [file.path for file in table.inputs] == [first, second]
 
 
@@ -90,7 +80,7 @@ def test_standard_input(write, long_frame, suffix):
     path = Path(write(f"t.{suffix}", long_frame))
     options = ReadOptions(input_format=suffix.split(".")[0])
     table = read_scores(["-"], options, stdin=io.BytesIO(path.read_bytes()))
-    assert_identical(table, read_scores([str(path)]))
+    assert_same(table, read_scores([str(path)]))
     assert table.inputs[0].path == "-"
 
 
@@ -129,7 +119,7 @@ def test_identifiers_keep_their_text(write):
     ]
     for table in tables:
         assert table.samples == ("10", "9")
-        assert_identical(table, tables[0])
+        assert_same(table, tables[0])
     zeros = read_scores(
         [write("z.csv", "model,sample,metric,score\nA,007,m,1\nA,7,m,2\nB,007,m,3\nB,7,m,4\n")]
     )
@@ -224,7 +214,7 @@ def test_invariance_under_row_order_and_format(pair, repeats):
             options = ReadOptions(input_format=kind, repeats=repeats, allow_constant=True)
             tables.append(read_scores(["-"], options, stdin=buffer))
     for table in tables[1:]:
-        assert_identical(table, tables[0])
+        assert_same(table, tables[0])
 
 
 @settings(max_examples=50)

@@ -62,6 +62,12 @@ def columns():
     return scores()
 
 
+@pytest.fixture
+def few(columns):
+    """Accuracy and cost alone."""
+    return {name: list(values) for name, values in columns.items() if name != "price"}
+
+
 @pytest.fixture(scope="module")
 def document(columns):
     return study({name: values for name, values in columns.items() if name != "price"}, resamples=500)
@@ -113,8 +119,7 @@ def test_costs_below_one_are_no_shares_cents_tell_what_dollars_tell(columns):
         )
 
 
-def test_the_same_seed_gives_the_same_document_and_another_other_shares(columns):
-    few = {name: values for name, values in columns.items() if name != "price"}
+def test_the_same_seed_gives_the_same_document_and_another_other_shares(few):
     one, same, other = (study(few, resamples=100, seed=seed).rows for seed in (1, 1, 2))
     assert one == same
     assert [row.low for row in one] != [row.low for row in other]
@@ -130,9 +135,9 @@ def test_prices_are_compared_as_they_are(columns):
     assert of_model(study(turned, resamples=100))["worse"].front == "on"
 
 
-def test_a_price_of_one_for_everybody_leaves_nothing_open(columns):
+def test_a_price_of_one_for_everybody_leaves_nothing_open(columns, few):
     alike = of_model(study(dict(columns, price=[1.0] * 480), resamples=100))
-    without = of_model(study({name: own for name, own in columns.items() if name != "price"}, resamples=100))
+    without = of_model(study(few, resamples=100))
     assert alike["worse"].front == "off"
     assert [row.off_p_adjusted for row in alike.values()] == [row.off_p_adjusted for row in without.values()]
 
@@ -180,8 +185,7 @@ def test_cvar_is_tvar(columns):
     )
 
 
-def test_constraints_are_shown_refuted_or_open(columns):
-    few = {name: values for name, values in columns.items() if name != "price"}
+def test_constraints_are_shown_refuted_or_open(columns, few):
     mid = float(np.mean(np.array(columns["cost"]).reshape(4, -1)[1]))
     rows = of_model(study(few, require=[f"cost <= {mid + 0.001}"], resamples=2000))
     answers = {name: next(iter(row.meets.values())) for name, row in rows.items()}
@@ -208,9 +212,8 @@ def test_what_was_not_seen_speaks_against_an_answer_whichever_way_a_constraint_g
     assert next(iter(rows["b"].meets.values())) == "open"
 
 
-def test_no_p_value_of_the_front_stands_beside_what_a_constraint_decides(columns):
+def test_no_p_value_of_the_front_stands_beside_what_a_constraint_decides(columns, few):
     """A model off by a constraint alone showed the p-value of being on, and an open one a significant one."""
-    few = {name: values for name, values in columns.items() if name != "price"}
     mid = float(np.mean(np.array(columns["cost"]).reshape(4, -1)[1]))
     document = study(few, require=[f"cost <= {mid + 0.001}"], resamples=2000)
     shown = evidence(document)
@@ -227,8 +230,7 @@ def evidence(document):
     return {name: (p, because) for name, _, p, because in found.rows}
 
 
-def test_answers_are_two_sided_and_of_one_family(columns):
-    few = {name: values for name, values in columns.items() if name != "price"}
+def test_answers_are_two_sided_and_of_one_family(columns, few):
     found = objectives(table_of(few), CopaSettings(require="cost <= 3"))
     scores, units = objective_scores(found, {})
     drawn = replicates(scores, units, together=True, resamples=1000, seed=0)
@@ -247,8 +249,7 @@ def test_answers_are_two_sided_and_of_one_family(columns):
     assert set(meets.values()) == {(Side.SHOWN,)}
 
 
-def test_clusters_count_as_their_number(columns):
-    few = {name: values for name, values in columns.items() if name != "price"}
+def test_clusters_count_as_their_number(few):
     doc = [int(name[1:]) // 10 for name in few["sample"]]
     document = study(dict(few, doc=doc), {"cluster": "doc"}, resamples=200)
     assert document.doubt.samples == "12 clusters of samples"
@@ -256,8 +257,7 @@ def test_clusters_count_as_their_number(columns):
     assert of_model(document)["big"].on_p_adjusted > alone["big"].on_p_adjusted
 
 
-def test_unpaired_models_are_compared_without_their_common_difficulty(columns):
-    few = {name: values for name, values in columns.items() if name != "price"}
+def test_unpaired_models_are_compared_without_their_common_difficulty(few):
     names = [f"{model}{sample}" for model, sample in zip(few["model"], few["sample"], strict=True)]
     apart = of_model(study(dict(few, sample=names), {"unpaired": True}, resamples=200))
     assert apart["worse"].front == "off"
@@ -265,8 +265,7 @@ def test_unpaired_models_are_compared_without_their_common_difficulty(columns):
 
 
 @pytest.mark.parametrize("missing", ["drop", "worst"])
-def test_an_objective_nobody_measured_for_a_model(columns, missing):
-    few = {name: list(values) for name, values in columns.items() if name != "price"}
+def test_an_objective_nobody_measured_for_a_model(few, missing):
     few["cost"][:120] = [None] * 120
     with pytest.raises(InputError, match="no score for model 'small'"):
         study(few)
@@ -277,23 +276,21 @@ def test_an_objective_nobody_measured_for_a_model(columns, missing):
         assert rows["small"].front == "off"
 
 
-def test_models_of_other_samples_are_told_how_to_be_compared(columns):
-    few = {name: list(values) for name, values in columns.items() if name != "price"}
+def test_models_of_other_samples_are_told_how_to_be_compared(columns, few):
     few["sample"][120:240] = [f"other{i}" for i in range(120)]
     for missing in ("error", "drop"):
         with pytest.raises(InputError) as error:
             study(dict(few), missing=missing)
         assert error.value.lines()[2].endswith("unpaired=True compares means over each model's own samples")
     assert study(few, {"unpaired": True}, resamples=100).rows
-    gap = {name: list(values) for name, values in columns.items() if name != "price"}
-    gap["cost"][5] = None
+    gap = dict(few, sample=columns["sample"], cost=[None, *few["cost"][1:]])
     with pytest.raises(InputError) as error:
         study(gap)
     assert "unpaired" not in error.value.lines()[2]
 
 
-def test_repeats_are_answered_by_what_copa_takes(columns):
-    twice = {name: [*values, *values] for name, values in columns.items() if name != "price"}
+def test_repeats_are_answered_by_what_copa_takes(few):
+    twice = {name: values * 2 for name, values in few.items()}
     for more in ({}, {"run": [1] * 480 + [2] * 480}):
         with pytest.raises(InputError) as error:
             study(twice | more)
@@ -313,8 +310,7 @@ def suite_of(columns, sizes):
     return dict(columns, task=[f"t{t}" for t in np.tile(task, 4)])
 
 
-def test_values_of_a_suite_are_means_over_tasks(columns):
-    few = {name: values for name, values in columns.items() if name != "price"}
+def test_values_of_a_suite_are_means_over_tasks(few):
     sizes = [10, 20, 20, 20, 20, 30]
     document = study(suite_of(few, sizes), resamples=300)
     acc = np.array(few["acc"]).reshape(4, -1)
@@ -328,8 +324,7 @@ def test_values_of_a_suite_are_means_over_tasks(columns):
     assert of_model(pooled)["mid"].values["acc"] == pytest.approx(acc[1].mean())
 
 
-def test_a_model_that_lacks_a_task_of_an_objective_is_the_worst_there(columns):
-    few = {name: list(values) for name, values in columns.items() if name != "price"}
+def test_a_model_that_lacks_a_task_of_an_objective_is_the_worst_there(few):
     few["acc"][:20] = [None] * 20
     rows = of_model(study(suite_of(few, [20] * 6), missing="worst", resamples=100))
     assert np.isnan(rows["small"].low["acc"])
@@ -337,8 +332,7 @@ def test_a_model_that_lacks_a_task_of_an_objective_is_the_worst_there(columns):
     assert rows["mid"].low["acc"] < rows["mid"].values["acc"]
 
 
-def test_tasks_like_these_are_fewer_than_samples(columns):
-    few = {name: values for name, values in columns.items() if name != "price"}
+def test_tasks_like_these_are_fewer_than_samples(few):
     fixed, random = (
         study(suite_of(few, [15] * 8), tasks=tasks, resamples=300) for tasks in ("fixed", "random")
     )
