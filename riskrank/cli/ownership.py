@@ -16,7 +16,7 @@ from riskrank.errors import InputError, option
 # Options that name whose workers run our code, and whose answers are believed.
 _CODE = ("executor",)
 _QUERIES = ("sql", "where")
-OUTPUTS = ("output", "plot", "dot", "bless", "continues")
+OUTPUTS = ("output", "plot", "dot", "bless", "continues", "confirm")
 """Options that write, or say what is written on."""
 
 # Options that go on where the tool would refuse.

@@ -1,6 +1,7 @@
 """Defaults from a configuration file: where it is found, what wins, and what it may not say."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -314,6 +315,14 @@ def test_a_file_that_nobody_named_does_not_reach_out(refused, run, project, text
     assert hint == f"hint: if you trust it, name it: --config {name}; --isolated ignores it"
 
 
+def test_a_ledger_that_nobody_named_is_not_begun(run, project):
+    project('confirm = ".git/hooks/pre-commit"')
+    Path(".git/hooks").mkdir(parents=True, exist_ok=True)
+    found = run("gate", "scores.csv", "--not-worse", "A:B", "--margin", "0.1", "--higher", "*")
+    assert "is passed over, as nobody named this file to write by" in found.stderr
+    assert not [*Path(".git/hooks").iterdir()]
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -340,7 +349,8 @@ def test_a_file_that_nobody_named_names_no_outputs(run, project, text):
 
 def test_every_option_that_names_a_file_reads_or_is_passed_over():
     options = {option for command in COMMANDS for option in options_on_the_line(command)}
-    named = {option.name for option in options if "FILE" in (option.asking.metavar or "")}
+    words = re.compile("FILE|LEDGER")
+    named = {option.name for option in options if words.search(option.asking.metavar or "")}
     assert named - {"metrics_file", "baseline", "anchor", "price"} == set(OUTPUTS)
 
 

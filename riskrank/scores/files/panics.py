@@ -8,6 +8,7 @@ import re
 import tempfile
 import threading
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import IO
 
 from polars.exceptions import PanicException
@@ -19,6 +20,8 @@ _ALONE = threading.RLock()
 
 # Steps of a query, which Polars nests in one another: some thousand fill its stack, and the process is gone.
 _MOST_STEPS = 400
+# Brackets within brackets, of which the parser of Polars tries so many readings that it never ends.
+_DEEPEST = 20
 _STRINGS = re.compile(r"'[^']*'|\"[^\"]*\"")
 _STEP = re.compile(
     r"[-+*/%~^&\[]|[|<>=!:]+|\b(?:and|or|not|when|is|in|i?like|between|join|union|except|intersect|select|collate)\b",
@@ -62,7 +65,15 @@ def refuse_long(label: str, parameter: str, text: str) -> None:
     ------
     InputError
     """
-    steps = len(_STEP.findall(_STRINGS.sub(" ", text)))
+    plain = _STRINGS.sub(" ", text)
+    steps = len(_STEP.findall(plain))
+    depth = max(accumulate((one in "([") - (one in ")]") for one in plain), default=0)
+    if depth > _DEEPEST:
+        raise InputError(
+            f"{label}: {option(parameter, text)} is too deep",
+            found=f"{depth:,} brackets within one another; {_DEEPEST} are allowed",
+            hint="write it flat, or select rows before",
+        )
     if steps > _MOST_STEPS:
         raise InputError(
             f"{label}: {option(parameter, text)} is too long",
