@@ -60,6 +60,7 @@ def test_dates_of_pandas_are_time(pandas):
         rr.rank(frame)
 
 
+@pytest.mark.filterwarnings("ignore:The previous implementation of stack:FutureWarning")  # pandas 2
 def test_names_in_two_levels_are_stacked_as_the_error_says(pandas):
     long = pandas.DataFrame(long_table())
     frame = long.pivot(index="sample", columns=["metric", "model"], values="score")
