@@ -82,6 +82,22 @@ def test_a_query_of_too_many_steps(run, refused, write, tail):
     assert run("rank", path, "--no-test", "--where", f"score IN ({listed}) OR score > -1").status == 0
 
 
+@pytest.mark.parametrize(
+    "condition", ["not (" * 30 + "score > 0" + ")" * 30, "score between 0 and 1" + " between 0 and 1" * 20]
+)
+def test_a_query_that_polars_never_ends_with(run, refused, write, condition):
+    path = write("t.csv", GOOD)
+    assert "is too deep" in refused("rank", path, "--where", condition)[0]
+    plain = "(score between -9 and 9) and score between -9 and 9 or score between -9 and 9"
+    assert run("rank", path, "--no-test", "--where", plain).status == 0
+
+
+def test_no_way_is_offered_that_was_gone_already(refused, write):
+    path = write("t.csv", f"model,{','.join(f'c{at}' for at in range(5_000))}\na{',0.5' * 5_000}\n")
+    lines = refused("rank", path, "--matrix", "acc")
+    assert "5,001 columns" in lines[0]
+
+
 def test_repeats_of_which_none_is_a_number(run, write):
     rows = "".join(f"{model},1,x,high\n" for model in "AABB")
     path = write("t.csv", f"model,sample,metric,score\n{rows}")

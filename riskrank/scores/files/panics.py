@@ -22,6 +22,10 @@ _ALONE = threading.RLock()
 _MOST_STEPS = 400
 # Brackets within brackets, of which the parser of Polars tries so many readings that it never ends.
 _DEEPEST = 20
+# BETWEEN within BETWEEN, as in x BETWEEN 0 AND 1 BETWEEN 0 AND 1: another that never ends.
+_CHAINED = re.compile(
+    r"\bbetween\b(?:(?!\b(?:and|or|between)\b).)*\band\b(?:(?!\b(?:and|or)\b).)*\bbetween\b", re.I | re.S
+)
 _STRINGS = re.compile(r"'[^']*'|\"[^\"]*\"")
 _STEP = re.compile(
     r"[-+*/%~^&\[]|[|<>=!:]+|\b(?:and|or|not|when|is|in|i?like|between|join|union|except|intersect|select|collate)\b",
@@ -68,10 +72,11 @@ def refuse_long(label: str, parameter: str, text: str) -> None:
     plain = _STRINGS.sub(" ", text)
     steps = len(_STEP.findall(plain))
     depth = max(accumulate((one in "([") - (one in ")]") for one in plain), default=0)
-    if depth > _DEEPEST:
+    if depth > _DEEPEST or _CHAINED.search(plain):
+        deep = f"{depth:,} brackets within one another; {_DEEPEST} are allowed"
         raise InputError(
             f"{label}: {option(parameter, text)} is too deep",
-            found=f"{depth:,} brackets within one another; {_DEEPEST} are allowed",
+            found=deep if depth > _DEEPEST else "a BETWEEN of the result of another",
             hint="write it flat, or select rows before",
         )
     if steps > _MOST_STEPS:

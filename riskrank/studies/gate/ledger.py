@@ -80,9 +80,9 @@ def opened(path: str, table: str, alpha: float) -> Iterator[Ledger]:
     InputError
         If another run asks, it is no ledger or has lost a line, is of another table or level, or has ended.
     """
-    lock = f"{path}.lock"
-    try:
-        os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    lock = _lock(path)
+    try:  # nobody else's file, nor one that a link leads to
+        os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
     except FileExistsError:
         raise InputError(
             f"{option('confirm', path)}: another run is asking",
@@ -103,10 +103,14 @@ def opened(path: str, table: str, alpha: float) -> Iterator[Ledger]:
 
 
 def write(path: str, data: bytes) -> None:
-    """Write a ledger whole or not at all."""
-    beside = Path(f"{path}.new")
-    beside.write_bytes(data)
-    beside.replace(path)
+    """Write an opened ledger whole or not at all: its lock is filled, and becomes the ledger."""
+    lock = Path(_lock(path))
+    lock.write_bytes(data)
+    lock.replace(path)
+
+
+def _lock(path: str) -> str:
+    return f"{path}.lock"
 
 
 def _read(path: str, table: str, alpha: float) -> Ledger:

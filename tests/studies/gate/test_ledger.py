@@ -1,5 +1,6 @@
 """Questions to a held-out table: counted, at smaller levels, and nothing told but answers."""
 
+import contextlib
 import json
 
 import numpy as np
@@ -44,6 +45,16 @@ def test_levels_add_up_to_the_level():
         told = json.loads(ledger.with_answer(["a better than b"], passed=False))
         ledger = Ledger("l", "t", 0.05, told["questions"])
     assert total == pytest.approx(0.05 * 30 / 31)
+
+
+@pytest.mark.parametrize("name", ["ledger.json", "ledger.json.lock", "ledger.json.new"])
+def test_links_that_somebody_laid_are_not_written_through(ask, name):
+    secret = ask.path.with_name("secret")
+    secret.write_text("secret")
+    ask.path.with_name(name).symlink_to(secret)
+    with contextlib.suppress(InputError):
+        ask()
+    assert secret.read_text() == "secret"
 
 
 def test_nothing_is_told_but_the_answer(ask):

@@ -37,7 +37,7 @@ def too_many_columns(source: Source, readings: Sequence[ReadOptions], options: R
         f"{source.label}: {len(source.columns):,} columns, and what they are has to be said",
         found=f"columns: {listing(source.columns, 20)}",
         hint=f"name the metrics, {option('metric', 'NAME')}, or the models, {option('models', 'A,B')}",
-        ways=[(written(one, options), None) for one in readings],
+        ways=[(way, None) for one in readings if (way := written(one, options))],  # not what was asked
     )
 
 
