@@ -99,7 +99,7 @@ def study_power(
     repeats: int = 100,
     progress: Callable[[int, int], None] | None = None,
 ) -> PowerStudy:
-    """Simulate a plan at several sizes and search the size that gives a power.
+    """Power of a plan at several sizes, in closed form, and the size that gives a power, by tests of tables.
 
     Parameters
     ----------
@@ -112,9 +112,9 @@ def study_power(
     limit : int, optional
         Largest size tried; five times the largest of `sizes` by default.
     repeats : int
-        Data sets per size.
+        For each, 40 tables a size in closed form, and a fifth of a table tested whole at the size found.
     progress : callable, optional
-        Called with the data sets done and those planned so far.
+        Called with the tables tested whole and those planned so far.
 
     Returns
     -------

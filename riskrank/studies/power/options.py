@@ -79,7 +79,12 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
         unset=f"5 times the largest of {option('sizes')}; of labels all but 2 samples",
         common=False,
     )
-    simulations: int = ask(100, "Data sets to simulate per size.", metavar="R", least=1)
+    simulations: int = ask(
+        100,
+        "How many tables to draw: 40 in closed form for each, and a fifth tested whole.",
+        metavar="R",
+        least=1,
+    )
     anytime: bool = ask(
         False,
         f"Samples until a gate with {option('anytime', True)} answers, for the effect of the pilot or of two "
