@@ -89,6 +89,20 @@ def check_level(settings: Any) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LevelSettings(Settings):
+    """How sure answers have to be that rest on no resampling."""
+
+    PANEL: ClassVar[str] = TESTS
+
+    alpha: float = ask(0.05, "Significance level of a family.", metavar="LEVEL")
+    correction: str = ask("holm", "Correction for many tests.", choices=CORRECTIONS, common=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_level(self)
+
+
+@dataclass(frozen=True, kw_only=True)
 class FamilySettings(ResamplingSettings):
     """How to resample for a family of tests, and how to correct for it."""
 

@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.evidence.evidence import Evidence
-from riskrank.engine.sampling.multiplicity import adjust
+from riskrank.engine.sampling.multiplicity import METHODS, adjust
 from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.errors import UsageError, one_of
 
 
 class Side(IntEnum):
@@ -103,6 +104,13 @@ class Family:
     correction: str = "holm"
     sides: int = 2
 
+    def __post_init__(self) -> None:
+        one_of("correction", self.correction, METHODS)
+        if not 0 < self.alpha < 1:
+            raise UsageError(
+                "a level of significance lies between 0 and 1", found=f"{self.alpha:g}", hint="0.05 is usual"
+            )
+
     @property
     def confidence(self) -> float:
         """Coverage of intervals that go with the level, 1 − α."""
@@ -151,6 +159,10 @@ class Family:
     def each(self, p_values: Floats) -> Floats:
         """Adjusted p-values of many families, each on the last axis."""
         return adjust(p_values, self.correction)
+
+    def judged_at(self, level: float, p_value: float) -> float:
+        """A p-value that is significant at `level`, in units of the family's own level."""
+        return min(1.0, p_value * self.alpha / level)
 
     def significant(self, p_adjusted: ArrayLike) -> Booleans:
         """Whether adjusted p-values are at most the level."""

@@ -158,8 +158,8 @@ def _unknown(design: FoldDesign) -> str:
     return f" ({option('folds', 'K')} says how many a repeat has)" if design.unknown else ""
 
 
-def visible_of(column: MeanColumn, claims: int, alpha: float) -> float:
+def visible_of(column: MeanColumn, claims: int, family: Family) -> float:
     """The smallest difference that the median pair could have shown, four times out of five."""
     k = len(column.means)
-    apart = column.differences.visible(alpha / max(claims, 1))
+    apart = column.differences.visible(family.level(claims))
     return float(np.nanmedian(apart[np.triu_indices(k, 1)]))

@@ -11,7 +11,7 @@ from riskrank.engine.family import Family
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.studies.dominance.options import ABSOLUTE, DIRECT, RELATIVE, DominanceTestSettings
 
-_HOW = ("resamples", "alpha", "correction", "seed", "paper_exact", "variance", "work_limit")
+_HOW = ("resamples", "seed", "paper_exact", "variance", "work_limit")
 
 
 def claims_of(settings: DominanceTestSettings) -> tuple[Claim, ...]:
@@ -38,7 +38,8 @@ def level_of(settings: Any) -> dict[str, float]:
 def inference_of(settings: FamilySettings, jobs: Jobs) -> Inference:
     """How the engine is to test, on so many processes."""
     given: dict[str, Any] = {name: getattr(settings, name) for name in _HOW if hasattr(settings, name)}
-    return Inference(**given, jobs=jobs, test=not getattr(settings, "no_test", False))
+    family = family_of(settings).one_sided
+    return Inference(**given, family=family, jobs=jobs, test=not getattr(settings, "no_test", False))
 
 
 def described_tests(settings: DominanceTestSettings) -> dict[str, Any]:

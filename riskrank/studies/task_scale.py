@@ -9,7 +9,6 @@ import numpy as np
 
 from riskrank.asked.suites import BOUNDS, NONE, RANK, SuiteSettings, TaskTableSettings
 from riskrank.engine.portfolio.within_tasks import ranks_within_tasks
-from riskrank.engine.suites.task_scores import TaskScores
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.table.metrics import oriented_bounds
@@ -131,6 +130,8 @@ def _means(table: ScoreTable) -> Floats:
     signs = [
         [spec.sign] * len(suite.names) if own is None else [one.sign for one in own] for spec in table.metrics
     ]
+    from riskrank.engine.suites.task_scores import TaskScores  # most tables are no suite
+
     columns = [TaskScores.build(table.column(number), tasks).mean for number in range(len(table.metrics))]
     return np.array(columns) * np.array(signs)[:, None] + 0.0
 

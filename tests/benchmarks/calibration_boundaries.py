@@ -133,15 +133,20 @@ def rejections(case: Case, seed: int, *, resamples: int) -> np.ndarray:
     stream, entropy = np.random.SeedSequence([seed, *case.name.encode()]).spawn(2)
     scores = case.draw(np.random.default_rng(stream))
     estimates = estimate(scores)
-    inference = Inference(resamples=resamples, seed=int(entropy.generate_state(1)[0]), correction="none")
+    inference = Inference(
+        resamples=resamples, seed=int(entropy.generate_state(1)[0]), family=Family(correction="none", sides=1)
+    )
     tests = study_dominance(scores, case.claims, inference).tests
     influences = influences_of(scores)
     p_values = [
         [found.p_value[case.pair] for found in tests],
         [
-            clt_test(estimates, influences[claim.order], claim, family=Family(correction="none")).p_value[
-                case.pair
-            ]
+            clt_test(
+                estimates,
+                influences[claim.order],
+                claim,
+                family=Family(correction="none"),
+            ).p_value[case.pair]
             for claim in case.claims
         ],
     ]

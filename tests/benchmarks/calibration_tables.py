@@ -19,6 +19,7 @@ from riskrank.engine.dominance.effect_sizes import pairwise_differences
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.rank_sets import rank_sets
+from riskrank.engine.family import Family
 
 CLAIMS = (Claim(1), Claim(2), Claim(1, "direct"), Claim(2, "direct"))
 CLAIM_NAMES = ("relative, order 1", "relative, order 2", "direct, order 1", "direct, order 2")
@@ -72,7 +73,9 @@ def disaster_task(case, seeds):
     for seed in seeds:
         stream, entropy = np.random.SeedSequence([seed, *case.key.encode()]).spawn(2)
         scores = case.draw(np.random.default_rng(stream))
-        inference = Inference(seed=int(entropy.generate_state(1)[0]), correction="none")
+        inference = Inference(
+            seed=int(entropy.generate_state(1)[0]), family=Family(correction="none", sides=1)
+        )
         claim = Claim(case.order, "direct")
         tests = study_dominance(scores, (claim,), inference, pairs=[(0, 1)]).tests[0]
         outcomes.append([int(tests.dominates[0, 1])])

@@ -18,6 +18,7 @@ import riskrank
 from riskrank.engine.dominance import bootstrap
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import Inference
+from riskrank.engine.family import Family
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import relabelling_tests
 from riskrank.engine.power.distributions import parse_distribution
@@ -212,7 +213,7 @@ def relabelled(jobs, progress):
 
 
 def simulated(jobs, progress):
-    inference = Inference(variance="clt", correction="none", jobs=jobs)
+    inference = Inference(variance="clt", family=Family(correction="none", sides=1), jobs=jobs)
     normals = [parse_distribution(text) for text in ("normal:0.4", "normal")]
     plan = plan_from_distributions(normals, Claim(2), inference)
     study = study_power(plan, [40, 80], repeats=60, progress=progress)

@@ -11,8 +11,6 @@ from math import factorial, lcm, prod
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.aggregation.footrule import solve_footrule
-from riskrank.engine.aggregation.kemeny import solve_kemeny
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, did_you_mean, listing
 
@@ -135,13 +133,16 @@ def aggregate_rankings(
     pull = integer @ doubled
     unique: bool | None = None
     gap = 0.0
-    if method == "kemeny":
-        solution = solve_kemeny(
-            _disagreements(ranks, integer), pull, by_name, listed=LISTED, work_limit=work_limit
-        )
+    if len(ranks) > 1 and method == "kemeny":
+        from riskrank.engine.aggregation.kemeny import solve_kemeny  # one metric needs neither program
+
+        against = _disagreements(ranks, integer)
+        solution = solve_kemeny(against, pull, by_name, listed=LISTED, work_limit=work_limit)
         order, count, optima = solution.order, solution.optima_count, solution.optima
         unique, gap = solution.unique, solution.gap
-    elif method == "footrule":
+    elif len(ranks) > 1 and method == "footrule":
+        from riskrank.engine.aggregation.footrule import solve_footrule
+
         order, count, optima, unique = solve_footrule(_displacements(doubled, integer), pull, by_name, LISTED)
     else:
         order, count, optima = _sort_mean_ranks(pull, by_name)

@@ -39,7 +39,7 @@ def family_of_look(family: Family, look: int, share: float) -> Family:
     share : float
         Part of the level, one of :data:`SHARES`.
     """
-    return replace(family, alpha=2 * family.alpha * share / (look * (look + 1)), sides=2)
+    return replace(family.at(2 * share / (look * (look + 1))), sides=2)
 
 
 def evidence_of(differences: Sequence[MeanDifference]) -> Evidence:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
@@ -11,7 +11,6 @@ import numpy as np
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.expanded_percentile import expanded_share
 from riskrank.engine.sampling.freedom import Freedom
-from riskrank.engine.sampling.multiplicity import METHODS
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.sampling.resamples import BLOCK
 from riskrank.errors import UsageError, one_of, option
@@ -36,10 +35,8 @@ class Inference:
     ----------
     resamples : int or "auto"
         Bootstrap resamples, B; "auto" takes as many as the family of tests needs, in rounds.
-    alpha : float
-        Level of one family of tests.
-    correction : str
-        See :func:`riskrank.engine.sampling.multiplicity.adjust`.
+    family : Family
+        Claims that are decided together, each direction by itself.
     seed : int
         Entropy of the random streams.
     jobs : int or Workers
@@ -55,8 +52,7 @@ class Inference:
     """
 
     resamples: int | Literal["auto"] = "auto"
-    alpha: float = 0.05
-    correction: str = "holm"
+    family: Family = Family(sides=1)
     seed: int = 0
     jobs: Jobs = 1
     test: bool = True
@@ -66,7 +62,6 @@ class Inference:
 
     def __post_init__(self) -> None:
         one_of("variance", self.variance, VARIANCES)
-        one_of("correction", self.correction, METHODS)
         whole = isinstance(self.resamples, int) and not isinstance(self.resamples, bool)
         if self.resamples != "auto" and not (whole and int(self.resamples) >= 1):
             raise UsageError(
@@ -74,25 +69,12 @@ class Inference:
                 found=f"{self.resamples}",
                 hint=f"use {option('resamples', 'auto')} or, for example, {option('resamples', 1000)}",
             )
-        if not 0 < self.alpha < 1:
-            raise UsageError(
-                "a level of significance lies between 0 and 1", found=f"{self.alpha:g}", hint="0.05 is usual"
-            )
         if not self.work_limit > 0:
             raise UsageError(
                 "a limit of work is a positive number of score comparisons",
                 found=f"{self.work_limit:g}",
                 hint=f"use {option('work_limit', '1e9')}",
             )
-
-    @property
-    def family(self) -> Family:
-        """Claims that are decided together, each direction by itself."""
-        return Family(self.alpha, self.correction, sides=1)
-
-    def at(self, share: float, correction: str | None = None) -> Inference:
-        """The same at a share of its level, on demand with another correction."""
-        return replace(self, alpha=self.alpha * share, correction=correction or self.correction)
 
     @property
     def resampled(self) -> bool:

@@ -69,12 +69,12 @@ class Relabelled:
             strictest = self.family.level(self.claims)
             deals = int(np.clip(ceil(5 / strictest), _FEWEST_DEALS, max(_MOST_DEALS, ceil(2 / strictest))))
             found = permuted_p_value(self.scores, worse, better, self.level, deals=deals, seed=self.seed)
-            self._known[worse, better] = min(1.0, found * self.family.alpha / strictest)
+            self._known[worse, better] = self.family.judged_at(strictest, found)
         return self._known[worse, better]
 
     def confirms(self, worse: int, better: int) -> bool:
         """Whether relabelling shows the tail of the one to be worse."""
-        return self.p_adjusted(worse, better) <= self.family.alpha
+        return bool(self.family.significant(self.p_adjusted(worse, better)))
 
     def less_bias(self, estimate: Floats, replicates: Floats) -> Floats:
         """Replicates moved back by twice what they are off on average, of models drawn apart."""

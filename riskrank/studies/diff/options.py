@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import TESTS, Settings, ask
-from riskrank.asked.resampling import CORRECTIONS, check_level
+from riskrank.asked.option import TESTS, ask
+from riskrank.asked.resampling import LevelSettings
 from riskrank.errors import UsageError, option
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiffSettings(Settings):
+class DiffSettings(LevelSettings):
     """Which two models to compare case by case."""
 
     PANEL: ClassVar[str] = TESTS
@@ -22,10 +22,6 @@ class DiffSettings(Settings):
     cases: int | None = ask(
         None, "Cases to show of those that got worse, the worst first.", metavar="N", unset="10", least=0
     )
-    alpha: float = ask(0.05, "Significance level of a family.", metavar="LEVEL")
-    correction: str = ask(
-        "holm", "Correction for many metrics and groups.", choices=CORRECTIONS, common=False
-    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -35,4 +31,3 @@ class DiffSettings(Settings):
                 found=f"no {option('pair')}",
                 hint=f"write {option('pair', 'NEW:OLD')} with two of the models",
             )
-        check_level(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import ceil
 
 import numpy as np
@@ -154,9 +155,10 @@ def _dominance(
     pairs = list(dict.fromkeys((claim.new, claim.old) for claim in claims))
     both = list(dict.fromkeys([*pairs, *((old, new) for new, old in pairs)]))
     # Each direction is tested at half of the claim's share of the level; the family's correction follows.
-    share = 0.5 if inference.correction == "none" else min(len(both) / (2 * family), 1.0)
-    strict = inference.at(share, None if inference.correction == "none" else "bonferroni")
-    study = study_dominance(scores, [dominance], strict, pairs=both)
+    strict = inference.family.at(0.5)
+    if strict.correction != "none":
+        strict = replace(inference.family.at(min(len(both) / (2 * family), 1.0)), correction="bonferroni")
+    study = study_dominance(scores, [dominance], replace(inference, family=strict), pairs=both)
     return [_of_tests(claim, study.tests[0], scores) for claim in claims], study.advice
 
 

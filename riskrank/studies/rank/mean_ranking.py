@@ -111,5 +111,5 @@ def ranked_by_mean(
         return MeanRanking(column, samples, means, ranking, None, None, None, None)
     low, high = column.differences.interval(family.level(pairs))
     first = int(ranking.order[0])
-    visible = visible_of(column, pairs, family.alpha)
+    visible = visible_of(column, pairs, family)
     return MeanRanking(column, samples, means, ranking, p_adjusted, low[:, first], high[:, first], visible)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,8 +14,11 @@ from riskrank.engine.family import Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import MIXED
-from riskrank.studies.suites.column import First, SuiteColumn, suite_column
+from riskrank.studies.suites.first import First
 from riskrank.studies.wording import counted
+
+if TYPE_CHECKING:
+    from riskrank.studies.suites.column import SuiteColumn
 
 _SCALES = {
     NONE: "",
@@ -130,6 +134,8 @@ def suite_chapter(
     suite = table.suite
     if suite is None or not leaders:
         return None
+    from riskrank.studies.suites.column import suite_column  # most tables are no suite
+
     found = {
         name: suite_column(name, tables.rows(name), table, suite, first, inference, scope)
         for name, first in leaders.items()

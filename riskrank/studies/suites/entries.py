@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riskrank.engine.suites.macro_means import FIXED, RANDOM, task_means
+from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.studies.suites.chapter import SuiteChapter
-from riskrank.studies.suites.column import SuiteColumn
+
+if TYPE_CHECKING:
+    from riskrank.studies.suites.column import SuiteColumn
 
 BETTER, WORSE, OPEN = "better", "worse", "open"
 _MARKS = {1: BETTER, -1: WORSE, 0: OPEN}
@@ -127,6 +129,8 @@ def by_task(chapter: SuiteChapter) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {
         name: [] for name in ("model", "task", "metric", "mean", "low", "high", "mark")
     }
+    from riskrank.engine.suites.macro_means import task_means  # most tables are no suite
+
     for one in chapter.columns.values():
         low, high = task_means(one.scores).interval(chapter.family.level(1))
         ends = np.sort(np.array([low, high]) * one.signs, axis=0) + 0.0

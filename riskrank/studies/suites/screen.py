@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from riskrank.asked.suites import FIXED
-from riskrank.engine.suites.macro_means import RANDOM
+from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.shown.means import in_words
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.rounding import decimals_apart, decimals_of, rounded
-from riskrank.studies.suites.chapter import SuiteChapter, SuiteColumn
+from riskrank.studies.suites.chapter import SuiteChapter
+from riskrank.studies.suites.column import SuiteColumn
 from riskrank.studies.suites.entries import ends
 from riskrank.studies.suites.words import other_scope
 from riskrank.studies.units import COMBINED

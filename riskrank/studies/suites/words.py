@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riskrank.asked.suites import FIXED
-from riskrank.engine.suites.macro_means import RANDOM
+from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.studies.suites.chapter import SuiteChapter
-from riskrank.studies.suites.column import SuiteColumn
 from riskrank.studies.wording import names, p_words
+
+if TYPE_CHECKING:
+    from riskrank.studies.suites.column import SuiteColumn
 
 
 def by_task(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, TESTS, Settings, ask
-from riskrank.asked.resampling import CORRECTIONS, check_level
+from riskrank.asked.option import METHOD, TESTS, ask
+from riskrank.asked.resampling import LevelSettings
 from riskrank.errors import UsageError, option
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrendSettings(Settings):
+class TrendSettings(LevelSettings):
     """What runs are compared with, and how sure answers have to be."""
 
     PANEL: ClassVar[str] = METHOD
@@ -47,20 +47,9 @@ class TrendSettings(Settings):
         panel=TESTS,
         common=False,
     )
-    alpha: float = ask(
-        0.05, "Chance of any false 'worse' over all runs there will be.", metavar="LEVEL", panel=TESTS
-    )
-    correction: str = ask(
-        "holm",
-        "Correction for the metrics and models of a run.",
-        choices=CORRECTIONS,
-        common=False,
-        panel=TESTS,
-    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_level(self)
         for one in self.anchor:
             metric, _, path = one.partition("=")
             if (

@@ -3,6 +3,7 @@ import pytest
 from scipy.stats import norm, t
 
 from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.family import Family
 from riskrank.errors import UsageError
 
 
@@ -10,20 +11,22 @@ from riskrank.errors import UsageError
     "wrong",
     [
         {"variance": "bogus"},
-        {"correction": "bogus"},
         {"resamples": "many"},
         {"resamples": 0},
         {"resamples": 2.5},
         {"resamples": True},
-        {"alpha": 0.0},
-        {"alpha": 1.0},
-        {"alpha": float("nan")},
         {"work_limit": 0.0},
     ],
 )
 def test_bad_values_are_refused(wrong):
     with pytest.raises(UsageError):
         Inference(**wrong)
+
+
+@pytest.mark.parametrize("wrong", [(0.05, "bogus"), (0.0,), (1.0,), (float("nan"),)])
+def test_levels_and_corrections_that_are_none_are_refused(wrong):
+    with pytest.raises(UsageError):
+        Family(*wrong)
 
 
 MANY = np.inf
@@ -46,8 +49,8 @@ def test_rounds_of_many_samples_are_those_of_the_level():
     assert Inference().rounds(132, 1, MANY) == (1000, 5300, 13200)
     assert Inference().rounds(2, 1, MANY) == (1000,)
     assert Inference().rounds(12, 1, MANY) == (1000, 1200)
-    assert Inference(alpha=0.01).rounds(12, 1, MANY) == (1000, 2400, 6000)
-    assert Inference(correction="none").rounds(132, 1, MANY) == (1000,)
+    assert Inference(family=Family(0.01, sides=1)).rounds(12, 1, MANY) == (1000, 2400, 6000)
+    assert Inference(family=Family(correction="none", sides=1)).rounds(132, 1, MANY) == (1000,)
     assert Inference(resamples=70).rounds(132, 1, MANY) == (70,)
     assert Inference(paper_exact=True).rounds(132, 1, MANY) == (1000,)
 
@@ -77,7 +80,7 @@ def test_one_resample_is_a_number_of_resamples():
 
 
 def test_values_at_their_bounds():
-    assert Inference(alpha=1e-9).alpha == 1e-9
-    assert Inference(alpha=1 - 1e-9).alpha == 1 - 1e-9
+    assert Family(1e-9).alpha == 1e-9
+    assert Family(1 - 1e-9).alpha == 1 - 1e-9
     # However little work is allowed, the first round is.
     assert Inference(work_limit=1e-300).rounds(132, 1, MANY) == (1000,)

@@ -15,6 +15,7 @@ from riskrank.engine.dominance.paper_algorithm import paper_test
 from riskrank.engine.dominance.rank_guard import direct_guard, relative_guard
 from riskrank.engine.dominance.tests import compare, decide
 from riskrank.engine.dominance.violation import one_versus_all
+from riskrank.engine.family import Family
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
 from tests.engine.dominance.helpers import bootstrap_test, replicate
@@ -90,7 +91,7 @@ def test_p_values_against_counting_replicates_pair_by_pair(claim, paired):
     """Rules 1, 2 and 4 written out for every pair of a table, on resamples drawn one by one."""
     scores, every = brute_forced(paired)
     sizes = [value.size for value in scores.values]
-    found = verdicts(scores, claim, 199, seed=2, correction="none")
+    found = verdicts(scores, claim, 199, seed=2, family=Family(correction="none", sides=1))
     ratios = every[:, claim.order - 1]
     for i in range(3):
         for j in range(3):
@@ -125,10 +126,16 @@ def test_the_guard_is_left_out_where_the_worse_model_may_hold_the_claim():
 def test_corrections_take_the_pairs_asked_for():
     scores = normal_scores([0, 0.1, 0.2, 0.3])
     off = ~np.eye(4, dtype=bool)
-    found = verdicts(scores, Claim(2, "direct"), correction="bonferroni")
+    claim, family = Claim(2, "direct"), Family(correction="bonferroni", sides=1)
+    found = verdicts(scores, claim, family=family)
     np.testing.assert_allclose(found.p_adjusted[off], np.minimum(1, 12 * found.p_value[off]))
     assert found.family == 12
-    some = verdicts(scores, Claim(2, "direct"), correction="bonferroni", pairs=[(3, 0), (2, 1), (3, 0)])
+    some = verdicts(
+        scores,
+        Claim(2, "direct"),
+        family=Family(correction="bonferroni", sides=1),
+        pairs=[(3, 0), (2, 1), (3, 0)],
+    )
     assert some.family == 2
     for pair in ((3, 0), (2, 1)):
         assert some.p_value[pair] == found.p_value[pair]

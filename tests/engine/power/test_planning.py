@@ -5,13 +5,14 @@ import pytest
 
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import Inference, study_dominance
+from riskrank.engine.family import Family
 from riskrank.engine.power.distributions import parse_distribution
 from riskrank.engine.power.planning import plan_from_distributions, plan_from_pilot
 from riskrank.engine.power.study import study_power
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import InputError, UsageError
 
-CLT = Inference(variance="clt", correction="none")
+CLT = Inference(variance="clt", family=Family(correction="none", sides=1))
 
 
 def named(*texts):

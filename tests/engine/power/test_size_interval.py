@@ -10,6 +10,7 @@ from scipy.special import ndtri
 
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import Inference
+from riskrank.engine.family import Family
 from riskrank.engine.power.distributions import parse_distribution
 from riskrank.engine.power.effects import effects_of
 from riskrank.engine.power.planning import plan_from_distributions, plan_from_pilot
@@ -20,7 +21,7 @@ from riskrank.engine.power.study import study_power
 from riskrank.engine.sampling.design import ClusteredScores
 
 Z = NormalDist()
-CLT = Inference(variance="clt", correction="none")
+CLT = Inference(variance="clt", family=Family(correction="none", sides=1))
 DIRECT = Claim(2, "direct")
 
 

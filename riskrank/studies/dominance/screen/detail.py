@@ -59,7 +59,7 @@ def inference_line(
     if not inference.test:
         return Line(f"{size}; no test was asked for, verdicts describe these samples only.", "Data:")
     pairs = len(models) * (len(models) - 1)
-    rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.correction]
+    rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.family.correction]
     source = "asymptotic standard errors"
     if inference.resampled:
         source = f"{study.resamples or 0:,} bootstrap resamples, seed {inference.seed}"

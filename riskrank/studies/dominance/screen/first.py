@@ -145,7 +145,7 @@ def _tests(document: DominanceDocument) -> Line:
     size = seen(columns[0].scores)
     if not inference.test:
         return Line(f"{size}; nothing was tested.")
-    rule = "k²" if inference.paper_exact else inference.correction.capitalize()
+    rule = "k²" if inference.paper_exact else inference.family.correction.capitalize()
     k, power = len(document.provenance.models), could_show(document.means, document.visible)
     if k == 2 and len(columns) == 1:
         return Line(f"{size}; {_p_values(columns[0])} ({inference.family.text}, {rule}){power}.")

@@ -150,7 +150,7 @@ def _simulated(study: PowerStudy, *, pilot: bool) -> Line:
         how = "tested with as many bootstrap resamples as the family needs"
         if many != "auto":
             how = f"tested with {many:,} bootstrap resamples"
-    rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.correction]
+    rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.family.correction]
     design = "independent"
     if pilot:
         design = "paired" if study.plan.paired else "unpaired"

@@ -159,7 +159,7 @@ def _tests(document: RankDocument) -> Line:
     if not told:
         return Line(f"{size}; {one.method} tests no pairs.")
     pairs = next(iter(told.values())).pairs
-    rule = "k²" if inference.paper_exact else inference.correction.capitalize()
+    rule = "k²" if inference.paper_exact else inference.family.correction.capitalize()
     apart, on = f"{told.get(one.column, next(iter(told.values()))).separated}", f" {_of(one.column)}"
     if len(told) > 1:
         apart, on = ", ".join(f"{name} {found.separated}" for name, found in told.items()), ""

@@ -6,12 +6,12 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.asked.suites import FIXED
-from riskrank.engine.suites.macro_means import RANDOM
+from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
 from riskrank.shown.means import score_of
-from riskrank.studies.suites.chapter import SuiteChapter, SuiteColumn, SuiteOutline
+from riskrank.studies.suites.chapter import SuiteChapter, SuiteOutline
+from riskrank.studies.suites.column import SuiteColumn
 from riskrank.studies.suites.figures.forest import TaskForest, draw_task_forest
 from riskrank.studies.suites.figures.profiles import draw_profiles
 from riskrank.studies.suites.figures.task_map import TaskMap, draw_task_map

@@ -62,7 +62,7 @@ def _answer(answer: str | None) -> Cell:
 
 
 def _tests(document: TrendDocument) -> str:
-    looks, sure = len(document.runs) - 1, 100 * document.family.alpha
+    looks, sure = len(document.runs) - 1, 100 * (1 - document.family.confidence)
     return (
         f"{counted(looks, 'look')} at {document.baseline} as the baseline; any false 'worse' over all looks "
         f"there will be: at most {sure:g} %, spent as look j has 1/(j(j + 1)) of it."
