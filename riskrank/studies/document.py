@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -22,16 +22,26 @@ def entries(of: object, *names: str) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values}
 
 
-def rows_of(kind: type[Row], **columns: Any) -> list[Row]:
-    """Rows from columns: each an array with an entry a row, or one value for all; NaN is null.
+def of(source: Callable[..., Any], **default: Any) -> Any:
+    """Declare a field of a row beside where its value comes from, a function of one record's parts."""
+    return field(metadata={"source": source}, **default)
+
+
+def rows_of(kind: type[Row], records: Iterable[tuple[Any, ...]] | None = None, **columns: Any) -> list[Row]:
+    """Rows from records, by the sources of the fields; or from columns, each an array or one value for all.
 
     Parameters
     ----------
     kind : type
         A dataclass; its fields that are not given keep their defaults.
+    records : iterable of tuple, optional
+        What the sources of the fields take: a record a row.
     **columns : ndarray, shape (rows,), or object
-        At least one array.
+        In their place, at least one array; NaN is null.
     """
+    if records is not None:
+        sources = {one.name: one.metadata["source"] for one in dataclasses.fields(kind) if one.metadata}  # type: ignore[arg-type]
+        return [kind(**{name: source(*record) for name, source in sources.items()}) for record in records]
     arrays = {name: values.tolist() for name, values in columns.items() if isinstance(values, np.ndarray)}
     shared = {name: value for name, value in columns.items() if name not in arrays}
     entries_ = zip(*arrays.values(), strict=True)

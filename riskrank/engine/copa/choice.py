@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -55,7 +56,8 @@ class CopaRanking:
         """Rank of a model, or None if it may not be chosen."""
         return int(self.rank[model]) or None
 
-    def ties(self) -> dict[int, list[int]]:
+    @cached_property
+    def _ties(self) -> dict[int, list[int]]:
         """Models of the same norm, best first, by the number of their tie."""
         found: dict[int, list[int]] = {}
         for model in self.order.tolist():
@@ -64,10 +66,8 @@ class CopaRanking:
 
     def tied_with(self, model: int) -> Integers:
         """List the other feasible models of the same norm, best first."""
-        if self.tie[model] < 0:
-            return np.array([], dtype=np.int64)
-        same = self.order[self.tie[self.order] == self.tie[model]]
-        return same[same != model]
+        same = self._ties.get(int(self.tie[model]), [])
+        return np.array([one for one in same if one != model], dtype=np.int64)
 
 
 def rank_models(

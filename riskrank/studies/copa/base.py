@@ -1,4 +1,4 @@
-"""What the documents of ``copa`` share."""
+"""What the documents of ``copa`` share: chapters on models by objectives, a question each."""
 
 from __future__ import annotations
 
@@ -7,24 +7,17 @@ from dataclasses import dataclass
 from math import inf, isinf
 from typing import Any, TypeVar
 
-from riskrank.engine.copa.norms import share_weights
-from riskrank.engine.types import Floats
 from riskrank.errors import listing
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.copa.objectives import Objectives, ObjectiveTable
+from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.options import CopaSettings
-from riskrank.studies.document import Document, Provenance, entries
-from riskrank.studies.provenance import provenance as origin_of
+from riskrank.studies.document import Document, entries
+from riskrank.studies.provenance import provenance
 
 Row = TypeVar("Row")
 
 # The p's every ranking is set beside, from the one that forgives nothing to the mean rank.
 USUAL_ORDERS = (inf, 8.0, 2.0, 1.0)
-
-
-def order_key(p: float) -> str:
-    """Write p as a key or value that every language reads back."""
-    return f"{p:g}"
 
 
 def order_value(p: float) -> float | str:
@@ -43,69 +36,67 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class CopaBase(Document[Row]):
-    """A document about models by objectives.
+    """A document about models by objectives; every question adds what it found.
 
     Attributes
     ----------
-    objectives : ObjectiveTable
-        Models by objectives, with the weights.
-    dropped : tuple of str
-        Models left out of the population.
+    objectives : Objectives
+        With the weights the question is about.
     """
 
-    objectives: ObjectiveTable
-    dropped: tuple[str, ...]
+    objectives: Objectives
 
     def meta(self) -> Mapping[str, Any]:
         """Models left out, and what the question adds."""
-        return {"dropped_models": self.dropped, **self.found()}
+        return {"dropped_models": self.objectives.dropped, **self.found()}
 
     def found(self) -> dict[str, Any]:
         """Entries of ``meta`` of the question."""
         return {}
 
 
-def weights_of(found: Objectives) -> tuple[Floats, list[str]]:
-    """Weights of the objectives, and a warning if some have got nothing of them."""
-    metrics, given = found.population.metrics, found.given_weights
-    weights = share_weights(metrics, given)
-    idle = [name for name, weight in zip(metrics, weights, strict=True) if weight == 0 and name not in given]
-    notes = [f"the weights given sum to 1, nothing is left for {listing(idle)}"] if idle else []
-    return weights, notes
-
-
-def provenance(
+def chapter(
     asked: Asked,
+    orders: Sequence[float],
     described: Mapping[str, Any],
     notes: Sequence[str] = (),
-    *,
-    seed: int | None = None,
-    resamples: int | None = None,
-) -> Provenance:
-    """Origin of a document; ``described`` are the settings of the question."""
-    found, settings = asked.objectives, asked.settings
-    shared = {
+    **drawn: Any,
+) -> dict[str, Any]:
+    """What every document holds: where it comes from, and the objectives.
+
+    Parameters
+    ----------
+    asked : Asked
+    orders : sequence of float
+        Of the norm; empty where they are what is asked about.
+    described : mapping
+        Settings of the question.
+    notes : sequence of str
+        Warnings beside those of the objectives.
+    **drawn : int or None
+        The ``seed`` and the ``resamples`` of what was drawn.
+    """
+    table, settings = asked.objectives, asked.settings
+    metrics, given, weights = table.population.metrics, table.given_weights, table.by_metric(table.weights)
+    swept = table.reweighted is not None
+    idle = [] if swept else [name for name in metrics if weights[name] == 0 and name not in given]
+    unshared = [f"the weights given sum to 1, nothing is left for {listing(idle)}"] if idle else []
+    method = {
         "missing": settings.missing,
-        "require": [constraint.text(found.population.metrics) for constraint in found.constraints],
+        "require": table.constraints,
         **entries(settings, "ties", "denominator"),
+        "rest" if swept else "weights": weights,
+        **({"p": [order_value(p) for p in orders]} if orders else {}),
+        **described,
     }
-    return origin_of(
+    warnings = [*table.warnings, *unshared, *notes]
+    origin = provenance(
         "copa",
         asked.table,
         settings,
-        {**shared, **described},
-        seed=seed,
-        resamples=resamples,
-        warnings=[*found.warnings, *notes],
-        models=found.population.names,
+        method,
+        warnings=warnings,
+        models=table.population.names,
+        **drawn,
     )
-
-
-def described_weights(table: ObjectiveTable) -> dict[str, Any]:
-    """Weights, for the settings of a document."""
-    return {"weights": table.by_metric(table.weights)}
-
-
-def described_orders(orders: Sequence[float]) -> dict[str, Any]:
-    """Orders of the norm, for the settings of a document."""
-    return {"p": [order_value(p) for p in orders]}
+    return {"provenance": origin, "objectives": table}

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from riskrank.engine.copa.comparison import BASELINES, ScalarizationComparison, compare_scalarizations
-from riskrank.studies.copa.base import (
-    USUAL_ORDERS,
-    Asked,
-    CopaBase,
-    described_orders,
-    described_weights,
-    provenance,
-    weights_of,
-)
-from riskrank.studies.copa.objectives import ObjectiveTable
+from riskrank.studies.copa.base import USUAL_ORDERS, Asked, CopaBase, chapter
+from riskrank.studies.document import of, rows_of
 
 # Models that move most, named in meta and in words.
 MOST_MOVERS = 5
@@ -28,10 +19,10 @@ MOST_MOVERS = 5
 class ComparisonRow:
     """Place of one model by one scalarization; a small score is good."""
 
-    criterion: str
-    model: str
-    rank: int
-    score: float
+    criterion: str = of(lambda document, m, j: document.comparison.names[m])
+    model: str = of(lambda document, m, j: document.objectives.name(document.comparison.models[j]))
+    rank: int = of(lambda document, m, j: document.comparison.comparison.rank[m, j].item())
+    score: float = of(lambda document, m, j: document.comparison.scores[m, j].item())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,28 +76,30 @@ def compare(asked: Asked) -> ComparisonDocument:
     InputError
         If one that was asked for by name cannot be computed.
     """
-    settings, found = asked.settings, asked.objectives
-    weights, notes = weights_of(found)
-    table = found.weighted(weights)
+    settings, table = asked.settings, asked.objectives
     orders = settings.p or USUAL_ORDERS
     compared = compare_scalarizations(
-        found.population,
-        found.values,
-        found.larger_is_better,
-        weights,
+        table.population,
+        table.values,
+        table.larger_is_better,
+        table.weights,
         orders=orders,
         baselines=settings.against or BASELINES,
         lenient=not settings.against,
     )
-    described = described_weights(table) | described_orders(orders) | {"criteria": compared.names}
-    return ComparisonDocument(
-        provenance=provenance(asked, described, [*notes, *left_out(compared)]),
-        rows=_rows(table, compared, settings.top),
-        objectives=table,
-        dropped=found.dropped,
+    document = ComparisonDocument(
+        **chapter(asked, orders, {"criteria": compared.names}, left_out(compared)),
+        rows=[],
         comparison=compared,
         top=settings.top,
     )
+    places = [
+        (document, m, j)
+        for m, ranks in enumerate(compared.comparison.rank)
+        for j in np.argsort(ranks, kind="stable")
+        if settings.top is None or j < settings.top
+    ]
+    return replace(document, rows=rows_of(ComparisonRow, places))
 
 
 def label(name: str) -> str:
@@ -126,18 +119,3 @@ def left_out(found: ScalarizationComparison) -> list[str]:
         reason = f"{error.what.removeprefix(label(name)).strip()} ({error.found})"
         reasons.setdefault(reason, []).append(label(name))
     return [f"left out {', '.join(names)}: {reason}" for reason, names in reasons.items()]
-
-
-def _rows(table: ObjectiveTable, found: ScalarizationComparison, top: int | None) -> Sequence[ComparisonRow]:
-    """One row a scalarization and model, models by their rank; ``top`` of them by the first."""
-    return [
-        ComparisonRow(
-            criterion=name,
-            model=table.name(found.models[j]),
-            rank=found.comparison.rank[m, j].item(),
-            score=found.scores[m, j].item(),
-        )
-        for m, name in enumerate(found.names)
-        for j in np.argsort(found.comparison.rank[m], kind="stable")
-        if top is None or j < top
-    ]

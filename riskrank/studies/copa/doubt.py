@@ -69,7 +69,7 @@ class FrontDoubt:
     notes: tuple[str, ...]
 
 
-def front_doubt(asked: Asked, weights: Floats) -> FrontDoubt | str:
+def front_doubt(asked: Asked) -> FrontDoubt | str:
     """Test who is on the front, or say why nothing is known of it.
 
     Raises
@@ -86,7 +86,7 @@ def front_doubt(asked: Asked, weights: Floats) -> FrontDoubt | str:
         refuse_in_vain(settings, reason)
         return reason
     objectives, units = objective_scores(found, margins)
-    resamples = _resamples(settings, objectives, units, len(found.constraints))
+    resamples = _resamples(settings, objectives, units, len(found.bounds))
     drawn = replicates(
         objectives, units, together=drawn_together(found.columns), resamples=resamples, seed=settings.seed
     )
@@ -94,8 +94,8 @@ def front_doubt(asked: Asked, weights: Floats) -> FrontDoubt | str:
         objective_evidence(one, drawn.low[..., k], drawn.high[..., k]) for k, one in enumerate(objectives)
     )
     answers: tuple[tuple[Side, ...], ...] = tuple(() for _ in units)
-    if found.constraints:
-        answers = meeting(found.constraints, found.columns, objectives, drawn, family_of(settings))
+    if found.bounds:
+        answers = meeting(found.bounds, found.columns, objectives, drawn, family_of(settings))
     population = found.population
     states = front_states(
         evidence,
@@ -105,13 +105,13 @@ def front_doubt(asked: Asked, weights: Floats) -> FrontDoubt | str:
     )
     raw = _raw(found.columns, drawn.plain)
     allowed = np.ones(raw.shape[:2], dtype=bool)
-    for constraint in found.constraints:
+    for constraint in found.bounds:
         allowed &= constraint.holds(raw)
     low, high = _intervals(found.columns, objectives, drawn, family_of(settings))
     return FrontDoubt(
         states=states,
         evidence=evidence,
-        shares=front_shares(population, drawn.plain, allowed, weights, p=settings.orders[0]),
+        shares=front_shares(population, drawn.plain, allowed, found.weights, p=settings.orders[0]),
         low=low,
         high=high,
         answers=answers,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, ClassVar
 
@@ -11,31 +11,24 @@ from riskrank.engine.copa.sweep import Sweep
 from riskrank.engine.copa.weight_ranges import sweep_each_weight
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, index_of, option
-from riskrank.studies.copa.base import (
-    Asked,
-    CopaBase,
-    described_orders,
-    described_weights,
-    order_value,
-    provenance,
-    weights_of,
-)
+from riskrank.studies.copa.base import Asked, CopaBase, chapter, order_value
+from riskrank.studies.document import of, rows_of
 
 
 @dataclass(frozen=True, slots=True)
 class ExplanationRow:
     """One objective of the model explained."""
 
-    model: str
-    metric: str
-    value: float
-    u: float
-    weight: float
-    weighted_u: float
-    contribution: float
-    binding: bool
-    choosing_weight: float | None
-    chosen_between: list[list[float]]
+    model: str = of(lambda document, k: document.objectives.name(document.model))
+    metric: str = of(lambda document, k: document.objectives.population.metrics[k])
+    value: float = of(lambda document, k: document.objectives.values[document.model, k].item())
+    u: float = of(lambda document, k: document.objectives.population.u[document.model, k].item())
+    weight: float = of(lambda document, k: document.objectives.weights[k].item())
+    weighted_u: float = of(lambda document, k: document.explanation.weighted[k].item())
+    contribution: float = of(lambda document, k: document.explanation.contribution[k].item())
+    binding: bool = of(lambda document, k: k in document.explanation.binding)
+    choosing_weight: float | None = of(lambda document, k: document.choosing_weight(k))
+    chosen_between: list[list[float]] = of(lambda document, k: [*map(list, document.intervals(k))])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,8 +42,6 @@ class ExplanationDocument(CopaBase[ExplanationRow]):
         Weights that choose the model at p = ∞.
     sweeps : tuple of Sweep
         Of each weight, the others in proportion; empty for a single objective.
-    broken : tuple of str
-        Constraints the model does not meet.
     """
 
     schema: ClassVar[str] = "copa-explain"
@@ -59,16 +50,32 @@ class ExplanationDocument(CopaBase[ExplanationRow]):
     explanation: CopaExplanation
     worst_case_weights: Floats | None
     sweeps: tuple[Sweep, ...]
-    broken: tuple[str, ...]
+
+    @property
+    def model(self) -> int:
+        """The model explained."""
+        return self.explanation.model
+
+    @property
+    def broken(self) -> list[str]:
+        """Constraints the model does not meet."""
+        table = self.objectives
+        pairs = zip(table.constraints, table.bounds, strict=True)
+        return [text for text, bound in pairs if not bound.holds(table.values)[self.model]]
+
+    def choosing_weight(self, objective: int) -> float | None:
+        """Weight of an objective among those that choose the model, where some do."""
+        weights = self.explanation.weights
+        return None if weights is None else float(weights[objective])
 
     def intervals(self, objective: int) -> list[tuple[float, float]]:
         """Intervals of one weight on which the model is chosen."""
-        return self.sweeps[objective].intervals_of(self.explanation.model) if self.sweeps else []
+        return self.sweeps[objective].intervals_of(self.model) if self.sweeps else []
 
     def found(self) -> dict[str, Any]:
         """Place of the model, what dominates it and what would choose it."""
-        table, explained = self.objectives, self.explanation
-        i, ranking = explained.model, explained.ranking
+        table, explained, i = self.objectives, self.explanation, self.model
+        ranking = explained.ranking
 
         def named(weights: Floats | None) -> dict[str, float] | None:
             return None if weights is None else table.by_metric(weights)
@@ -83,7 +90,7 @@ class ExplanationDocument(CopaBase[ExplanationRow]):
                 "chosen_norm": ranking.norm[ranking.chosen].item(),
                 "pareto": bool(table.population.front[i]),
                 "feasible": bool(table.population.feasible[i]),
-                "broken_constraints": list(self.broken),
+                "broken_constraints": self.broken,
                 "dominated_by": [table.name(j) for j in explained.dominators],
                 "choosing_weights": named(explained.weights),
                 "choosing_weights_at_p_inf": named(self.worst_case_weights),
@@ -99,42 +106,16 @@ def explain(asked: Asked) -> ExplanationDocument:
     UsageError
         If there is no such model, or it was dropped.
     """
-    settings, found = asked.settings, asked.objectives
-    population, p = found.population, settings.orders[0]
-    model = _model(asked)
-    weights, notes = weights_of(found)
-    table = found.weighted(weights)
-    explained = explain_model(population, model, weights, p=p)
-    sweeps = sweep_each_weight(population, weights, p=p) if len(weights) > 1 else ()
-    described = described_weights(table) | described_orders(settings.orders) | {"why": settings.why}
-    return ExplanationDocument(
-        provenance=provenance(asked, described, notes),
-        rows=[
-            ExplanationRow(
-                model=table.name(model),
-                metric=metric,
-                value=table.values[model, k].item(),
-                u=population.u[model, k].item(),
-                weight=table.weights[k].item(),
-                weighted_u=explained.weighted[k].item(),
-                contribution=explained.contribution[k].item(),
-                binding=k in explained.binding,
-                choosing_weight=None if explained.weights is None else explained.weights[k].item(),
-                chosen_between=[list(ends) for ends in sweeps[k].intervals_of(model)] if sweeps else [],
-            )
-            for k, metric in enumerate(population.metrics)
-        ],
-        objectives=table,
-        dropped=found.dropped,
-        explanation=explained,
+    settings, population, p = asked.settings, asked.objectives.population, asked.settings.orders[0]
+    model, weights = _model(asked), asked.objectives.weights
+    document = ExplanationDocument(
+        **chapter(asked, settings.orders, {"why": settings.why}),
+        rows=[],
+        explanation=explain_model(population, model, weights, p=p),
         worst_case_weights=choosing_weights(population, model, p=inf),
-        sweeps=sweeps,
-        broken=tuple(
-            constraint.text(population.metrics)
-            for constraint in found.constraints
-            if not constraint.holds(found.values)[model]
-        ),
+        sweeps=sweep_each_weight(population, weights, p=p) if len(weights) > 1 else (),
     )
+    return replace(document, rows=rows_of(ExplanationRow, ((document, k) for k in range(len(weights)))))
 
 
 def _model(asked: Asked) -> int:

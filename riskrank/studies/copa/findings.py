@@ -13,7 +13,7 @@ from riskrank.engine.family import Side
 from riskrank.engine.ties import tie_codes
 from riskrank.studies.copa.doubt import FrontDoubt
 from riskrank.studies.copa.meeting import together
-from riskrank.studies.copa.objectives import ObjectiveTable
+from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.findings import Finding, Sentences
 from riskrank.studies.wording import counted, names, percent
 
@@ -25,7 +25,7 @@ _MOST_OPEN = 2
 class CopaCase:
     """What sentences are made from: the ranking that decides, and what is known of the front or why not."""
 
-    table: ObjectiveTable
+    table: Objectives
     ranking: CopaRanking
     doubt: FrontDoubt | str
 
@@ -89,20 +89,20 @@ def _front(finding: Finding, case: CopaCase) -> str:
     return f"{'; '.join(parts)}." if parts else ""
 
 
-def _on(table: ObjectiveTable, models: Sequence[int], where: str) -> Iterator[str]:
+def _on(table: Objectives, models: Sequence[int], where: str) -> Iterator[str]:
     if models:
         verb = "is" if len(models) == 1 else "are"
         yield f"{names([table.name(i) for i in models])} {verb} {where}"
 
 
-def _open(table: ObjectiveTable, models: Sequence[int], doubt: FrontDoubt) -> Iterator[str]:
+def _open(table: Objectives, models: Sequence[int], doubt: FrontDoubt) -> Iterator[str]:
     if len(models) > _MOST_OPEN:
         yield f"{names([table.name(i) for i in models])} are open"
     elif models:
         yield " and ".join(f"{table.name(i)} is open ({why_open(table, doubt, i)})" for i in models)
 
 
-def _off(table: ObjectiveTable, models: Sequence[int], doubt: FrontDoubt) -> Iterator[str]:
+def _off(table: Objectives, models: Sequence[int], doubt: FrontDoubt) -> Iterator[str]:
     dominated = [i for i in models if doubt.states.dominator[i] >= 0]
     if len(dominated) == 1:
         yield f"{table.name(dominated[0])} is off the front ({dominating(table, doubt, dominated[0])})"
@@ -112,7 +112,7 @@ def _off(table: ObjectiveTable, models: Sequence[int], doubt: FrontDoubt) -> Ite
         yield f"{names([table.name(i) for i in dominated])} are off the front"
 
 
-def dominating(table: ObjectiveTable, doubt: FrontDoubt, i: int) -> str:
+def dominating(table: Objectives, doubt: FrontDoubt, i: int) -> str:
     """Who is shown to dominate a model.
 
     ``mid is as good on everything``
@@ -121,19 +121,19 @@ def dominating(table: ObjectiveTable, doubt: FrontDoubt, i: int) -> str:
     return f"{table.name(by)} is as good on everything{_allowing(table, by, i)}"
 
 
-def _allowing(table: ObjectiveTable, first: int, second: int) -> str:
+def _allowing(table: Objectives, first: int, second: int) -> str:
     """Said of a model that is as good as another only if margins are allowed for."""
     values = table.population.objectives
     return "" if np.all(values[first] >= values[second]) else " up to the margins"
 
 
-def _unmet(table: ObjectiveTable, doubt: FrontDoubt, i: int) -> str:
+def _unmet(table: Objectives, doubt: FrontDoubt, i: int) -> str:
     """Constraints that a model is not shown to meet."""
     pairs = zip(table.constraints, doubt.answers[i], strict=True)
     return f"not shown to meet {names([text for text, answer in pairs if answer != Side.SHOWN], 3)}"
 
 
-def why_open(table: ObjectiveTable, doubt: FrontDoubt, i: int) -> str:
+def why_open(table: Objectives, doubt: FrontDoubt, i: int) -> str:
     """What is lacking to say whether a model is on the front.
 
     ``mid is as good on all 3, not shown on cost``
@@ -160,7 +160,7 @@ def why_open(table: ObjectiveTable, doubt: FrontDoubt, i: int) -> str:
     return f"nowhere shown to be better than {name}"
 
 
-def _chosen(table: ObjectiveTable, ranking: CopaRanking) -> str:
+def _chosen(table: Objectives, ranking: CopaRanking) -> str:
     able, name = int(table.population.feasible.sum()), table.name(ranking.chosen)
     if able == 1:
         return f"Choose {name}: it is the only model whose values meet the constraints"
@@ -172,7 +172,7 @@ def _chosen(table: ObjectiveTable, ranking: CopaRanking) -> str:
     return f"{text}; {names([table.name(i) for i in tied])} {verb}, and {_settled(table, ranking, tied[0])}"
 
 
-def _sense(table: ObjectiveTable, ranking: CopaRanking, able: int, *, tied: bool) -> str:
+def _sense(table: Objectives, ranking: CopaRanking, able: int, *, tied: bool) -> str:
     """In which sense the chosen model is the best, or as good as any."""
     population, chosen = table.population, ranking.chosen
     ranks = np.where(np.asarray(table.weights) > 0, population.u[chosen], -1.0)
@@ -190,7 +190,7 @@ def _sense(table: ObjectiveTable, ranking: CopaRanking, able: int, *, tied: bool
     return f"of {able:,} models {places} is {best}{equal}; it is weakest {weak}"
 
 
-def _settled(table: ObjectiveTable, ranking: CopaRanking, second: int) -> str:
+def _settled(table: Objectives, ranking: CopaRanking, second: int) -> str:
     """What decides between the chosen model and the next one of the same norm, as `rank_models` asks."""
     population, both = table.population, [ranking.chosen, second]
     if not population.front[second]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from riskrank.engine.copa.choice import weakest
 from riskrank.engine.copa.constraints import Constraint, feasible_models
+from riskrank.engine.copa.norms import share_weights
 from riskrank.engine.copa.population import (
     Population,
     constant_objectives,
@@ -33,51 +34,8 @@ from riskrank.studies.targets import draws_tasks
 
 
 @dataclass(frozen=True)
-class ObjectiveTable:
-    """Models by objectives: values as measured, ranks, and the weights of the objectives.
-
-    Attributes
-    ----------
-    population : Population
-    values : ndarray, shape (N, K)
-        In original units; NaN where missing.
-    larger_is_better : ndarray of bool, shape (K,)
-        In original units.
-    weights : ndarray, shape (K,)
-    constraints : sequence of str
-    means : sequence of MetricMeans
-        What the values are means of; empty for a table without samples.
-    """
-
-    population: Population
-    values: Floats
-    larger_is_better: Booleans
-    weights: Floats
-    constraints: Sequence[str]
-    means: Sequence[MetricMeans] = ()
-
-    def name(self, model: int) -> str:
-        """Name of a model."""
-        return self.population.names[model]
-
-    @property
-    def percent(self) -> Booleans:
-        """Which objectives are shares, shape (K,)."""
-        return np.array([one.share for one in self.means] or [False] * len(self.weights))
-
-    @cached_property
-    def weakest(self) -> Booleans:
-        """Where each model has its largest weighted rank, shape (N, K); nowhere if all are zero."""
-        return weakest(self.population.u * self.weights)
-
-    def by_metric(self, entries: ArrayLike) -> dict[str, Any]:
-        """Name the K entries of an array by their objectives."""
-        return dict(zip(self.population.metrics, np.asarray(entries).tolist(), strict=True))
-
-
-@dataclass(frozen=True)
 class Objectives:
-    """A population of models and how it came about.
+    """Models by objectives, and how they came about: values as measured, ranks, weights.
 
     Attributes
     ----------
@@ -86,7 +44,7 @@ class Objectives:
         In original units; NaN where missing.
     larger_is_better : ndarray of bool, shape (K,)
         In original units.
-    constraints : tuple of Constraint
+    bounds : tuple of Constraint
     given_weights : mapping of str to float
         Weights somebody gave, as an option or in the metrics file.
     dropped : tuple of str
@@ -95,16 +53,58 @@ class Objectives:
         Of the population.
     columns : tuple of ObjectiveColumn
         The scores of the models behind every objective; empty for a table without samples.
+    reweighted : ndarray, shape (K,), or None
+        Weights in the place of those that follow from what was given.
     """
 
     population: Population
     values: Floats
     larger_is_better: Booleans
-    constraints: tuple[Constraint, ...]
-    given_weights: Mapping[str, float]
-    dropped: tuple[str, ...]
-    warnings: tuple[str, ...]
+    bounds: tuple[Constraint, ...] = ()
+    given_weights: Mapping[str, float] = field(default_factory=dict)
+    dropped: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     columns: tuple[ObjectiveColumn, ...] = ()
+    reweighted: Floats | None = None
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Weights of the objectives, shape (K,)."""
+        if self.reweighted is not None:
+            return self.reweighted
+        return share_weights(self.population.metrics, self.given_weights)
+
+    @cached_property
+    def constraints(self) -> list[str]:
+        """Bounds as one writes them."""
+        return [bound.text(self.population.metrics) for bound in self.bounds]
+
+    @cached_property
+    def means(self) -> list[MetricMeans]:
+        """What the values are means of; empty for a table without samples."""
+        return [_means(*one) for one in zip(self.columns, self.values.T, strict=bool(self.columns))]
+
+    @cached_property
+    def weakest(self) -> Booleans:
+        """Where each model has its largest weighted rank, shape (N, K); nowhere if all are zero."""
+        return weakest(self.population.u * self.weights)
+
+    @property
+    def percent(self) -> Booleans:
+        """Which objectives are shares, shape (K,)."""
+        return np.array([one.share for one in self.means] or [False] * len(self.weights))
+
+    def name(self, model: int) -> str:
+        """Name of a model."""
+        return self.population.names[model]
+
+    def named(self, model: int) -> str | None:
+        """Name of a model; None of −1, which is none."""
+        return self.population.names[model] if model >= 0 else None
+
+    def by_metric(self, entries: ArrayLike) -> dict[str, Any]:
+        """Name the K entries of an array by their objectives."""
+        return dict(zip(self.population.metrics, np.asarray(entries).tolist(), strict=True))
 
     def drawn(self, objective: int) -> Integers:
         """The models whose value of an objective samples decide: none of a price, and never only one."""
@@ -112,19 +112,6 @@ class Objectives:
         there = np.flatnonzero(~self.population.missing[:, objective])
         fixed = there.size < 2 or self.columns[objective].of(there.tolist()).fixed
         return there[:0] if fixed else there
-
-    def weighted(self, weights: Floats) -> ObjectiveTable:
-        """The objectives with their weights."""
-        return ObjectiveTable(
-            population=self.population,
-            values=self.values,
-            larger_is_better=self.larger_is_better,
-            weights=weights,
-            constraints=[constraint.text(self.population.metrics) for constraint in self.constraints],
-            means=[_means(*one) for one in zip(self.columns, self.values.T, strict=True)]
-            if self.columns
-            else (),
-        )
 
 
 def _means(column: ObjectiveColumn, values: Floats) -> MetricMeans:
@@ -209,7 +196,7 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
         population=ranked,
         values=values,
         larger_is_better=upward,
-        constraints=constraints,
+        bounds=constraints,
         given_weights={
             one.name: weight / at.count(one.metric)
             for one in asked

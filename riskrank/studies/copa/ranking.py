@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,21 +13,12 @@ from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence, boot
 from riskrank.engine.copa.sweep import Sweep
 from riskrank.engine.copa.weight_ranges import WeightRange, sweep_each_weight, weight_ranges
 from riskrank.engine.types import Floats
-from riskrank.studies.copa.base import (
-    USUAL_ORDERS,
-    Asked,
-    CopaBase,
-    described_orders,
-    described_weights,
-    order_key,
-    provenance,
-    weights_of,
-)
+from riskrank.studies.copa.base import USUAL_ORDERS, Asked, CopaBase, chapter
 from riskrank.studies.copa.doubt import FrontDoubt, front_doubt
 from riskrank.studies.copa.findings import SENTENCES, CopaCase, copa_findings
-from riskrank.studies.copa.objectives import ObjectiveTable
 from riskrank.studies.copa.options import CopaSettings
-from riskrank.studies.copa.rows import CCDF_PROBABILITIES, ONLY_OF_SAMPLES, CopaRow, copa_rows
+from riskrank.studies.copa.rows import CCDF_PROBABILITIES, ONLY_OF_SAMPLES, CopaRow
+from riskrank.studies.document import rows_of
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted
@@ -106,66 +97,74 @@ class CopaDocument(CopaBase[CopaRow]):
 
     def found(self) -> dict[str, Any]:
         """The choice and how firm it is."""
-        table, leading, name = self.objectives, self.leading, self.objectives.name
-        population = table.population
-        return {
-            "chosen": name(leading.chosen),
+        table, name = self.objectives, self.objectives.name
+        population, influence, drawn, doubt = table.population, self.influence, self.populations, self.doubt
+        found = {
+            "chosen": name(self.leading.chosen),
             "front_size": int(population.front.sum()),
             "feasible_models": int(population.feasible.sum()),
-            "chosen_by_p": {order_key(other.p): name(other.chosen) for other in self.others},
+            "chosen_by_p": {f"{other.p:g}": name(other.chosen) for other in self.others},
             "weight_ranges": [
-                {
-                    "metric": population.metrics[k],
-                    "weight": table.weights[k].item(),
-                    "low": found.low,
-                    "high": found.high,
-                    "models_chosen": found.models_chosen,
-                }
-                for k, found in enumerate(self.weight_ranges)
+                {"metric": metric, "weight": weight, **vars(found)}
+                for metric, weight, found in zip(
+                    population.metrics, table.weights.tolist(), self.weight_ranges, strict=bool(self.sweeps)
+                )
             ],
-            "influence": None if self.influence is None else _influence(table, self.influence),
-            "populations": None if self.populations is None else _populations(table, self.populations),
-            **({} if self.doubt is None else {"dominance": _dominance(table, self.doubt)}),
+            "influence": influence
+            and {
+                "successor": table.named(influence.successor),
+                "influential": [
+                    {"model": name(i), "choice": name(influence.choice[i])} for i in influence.influential
+                ],
+            },
+            "populations": drawn
+            and {
+                "survival": drawn.survival,
+                "runners_up": [
+                    {"model": name(i), "population_share": drawn.share(i)} for i in drawn.runners_up
+                ],
+            },
         }
+        if doubt is not None:
+            shown = np.argwhere(doubt.states.dominating).tolist()
+            found["dominance"] = [
+                {"winner": name(i), "loser": name(j), "p_adjusted": float(doubt.states.dominates[i, j])}
+                for i, j in shown
+            ]
+        return found
 
 
 def rank(asked: Asked, runtime: Runtime | None = None) -> CopaDocument:
     """Rank the models by every p, and try what would change the choice."""
-    settings, population = asked.settings, asked.objectives.population
-    weights, notes = weights_of(asked.objectives)
-    table = asked.objectives.weighted(weights)
-    p = settings.orders[0]
+    settings, table = asked.settings, asked.objectives
+    population, weights, p = table.population, table.weights, settings.orders[0]
     with (runtime or Runtime()).progress("resampling"):
         populations = None
         if settings.resample_models is not None:
             populations = bootstrap_choice(
                 population, weights, p=p, resamples=settings.resample_models, seed=settings.seed
             )
-        found = front_doubt(asked, weights)
+        found = front_doubt(asked)
     doubt = None if isinstance(found, str) else found
     rankings = tuple(rank_models(population, weights, p=order) for order in settings.orders)
-    influence = leave_one_out(population, weights, p=p) if len(population.names) > 2 else None
     quantiles, mean = ccdf_quantiles(population.u, CCDF_PROBABILITIES)
-    if doubt is not None:
-        notes = [*notes, *doubt.notes]
     case = CopaCase(table, rankings[0], found)
     drawn = settings.resample_models if doubt is None else doubt.resamples
-    return CopaDocument(
-        provenance=provenance(
+    document = CopaDocument(
+        **chapter(
             asked,
-            described_weights(table) | described_orders(settings.orders) | _described_tests(settings, doubt),
-            notes,
+            settings.orders,
+            _described_tests(settings, doubt),
+            () if doubt is None else doubt.notes,
             seed=None if drawn is None else settings.seed,
             resamples=drawn,
         ),
-        rows=copa_rows(table, rankings, influence, populations, doubt, quantiles, mean)[: settings.top],
+        rows=[],
         **SENTENCES.told(copa_findings(case), case, population.names),
-        objectives=table,
-        dropped=asked.objectives.dropped,
         rankings=rankings,
         others=tuple(rank_models(population, weights, p=order) for order in reversed(USUAL_ORDERS)),
         sweeps=sweep_each_weight(population, weights, p=p) if len(weights) > 1 else (),
-        influence=influence,
+        influence=leave_one_out(population, weights, p=p) if len(population.names) > 2 else None,
         populations=populations,
         doubt=doubt,
         ccdf_quantiles=quantiles,
@@ -174,6 +173,8 @@ def rank(asked: Asked, runtime: Runtime | None = None) -> CopaDocument:
         top=settings.top,
         ccdf=settings.ccdf,
     )
+    shown = document.listed[: settings.top]
+    return replace(document, rows=rows_of(CopaRow, ((document, table, i) for i in shown)))
 
 
 def _tasks(asked: Asked) -> str:
@@ -193,34 +194,4 @@ def _described_tests(settings: CopaSettings, doubt: FrontDoubt | None) -> dict[s
         "family": "ordered pairs of models for off the front, models for on it",
         "margin": dict(settings.margin),
         "tasks": settings.tasks,
-    }
-
-
-def _dominance(table: ObjectiveTable, doubt: FrontDoubt) -> list[dict[str, Any]]:
-    """The dominations that are shown."""
-    return [
-        {
-            "winner": table.name(i),
-            "loser": table.name(j),
-            "p_adjusted": float(doubt.states.dominates[i, j]),
-        }
-        for i, j in np.argwhere(doubt.states.dominating).tolist()
-    ]
-
-
-def _influence(table: ObjectiveTable, influence: ModelInfluence) -> dict[str, Any]:
-    return {
-        "successor": table.name(influence.successor) if influence.successor >= 0 else None,
-        "influential": [
-            {"model": table.name(i), "choice": table.name(influence.choice[i])} for i in influence.influential
-        ],
-    }
-
-
-def _populations(table: ObjectiveTable, bootstrap: ChoiceBootstrap) -> dict[str, Any]:
-    return {
-        "survival": bootstrap.survival,
-        "runners_up": [
-            {"model": table.name(i), "population_share": bootstrap.share(i)} for i in bootstrap.runners_up
-        ],
     }

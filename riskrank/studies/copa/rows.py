@@ -1,126 +1,83 @@
-"""Rows of COPA's ranking: what is said of each model."""
+"""Rows of COPA's ranking: what is said of each model, from its document."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from riskrank.engine.copa.choice import CopaRanking, listed
-from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence
-from riskrank.engine.types import Floats
-from riskrank.studies.copa.base import order_key
 from riskrank.studies.copa.doubt import FrontDoubt
-from riskrank.studies.copa.objectives import ObjectiveTable
+from riskrank.studies.copa.objectives import Objectives
+from riskrank.studies.document import of
 
 CCDF_PROBABILITIES = (0.0, 0.25, 0.5, 0.75, 1.0)
+_LEVELS = [f"{probability:g}" for probability in CCDF_PROBABILITIES]
+
+
+def _of_samples(source: Callable[..., Any]) -> Any:
+    """A field that only samples give rise to: of the objectives, what is known of the front, and a model."""
+    return of(lambda found, table, i: found.doubt and source(table, found.doubt, i), default=None)
+
+
+def _better_on(table: Objectives, doubt: FrontDoubt, i: int) -> str | None:
+    """The objective on which a model is best shown to be better than its rival."""
+    rival = int(doubt.states.rival[i])
+    objective = -1 if rival < 0 else int(doubt.states.best_on[i, rival])
+    return None if objective < 0 else table.population.metrics[objective]
 
 
 @dataclass(frozen=True, slots=True)
 class CopaRow:
     """One model; the dictionaries hold an entry an objective, or one a p."""
 
-    model: str
-    rank: int | None
-    norm: float
-    pareto: bool
-    feasible: bool
-    u: dict[str, float]
-    tied_with: list[str]
-    values: dict[str, float]
-    ranks: dict[str, int | None]
-    norms: dict[str, float]
-    ccdf_mean: float
-    ccdf_quantiles: dict[str, float]
-    choice_without: str | None
-    chosen_share: float | None
-    population_share: float | None = None
-    front: str | None = None
-    front_share: float | None = None
-    low: dict[str, float | None] | None = None
-    high: dict[str, float | None] | None = None
-    meets: dict[str, str] | None = None
-    dominated_by: str | None = None
-    off_p_adjusted: float | None = None
-    on_p_adjusted: float | None = None
-    rival: str | None = None
-    better_on: str | None = None
+    model: str = of(lambda found, table, i: table.name(i))
+    rank: int | None = of(lambda found, table, i: found.leading.place(i))
+    norm: float = of(lambda found, table, i: found.leading.norm[i].item())
+    pareto: bool = of(lambda found, table, i: bool(table.population.front[i]))
+    feasible: bool = of(lambda found, table, i: bool(table.population.feasible[i]))
+    u: dict[str, float] = of(lambda found, table, i: table.by_metric(table.population.u[i]))
+    tied_with: list[str] = of(lambda found, table, i: [table.name(j) for j in found.leading.tied_with(i)])
+    values: dict[str, float] = of(lambda found, table, i: table.by_metric(table.values[i]))
+    ranks: dict[str, int | None] = of(
+        lambda found, table, i: {f"{one.p:g}": one.place(i) for one in found.rankings}
+    )
+    norms: dict[str, float] = of(
+        lambda found, table, i: {f"{one.p:g}": one.norm[i].item() for one in found.rankings}
+    )
+    ccdf_mean: float = of(lambda found, table, i: found.ccdf_mean[i].item())
+    ccdf_quantiles: dict[str, float] = of(
+        lambda found, table, i: dict(zip(_LEVELS, found.ccdf_quantiles[i].tolist(), strict=True))
+    )
+    choice_without: str | None = of(
+        lambda found, table, i: found.influence and table.named(found.influence.choice[i])
+    )
+    chosen_share: float | None = of(
+        lambda found, table, i: found.doubt and float(found.doubt.shares.chosen[i])
+    )
+    population_share: float | None = of(
+        lambda found, table, i: found.populations and found.populations.share(i), default=None
+    )
+    front: str | None = _of_samples(lambda table, doubt, i: doubt.states.words[i])
+    front_share: float | None = _of_samples(lambda table, doubt, i: float(doubt.shares.front[i]))
+    low: dict[str, float | None] | None = _of_samples(lambda table, doubt, i: table.by_metric(doubt.low[i]))
+    high: dict[str, float | None] | None = _of_samples(lambda table, doubt, i: table.by_metric(doubt.high[i]))
+    meets: dict[str, str] | None = _of_samples(
+        lambda table, doubt, i: {
+            text: one.word for text, one in zip(table.constraints, doubt.answers[i], strict=True)
+        }
+    )
+    dominated_by: str | None = _of_samples(lambda table, doubt, i: table.named(doubt.states.dominator[i]))
+    off_p_adjusted: float | None = _of_samples(
+        lambda table, doubt, i: float(
+            np.where(table.population.feasible, doubt.states.dominates[:, i], 1.0).min()
+        )
+    )
+    on_p_adjusted: float | None = _of_samples(lambda table, doubt, i: float(doubt.states.stands[i]))
+    rival: str | None = _of_samples(lambda table, doubt, i: table.named(doubt.states.rival[i]))
+    better_on: str | None = _of_samples(_better_on)
 
 
 # Fields of rows that only samples give rise to.
-ONLY_OF_SAMPLES = (
-    "front",
-    "front_share",
-    "low",
-    "high",
-    "meets",
-    "dominated_by",
-    "off_p_adjusted",
-    "on_p_adjusted",
-    "rival",
-    "better_on",
-)
-
-
-def copa_rows(
-    table: ObjectiveTable,
-    rankings: tuple[CopaRanking, ...],
-    influence: ModelInfluence | None,
-    populations: ChoiceBootstrap | None,
-    doubt: FrontDoubt | None,
-    quantiles: Floats,
-    mean: Floats,
-) -> list[CopaRow]:
-    """One row a model, best first."""
-    population, leading, name = table.population, rankings[0], table.name
-    levels = [f"{probability:g}" for probability in CCDF_PROBABILITIES]
-    tied = leading.ties()
-    rows = []
-    for i in listed(population, leading):
-        without = -1 if influence is None else int(influence.choice[i])
-        rows.append(
-            CopaRow(
-                model=name(i),
-                rank=leading.place(i),
-                norm=leading.norm[i].item(),
-                pareto=bool(population.front[i]),
-                feasible=bool(population.feasible[i]),
-                u=table.by_metric(population.u[i]),
-                tied_with=[name(j) for j in tied.get(int(leading.tie[i]), ()) if j != i],
-                values=table.by_metric(table.values[i]),
-                ranks={order_key(ranking.p): ranking.place(i) for ranking in rankings},
-                norms={order_key(ranking.p): ranking.norm[i].item() for ranking in rankings},
-                ccdf_mean=mean[i].item(),
-                ccdf_quantiles=dict(zip(levels, quantiles[i].tolist(), strict=True)),
-                choice_without=name(without) if without >= 0 else None,
-                chosen_share=None if doubt is None else float(doubt.shares.chosen[i]),
-                population_share=None if populations is None else populations.share(i),
-                **({} if doubt is None else _of_samples(table, doubt, i)),
-            )
-        )
-    return rows
-
-
-def _of_samples(table: ObjectiveTable, doubt: FrontDoubt, i: int) -> dict[str, Any]:
-    """What samples say of a model, and on what evidence."""
-    states, able = doubt.states, table.population.feasible
-    rival = int(states.rival[i])
-    off = np.where(able, states.dominates[:, i], 1.0)
-    objective = -1 if rival < 0 else int(states.best_on[i, rival])
-
-    def named(model: int) -> str | None:
-        return table.name(model) if model >= 0 else None
-
-    return {
-        "front": states.words[i],
-        "front_share": float(doubt.shares.front[i]),
-        "low": table.by_metric(doubt.low[i]),
-        "high": table.by_metric(doubt.high[i]),
-        "meets": {text: one.word for text, one in zip(table.constraints, doubt.answers[i], strict=True)},
-        "dominated_by": named(int(states.dominator[i])),
-        "off_p_adjusted": float(off.min()),
-        "on_p_adjusted": float(states.stands[i]),
-        "rival": named(rival),
-        "better_on": None if objective < 0 else table.population.metrics[objective],
-    }
+ONLY_OF_SAMPLES = tuple(one.name for one in fields(CopaRow) if one.default is None)[1:]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -10,15 +11,9 @@ import numpy as np
 from riskrank.engine.copa.norms import share_weights
 from riskrank.engine.copa.sweep import Sweep, sweep_p, sweep_weight
 from riskrank.errors import UsageError, index_of, option
-from riskrank.studies.copa.base import (
-    Asked,
-    CopaBase,
-    described_orders,
-    described_weights,
-    order_value,
-    provenance,
-    weights_of,
-)
+from riskrank.studies.copa.base import Asked, CopaBase, chapter, order_value
+from riskrank.studies.copa.objectives import Objectives
+from riskrank.studies.document import of, rows_of
 
 Row = TypeVar("Row")
 
@@ -33,23 +28,23 @@ Order = Annotated[float, {"anyOf": [{"type": "number"}, {"const": "inf"}]}]
 class WeightIntervalRow:
     """The model chosen on an interval of the weight, for one p; ``u`` and ``values`` are by objective."""
 
-    alpha_low: float
-    alpha_high: float
-    model: str
-    p: Order
-    u: dict[str, float]
-    values: dict[str, float]
+    alpha_low: float = of(lambda table, p, low, high, i: low)
+    alpha_high: float = of(lambda table, p, low, high, i: high)
+    model: str = of(lambda table, p, low, high, i: table.name(i))
+    p: Order = of(lambda table, p, low, high, i: p)
+    u: dict[str, float] = of(lambda table, p, low, high, i: table.by_metric(table.population.u[i]))
+    values: dict[str, float] = of(lambda table, p, low, high, i: table.by_metric(table.values[i]))
 
 
 @dataclass(frozen=True, slots=True)
 class OrderIntervalRow:
     """The model chosen on an interval of p; ``u`` and ``values`` are by objective."""
 
-    p_low: Order
-    p_high: Order
-    model: str
-    u: dict[str, float]
-    values: dict[str, float]
+    p_low: Order = of(lambda table, p, low, high, i: low)
+    p_high: Order = of(lambda table, p, low, high, i: high)
+    model: str = of(lambda table, p, low, high, i: table.name(i))
+    u: dict[str, float] = of(lambda table, p, low, high, i: table.by_metric(table.population.u[i]))
+    values: dict[str, float] = of(lambda table, p, low, high, i: table.by_metric(table.values[i]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +60,13 @@ class SweepDocument(CopaBase[Row]):
     schema: ClassVar[str] = "copa-sweep"
 
     sweeps: tuple[tuple[float | None, Sweep], ...]
+
+    @property
+    def intervals(self) -> Iterator[tuple[Objectives, float | None, float, float, int]]:
+        """Every interval: the objectives, p, both ends, and the model chosen."""
+        for p, sweep in self.sweeps:
+            for ends in zip(sweep.low.tolist(), sweep.high.tolist(), sweep.model, strict=True):
+                yield self.objectives, p, *ends
 
     def written(self) -> dict[str, list[Any]]:
         """All rows as JSON and CSV write them, which have no number for p = ∞."""
@@ -112,64 +114,30 @@ def sweep_one_weight(asked: Asked) -> WeightSweepDocument:
     UsageError
         If there is no such objective, no other, or its weight is given as well.
     """
-    settings, found = asked.settings, asked.objectives
-    population, given = found.population, found.given_weights
+    settings, table = asked.settings, asked.objectives
     objective = _swept(asked)
-    others = [name for name in population.metrics if name != settings.sweep]
-    rest = share_weights(others, {name: given[name] for name in given if name != settings.sweep})
-    rest = np.insert(rest, objective, 0.0)
-    table = found.weighted(rest)
+    others = [name for name in table.population.metrics if name != settings.sweep]
+    given = {name: weight for name, weight in table.given_weights.items() if name != settings.sweep}
+    rest = np.insert(share_weights(others, given), objective, 0.0)
+    asked = replace(asked, objectives=replace(table, reweighted=rest))
     steps = settings.steps or _STEPS
-    sweeps = tuple(
-        (p, sweep_weight(population, objective, p=p, rest=rest, steps=steps)) for p in settings.orders
+    sweeps = [sweep_weight(table.population, objective, p=p, rest=rest, steps=steps) for p in settings.orders]
+    described = {"parameter": "alpha", "objective": settings.sweep, "steps": steps}
+    document = WeightSweepDocument(
+        **chapter(asked, settings.orders, described),
+        rows=[],
+        sweeps=tuple(zip(settings.orders, sweeps, strict=True)),
     )
-    described = {"rest": table.by_metric(rest)} | described_orders(settings.orders)
-    described |= {"parameter": "alpha", "objective": settings.sweep, "steps": steps}
-    return WeightSweepDocument(
-        provenance=provenance(asked, described),
-        rows=[
-            WeightIntervalRow(
-                alpha_low=low,
-                alpha_high=high,
-                model=table.name(i),
-                p=p,
-                u=table.by_metric(population.u[i]),
-                values=table.by_metric(table.values[i]),
-            )
-            for p, sweep in sweeps
-            for low, high, i in zip(sweep.low.tolist(), sweep.high.tolist(), sweep.model, strict=True)
-        ],
-        objectives=table,
-        dropped=found.dropped,
-        sweeps=sweeps,
-    )
+    return replace(document, rows=rows_of(WeightIntervalRow, document.intervals))
 
 
 def sweep_orders(asked: Asked) -> OrderSweepDocument:
     """Move the norm from the mean rank to the worst."""
-    settings, found = asked.settings, asked.objectives
-    population = found.population
-    weights, notes = weights_of(found)
-    table = found.weighted(weights)
-    steps = settings.steps or _STEPS
-    sweep = sweep_p(population, weights, steps=steps)
-    described = described_weights(table) | {"parameter": "p", "steps": steps}
-    return OrderSweepDocument(
-        provenance=provenance(asked, described, notes),
-        rows=[
-            OrderIntervalRow(
-                p_low=low,
-                p_high=high,
-                model=table.name(i),
-                u=table.by_metric(population.u[i]),
-                values=table.by_metric(table.values[i]),
-            )
-            for low, high, i in zip(sweep.low.tolist(), sweep.high.tolist(), sweep.model, strict=True)
-        ],
-        objectives=table,
-        dropped=found.dropped,
-        sweeps=((None, sweep),),
-    )
+    table, steps = asked.objectives, asked.settings.steps or _STEPS
+    sweep = sweep_p(table.population, table.weights, steps=steps)
+    described = {"parameter": "p", "steps": steps}
+    document = OrderSweepDocument(**chapter(asked, (), described), rows=[], sweeps=((None, sweep),))
+    return replace(document, rows=rows_of(OrderIntervalRow, document.intervals))
 
 
 def _swept(asked: Asked) -> int:

@@ -240,7 +240,7 @@ def test_answers_are_two_sided_and_of_one_family(columns, few):
     meets = dict(
         zip(
             found.population.names,
-            meeting(found.constraints, found.columns, scores, edge, Family()),
+            meeting(found.bounds, found.columns, scores, edge, Family()),
             strict=True,
         )
     )

@@ -18,7 +18,7 @@ from riskrank.studies.copa.figures.boxes import draw_boxes
 from riskrank.studies.copa.figures.doubt import DoubtfulPoints, draw_doubt
 from riskrank.studies.copa.figures.front import draw_front
 from riskrank.studies.copa.figures.parallel import draw_parallel
-from riskrank.studies.copa.objectives import ObjectiveTable
+from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.sweep import OrderSweepDocument, WeightSweepDocument
 
@@ -63,7 +63,7 @@ def _of_ranking(document: CopaDocument) -> list[Picture]:
     return found
 
 
-def _doubts(table: ObjectiveTable, doubt: FrontDoubt) -> list[Picture]:
+def _doubts(table: Objectives, doubt: FrontDoubt) -> list[Picture]:
     """Every pair of objectives, those of most weight first."""
     points = DoubtfulPoints(
         table.values,
@@ -84,7 +84,7 @@ def _doubts(table: ObjectiveTable, doubt: FrontDoubt) -> list[Picture]:
     return found
 
 
-def _fronts(table: ObjectiveTable, sweep: Sweep, at: str) -> list[Picture]:
+def _fronts(table: Objectives, sweep: Sweep, at: str) -> list[Picture]:
     """The swept objective against each other one."""
     metrics = table.population.metrics
     found = []
@@ -98,7 +98,7 @@ def _fronts(table: ObjectiveTable, sweep: Sweep, at: str) -> list[Picture]:
     return found
 
 
-def _front(table: ObjectiveTable, sweep: Sweep, other: int) -> Plot:
+def _front(table: Objectives, sweep: Sweep, other: int) -> Plot:
     return draw_front(table.population, table.values, table.larger_is_better, sweep, other, table.percent)
 
 

@@ -10,7 +10,7 @@ from riskrank.engine.copa.comparison import ScalarizationComparison
 from riskrank.errors import listing, option
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.copa.comparison import ComparisonDocument, label, left_out
-from riskrank.studies.copa.objectives import ObjectiveTable
+from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.rounding import typeset
 
 _MOST_ROWS = 20
@@ -38,9 +38,7 @@ def _heads(found: ScalarizationComparison) -> list[Column]:
     return [Column(label(name).replace(" ", "\n", 1)) for name in found.names]
 
 
-def _rank_table(
-    title: str, table: ObjectiveTable, found: ScalarizationComparison, shown: Iterable[int]
-) -> Table:
+def _rank_table(title: str, table: Objectives, found: ScalarizationComparison, shown: Iterable[int]) -> Table:
     rank, movement = found.comparison.rank, found.comparison.movement
     rows: list[tuple[Cell | str, ...]] = []
     for j in shown:

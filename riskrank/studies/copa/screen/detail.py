@@ -11,7 +11,7 @@ from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence
 from riskrank.errors import by_door, listing, option
 from riskrank.shown import numbers
 from riskrank.shown.view import Cell, Column, Line, Section, Table, headed
-from riskrank.studies.copa.objectives import ObjectiveTable
+from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CCDF_PROBABILITIES, CopaDocument
 from riskrank.studies.copa.screen.doubt import doubt_sections
 from riskrank.studies.copa.screen.objectives import (
@@ -99,7 +99,7 @@ def _ccdf_table(document: CopaDocument, models: Sequence[int]) -> Table:
     return Table("Share of models that do not do better (1 − u), over the objectives", columns, rows)
 
 
-def _tie_lines(table: ObjectiveTable, ranking: CopaRanking) -> list[Line]:
+def _tie_lines(table: Objectives, ranking: CopaRanking) -> list[Line]:
     tied = ranking.tied_with(ranking.chosen)
     if not len(tied):
         return []
@@ -113,7 +113,7 @@ def _tie_lines(table: ObjectiveTable, ranking: CopaRanking) -> list[Line]:
     return [Line(text, "Tied:", "yellow")]
 
 
-def _front_line(table: ObjectiveTable) -> Line:
+def _front_line(table: Objectives) -> Line:
     population = table.population
     front, able, all_ = int(population.front.sum()), int(population.feasible.sum()), len(population.names)
     text = f"{front:,} of {able:,} models are Pareto-optimal: "
@@ -161,7 +161,7 @@ def _other_orders(document: CopaDocument) -> str:
     return "; ".join(texts) + ". Small p forgives a bad objective, large p does not."
 
 
-def _influence(table: ObjectiveTable, influence: ModelInfluence) -> str:
+def _influence(table: Objectives, influence: ModelInfluence) -> str:
     parts = []
     if influence.successor >= 0:
         parts.append(f"without the chosen model, {table.name(influence.successor)} is chosen.")
@@ -185,7 +185,7 @@ def _influence(table: ObjectiveTable, influence: ModelInfluence) -> str:
     return " ".join(parts)
 
 
-def _stability(table: ObjectiveTable, bootstrap: ChoiceBootstrap) -> str:
+def _stability(table: Objectives, bootstrap: ChoiceBootstrap) -> str:
     text = (
         f"{table.name(bootstrap.chosen)} stays the choice in {_percent(bootstrap.survival)} of "
         f"{bootstrap.resamples:,} resampled populations"
@@ -204,7 +204,7 @@ def _percent(share: float) -> str:
     return f"{percent:.1f} %" if 0 < percent < 1 or 99 < percent < 100 else f"{percent:.0f} %"
 
 
-def _reading(table: ObjectiveTable, ranking: CopaRanking) -> Line:
+def _reading(table: Objectives, ranking: CopaRanking) -> Line:
     weighted = "equal weights" if np.ptp(table.weights) < 1e-12 else "the weights above"
     norm = {1.0: "the mean", np.inf: "the largest"}.get(ranking.p, f"the p = {ranking.p:g} norm")
     text = (

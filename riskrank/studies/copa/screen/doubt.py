@@ -11,7 +11,7 @@ from riskrank.shown import numbers
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.copa.doubt import FrontDoubt
 from riskrank.studies.copa.findings import dominating, why_open
-from riskrank.studies.copa.objectives import ObjectiveTable
+from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.screen.objectives import objective_columns
 
@@ -65,7 +65,7 @@ def _p_value(doubt: FrontDoubt, model: int) -> str:
     return numbers.p_value(stands)
 
 
-def _because(table: ObjectiveTable, doubt: FrontDoubt, model: int) -> str:
+def _because(table: Objectives, doubt: FrontDoubt, model: int) -> str:
     """The evidence in words."""
     states = doubt.states
     dominator, rival = int(states.dominator[model]), int(states.rival[model])
@@ -81,7 +81,7 @@ def _because(table: ObjectiveTable, doubt: FrontDoubt, model: int) -> str:
     return why_open(table, doubt, model)
 
 
-def _span(table: ObjectiveTable, doubt: FrontDoubt, model: int, k: int) -> str:
+def _span(table: Objectives, doubt: FrontDoubt, model: int, k: int) -> str:
     low, high = doubt.low[model, k], doubt.high[model, k]
     if np.isnan(low) or np.isnan(high):
         return "–"

@@ -12,7 +12,7 @@ from riskrank.errors import by_door, listing, option
 from riskrank.shown import numbers
 from riskrank.shown.view import Cell, Column, Line, Section, Table, headed
 from riskrank.studies.copa.explanation import ExplanationDocument
-from riskrank.studies.copa.objectives import ObjectiveTable
+from riskrank.studies.copa.objectives import Objectives
 
 _MOST_NAMES = 5
 
@@ -76,7 +76,7 @@ def _place(document: ExplanationDocument) -> str:
     return text
 
 
-def _binding(table: ObjectiveTable, found: CopaExplanation) -> str:
+def _binding(table: Objectives, found: CopaExplanation) -> str:
     if not (found.weighted > 0).any():
         return "nothing: no model is better on any objective that has a weight."
     names = listing(table.population.metrics[k] for k in found.binding)
@@ -127,7 +127,7 @@ def _remedies(document: ExplanationDocument) -> list[Line]:
     return [*lines, Line(text, "One weight:")]
 
 
-def _weights_text(table: ObjectiveTable, weights: Floats, p: float) -> str:
+def _weights_text(table: Objectives, weights: Floats, p: float) -> str:
     named = _named_weights(table.population.metrics, weights)
     flags = " ".join(option("weight", f"{metric}={weight}") for metric, weight in named)
     mapping = ", ".join(f"{metric!r}: {weight}" for metric, weight in named)

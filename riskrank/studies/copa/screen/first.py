@@ -24,7 +24,7 @@ from riskrank.shown.view import (
     by_model,
 )
 from riskrank.studies.copa.meeting import together
-from riskrank.studies.copa.objectives import ObjectiveTable
+from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.screen.detail import details
 from riskrank.studies.copa.screen.doubt import front_cell
@@ -88,13 +88,13 @@ def _of_front(document: CopaDocument) -> list[OfModel]:
     return found
 
 
-def _told(table: ObjectiveTable) -> list[int]:
+def _told(table: Objectives) -> list[int]:
     """The objectives a screen has room for, those of most weight."""
     order = np.argsort(-np.asarray(table.weights), kind="stable")[:MOST_METRICS]
     return sorted(order.tolist())
 
 
-def _values(table: ObjectiveTable, k: int) -> Callable[[int], str]:
+def _values(table: Objectives, k: int) -> Callable[[int], str]:
     """Means as sure as they are; other values with the digits that tell neighbours apart."""
     values = table.values[:, k]
     plain = partial(rounded, decimals=decimals_apart(values.tolist()))

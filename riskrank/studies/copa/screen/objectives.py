@@ -9,7 +9,7 @@ import numpy as np
 
 from riskrank.shown import numbers
 from riskrank.shown.view import Cell, Column
-from riskrank.studies.copa.objectives import ObjectiveTable
+from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.costs import PER_SUCCESS
 
 # What a person reads at a glance, where nobody says how many models to show.
@@ -19,12 +19,12 @@ _FEWEST_ROWS, _MOST_ROWS = 5, 20
 _STATISTIC = re.compile(r":(total|tvar@[0-9.]+)$")
 
 
-def usual_rows(table: ObjectiveTable) -> int:
+def usual_rows(table: Objectives) -> int:
     """Rows of a table for people: fewer where there are many objectives."""
     return min(_MOST_ROWS, max(_FEWEST_ROWS, _MOST_CELLS // len(table.weights)))
 
 
-def objective_columns(table: ObjectiveTable) -> list[Column]:
+def objective_columns(table: Objectives) -> list[Column]:
     """Heads of the objectives, with an arrow towards the better values; what they are beside means below."""
     arrows = ("↑" if larger else "↓" for larger in table.larger_is_better)
     names = [
@@ -34,7 +34,7 @@ def objective_columns(table: ObjectiveTable) -> list[Column]:
     return [Column(f"{name} {arrow}") for name, arrow in zip(names, arrows, strict=True)]
 
 
-def objective_cells(table: ObjectiveTable, models: Sequence[int]) -> list[list[Cell]]:
+def objective_cells(table: Objectives, models: Sequence[int]) -> list[list[Cell]]:
     """Per model and objective, the value and the top-%; best values and weakest objectives stand out."""
     shown = list(models)
     u, values = table.population.u[shown], table.values[shown]
@@ -50,7 +50,7 @@ def objective_cells(table: ObjectiveTable, models: Sequence[int]) -> list[list[C
     return cells
 
 
-def weakest_objective(table: ObjectiveTable, model: int) -> str:
+def weakest_objective(table: Objectives, model: int) -> str:
     """First of the weakest objectives, how many share its place, and the rank there."""
     found = np.flatnonzero(table.weakest[model])
     if not found.size:

@@ -10,7 +10,7 @@ from riskrank.engine.copa.sweep import Sweep
 from riskrank.errors import by_door, option
 from riskrank.shown import numbers
 from riskrank.shown.view import Cell, Column, Line, Section, Table
-from riskrank.studies.copa.objectives import ObjectiveTable
+from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.screen.objectives import objective_cells, objective_columns
 from riskrank.studies.copa.sweep import SweepDocument
 
@@ -33,7 +33,7 @@ def view(document: SweepDocument) -> list[Section]:
     return sections
 
 
-def _sweep_table(table: ObjectiveTable, p: float | None, sweep: Sweep) -> Table:
+def _sweep_table(table: Objectives, p: float | None, sweep: Sweep) -> Table:
     widths = sweep.widths
     kept = np.sort(np.argsort(-widths, kind="stable")[:_MOST_INTERVALS])
     show: Callable[[float], str]
@@ -77,7 +77,7 @@ def _coverage_line(p: float | None, sweep: Sweep) -> Line:
     return Line(text, label)
 
 
-def _reading(table: ObjectiveTable, sweep: Sweep) -> Line:
+def _reading(table: Objectives, sweep: Sweep) -> Line:
     if sweep.objective is None:
         text = "shares are those of 1/p, of which the steps are equal. "
     else:

@@ -10,7 +10,7 @@ from riskrank.engine.copa.population import population
 from riskrank.shown import numbers
 from riskrank.shown.formats.terminal import to_terminal
 from riskrank.shown.view import Column, Table
-from riskrank.studies.copa.objectives import ObjectiveTable
+from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.screen.objectives import (
     objective_cells,
     objective_columns,
@@ -23,7 +23,7 @@ def ranked(values, upward, weights=None):
     values, upward = np.array(values, dtype=float), np.array(upward)
     oriented = values * np.where(upward, 1, -1)
     K = len(upward)
-    return ObjectiveTable(
+    return Objectives(
         population=population(
             oriented,
             names=[f"model-{i}" for i in range(len(values))],
@@ -32,8 +32,7 @@ def ranked(values, upward, weights=None):
         ),
         values=values,
         larger_is_better=upward,
-        weights=np.full(K, 1 / K) if weights is None else np.array(weights),
-        constraints=[],
+        reweighted=None if weights is None else np.array(weights),
     )
 
 
