@@ -7,7 +7,7 @@ from functools import partial
 
 from riskrank.engine.sampling.design import FEWEST_LABELS, ClusteredScores
 from riskrank.shown.bars import with_bars
-from riskrank.shown.view import Column, Line, OfModel, Table, by_model
+from riskrank.shown.view import Column, Line, OfModel, Table, by_row
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.tails import TailMeans, bad_cases
@@ -69,7 +69,7 @@ def side_by_side(
             made.append((Column(name), partial(note, at)))
         else:
             made.append(with_bars((Column(f"{head(mean)}\n({what})"), partial(noted, at, mean)), mean, shown))
-    return by_model("", made, shown, stub=1)
+    return by_row("", made, shown, stub=1)
 
 
 def seen(scores: ClusteredScores) -> str:

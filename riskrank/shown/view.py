@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from riskrank.errors import spell
 
@@ -116,14 +116,18 @@ class Table:
         return self if len(kept) == len(self.columns) else self.with_columns(kept)
 
 
-# A column of a table, and its cell by model.
+# A column of a table, and its cell by row: of a model by its number, or of a row of a document.
 OfModel = tuple[Column, Callable[[int], Cell | str]]
+OfRow = tuple[Column, Callable[[Any], Cell | str]]
 
 
-def by_model(title: str, columns: Sequence[OfModel], models: Iterable[int], *, stub: int = 2) -> Table:
-    """A table of a row a model."""
-    rows = tuple(tuple(cell(i) for _, cell in columns) for i in models)
-    return Table(title, tuple(column for column, _ in columns), rows, stub=stub)
+def by_row(
+    title: str, columns: Iterable[OfRow | OfModel | None], rows: Iterable[Any], *, stub: int = 2
+) -> Table:
+    """A table that says of every row what its columns say; columns that are None are left out."""
+    told = [column for column in columns if column is not None]
+    cells = tuple(tuple(cell(row) for _, cell in told) for row in rows)
+    return Table(title, tuple(column for column, _ in told), cells, stub=stub)
 
 
 @dataclass(frozen=True)

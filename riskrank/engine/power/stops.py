@@ -35,6 +35,11 @@ class Stops:
     failed: Floats
     limit: int
 
+    def error(self, size: int) -> float:
+        """Monte Carlo error of the share that has passed by a size."""
+        passed = np.mean(self.passed <= size)
+        return float(np.sqrt(passed * (1 - passed) / self.passed.size))
+
     @property
     def answered(self) -> Floats:
         """Samples at the look with an answer, whichever."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -15,9 +15,11 @@ from riskrank.engine.evidence.bets import Bet, e_values
 from riskrank.engine.evidence.bounds import either_way
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.student import POWER
-from riskrank.engine.family import Answers, Family, Side
+from riskrank.engine.family import Answers, Family
+from riskrank.engine.types import Floats
+from riskrank.studies.document import rows_of
 from riskrank.studies.gate.claim import GateClaim
-from riskrank.studies.gate.document import VERDICTS, GateRow, known, whole
+from riskrank.studies.gate.document import GateRow
 from riskrank.studies.gate.evidence import evidence_of_claims
 from riskrank.studies.gate.statistics import MEAN
 
@@ -72,61 +74,53 @@ def decide(
         answers = family.serial(evidence, np.array([TIERS.index(one or CRITICAL) for one in tiers]))
     else:
         answers = family.answer(evidence)
-    rows = []
-    for at, claim in enumerate(claims):
-        span = [] if possible is None else sorted(_in_units(claim, float(end[at])) for end in possible)
-        rows.append(_row(claim, evidence, answers, at, models, span, e_of[at]))
-    return rows, list(dict.fromkeys(advice))
+    found = [
+        _Decided(one, models, evidence, answers, at, e_of[at], possible) for at, one in enumerate(claims)
+    ]
+    return rows_of(GateRow, ((one,) for one in found)), list(dict.fromkeys(advice))
 
 
-def _row(
-    claim: GateClaim,
-    evidence: Evidence,
-    answers: Answers,
-    at: int,
-    models: Sequence[str],
-    span: Sequence[float],
-    e_values: tuple[float, float] | None,
-) -> GateRow:
-    """A claim's row; ``span`` is from where to where the estimate may lie by what is missing."""
-    ends = float(answers.low[at]), float(answers.high[at])
-    if claim.dominance is None:
-        low, high = claim.column.units.interval(*map(np.array, ends))
-        assert low is not None
-        assert high is not None
-        ends = float(low), float(high)
-    return GateRow(
-        claim=claim.kind,
-        new=models[claim.new],
-        old=models[claim.old],
-        metric=claim.column.name,
-        group=claim.column.group,
-        statistic=claim.statistic,
-        estimate=_in_units(claim, float(evidence.estimate[at])),
-        low=known(ends[0]),
-        high=known(ends[1]),
-        margin=claim.margin,
-        verdict=VERDICTS[Side(answers.side[at])],
-        p_value=float(answers.p_value[at]),
-        p_adjusted=float(answers.p_adjusted[at]),
-        standard_error=float(evidence.error[at]),
-        samples=int(evidence.worth[at]),
-        samples_needed=whole(answers.needed[at]),
-        e_value=None if e_values is None else e_values[0],
-        e_value_against=None if e_values is None else e_values[1],
-        direction="lower" if claim.column.units.sign < 0 else "higher",
-        task=claim.column.task,
-        tier=claim.tier,
-        estimate_low=span[0] if span else None,
-        estimate_high=span[1] if span else None,
-    )
+@dataclass(frozen=True)
+class _Decided:
+    """A claim with its evidence and its answer, and what is possible of the estimate by what is missing."""
 
+    claim: GateClaim
+    models: Sequence[str]
+    evidence: Evidence
+    answers: Answers
+    at: int
+    e_values: tuple[float, float] | None
+    possible: tuple[Floats, Floats] | None
 
-def _in_units(claim: GateClaim, estimate: float) -> float:
-    """A difference in the units of the file, or a violation ratio."""
-    if claim.dominance is not None:
-        return claim.dominance.boundary - estimate
-    return float(claim.column.units.of(np.array(estimate)))
+    @property
+    def new(self) -> str:
+        """The new model."""
+        return self.models[self.claim.new]
+
+    @property
+    def old(self) -> str:
+        """The old model."""
+        return self.models[self.claim.old]
+
+    @property
+    def span(self) -> list[float] | None:
+        """From where to where the estimate may lie by what is missing."""
+        ends = self.possible
+        return None if ends is None else sorted(self.in_units(float(end[self.at])) for end in ends)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The interval, in the units of the file."""
+        low, high = self.answers.low[self.at], self.answers.high[self.at]
+        if self.claim.dominance is None:
+            low, high = self.claim.column.units.interval(np.array(low), np.array(high))
+        return float(low), float(high)
+
+    def in_units(self, estimate: float) -> float:
+        """A difference in the units of the file, or a violation ratio."""
+        if self.claim.dominance is not None:
+            return self.claim.dominance.boundary - estimate
+        return float(self.claim.column.units.of(np.array(estimate)))
 
 
 def visible(rows: Sequence[GateRow], claims: Sequence[GateClaim], family: Family) -> dict[str, float]:

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 from riskrank.errors import GateInconclusive, RiskrankError, one_line
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Document
-from riskrank.studies.gate.document import INCONCLUSIVE, MARKER, PASS, GateDocument
+from riskrank.studies.gate.document import INCONCLUSIVE, PASS, Gated, GateDocument
 from riskrank.studies.gate.ledger import digest_of_held_out, opened, write
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.pairs import resolve_pair
@@ -37,30 +36,11 @@ class ConfirmRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConfirmDocument(Document[ConfirmRow]):
-    """The answer to a question.
-
-    Attributes
-    ----------
-    outcome : {"pass", "inconclusive"}
-    failed : RiskrankError or None
-    inconclusive : {"pass", "fail"} or None
-    comment : bool
-        As of :class:`riskrank.studies.gate.document.GateDocument`.
-    """
+class ConfirmDocument(Gated[ConfirmRow]):
+    """The answer to a question."""
 
     schema: ClassVar[str] = "gate-confirm"
     row_type: ClassVar[type] = ConfirmRow
-
-    outcome: str
-    failed: RiskrankError | None
-    inconclusive: str | None
-    comment: bool
-
-    @property
-    def marker(self) -> str:
-        """Hidden head of a comment."""
-        return MARKER if self.comment else ""
 
     def meta(self) -> Mapping[str, Any]:
         """The answer."""

@@ -12,7 +12,7 @@ from riskrank.engine.family import Family, Side
 from riskrank.errors import RiskrankError
 from riskrank.scores.table.baseline import Overlap, Unshared
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.studies.document import Document, Quote
+from riskrank.studies.document import Document, Quote, Row, of
 from riskrank.studies.gate.choice import Choice
 from riskrank.studies.gate.listed import Lost, place_of
 from riskrank.studies.gate.looks import Looks
@@ -55,30 +55,30 @@ class GateRow:
     for the claim, ``e_value_against`` the evidence that it is false. ``tier`` is None where there are none.
     """
 
-    claim: str
-    new: str
-    old: str
-    metric: str
-    group: str | None
-    statistic: str
-    estimate: float
-    low: float | None
-    high: float | None
-    margin: float
-    verdict: str
-    p_value: float
-    p_adjusted: float
-    standard_error: float
-    samples: int
-    samples_needed: int | None
-    direction: str
-    e_value: float | None = None
-    e_value_against: float | None = None
-    task: str | None = None
-    estimate_low: float | None = None
-    estimate_high: float | None = None
-    chosen_p: float | None = None
-    tier: str | None = None
+    claim: str = of(lambda found: found.claim.kind)
+    new: str = of(lambda found: found.new)
+    old: str = of(lambda found: found.old)
+    metric: str = of(lambda found: found.claim.column.name)
+    group: str | None = of(lambda found: found.claim.column.group)
+    statistic: str = of(lambda found: found.claim.statistic)
+    estimate: float = of(lambda found: found.in_units(float(found.evidence.estimate[found.at])))
+    low: float | None = of(lambda found: known(found.ends[0]))
+    high: float | None = of(lambda found: known(found.ends[1]))
+    margin: float = of(lambda found: found.claim.margin)
+    verdict: str = of(lambda found: VERDICTS[Side(found.answers.side[found.at])])
+    p_value: float = of(lambda found: float(found.answers.p_value[found.at]))
+    p_adjusted: float = of(lambda found: float(found.answers.p_adjusted[found.at]))
+    standard_error: float = of(lambda found: float(found.evidence.error[found.at]))
+    samples: int = of(lambda found: int(found.evidence.worth[found.at]))
+    samples_needed: int | None = of(lambda found: whole(found.answers.needed[found.at]))
+    direction: str = of(lambda found: "lower" if found.claim.column.units.sign < 0 else "higher")
+    e_value: float | None = of(lambda found: found.e_values and found.e_values[0], default=None)
+    e_value_against: float | None = of(lambda found: found.e_values and found.e_values[1], default=None)
+    task: str | None = of(lambda found: found.claim.column.task, default=None)
+    estimate_low: float | None = of(lambda found: found.span and found.span[0], default=None)
+    estimate_high: float | None = of(lambda found: found.span and found.span[1], default=None)
+    chosen_p: float | None = of(lambda found: None, default=None)
+    tier: str | None = of(lambda found: found.claim.tier, default=None)
 
     def with_chosen_labels(self, p: float) -> GateRow:
         """The claim where its labels look chosen by outcome: it was decided as if they were not."""
@@ -140,27 +140,46 @@ class GateRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GateDocument(Document[GateRow]):
+class Gated(Document[Row]):
+    """Answers that a run ends with.
+
+    Attributes
+    ----------
+    outcome : {"pass", "fail", "inconclusive"}
+        All passed; one failed; none failed, and one is inconclusive.
+    failed : GateFailed, GateInconclusive or None
+        What the run ends with.
+    inconclusive : {"pass", "fail"} or None
+        What an inconclusive claim counts as.
+    comment : bool
+        Whether the Markdown is a comment that the next run replaces.
+    """
+
+    outcome: str
+    failed: RiskrankError | None
+    inconclusive: str | None = None
+    comment: bool = False
+
+    @property
+    def marker(self) -> str:
+        """Hidden head of a comment."""
+        return MARKER if self.comment else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateDocument(Gated[GateRow]):
     """Answers to all claims.
 
     Attributes
     ----------
     family : Family
     metrics : sequence of MetricSpec
-    outcome : {"pass", "fail", "inconclusive"}
-        All passed; one failed; none failed, and one is inconclusive.
-    failed : GateFailed, GateInconclusive or None
-        What the run ends with.
     unit : str
         What is drawn, and what more of would decide a claim: samples, clusters of them, tasks or labels.
     worth : int
         Independent ones of equal size that tell as much, of the claim that has fewest.
     quoted : tuple of Quote
         Figures on the claim that decides.
-    inconclusive : {"pass", "fail"} or None
-        What an inconclusive claim counts as.
-    comment : bool
-        Whether the Markdown is a comment that the next run replaces.
     lost : sequence of Lost
         Cases behind the claims that did not pass, if asked for.
     texts : str
@@ -187,13 +206,9 @@ class GateDocument(Document[GateRow]):
 
     family: Family
     metrics: Sequence[MetricSpec]
-    outcome: str
-    failed: RiskrankError | None
     quoted: tuple[Quote, ...] = ()
     unit: str = "samples"
     worth: int = 0
-    inconclusive: str | None = None
-    comment: bool = False
     lost: Sequence[Lost] = ()
     texts: str = ""
     looks: Looks | None = None
@@ -239,21 +254,19 @@ class GateDocument(Document[GateRow]):
         told = {name for row in self.rows for name in _TOLD if getattr(row, name) is not None}
         return tuple(name for name in super().fields if name not in _TOLD or name in told)
 
-    @property
-    def marker(self) -> str:
-        """Hidden head of a comment."""
-        return MARKER if self.comment else ""
-
     def meta(self) -> Mapping[str, Any]:
         """The answer to all claims together, and what a later look must find again."""
-        looks = {} if self.looks is None else {"looks": self.looks.meta()}
-        lost = {"cases": [one.entry() for one in self.lost]} if self.lost else {}
-        overlap = {} if self.overlap is None else {"baseline": asdict(self.overlap)}
-        visible = {} if self.looks is not None else {"smallest_visible": dict(self.visible)}
-        left = {"left_out": [asdict(one) for one in self.unshared]} if self.unshared else {}
-        choice = {} if self.choice is None else {"choice": asdict(self.choice)}
-        beside = {**choice, **visible, **overlap, **left, **lost, **looks, **judged_meta(self.judged)}
-        return {"outcome": self.outcome, "counts": counts(self.rows), **beside}
+        beside = {
+            "choice": self.choice and asdict(self.choice),
+            "smallest_visible": None if self.looks is not None else dict(self.visible),
+            "baseline": self.overlap and asdict(self.overlap),
+            "left_out": [asdict(one) for one in self.unshared] or None,
+            "cases": [one.entry() for one in self.lost] or None,
+            "looks": self.looks and self.looks.meta(),
+            **judged_meta(self.judged),
+        }
+        told = {name: entry for name, entry in beside.items() if entry is not None}
+        return {"outcome": self.outcome, "counts": counts(self.rows), **told}
 
 
 def claims_among(rows: Sequence[GateRow]) -> list[GateRow]:

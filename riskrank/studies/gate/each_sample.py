@@ -15,8 +15,8 @@ from riskrank.engine.types import Floats, Integers
 from riskrank.errors import GateFailed, GateInconclusive, InputError, RiskrankError, UsageError, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Document
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, MARKER, PASS, VERDICTS, counts, overall, whole
+from riskrank.studies.document import of, rows_of
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, VERDICTS, Gated, counts, overall, whole
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.settings import family_of
@@ -36,19 +36,19 @@ class SampleRow:
     does.
     """
 
-    model: str
-    metric: str
-    sample: str
-    runs: int
-    passed: int
-    share: float
-    low: float
-    high: float
-    at_least: float
-    verdict: str
-    p_value: float
-    p_adjusted: float
-    runs_needed: int | None
+    model: str = of(lambda one, *_: one.model)
+    metric: str = of(lambda one, *_: one.metric)
+    sample: str = of(lambda one, *_: one.name)
+    runs: int = of(lambda one, *_: one.runs)
+    passed: int = of(lambda one, *_: one.passed)
+    share: float = of(lambda one, *_: one.passed / one.runs)
+    low: float = of(lambda one, answers, at, least: float(answers.low[at]))
+    high: float = of(lambda one, answers, at, least: float(answers.high[at]))
+    at_least: float = of(lambda one, answers, at, least: least)
+    verdict: str = of(lambda one, answers, at, least: VERDICTS[Side(answers.side[at])])
+    p_value: float = of(lambda one, answers, at, least: float(answers.p_value[at]))
+    p_adjusted: float = of(lambda one, answers, at, least: float(answers.p_adjusted[at]))
+    runs_needed: int | None = of(lambda one, answers, at, least: whole(answers.needed[at]))
 
     @property
     def name(self) -> str:
@@ -67,13 +67,13 @@ class SampleRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampleDocument(Document[SampleRow]):
+class SampleDocument(Gated[SampleRow]):
     """Answers about every sample.
 
     Attributes
     ----------
-    family, metrics, outcome, failed, inconclusive, comment
-        As of :class:`riskrank.studies.gate.document.GateDocument`.
+    family : Family
+    metrics : sequence of MetricSpec
     at_least : float
         How often every sample is to pass.
     always : int or None
@@ -85,17 +85,8 @@ class SampleDocument(Document[SampleRow]):
 
     family: Family
     metrics: Sequence[MetricSpec]
-    outcome: str
-    failed: RiskrankError | None
-    inconclusive: str | None
-    comment: bool
     at_least: float
     always: int | None
-
-    @property
-    def marker(self) -> str:
-        """Hidden head of a comment."""
-        return MARKER if self.comment else ""
 
     def meta(self) -> Mapping[str, Any]:
         """The answer to all claims together."""
@@ -144,24 +135,8 @@ def each_sample(tables: Sequence[ScoreTable], settings: ClaimSettings) -> Sample
         for passed in ("passed", "at_best")
     ]
     answers = family.answer(either_way(*evidence))
-    rows = [
-        SampleRow(
-            model=one.model,
-            metric=one.metric,
-            sample=one.name,
-            runs=one.runs,
-            passed=one.passed,
-            share=one.passed / one.runs,
-            low=float(answers.low[at]),
-            high=float(answers.high[at]),
-            at_least=settings.each_sample,
-            verdict=VERDICTS[Side(answers.side[at])],
-            p_value=float(answers.p_value[at]),
-            p_adjusted=float(answers.p_adjusted[at]),
-            runs_needed=whole(answers.needed[at]),
-        )
-        for at, one in enumerate(samples)
-    ]
+    least = settings.each_sample
+    rows = rows_of(SampleRow, ((one, answers, at, least) for at, one in enumerate(samples)))
     outcome = overall(rows)
     always = runs_needed(1.0, settings.each_sample, family.level(len(rows)))
     return SampleDocument(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.gsd.threshold import Threshold
 from riskrank.engine.types import Booleans, Floats
-from riskrank.studies.document import Document, entries
+from riskrank.studies.document import Document, entries, of, rows_of
 from riskrank.studies.metric_means import MetricMeans
 
 
@@ -23,21 +24,26 @@ from riskrank.studies.metric_means import MetricMeans
 class GsdRow:
     """One ordered pair at one threshold; ``winner`` is the model whose dominance is looked at."""
 
-    winner: str
-    loser: str
-    delta: float
-    optimum: float
-    dominates: bool
-    p_value: float | None
-    p_adjusted: float | None
-    share_smaller: float | None
-    lps_solved: int
-    significant: bool | None
-    exact: bool | None
-    survives: int | None
-    regularization: float | None
-    delta_max: float
-    decided: bool | None
+    winner: str = of(lambda found, models, i, j, test: models[i])
+    loser: str = of(lambda found, models, i, j, test: models[j])
+    delta: float = of(
+        lambda found, models, i, j, test: (
+            float(found.relation.slack[i, j]) if found.threshold.share is not None else found.threshold.delta
+        )
+    )
+    optimum: float = of(lambda found, models, i, j, test: float(found.relation.optimum[i, j]))
+    dominates: bool = of(lambda found, models, i, j, test: bool(found.relation.dominates[i, j]))
+    p_value: float | None = of(lambda found, models, i, j, test: test and test.p_value)
+    p_adjusted: float | None = of(lambda found, models, i, j, test: test and float(found.p_adjusted[i, j]))
+    share_smaller: float | None = of(lambda found, models, i, j, test: test and test.share_smaller)
+    # Without a test only the optimum's own.
+    lps_solved: int = of(lambda found, models, i, j, test: 1 if test is None else test.lps_solved)
+    significant: bool | None = of(lambda found, models, i, j, test: test and bool(found.significant[i, j]))
+    exact: bool | None = of(lambda found, models, i, j, test: test and test.exact)
+    survives: int | None = of(lambda found, models, i, j, test: found.survives.get((i, j)))
+    regularization: float | None = of(lambda found, models, i, j, test: found.threshold.share)
+    delta_max: float = of(lambda found, models, i, j, test: float(found.relation.largest_slack[i, j]))
+    decided: bool | None = of(lambda found, models, i, j, test: test and not bool(found.undecided[i, j]))
 
 
 @dataclass(frozen=True)
@@ -111,23 +117,40 @@ class GsdDocument(Document[GsdRow]):
         """Diagram, front, contamination, witnesses, baselines, and the work done."""
         models, analyses, level = self.provenance.models, self.analyses, self.relabelling.family.level(1)
         largest = analyses[0].relation.delta_max
+
+        def everywhere(told: Callable[[GsdAnalysis], Iterable[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+            return [{**_at(one.threshold), **entry} for one in analyses for entry in told(one)]
+
         return {
             "delta_max": largest,
             "xi": largest if analyses[0].threshold.rows == "r1+r2" else None,
-            "hasse": [entry for found in analyses for entry in _edges(found, models)],
-            "classes": [entry for found in analyses for entry in _classes(found, models)],
-            "incomparable": [
-                _at(found.threshold) | {"models": [models[i], models[j]]}
-                for found in analyses
-                for i, j in found.incomparable
-            ],
-            "front": [
-                _at(found.threshold)
-                | {"models": [name for name, inside in zip(models, found.front, strict=True) if inside]}
-                for found in analyses
-            ],
+            # Of a class of equals the first model names it in the edges of the diagram.
+            "hasse": everywhere(
+                lambda one: (
+                    {"winner": models[one.hasse.nodes[upper][0]], "loser": models[one.hasse.nodes[lower][0]]}
+                    for upper, lower in one.hasse.edges
+                )
+            ),
+            "classes": everywhere(
+                lambda one: (
+                    {"models": [models[i] for i in node], "level": level + 1}
+                    for node, level in zip(one.hasse.nodes, one.hasse.levels, strict=True)
+                )
+            ),
+            "incomparable": everywhere(
+                lambda one: ({"models": [models[i] for i in pair]} for pair in one.incomparable)
+            ),
+            "front": everywhere(
+                lambda one: [{"models": [models[i] for i in np.flatnonzero(one.front).tolist()]}]
+            ),
             "front_tests": [_front_test(front, models, level) for front in self.front_tests],
-            "contamination": [entry for found in analyses for entry in _contamination(found, models)],
+            "contamination": everywhere(
+                lambda one: (
+                    {"winner": models[pair[0]], "loser": models[pair[1]], "survives": survived}
+                    | {"p_values": one.tests[pair].contamination}
+                    for pair, survived in one.survives.items()
+                )
+            ),
             "witness": [_witness(found, models, self.criteria) for found in self.explanations],
             "baselines": None
             if self.baselines is None
@@ -139,30 +162,9 @@ class GsdDocument(Document[GsdRow]):
 
 def rows(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> list[GsdRow]:
     """All ordered pairs, threshold by threshold."""
-    k = len(models)
-    return [_row(found, i, j, models) for found in analyses for i in range(k) for j in range(k) if i != j]
-
-
-def _row(found: GsdAnalysis, i: int, j: int, models: Sequence[str]) -> GsdRow:
-    relation, test = found.relation, found.tests.get((i, j))
-    share = found.threshold.share
-    return GsdRow(
-        winner=models[i],
-        loser=models[j],
-        delta=found.threshold.delta if share is None else float(relation.slack[i, j]),
-        optimum=float(relation.optimum[i, j]),
-        dominates=bool(relation.dominates[i, j]),
-        p_value=None if test is None else test.p_value,
-        p_adjusted=None if test is None else float(found.p_adjusted[i, j]),
-        share_smaller=None if test is None else test.share_smaller,
-        lps_solved=1 if test is None else test.lps_solved,  # without a test only the optimum's own
-        significant=None if test is None else bool(found.significant[i, j]),
-        exact=None if test is None else test.exact,
-        survives=found.survives.get((i, j)),
-        regularization=share,
-        delta_max=float(relation.largest_slack[i, j]),
-        decided=None if test is None else not bool(found.undecided[i, j]),
-    )
+    pairs = [*permutations(range(len(models)), 2)]
+    records = ((one, models, *pair, one.tests.get(pair)) for one in analyses for pair in pairs)
+    return rows_of(GsdRow, records)
 
 
 def _at(threshold: Threshold) -> dict[str, Any]:
@@ -170,36 +172,6 @@ def _at(threshold: Threshold) -> dict[str, Any]:
         "delta": threshold.delta if threshold.share is None else None,
         "regularization": threshold.share,
     }
-
-
-def _edges(found: GsdAnalysis, models: Sequence[str]) -> list[dict[str, Any]]:
-    """Edges of the diagram; a class of equals is named by its first model."""
-    nodes = found.hasse.nodes
-    return [
-        _at(found.threshold) | {"winner": models[nodes[upper][0]], "loser": models[nodes[lower][0]]}
-        for upper, lower in found.hasse.edges
-    ]
-
-
-def _classes(found: GsdAnalysis, models: Sequence[str]) -> list[dict[str, Any]]:
-    """Nodes of the diagram: models of equal utility, and how far from the top they are."""
-    return [
-        _at(found.threshold) | {"models": [models[i] for i in node], "level": level + 1}
-        for node, level in zip(found.hasse.nodes, found.hasse.levels, strict=True)
-    ]
-
-
-def _contamination(found: GsdAnalysis, models: Sequence[str]) -> list[dict[str, Any]]:
-    return [
-        _at(found.threshold)
-        | {
-            "winner": models[i],
-            "loser": models[j],
-            "survives": survived,
-            "p_values": found.tests[i, j].contamination,
-        }
-        for (i, j), survived in found.survives.items()
-    ]
 
 
 def _front_test(front: FrontTest, models: Sequence[str], level: float) -> dict[str, Any]:
@@ -223,14 +195,9 @@ def _front_test(front: FrontTest, models: Sequence[str], level: float) -> dict[s
 def _witness(found: Explanation, models: Sequence[str], criteria: Sequence[str]) -> dict[str, Any]:
     """The whole utility, the largest contribution first."""
     one = found.witness
-    vectors = zip(
-        found.scores.tolist(),
-        one.utility.tolist(),
-        one.winner_share.tolist(),
-        one.loser_share.tolist(),
-        one.contribution.tolist(),
-        strict=True,
-    )
+    parts = (one.utility, one.winner_share, one.loser_share, one.contribution)
+    names = ("utility", "winner_share", "loser_share", "contribution")
+    vectors = zip(found.scores.tolist(), *(part.tolist() for part in parts), strict=True)
     return {
         "delta": one.slack,
         "regularization": one.threshold.share,
@@ -238,14 +205,8 @@ def _witness(found: Explanation, models: Sequence[str], criteria: Sequence[str])
         "loser": models[one.loser],
         "optimum": one.optimum,
         "vectors": [
-            {
-                "scores": dict(zip(criteria, scores, strict=True)),
-                "utility": utility,
-                "winner_share": winner,
-                "loser_share": loser,
-                "contribution": contribution,
-            }
-            for scores, utility, winner, loser, contribution in vectors
+            {"scores": dict(zip(criteria, scores, strict=True)), **dict(zip(names, own, strict=True))}
+            for scores, *own in vectors
         ],
     }
 

@@ -8,17 +8,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from riskrank.asked.option import told
 from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.power.stops import Stops, simulate_stops, size_of_one_look
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.metrics_file import how_to_bound
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Document, Provenance
+from riskrank.studies.document import Document, of, rows_of
 from riskrank.studies.gate.margins import declared_range
-from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.power.options import PowerSettings
+from riskrank.studies.power.planned import (
+    PlannedClaim,
+    PlannedRow,
+    of_distributions,
+    planned_pair,
+    require_one_metric,
+)
 from riskrank.studies.provenance import provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import family_of, level_of
@@ -31,17 +36,12 @@ _QUANTILES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class StopRow:
+class StopRow(PlannedRow):
     """Share of simulated runs whose gate has passed, or failed, by so many samples."""
 
-    metric: str | None
-    new: str
-    old: str
-    margin: float
-    size: int
-    passed: float
-    failed: float
-    standard_error: float
+    passed: float = of(lambda claim, size, stops: float(np.mean(stops.passed <= size)))
+    failed: float = of(lambda claim, size, stops: float(np.mean(stops.failed <= size)))
+    standard_error: float = of(lambda claim, size, stops: stops.error(size))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,19 +108,8 @@ def anytime_of_pilot(table: ScoreTable, settings: PowerSettings, runtime: Runtim
         If there are several metrics, no pair, no bounds, clusters, or models with samples of their own.
     """
     asked = option("anytime", True)
-    if settings.pair is None and len(table.models) > 2:
-        raise UsageError(
-            f"{asked} plans one claim, about two models",
-            found=f"{len(table.models)} models and no {option('pair')}",
-            hint=f"name them: {option('pair', 'NEW:OLD')}",
-        )
-    pair = (0, 1) if settings.pair is None else resolve_pair(settings.pair, table.models, parameter="pair")
-    if len(table.metrics) > 1:
-        raise UsageError(
-            f"{asked} plans a claim on one metric",
-            found=f"{len(table.metrics)} metrics",
-            hint=f"choose one: {option('metric', table.metrics[0].name)}",
-        )
+    pair = planned_pair(settings, table.models, f"{asked} plans")
+    require_one_metric(table, f"{asked} plans")
     metric = table.metrics[0]
     reach = declared_range(metric, table.column(0))
     if reach is None:
@@ -169,13 +158,7 @@ def anytime_between(
         If there are more than two and no pair, or one is unbounded.
     """
     models = tuple(distributions)
-    if settings.pair is None and len(models) > 2:
-        raise UsageError(
-            f"{option('anytime', True)} plans one claim, about two models",
-            found=f"{len(models)} distributions and no {option('pair')}",
-            hint=f"name two of them: {option('pair', 'NEW:OLD')}",
-        )
-    pair = (0, 1) if settings.pair is None else resolve_pair(settings.pair, models, parameter="pair")
+    pair = planned_pair(settings, models, f"{option('anytime', True)} plans", "distributions")
     new, old = (distributions[models[at]] for at in pair)
     if new.bounds is None or old.bounds is None:
         raise UsageError(
@@ -194,21 +177,7 @@ def anytime_between(
     effect = _Effect(None, (models[pair[0]], models[pair[1]]), reach, draw, mean, variance)
     found, described = _simulated(effect, settings, runtime)
     described = {"distributions": {name: str(one) for name, one in distributions.items()}} | described
-    return AnytimePowerDocument(
-        provenance=Provenance(
-            command="power",
-            seed=settings.seed,
-            resamples=None,
-            settings=told(settings),
-            method=described,
-            inputs=[],
-            models=models,
-            metrics=[],
-            samples=0,
-            warnings=[],
-        ),
-        **found,
-    )
+    return AnytimePowerDocument(provenance=of_distributions(settings, models, described), **found)
 
 
 def _simulated(
@@ -221,61 +190,33 @@ def _simulated(
             found=f"scores within {effect.reach:g} of each other",
             hint="give it in the units of the scores",
         )
-    sizes = sorted(settings.sizes or _SIZES)
+    sizes, level = sorted(settings.sizes or _SIZES), family_of(settings).level(1)
     limit = max(settings.limit or 5 * sizes[-1], settings.every)
     # Nobody looked beyond the limit, so that nothing is said of it.
     if sizes[-1] > limit:
         sizes = [*(size for size in sizes if size < limit), limit]
+    boundary, repeats = -settings.margin, settings.simulations
+    looks = {"every": settings.every, "limit": limit, "repeats": repeats, "seed": settings.seed}
     with runtime.progress("simulating"):
-        stops = simulate_stops(
-            effect.draw,
-            reach=effect.reach,
-            boundary=-settings.margin,
-            level=family_of(settings).level(1),
-            every=settings.every,
-            limit=limit,
-            repeats=settings.simulations,
-            seed=settings.seed,
-        )
-    new, old = effect.pair
-    rows = [_row(effect, settings, stops, size) for size in sizes]
-    single = size_of_one_look(
-        effect.mean,
-        effect.variance,
-        -settings.margin,
-        family_of(settings).level(1),
-        settings.target,
-    )
+        stops = simulate_stops(effect.draw, reach=effect.reach, boundary=boundary, level=level, **looks)
+    claim = PlannedClaim(effect.metric, *effect.pair, settings.margin)
+    rows = rows_of(StopRow, ((claim, size, stops) for size in sizes))
+    single = size_of_one_look(effect.mean, effect.variance, boundary, level, settings.target)
     found = {
         "rows": rows,
-        "verdict": _verdict(stops, new, old, settings, single),
+        "verdict": _verdict(stops, rows[0], settings, single),
         "metric": effect.metric,
         "stops": stops,
         "every": settings.every,
         "target": settings.target,
         "single_look": single,
     }
-    described = {
-        "anytime": True,
-        "margin": settings.margin,
-        "every": settings.every,
-        "simulations": settings.simulations,
-        "limit": limit,
-        **level_of(settings),
-    }
-    return found, described
+    described = {"anytime": True, "margin": settings.margin, "every": settings.every}
+    return found, described | {"simulations": repeats, "limit": limit, **level_of(settings)}
 
 
-def _row(effect: _Effect, settings: PowerSettings, stops: Stops, size: int) -> StopRow:
-    passed, failed = (float(np.mean(one <= size)) for one in (stops.passed, stops.failed))
-    error = float(np.sqrt(passed * (1 - passed) / stops.passed.size))
-    return StopRow(effect.metric, *effect.pair, settings.margin, size, passed, failed, error)
-
-
-def _verdict(stops: Stops, new: str, old: str, settings: PowerSettings, single: int | None) -> str:
-    claim = f"{new} is better than {old}"
-    if settings.margin:
-        claim = f"{new} is not worse than {old} by {settings.margin:,g}"
+def _verdict(stops: Stops, row: StopRow, settings: PowerSettings, single: int | None) -> str:
+    claim = row.claim.sentence
     share, median = float(np.mean(np.isfinite(stops.answered))), stops.by_share(0.5)
     if median is None:
         return (

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from riskrank.engine.power.study import PowerStudy
-from riskrank.studies.document import Document, entries
+from riskrank.studies.document import Document, of
+from riskrank.studies.power.planned import size_found
 from riskrank.studies.runs import RunsSplit
 
 
@@ -15,17 +16,19 @@ from riskrank.studies.runs import RunsSplit
 class PowerRow:
     """Power at one size; where there are several pairs, ``claim`` "all" is all of them at once."""
 
-    metric: str | None
-    claim: str
-    winner: str | None
-    loser: str | None
-    order: int
-    test: str
-    threshold: float
-    violation_ratio: float | None
-    size: int
-    power: float
-    standard_error: float
+    metric: str | None = of(lambda metric, study, models, pair, shares, at: metric)
+    claim: str = of(lambda metric, study, models, pair, shares, at: "all" if pair is None else "pair")
+    winner: str | None = of(lambda metric, study, models, pair, shares, at: pair and models[pair[0]])
+    loser: str | None = of(lambda metric, study, models, pair, shares, at: pair and models[pair[1]])
+    order: int = of(lambda metric, study, models, pair, shares, at: study.plan.claim.order)
+    test: str = of(lambda metric, study, models, pair, shares, at: study.plan.claim.kind)
+    threshold: float = of(lambda metric, study, models, pair, shares, at: study.plan.claim.boundary)
+    violation_ratio: float | None = of(
+        lambda metric, study, models, pair, shares, at: pair and float(study.plan.reference.ratios[pair])
+    )
+    size: int = of(lambda metric, study, models, pair, shares, at: int(study.curve.sizes[at]))
+    power: float = of(lambda metric, study, models, pair, shares, at: float(shares[0][at]))
+    standard_error: float = of(lambda metric, study, models, pair, shares, at: float(shares[1][at]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,20 +53,13 @@ class PowerDocument(Document[PowerRow]):
 
     def meta(self) -> Mapping[str, Any]:
         """The size the target needs, and what was simulated to find it."""
-        required, interval = self.study.required, self.study.interval
+        required, unit = self.study.required, self.study.plan.unit
+        tried = zip(required.sizes.tolist(), required.powers.tolist(), strict=True)
         return {
             "required_size": {
-                "size": required.size,
-                "of": self.study.plan.unit,
-                "size_low": None if interval is None else interval.low,
-                "size_high": None if interval is None else interval.high,
-                "size_level": None if interval is None else interval.level,
-                **entries(required, "target", "power", "standard_error", "confirmed"),
+                **size_found(required, self.study.interval, of=unit),
                 "endless_samples": self.study.endless,
-                "tried": [
-                    {"size": size, "power": power}
-                    for size, power in zip(required.sizes.tolist(), required.powers.tolist(), strict=True)
-                ],
+                "tried": [{"size": size, "power": power} for size, power in tried],
             },
             "variance": [] if self.split is None else self.split.described(self.provenance.models),
         }

@@ -17,11 +17,11 @@ from riskrank.engine.power.size_interval import SizeInterval
 from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Document, entries
+from riskrank.studies.document import Document, entries, of, rows_of
 from riskrank.studies.gate.margins import bounded, limits
 from riskrank.studies.judged.chapter import GAIN, judged_chapter, refuse_with_judge
-from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.power.options import PowerSettings
+from riskrank.studies.power.planned import PlannedClaim, PlannedRow, planned_pair, size_found
 from riskrank.studies.power.verdict import power_words, sizes_possible
 from riskrank.studies.provenance import provenance
 from riskrank.studies.rounding import two_digits
@@ -42,16 +42,11 @@ _ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class LabelsRow:
+class LabelsRow(PlannedRow):
     """Share of simulated tables with so many labels in which the gate passes."""
 
-    metric: str
-    new: str
-    old: str
-    margin: float
-    size: int
-    power: float
-    standard_error: float
+    power: float = of(lambda claim, size, curve, at: float(curve.together[at]))
+    standard_error: float = of(lambda claim, size, curve, at: float(curve.together_error[at]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,19 +93,13 @@ class LabelsDocument(Document[LabelsRow]):
 
     def meta(self) -> Mapping[str, Any]:
         """The labels the target needs."""
-        required, interval = self.required, self.interval
         return {
             "required_labels": {
-                "size": required.size,
-                "size_low": interval.low,
-                "size_high": interval.high,
-                "size_level": interval.level,
-                **entries(required, "target", "power", "standard_error", "confirmed"),
+                **size_found(self.required, self.interval),
                 "without_judge": self.without_judge,
                 "endless_samples": self.endless,
-                "limit": interval.limit,
-                "labelled": self.labelled,
-                "samples": self.samples,
+                "limit": self.interval.limit,
+                **entries(self, "labelled", "samples"),
             }
         }
 
@@ -128,13 +117,7 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
     asked = option("judge", judged.judge)
     settings.refuse_dominance(asked, "a gate with a judge")
     refuse_with_judge(table, settings)
-    if settings.pair is None and len(table.models) > 2:
-        raise UsageError(
-            f"with {asked} one claim is planned, about two models",
-            found=f"{len(table.models)} models and no {option('pair')}",
-            hint=f"name them: {option('pair', 'NEW:OLD')}",
-        )
-    pair = (0, 1) if settings.pair is None else resolve_pair(settings.pair, table.models, parameter="pair")
+    pair = planned_pair(settings, table.models, f"with {asked}")
     check_portfolio(table, settings)
     targets(table, settings)
     columns = table.column(0)
@@ -152,10 +135,8 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
     height, reached = passing = _passing(need, required, settings.simulations)
     interval = labels_interval(judged.corrections, claim, required, height, limit=limit, seed=settings.seed)
     new, old = (table.models[model] for model in pair)
-    rows = [
-        LabelsRow(metric.name, new, old, settings.margin, int(size), float(power), float(error))
-        for size, power, error in zip(curve.sizes, curve.together, curve.together_error, strict=True)
-    ]
+    planned = PlannedClaim(metric.name, new, old, settings.margin)
+    rows = rows_of(LabelsRow, ((planned, size, curve, at) for at, size in enumerate(curve.sizes)))
     # It begins with words of its own, never with a model's name.
     said = _verdict(required, curve, interval, need, passing, rows[0])
     granted = assuming((), judged_chapter(table))
@@ -215,9 +196,7 @@ def _verdict(
     row: LabelsRow,
 ) -> str:
     """How many labels it takes, what the judge saves, and what else the pilot is compatible with."""
-    claim = f"{row.new} is better than {row.old}"
-    if row.margin:
-        claim = f"{row.new} is not worse than {row.old} by {row.margin:,g}"
+    claim = row.claim.sentence
     if need.effect <= 0:
         return f"No number of labels shows that {claim}: in the pilot it does not hold."
     height, reached = passing

@@ -12,10 +12,10 @@ from riskrank.engine.evidence.crossed import Components
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.noise import ITEM
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Document
+from riskrank.studies.document import Document, of, rows_of
 from riskrank.studies.means_only import components_of, why_means
-from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.power.options import PowerSettings
+from riskrank.studies.power.planned import planned_pair, require_one_metric
 from riskrank.studies.provenance import provenance
 from riskrank.studies.settings import level_of
 from riskrank.studies.wording import names, number
@@ -28,11 +28,11 @@ KEPT = 0.25
 class SourceRow:
     """A source of noise: what it is of the variance of the mean, how many levels there are and would do."""
 
-    source: str
-    share: float
-    levels: int | None
-    needed: int | None
-    cost: float | None
+    source: str = of(lambda some, share, names, beside: source_words(some, names))
+    share: float = of(lambda some, share, names, beside: share)
+    levels: int | None = of(lambda some, share, names, beside: _of_one(some, beside["levels"]))
+    needed: int | None = of(lambda some, share, names, beside: _of_one(some, beside["needed"]))
+    cost: float | None = of(lambda some, share, names, beside: _of_one(some, beside["cost"]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,36 +69,18 @@ def plan_of_noise(table: ScoreTable, settings: PowerSettings) -> NoisePlanDocume
     UsageError
         If there are several metrics, no pair, or a cost of what is no source.
     """
-    if len(table.metrics) > 1:
-        raise UsageError(
-            f"{option('noise', ','.join(table.options.noise))} plans a claim on one metric",
-            found=f"{len(table.metrics)} metrics",
-            hint=f"choose one: {option('metric', table.metrics[0].name)}",
-        )
-    if settings.pair is None and len(table.models) > 2:
-        raise UsageError(
-            f"{option('noise', ','.join(table.options.noise))} plans one claim, about two models",
-            found=f"{len(table.models)} models and no {option('pair')}",
-            hint=f"name them: {option('pair', 'NEW:OLD')}",
-        )
-    pair = (0, 1) if settings.pair is None else resolve_pair(settings.pair, table.models, parameter="pair")
+    asked = f"{option('noise', ','.join(table.options.noise))} plans"
+    require_one_metric(table, asked)
+    pair = planned_pair(settings, table.models, asked)
     found = components_of(table, pair, 0)
     costs = _costs(found, settings)
     plan = found.cheapest(costs, KEPT)
     error = float(np.sqrt(found.variance(found.levels)))
     planned = None if plan is None else float(np.sqrt(found.variance(plan)))
-    size = dict(zip(found.names, found.levels, strict=True))
-    wanted = {} if plan is None else dict(zip(found.names, plan, strict=True))
-    rows = [
-        SourceRow(
-            source_words(some, found.names),
-            share,
-            size.get(next(iter(some))) if len(some) == 1 else None,
-            wanted.get(next(iter(some))) if len(some) == 1 else None,
-            costs.get(next(iter(some))) if len(some) == 1 else None,
-        )
-        for some, share in sorted(found.shares.items(), key=lambda one: -one[1])
-    ]
+    wanted = dict.fromkeys(found.names) if plan is None else dict(zip(found.names, plan, strict=True))
+    beside = {"levels": dict(zip(found.names, found.levels, strict=True)), "needed": wanted, "cost": costs}
+    shares = sorted(found.shares.items(), key=lambda one: -one[1])
+    rows = rows_of(SourceRow, ((some, share, found.names, beside) for some, share in shares))
     first, second = (table.models[i] for i in pair)
     return NoisePlanDocument(
         provenance=provenance("power", table, settings, {"pair": [first, second], **level_of(settings)}),
@@ -114,6 +96,11 @@ def plan_of_noise(table: ScoreTable, settings: PowerSettings) -> NoisePlanDocume
 def source_words(some: frozenset[str], names_: tuple[str, ...]) -> str:
     """A source of noise, or several together; what is left is the rest."""
     return " × ".join(name for name in names_ if name in some) or "rest"
+
+
+def _of_one(some: frozenset[str], values: Mapping[str, Any]) -> Any:
+    """What is known of a source by itself; None of several together and of the rest."""
+    return values.get(*some) if len(some) == 1 else None
 
 
 def _costs(found: Components, settings: PowerSettings) -> dict[str, float]:

@@ -19,7 +19,7 @@ from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.distributions import refuse_distributions
-from riskrank.studies.document import Provenance
+from riskrank.studies.document import Provenance, rows_of
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.power.anytime import AnytimePowerDocument, anytime_between, anytime_of_pilot
@@ -222,7 +222,7 @@ def _simulated(
             warnings=[*warnings, *_advice(plan, models)],
             **origin,
         ),
-        rows=[*_rows(metric, study, models)],
+        rows=_rows(metric, study, models),
         verdict=power_verdict(study, settings.target),
         study=study,
         metric=metric,
@@ -243,29 +243,14 @@ def _advice(plan: Plan, models: Sequence[str]) -> Iterator[str]:
         )
 
 
-def _rows(metric: str | None, study: PowerStudy, models: Sequence[str]) -> Iterator[PowerRow]:
+def _rows(metric: str | None, study: PowerStudy, models: Sequence[str]) -> list[PowerRow]:
     """One row a pair and size, then all pairs at once."""
-    claim, curve, ratios = study.plan.claim, study.curve, study.plan.reference.ratios
-
-    def row(pair: tuple[int, int] | None, at: int, share: float, error: float) -> PowerRow:
-        return PowerRow(
-            metric=metric,
-            claim="all" if pair is None else "pair",
-            winner=None if pair is None else models[pair[0]],
-            loser=None if pair is None else models[pair[1]],
-            order=claim.order,
-            test=claim.kind,
-            threshold=claim.boundary,
-            violation_ratio=None if pair is None else float(ratios[pair]),
-            size=int(curve.sizes[at]),
-            power=float(share),
-            standard_error=float(error),
-        )
-
+    curve, pairs = study.curve, study.plan.pairs
+    claims: list[tuple[tuple[int, int] | None, Any]] = [
+        (pair, (curve.power[:, number], curve.standard_error[:, number])) for number, pair in enumerate(pairs)
+    ]
+    claims += [(None, (curve.together, curve.together_error))] if len(pairs) > 1 else []
     sizes = range(len(curve.sizes))
-    for number, pair in enumerate(study.plan.pairs):
-        for at in sizes:
-            yield row(pair, at, curve.power[at, number], curve.standard_error[at, number])
-    if len(study.plan.pairs) > 1:
-        for at in sizes:
-            yield row(None, at, curve.together[at], curve.together_error[at])
+    return rows_of(
+        PowerRow, ((metric, study, models, pair, shares, at) for pair, shares in claims for at in sizes)
+    )

@@ -136,6 +136,11 @@ class SuiteColumn:
         """Tasks on which one model is better than another."""
         return np.flatnonzero(self.marks[model, other] > 0).tolist()
 
+    def p_like_these(self, model: int, other: int) -> float | None:
+        """Adjusted p-value of a lead on tasks like these, where they are spoken of."""
+        like = self.scopes.get(RANDOM)
+        return None if like is None else float(like.p_adjusted[model, other])
+
     def open(self, model: int, other: int) -> int:
         """Tasks on which no test tells two models apart."""
         return int(np.count_nonzero(self.marks[model, other] == 0))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from riskrank.asked.suites import FIXED, RANDOM
+from riskrank.studies.document import of, rows_of
 from riskrank.studies.suites.chapter import SuiteChapter
 
 if TYPE_CHECKING:
@@ -32,15 +34,17 @@ class TaskEntry:
 class MacroEntry:
     """A model's macro mean, with its interval on these tasks and on tasks like these; its worst tasks."""
 
-    metric: str
-    model: str
-    mean: float
-    low: float
-    high: float
-    like_these_low: float | None
-    like_these_high: float | None
-    worst_tasks: Sequence[str]
-    worst_mean: float
+    metric: str = of(lambda chapter, one, i, *_: one.name)
+    model: str = of(lambda chapter, one, i, *_: chapter.models[i])
+    mean: float = of(lambda chapter, one, i, *_: float(one.units.of(one.scores.macro[i])))
+    low: float = of(lambda chapter, one, i, these, like: these[i][0])
+    high: float = of(lambda chapter, one, i, these, like: these[i][1])
+    like_these_low: float | None = of(lambda chapter, one, i, these, like: like and like[i][0])
+    like_these_high: float | None = of(lambda chapter, one, i, these, like: like and like[i][1])
+    worst_tasks: Sequence[str] = of(
+        lambda chapter, one, i, *_: [chapter.names[task] for task in one.worst[i].tasks]
+    )
+    worst_mean: float = of(lambda chapter, one, i, *_: float(one.units.sign * one.worst[i].mean + 0.0))
 
 
 @dataclass(frozen=True)
@@ -51,42 +55,50 @@ class TaskMeanEntry:
     the file has it, ``difference`` on the scale that tasks are compared on.
     """
 
-    metric: str
-    task: str
-    model: str
-    mean: float
-    leader: str
-    difference: float
-    p_value: float
-    p_adjusted: float
-    mark: str
+    metric: str = of(lambda chapter, one, t, i: one.name)
+    task: str = of(lambda chapter, one, t, i: chapter.names[t])
+    model: str = of(lambda chapter, one, t, i: chapter.models[i])
+    mean: float = of(lambda chapter, one, t, i: float(one.mean[i, t]))
+    leader: str = of(lambda chapter, one, t, i: chapter.models[one.against])
+    difference: float = of(
+        lambda chapter, one, t, i: float(one.signs[t] * one.found.difference[i, one.against, t] + 0.0)
+    )
+    p_value: float = of(lambda chapter, one, t, i: float(one.found.p_value[i, one.against, t]))
+    p_adjusted: float = of(lambda chapter, one, t, i: float(one.found.p_adjusted[i, one.against, t]))
+    mark: str = of(lambda chapter, one, t, i: _MARKS[int(one.marks[i, one.against, t])])
 
 
 @dataclass(frozen=True)
 class PairEntry:
     """A pair, the larger macro mean first: their difference, p-values of its lead, and tasks by answer."""
 
-    metric: str
-    model: str
-    other: str
-    difference: float
-    p_these: float
-    p_like_these: float | None
-    better: int
-    worse: int
-    open: int
+    metric: str = of(lambda chapter, one, i, j: one.name)
+    model: str = of(lambda chapter, one, i, j: chapter.models[i])
+    other: str = of(lambda chapter, one, i, j: chapter.models[j])
+    difference: float = of(
+        lambda chapter, one, i, j: float(one.units.of(one.scopes[FIXED].differences.value[i, j]))
+    )
+    p_these: float = of(lambda chapter, one, i, j: float(one.scopes[FIXED].p_adjusted[i, j]))
+    p_like_these: float | None = of(lambda chapter, one, i, j: one.p_like_these(i, j))
+    better: int = of(lambda chapter, one, i, j: len(one.won(i, j)))
+    worse: int = of(lambda chapter, one, i, j: len(one.won(j, i)))
+    open: int = of(lambda chapter, one, i, j: one.open(i, j))
 
 
 @dataclass(frozen=True)
 class LeftOutEntry:
     """The suite without a task: the best macro mean, who ranks first, the leader's lead over the others."""
 
-    metric: str
-    task: str
-    first: str
-    first_as_ranked: str | None
-    ahead: float
-    p_adjusted: float
+    metric: str = of(lambda chapter, one, t, next_: one.name)
+    task: str = of(lambda chapter, one, t, next_: chapter.names[t])
+    first: str = of(lambda chapter, one, t, next_: chapter.models[int(one.left_out.leader[t])])
+    first_as_ranked: str | None = of(
+        lambda chapter, one, t, next_: (
+            None if one.first_without is None else chapter.models[int(one.first_without[t])]
+        )
+    )
+    ahead: float = of(lambda chapter, one, t, next_: float(one.units.of(one.left_out.ahead[t, next_])))
+    p_adjusted: float = of(lambda chapter, one, t, next_: float(one.left_out.p_adjusted[t, next_]))
 
 
 @dataclass(frozen=True)
@@ -108,16 +120,16 @@ def suite_meta(chapter: SuiteChapter | None) -> dict[str, Any]:
 
 def suite_entry(chapter: SuiteChapter) -> SuiteEntry:
     """Write down a suite."""
-    columns = chapter.columns.values()
     own = chapter.metrics or [None] * len(chapter.names)
     tasks = zip(chapter.names, chapter.weights, chapter.samples, own, strict=True)
+    records = [[*of_column(chapter)] for of_column in (_macro, _task_means, _pairs, _left_out)]
     return SuiteEntry(
-        scope=chapter.scope,
-        tasks=[TaskEntry(*task) for task in tasks],
-        macro_means=[entry for one in columns for entry in _macro(chapter, one)],
-        task_means=[entry for one in columns for entry in _task_means(chapter, one)],
-        pairs=[entry for one in columns for entry in _pairs(chapter, one)],
-        left_out=[entry for one in columns for entry in _left_out(chapter, one)],
+        chapter.scope,
+        [TaskEntry(*task) for task in tasks],
+        rows_of(MacroEntry, records[0]),
+        rows_of(TaskMeanEntry, records[1]),
+        rows_of(PairEntry, records[2]),
+        rows_of(LeftOutEntry, records[3]),
     )
 
 
@@ -134,33 +146,20 @@ def by_task(chapter: SuiteChapter) -> dict[str, list[Any]]:
     for one in chapter.columns.values():
         low, high = task_means(one.scores).interval(chapter.family.level(1))
         ends = np.sort(np.array([low, high]) * one.signs, axis=0) + 0.0
-        for entry in _task_means(chapter, one):
-            t, i = chapter.names.index(entry.task), chapter.models.index(entry.model)
+        for t, i in np.ndindex(len(chapter.names), len(chapter.models)):
             span = [None, None] if one.file_means is not None else ends[:, i, t].tolist()
-            metric = entry.metric if chapter.metrics is None else chapter.metrics[t]
-            row = (entry.model, entry.task, metric, entry.mean, *span, entry.mark if chapter.tested else None)
+            metric = one.name if chapter.metrics is None else chapter.metrics[t]
+            mark = _MARKS[int(one.marks[i, one.against, t])] if chapter.tested else None
+            row = (chapter.models[i], chapter.names[t], metric, float(one.mean[i, t]), *span, mark)
             for name, value in zip(columns, row, strict=True):
                 columns[name].append(value)
     return columns
 
 
-def _macro(chapter: SuiteChapter, one: SuiteColumn) -> Iterator[MacroEntry]:
-    mean = one.units.of(one.scores.macro)
-    these = ends(chapter, one, FIXED)
-    like = ends(chapter, one, RANDOM) if RANDOM in one.scopes else None
-    for i, model in enumerate(chapter.models):
-        worst, outer = one.worst[i], (None, None) if like is None else like[i]
-        yield MacroEntry(
-            one.name,
-            model,
-            float(mean[i]),
-            these[i][0],
-            these[i][1],
-            outer[0],
-            outer[1],
-            [chapter.names[task] for task in worst.tasks],
-            float(one.units.sign * worst.mean + 0.0),
-        )
+def _macro(chapter: SuiteChapter) -> Iterator[tuple[Any, ...]]:
+    for one in chapter.columns.values():
+        both = [ends(chapter, one, scope) if scope in one.scopes else None for scope in (FIXED, RANDOM)]
+        yield from ((chapter, one, i, *both) for i in range(len(chapter.models)))
 
 
 def ends(chapter: SuiteChapter, one: SuiteColumn, scope: str) -> list[tuple[float, float]]:
@@ -171,53 +170,21 @@ def ends(chapter: SuiteChapter, one: SuiteColumn, scope: str) -> list[tuple[floa
     return [*zip(low.tolist(), high.tolist(), strict=True)]
 
 
-def _task_means(chapter: SuiteChapter, one: SuiteColumn) -> Iterator[TaskMeanEntry]:
-    leader, found = one.against, one.found
-    for t, task in enumerate(chapter.names):
-        for i, model in enumerate(chapter.models):
-            yield TaskMeanEntry(
-                one.name,
-                task,
-                model,
-                float(one.mean[i, t]),
-                chapter.models[leader],
-                float(one.signs[t] * found.difference[i, leader, t] + 0.0),
-                float(found.p_value[i, leader, t]),
-                float(found.p_adjusted[i, leader, t]),
-                _MARKS[int(one.marks[i, leader, t])],
-            )
+def _task_means(chapter: SuiteChapter) -> Iterator[tuple[Any, ...]]:
+    for one in chapter.columns.values():
+        yield from ((chapter, one, *at) for at in np.ndindex(len(chapter.names), len(chapter.models)))
 
 
-def _pairs(chapter: SuiteChapter, one: SuiteColumn) -> Iterator[PairEntry]:
-    differences, like = one.scopes[FIXED].differences.value, one.scopes.get(RANDOM)
-    order = np.argsort(-one.scores.macro, kind="stable").tolist()
-    for at, i in enumerate(order):
-        for j in order[at + 1 :]:
-            yield PairEntry(
-                one.name,
-                chapter.models[i],
-                chapter.models[j],
-                float(one.units.of(differences[i, j])),
-                float(one.scopes[FIXED].p_adjusted[i, j]),
-                None if like is None else float(like.p_adjusted[i, j]),
-                len(one.won(i, j)),
-                len(one.won(j, i)),
-                one.open(i, j),
-            )
+def _pairs(chapter: SuiteChapter) -> Iterator[tuple[Any, ...]]:
+    for one in chapter.columns.values():
+        order = np.argsort(-one.scores.macro, kind="stable").tolist()
+        yield from ((chapter, one, *pair) for pair in combinations(order, 2))
 
 
-def _left_out(chapter: SuiteChapter, one: SuiteColumn) -> Iterator[LeftOutEntry]:
-    if one.left_out is None:
-        return
-    others = [i for i in range(len(chapter.models)) if i != one.leader]
-    for t, task in enumerate(chapter.names):
-        ahead = one.left_out.ahead[t, others]
-        next_ = others[int(ahead.argmin())]
-        yield LeftOutEntry(
-            one.name,
-            task,
-            chapter.models[int(one.left_out.leader[t])],
-            None if one.first_without is None else chapter.models[int(one.first_without[t])],
-            float(one.units.of(ahead.min())),
-            float(one.left_out.p_adjusted[t, next_]),
-        )
+def _left_out(chapter: SuiteChapter) -> Iterator[tuple[Any, ...]]:
+    """The suite without each task, with the model that then comes closest to the leader."""
+    for one in chapter.columns.values():
+        if one.left_out is not None:
+            others = [i for i in range(len(chapter.models)) if i != one.leader]
+            for t in range(len(chapter.names)):
+                yield chapter, one, t, others[int(one.left_out.ahead[t, others].argmin())]

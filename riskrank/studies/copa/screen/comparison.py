@@ -8,7 +8,7 @@ import numpy as np
 
 from riskrank.engine.copa.comparison import ScalarizationComparison
 from riskrank.errors import listing, option
-from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.copa.comparison import ComparisonDocument, label, left_out
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.rounding import typeset
@@ -34,17 +34,17 @@ def view(document: ComparisonDocument) -> list[Section]:
     return sections
 
 
-def _heads(found: ScalarizationComparison) -> list[Column]:
-    return [Column(label(name).replace(" ", "\n", 1)) for name in found.names]
-
-
 def _rank_table(title: str, table: Objectives, found: ScalarizationComparison, shown: Iterable[int]) -> Table:
     rank, movement = found.comparison.rank, found.comparison.movement
-    rows: list[tuple[Cell | str, ...]] = []
-    for j in shown:
-        cells = [Cell(str(r), "green" if r == 1 else "") for r in rank[:, j]]
-        rows.append((table.name(found.models[j]), *cells, str(movement[j])))
-    return Table(title, (Column("model", "left"), *_heads(found), Column("moves\nby")), tuple(rows))
+    columns: list[OfModel] = [(Column("model", "left"), lambda j: table.name(found.models[j]))]
+    for m, head in enumerate(_heads(found)):
+        columns.append((head, lambda j, m=m: Cell(str(rank[m, j]), "green" if rank[m, j] == 1 else "")))  # type: ignore[misc]
+    columns.append((Column("moves\nby"), lambda j: str(movement[j])))
+    return by_row(title, columns, shown, stub=1)
+
+
+def _heads(found: ScalarizationComparison) -> list[Column]:
+    return [Column(label(name).replace(" ", "\n", 1)) for name in found.names]
 
 
 def _tau_table(found: ScalarizationComparison) -> Table:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -10,13 +11,12 @@ from riskrank.engine.copa.choice import TIE_BREAKING_P, CopaRanking
 from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence
 from riskrank.errors import by_door, listing, option
 from riskrank.shown import numbers
-from riskrank.shown.view import Cell, Column, Line, Section, Table, headed
+from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CCDF_PROBABILITIES, CopaDocument
 from riskrank.studies.copa.screen.doubt import doubt_sections
 from riskrank.studies.copa.screen.objectives import (
     objective_cells,
-    objective_columns,
     usual_rows,
     weakest_objective,
 )
@@ -53,50 +53,42 @@ def details(document: CopaDocument) -> list[Section]:
 
 
 def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
-    table, leading = document.objectives, document.leading
-    several = len(document.rankings) > 1
-    head = [Column("model", "left")]
+    table, leading, populations = document.objectives, document.leading, document.populations
+    columns: list[OfModel | None] = [(Column("model", "left"), _name(document))]
     for ranking in document.rankings:
-        label = f"p = {numbers.order(ranking.p)}\n" if several else ""
-        head += [Column(f"{label}rank"), Column(f"{label}norm")]
-    head.append(Column("front", "center"))
-    if table.constraints:
-        head.append(Column("meets", "center"))
-    if document.populations is not None:
-        head.append(Column("chosen\nin"))
-    head.append(Column("weakest", "left"))
-    rows = []
-    for i in models:
-        cells: list[Cell | str] = [Cell(table.name(i), "bold" if i == leading.chosen else "")]
-        for ranking in document.rankings:
-            cells += [str(ranking.place(i) or "–"), numbers.score(ranking.norm[i])]
-        cells.append("yes" if table.population.front[i] else "–")
-        if table.constraints:
-            cells.append("yes" if table.population.feasible[i] else Cell("no", "yellow"))
-        if document.populations is not None:
-            cells.append(_percent(document.populations.share(i)))
-        cells.append(weakest_objective(table, i))
-        rows.append(cells)
-    by = f"p = {numbers.order(leading.p)}"
+        label = f"p = {numbers.order(ranking.p)}\n" if len(document.rankings) > 1 else ""
+        columns.append((Column(f"{label}rank"), lambda i, one=ranking: str(one.place(i) or "–")))  # type: ignore[misc]
+        columns.append((Column(f"{label}norm"), lambda i, one=ranking: numbers.score(one.norm[i])))  # type: ignore[misc]
+    columns += [
+        (Column("front", "center"), lambda i: "yes" if table.population.front[i] else "–"),
+        (Column("meets", "center"), lambda i: "yes" if table.population.feasible[i] else Cell("no", "yellow"))
+        if table.constraints
+        else None,
+        (Column("chosen\nin"), lambda i: _percent(populations.share(i))) if populations else None,
+        (Column("weakest", "left"), lambda i: weakest_objective(table, i)),
+        *objective_cells(table, models),
+    ]
     objectives = f"{len(table.weights)} objective{'s' if len(table.weights) > 1 else ''}"
-    title = f"COPA, {by}: {len(table.population.names):,} models, {objectives}"
-    values = objective_cells(table, models)
-    return Table(
-        title,
-        (*head, *objective_columns(table)),
-        tuple((*own, *more) for own, more in zip(rows, values, strict=True)),
-    )
+    title = f"COPA, p = {numbers.order(leading.p)}: {len(table.population.names):,} models, {objectives}"
+    return by_row(title, columns, models, stub=1)
+
+
+def _name(document: CopaDocument) -> Callable[[int], Cell]:
+    """Name of a model, of the one that is chosen in bold."""
+    name, chosen = document.objectives.name, document.leading.chosen
+    return lambda i: Cell(name(i), "bold" if i == chosen else "")
 
 
 def _ccdf_table(document: CopaDocument, models: Sequence[int]) -> Table:
     table, quantiles, mean = document.objectives, document.ccdf_quantiles, document.ccdf_mean
-    heads = [f"Q {probability:g}" for probability in CCDF_PROBABILITIES]
-    columns = (Column("model", "left"), Column("mean"), *(Column(head) for head in heads))
-    rows = tuple(
-        (table.name(i), numbers.ratio(mean[i]), *(numbers.ratio(value) for value in quantiles[i]))
-        for i in models
-    )
-    return Table("Share of models that do not do better (1 − u), over the objectives", columns, rows)
+    columns: list[OfModel] = [
+        (Column("model", "left"), table.name),
+        (Column("mean"), lambda i: numbers.ratio(mean[i])),
+    ]
+    for k, share in enumerate(CCDF_PROBABILITIES):
+        columns.append((Column(f"Q {share:g}"), partial(lambda of, i: numbers.ratio(of[i]), quantiles[:, k])))
+    title = "Share of models that do not do better (1 − u), over the objectives"
+    return by_row(title, columns, models, stub=1)
 
 
 def _tie_lines(table: Objectives, ranking: CopaRanking) -> list[Line]:
@@ -129,23 +121,20 @@ def _front_line(table: Objectives) -> Line:
 
 
 def _knob_table(document: CopaDocument) -> Table:
-    table = document.objectives
-    columns = headed("weight of", right=("now", "choice stays\nbetween", "models chosen\nfrom 0 to 1"))
-    rows = []
-    for k, found in enumerate(document.weight_ranges):
-        firm = found.low == 0 and found.high == 1
-        rows.append(
-            (
-                table.population.metrics[k],
-                numbers.ratio(table.weights[k]),
-                Cell(
-                    "any weight" if firm else numbers.interval(found.low, found.high),
-                    "" if firm else "yellow",
-                ),
-                str(found.models_chosen),
-            )
-        )
-    return Table("What each weight does, the others in proportion", columns, tuple(rows))
+    table, found = document.objectives, document.weight_ranges
+
+    def stays(k: int) -> Cell:
+        low, high = found[k].low, found[k].high
+        firm = low == 0 and high == 1
+        return Cell("any weight" if firm else numbers.interval(low, high), "" if firm else "yellow")
+
+    columns: list[OfModel | None] = [
+        (Column("weight of", "left"), lambda k: table.population.metrics[k]),
+        (Column("now"), lambda k: numbers.ratio(table.weights[k])),
+        (Column("choice stays\nbetween"), stays),
+        (Column("models chosen\nfrom 0 to 1"), lambda k: str(found[k].models_chosen)),
+    ]
+    return by_row("What each weight does, the others in proportion", columns, range(len(found)), stub=1)
 
 
 def _other_orders(document: CopaDocument) -> str:

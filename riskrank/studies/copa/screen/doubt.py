@@ -8,7 +8,7 @@ import numpy as np
 
 from riskrank.engine.family import Side
 from riskrank.shown import numbers
-from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.shown.view import Cell, Column, Line, OfModel, Section, by_row
 from riskrank.studies.copa.doubt import FrontDoubt
 from riskrank.studies.copa.findings import dominating, why_open
 from riskrank.studies.copa.objectives import Objectives
@@ -28,21 +28,19 @@ def doubt_sections(document: CopaDocument, doubt: FrontDoubt, models: Sequence[i
     """The evidence on every model, and where its values lie."""
     table = document.objectives
     percent = f"{100 * doubt.family.confidence:g} %"
-    heads = (Column("model", "left"), Column("front", "center"), Column("p"), Column("because", "left"))
-    rows = tuple(
-        (table.name(i), front_cell(doubt, i), _p_value(doubt, i), _because(table, doubt, i)) for i in models
-    )
-    spans = tuple(
-        (table.name(i), *(_span(table, doubt, i, k) for k in range(len(table.weights)))) for i in models
-    )
+    doubts: list[OfModel] = [
+        (Column("model", "left"), table.name),
+        (Column("front", "center"), lambda i: front_cell(doubt, i)),
+        (Column("p"), lambda i: _p_value(doubt, i)),
+        (Column("because", "left"), lambda i: _because(table, doubt, i)),
+    ]
+    spans: list[OfModel] = [(Column("model", "left"), table.name)]
+    for k, head in enumerate(objective_columns(table)):
+        spans.append((head, lambda i, k=k: _span(table, doubt, i, k)))  # type: ignore[misc]
     barred = ", and none where a constraint decides" if table.constraints else ""
     return [
-        Table("Who is on the front", heads, rows),
-        Table(
-            f"Where the values lie, {percent} each",
-            (Column("model", "left"), *objective_columns(table)),
-            spans,
-        ),
+        by_row("Who is on the front", doubts, models, stub=1),
+        by_row(f"Where the values lie, {percent} each", spans, models, stub=1),
         Line(
             "off: another model is shown to be as good on every objective, among all ordered pairs; on: "
             "against every other model some objective is shown to be better, among all models. p is of what "

@@ -10,7 +10,7 @@ from riskrank.engine.copa.explanation import CopaExplanation
 from riskrank.engine.types import Floats
 from riskrank.errors import by_door, listing, option
 from riskrank.shown import numbers
-from riskrank.shown.view import Cell, Column, Line, Section, Table, headed
+from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.copa.explanation import ExplanationDocument
 from riskrank.studies.copa.objectives import Objectives
 
@@ -35,29 +35,28 @@ def view(document: ExplanationDocument) -> list[Section]:
 def _objective_table(document: ExplanationDocument) -> Table:
     table, found, i = document.objectives, document.explanation, document.explanation.model
     share = "of the\nlargest" if np.isinf(found.ranking.p) else "of the\nnorm^p"
-    columns = (
-        *headed("objective", right=("value", "top-%", "weight", "weighted\nrank", share)),
-        Column("chosen for\nweights", "left"),
-    )
-    rows = []
-    for k, metric in enumerate(table.population.metrics):
-        value, u = table.values[i, k], table.population.u[i, k]
-        binds = k in found.binding
-        style = "yellow" if binds else "green" if u == 0 else ""
-        ranges = [numbers.interval(low, high) for low, high in document.intervals(k)]
-        rows.append(
-            (
-                f"{metric} {'↑' if table.larger_is_better[k] else '↓'}",
-                "missing" if np.isnan(value) else numbers.score(value),
-                Cell(numbers.top_share(u), style),
-                numbers.ratio(table.weights[k]),
-                numbers.score(found.weighted[k]),
-                Cell(f"{100 * found.contribution[k]:.0f} %", style),
-                listing(ranges, 2) if ranges else "–",
-            )
-        )
+    values, u = table.values[i], table.population.u[i]
+    metrics, upward = table.population.metrics, table.larger_is_better
+
+    def styled(k: int, text: str) -> Cell:
+        return Cell(text, "yellow" if k in found.binding else "green" if u[k] == 0 else "")
+
+    columns: list[OfModel] = [
+        (Column("objective", "left"), lambda k: f"{metrics[k]} {'↑' if upward[k] else '↓'}"),
+        (Column("value"), lambda k: "missing" if np.isnan(values[k]) else numbers.score(values[k])),
+        (Column("top-%"), lambda k: styled(k, numbers.top_share(u[k]))),
+        (Column("weight"), lambda k: numbers.ratio(table.weights[k])),
+        (Column("weighted\nrank"), lambda k: numbers.score(found.weighted[k])),
+        (Column(share), lambda k: styled(k, f"{100 * found.contribution[k]:.0f} %")),
+        (Column("chosen for\nweights", "left"), lambda k: _ranges(document, k, 2) or "–"),
+    ]
     title = f"{table.name(i)}, p = {numbers.order(found.ranking.p)}"
-    return Table(title, columns, tuple(rows))
+    return by_row(title, columns, range(len(metrics)), stub=1)
+
+
+def _ranges(document: ExplanationDocument, k: int, most: int) -> str:
+    """Weights of an objective for which the model is chosen."""
+    return listing((numbers.interval(*ends) for ends in document.intervals(k)), most)
 
 
 def _place(document: ExplanationDocument) -> str:
@@ -117,7 +116,7 @@ def _remedies(document: ExplanationDocument) -> list[Line]:
         text = "no weights choose it: another model of the same values comes first by its name."
         lines.append(Line(text, "To be chosen:", "yellow"))
     alone = [
-        f"{metric} {listing((numbers.interval(*ends) for ends in document.intervals(k)), 3)}"
+        f"{metric} {_ranges(document, k, 3)}"
         for k, metric in enumerate(table.population.metrics)
         if document.intervals(k)
     ]

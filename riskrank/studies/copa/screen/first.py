@@ -21,7 +21,7 @@ from riskrank.shown.view import (
     Section,
     Table,
     asked_for,
-    by_model,
+    by_row,
 )
 from riskrank.studies.copa.meeting import together
 from riskrank.studies.copa.objectives import Objectives
@@ -66,7 +66,7 @@ def _table(document: CopaDocument, models: Sequence[int]) -> Table:
         share = document.populations.share
         head = "chosen in" if document.doubt is None else "of populations\nchosen in"
         columns.append((Column(head), lambda i: f"{100 * share(i):.0f} %"))
-    return by_model("", columns, models)
+    return by_row("", columns, models)
 
 
 def _of_front(document: CopaDocument) -> list[OfModel]:

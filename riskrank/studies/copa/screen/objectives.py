@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from riskrank.shown import numbers
-from riskrank.shown.view import Cell, Column
+from riskrank.shown.view import Cell, Column, OfModel
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.costs import PER_SUCCESS
 
@@ -34,20 +34,21 @@ def objective_columns(table: Objectives) -> list[Column]:
     return [Column(f"{name} {arrow}") for name, arrow in zip(names, arrows, strict=True)]
 
 
-def objective_cells(table: Objectives, models: Sequence[int]) -> list[list[Cell]]:
-    """Per model and objective, the value and the top-%; best values and weakest objectives stand out."""
-    shown = list(models)
-    u, values = table.population.u[shown], table.values[shown]
-    stands_out = table.weakest[shown]
-    cells: list[list[Cell]] = [[] for _ in shown]
-    for k in range(u.shape[1]):
-        shares = [numbers.top_share(share) for share in u[:, k]]
-        room = max(map(len, shares), default=0)
-        for row, (value, share) in enumerate(zip(values[:, k], shares, strict=True)):
-            text = "missing" if np.isnan(value) else numbers.score(value)
-            style = "green" if u[row, k] == 0 else "yellow" if stands_out[row, k] else ""
-            cells[row].append(Cell(f"{text}  {share:>{room}}", style))
-    return cells
+def objective_cells(table: Objectives, models: Sequence[int]) -> list[OfModel]:
+    """A column an objective, of some models: the value and the top-%; best and weakest stand out."""
+    return [(head, _cells(table, k, models)) for k, head in enumerate(objective_columns(table))]
+
+
+def _cells(table: Objectives, k: int, models: Sequence[int]) -> Callable[[int], Cell]:
+    values, u = table.values[:, k], table.population.u[:, k]
+    room = max((len(numbers.top_share(u[i])) for i in models), default=0)
+
+    def cell(i: int) -> Cell:
+        text = "missing" if np.isnan(values[i]) else numbers.score(values[i])
+        style = "green" if u[i] == 0 else "yellow" if table.weakest[i, k] else ""
+        return Cell(f"{text}  {numbers.top_share(u[i]):>{room}}", style)
+
+    return cell
 
 
 def weakest_objective(table: Objectives, model: int) -> str:

@@ -9,9 +9,9 @@ import numpy as np
 from riskrank.engine.copa.sweep import Sweep
 from riskrank.errors import by_door, option
 from riskrank.shown import numbers
-from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.shown.view import Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.copa.objectives import Objectives
-from riskrank.studies.copa.screen.objectives import objective_cells, objective_columns
+from riskrank.studies.copa.screen.objectives import objective_cells
 from riskrank.studies.copa.sweep import SweepDocument
 
 # Sweeps over thousands of models have hundreds of intervals; a person reads the widest.
@@ -43,19 +43,18 @@ def _sweep_table(table: Objectives, p: float | None, sweep: Sweep) -> Table:
         name = table.population.metrics[sweep.objective]
         title = f"COPA's choice as the weight α of {name} goes from 0 to 1, p = {numbers.order(p)}"
         label, show = "α", _weight_end
-    head = [Column("model", "left"), Column(f"{label} from"), Column("to"), Column("share")]
-    models = sweep.model[kept].tolist()
-    rows: list[list[Cell | str]] = [
-        [table.name(i), show(sweep.low[j]), show(sweep.high[j]), f"{100 * widths[j]:.1f} %"]
-        for j, i in zip(kept, models, strict=True)
-    ]
-    columns, cells = objective_columns(table), objective_cells(table, models)
+    shown = objective_cells(table, sweep.model[kept].tolist())
     if sweep.objective is not None:  # what is swept comes first
-        first = [sweep.objective, *(k for k in range(len(columns)) if k != sweep.objective)]
-        columns, cells = [columns[k] for k in first], [[row[k] for k in first] for row in cells]
-    return Table(
-        title, (*head, *columns), tuple((*own, *more) for own, more in zip(rows, cells, strict=True))
-    )
+        shown.insert(0, shown.pop(sweep.objective))
+    columns: list[OfModel] = [
+        (Column("model", "left"), lambda at: table.name(sweep.model[at])),
+        (Column(f"{label} from"), lambda at: show(sweep.low[at])),
+        (Column("to"), lambda at: show(sweep.high[at])),
+        (Column("share"), lambda at: f"{100 * widths[at]:.1f} %"),
+    ]
+    for head, cell in shown:
+        columns.append((head, lambda at, cell=cell: cell(sweep.model[at])))  # type: ignore[misc]
+    return by_row(title, columns, kept, stub=1)
 
 
 def _weight_end(weight: float) -> str:

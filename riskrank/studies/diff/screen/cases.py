@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from riskrank.errors import one_line
 from riskrank.shown import numbers
 from riskrank.shown.escapes import visible
-from riskrank.shown.view import Cell, Column, Table
+from riskrank.shown.view import Cell, Column, OfRow, Table, by_row
 from riskrank.studies.diff.document import WORSE, CaseRow
 
 # Columns of a text that has a line beside the names of its case and model.
@@ -21,26 +21,15 @@ def cases_table(cases: Sequence[CaseRow], new: str, old: str, title: str) -> Tab
     several = len({row.metric for row in cases}) > 1
     grouped = len({row.group for row in cases}) > 1
     tested = any(row.p_value is not None for row in cases)
-    columns = (
-        Column("case", "left"),
-        *((Column("metric", "left"),) if several else ()),
-        *((Column("of", "left"),) if grouped else ()),
-        Column(old),
-        Column(new),
-        *((Column("p"),) if tested else ()),
-    )
-    rows = tuple(
-        (
-            row.sample,
-            *((row.metric,) if several else ()),
-            *((row.group or "",) if grouped else ()),
-            numbers.single_score(row.old),
-            numbers.single_score(row.new),
-            *((_p(row),) if tested else ()),
-        )
-        for row in cases
-    )
-    return Table(title, columns, rows, stub=1)
+    columns: list[OfRow | None] = [
+        (Column("case", "left"), lambda row: row.sample),
+        (Column("metric", "left"), lambda row: row.metric) if several else None,
+        (Column("of", "left"), lambda row: row.group or "") if grouped else None,
+        (Column(old), lambda row: numbers.single_score(row.old)),
+        (Column(new), lambda row: numbers.single_score(row.new)),
+        (Column("p"), _p) if tested else None,
+    ]
+    return by_row(title, columns, cases, stub=1)
 
 
 def texts_of_cases(cases: Sequence[CaseRow], new: str, old: str, where: str) -> list[Table]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import all_rows, unshown
-from riskrank.shown.view import MOST_ROWS, Cell, Column, Line, Section, Table, asked_for
+from riskrank.shown.view import MOST_ROWS, Cell, Column, Line, OfRow, Section, Table, asked_for, by_row
 from riskrank.studies.diff.document import CaseRow, Change, DiffDocument
 from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
 from riskrank.studies.wording import counted
@@ -47,34 +47,24 @@ def _gravest(changes: Sequence[Change]) -> list[Change]:
 def _counts(document: DiffDocument, changes: Sequence[Change], title: str = "") -> Table:
     grouped = any(one.group is not None for one in document.changes)
     several = len({one.metric for one in document.changes}) > 1
-    columns = [
-        *([Column("metric", "left")] if several else []),
-        *([Column("cases of", "left")] if grouped else []),
-        Column("worse"),
-        Column("better"),
-        Column("same"),
-        Column("p", name="p, exact sign test"),
-        *([Column("worse by\nchance", name="worse by chance")] if document.repeated else []),
-        *([Column("shown\nworse", name="shown worse")] if document.repeated else []),
+    columns: list[OfRow | None] = [
+        (Column("metric", "left"), lambda one: one.metric) if several else None,
+        (Column("cases of", "left"), lambda one: one.group or "all together") if grouped else None,
+        (Column("worse"), lambda one: Cell(f"{one.worse:,}", "red" if one.lost else "")),
+        (Column("better"), lambda one: f"{one.better:,}"),
+        (Column("same"), lambda one: f"{one.same:,}"),
+        (Column("p", name="p, exact sign test"), lambda one: numbers.p_value(one.p_adjusted)),
     ]
-    rows: tuple[tuple[Cell | str, ...], ...] = tuple(
-        (
-            *([one.metric] if several else []),
-            *([one.group or "all together"] if grouped else []),
-            Cell(f"{one.worse:,}", "red" if one.lost else ""),
-            f"{one.better:,}",
-            f"{one.same:,}",
-            numbers.p_value(one.p_adjusted),
-            *(
-                ["–" if one.worse_by_chance is None else f"{one.worse_by_chance:.1f}"]
-                if document.repeated
-                else []
-            ),
-            *([f"{one.shown_worse or 0:,}"] if document.repeated else []),
-        )
-        for one in changes
-    )
-    return Table(title, tuple(columns), rows, stub=1)
+    if document.repeated:
+        columns += [
+            (Column("worse by\nchance", name="worse by chance"), _by_chance),
+            (Column("shown\nworse", name="shown worse"), lambda one: f"{one.shown_worse or 0:,}"),
+        ]
+    return by_row(title, columns, changes, stub=1)
+
+
+def _by_chance(one: Change) -> str:
+    return "–" if one.worse_by_chance is None else f"{one.worse_by_chance:.1f}"
 
 
 def _unlisted(count: int, how: str, asked: str) -> list[Line]:

@@ -21,7 +21,7 @@ from riskrank.shown.view import (
     Section,
     Table,
     asked_for,
-    by_model,
+    by_row,
     headed,
 )
 from riskrank.studies.dominance.columns import DominanceColumn
@@ -83,7 +83,7 @@ def _alone(document: DominanceDocument, one: DominanceColumn) -> list[Section]:
             columns.append(
                 (Column("ahead of\n(order 1)", "left", spare=True), _ahead_of(first, number, shown))
             )
-    table = by_model("", columns, shown, stub=stub)
+    table = by_row("", columns, shown, stub=stub)
     below = unshown(len(order) - len(shown), "model")
     hidden = len(means) - MOST_METRICS
     if hidden > 0:

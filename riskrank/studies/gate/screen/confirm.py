@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from riskrank.shown.view import Cell, Column, Section, Table
+from riskrank.shown.view import Cell, Column, OfRow, Section, by_row
 from riskrank.studies.gate.confirm import ConfirmDocument
 from riskrank.studies.gate.screen.detail import STYLES
 
 
 def view(document: ConfirmDocument) -> list[Section]:
     """One line."""
-    cells = tuple(
-        (Cell(row.verdict.upper(), STYLES[row.verdict]), str(row.question), f"{row.level:.2g}", row.claim)
-        for row in document.rows
-    )
-    columns = (Column("answer", "left"), Column("question"), Column("level"), Column("claim", "left"))
-    return [Table("Asked of the held-out table", columns, cells, stub=1)]
+    columns: list[OfRow | None] = [
+        (Column("answer", "left"), lambda row: Cell(row.verdict.upper(), STYLES[row.verdict])),
+        (Column("question"), lambda row: str(row.question)),
+        (Column("level"), lambda row: f"{row.level:.2g}"),
+        (Column("claim", "left"), lambda row: row.claim),
+    ]
+    return [by_row("Asked of the held-out table", columns, document.rows, stub=1)]

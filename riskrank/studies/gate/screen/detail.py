@@ -7,7 +7,7 @@ import math
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.text_pictures import interval_bars
-from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.shown.view import Cell, Column, Line, OfRow, Section, by_row
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
 from riskrank.studies.gate.words import estimated, interval_of, looked_at
 
@@ -16,47 +16,38 @@ STYLES = {PASS: "green", FAIL: "red", INCONCLUSIVE: "yellow"}
 
 def details(document: GateDocument) -> list[Section]:
     """Table of claims, and how to read it."""
-    grouped = any(row.group is not None for row in document.rows)
-    tasks = any(row.task is not None for row in document.rows)
-    needed = any(row.samples_needed is not None for row in document.rows)
-    columns = [
-        Column("verdict", "left"),
-        Column("claim", "left"),
-        Column("on", "left"),
-        *([Column("task", "left")] if tasks else []),
-        *([Column("group", "left")] if grouped else []),
-        Column("new − old"),
-        Column("interval", "left"),
-        Column("p"),
-        Column("n"),
-        *([Column("n\nneeded", name="n needed")] if needed else []),
-        Column("interval, : boundary", "left", only="terminal"),
+    rows, grouped = document.rows, any(row.group is not None for row in document.rows)
+    tasks = any(row.task is not None for row in rows)
+    needed = any(row.samples_needed is not None for row in rows)
+    columns: list[OfRow | None] = [
+        (Column("verdict", "left"), lambda row: Cell(row.verdict, STYLES[row.verdict])),
+        (Column("claim", "left"), _claim),
+        (Column("on", "left"), lambda row: f"{looked_at(row)} of {row.metric}"),
+        (Column("task", "left"), lambda row: row.task or "all together") if tasks else None,
+        (Column("group", "left"), lambda row: row.group or "all together") if grouped else None,
+        (Column("new − old"), _difference),
+        (Column("interval", "left"), lambda row: interval_of(row, "–")),
+        (Column("p"), lambda row: numbers.p_value(row.p_adjusted)),
+        (Column("n"), lambda row: f"{row.samples:,}"),
+        (Column("n\nneeded", name="n needed"), _needed) if needed else None,
     ]
-    bars = _bars(document)
-    rows = [
-        (*_cells(row, tasks=tasks, grouped=grouped, needed=needed), bar)
-        for row, bar in zip(document.rows, bars, strict=True)
-    ]
-    table = Table("Gate", tuple(columns), tuple(rows), stub=3)
-    return [table, Line(_reading(document, needed), "Reading:")]
+    bars = iter(_bars(document))
+    columns.append((Column("interval, : boundary", "left", only="terminal"), lambda _: next(bars)))
+    return [by_row("Gate", columns, rows, stub=3), Line(_reading(document, needed), "Reading:")]
 
 
-def _cells(row: GateRow, *, tasks: bool, grouped: bool, needed: bool) -> tuple[Cell | str, ...]:
+def _claim(row: GateRow) -> str:
     sign = ">" if row.claim == "better" else "≥"
     margin = "" if not row.margin else f" {'+' if row.claim == 'better' else '−'} {row.margin:,g}"
-    dominance = row.statistic in ("fsd", "ssd")
-    return (
-        Cell(row.verdict, STYLES[row.verdict]),
-        f"{row.new} {sign} {row.old}{margin}",
-        f"{looked_at(row)} of {row.metric}",
-        *([row.task or "all together"] if tasks else []),
-        *([row.group or "all together"] if grouped else []),
-        f"ε {estimated(row, numbers.ratio)}" if dominance else estimated(row),
-        interval_of(row, "–"),
-        numbers.p_value(row.p_adjusted),
-        f"{row.samples:,}",
-        *([f"{row.samples_needed:,}" if row.samples_needed else "–"] if needed else []),
-    )
+    return f"{row.new} {sign} {row.old}{margin}"
+
+
+def _difference(row: GateRow) -> str:
+    return f"ε {estimated(row, numbers.ratio)}" if row.statistic in ("fsd", "ssd") else estimated(row)
+
+
+def _needed(row: GateRow) -> str:
+    return f"{row.samples_needed:,}" if row.samples_needed else "–"
 
 
 def _bars(document: GateDocument) -> list[str]:

@@ -9,11 +9,11 @@ from riskrank.asked.tiers import ADVISORY
 from riskrank.errors import listing, one_line, option
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import unshown
-from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
+from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, asked_for, by_row
 from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
 from riskrank.studies.gate.screen.detail import STYLES, details
-from riskrank.studies.gate.statistics import MACRO
+from riskrank.studies.gate.statistics import MACRO, ORDERS
 from riskrank.studies.gate.words import (
     beyond_labels,
     estimated,
@@ -60,34 +60,33 @@ def _table(document: GateDocument, rows: Sequence[GateRow]) -> Table:
     tasks = any(row.task is not None for row in document.rows)
     apart = len({row.samples for row in document.rows}) > 1
     common, several = _common(document.rows), len({row.new for row in document.rows}) > 1
-    columns = [Column("answer", "left")]
     tiered = any(row.tier for row in document.rows)
-    columns += [Column("tier", "left")] if tiered else []
-    columns += [Column("claim" if not common else "new", "left")] if several or not common else []
-    columns.append(Column("on", "left"))
-    columns += [Column("task", "left")] if tasks else []
-    columns += [Column("group", "left")] if grouped else []
-    columns += [
-        Column("new − old"),
-        Column("interval", "left"),
-        Column("passes if all", "left"),
-        *([Column("samples")] if apart else []),
+    together = "all together"
+    columns: list[OfRow | None] = [
+        (Column("answer", "left"), _answer),
+        (Column("tier", "left"), lambda row: row.tier or "") if tiered else None,
+        (Column("new", "left"), lambda row: row.new) if several and common else None,
+        (Column("claim", "left"), lambda row: f"{row.new} {_than(row)}") if not common else None,
+        (Column("on", "left"), lambda row: f"{looked_at(row)} of {row.metric}"),
+        (Column("task", "left"), lambda row: row.task or ("" if row.statistic == MACRO else together))
+        if tasks
+        else None,
+        (Column("group", "left"), lambda row: row.group or together) if grouped else None,
+        (Column("new − old"), _difference),
+        (Column("interval", "left"), lambda row: "–" if row.statistic in ORDERS else interval_of(row, "–")),
+        (Column("passes if all", "left"), passes_if),
+        (Column("samples"), lambda row: f"{row.samples:,}") if apart else None,
     ]
-    shown: tuple[tuple[Cell | str, ...], ...] = tuple(
-        (
-            Cell("WAITS" if row.waits else row.verdict.upper(), STYLES[row.verdict]),
-            *([row.tier or ""] if tiered else []),
-            *([row.new if common else f"{row.new} {_than(row)}"] if several or not common else []),
-            f"{looked_at(row)} of {row.metric}",
-            *([row.task or ("" if row.statistic == MACRO else "all together")] if tasks else []),
-            *([row.group or "all together"] if grouped else []),
-            *_numbers(row),
-            *([f"{row.samples:,}"] if apart else []),
-        )
-        for row in rows
-    )
     title = f"{'New' if several else document.rows[0].new} {_than(document.rows[0])}" if common else ""
-    return Table(title, tuple(columns), shown, stub=2)
+    return by_row(title, columns, rows)
+
+
+def _answer(row: GateRow) -> Cell:
+    return Cell("WAITS" if row.waits else row.verdict.upper(), STYLES[row.verdict])
+
+
+def _difference(row: GateRow) -> str:
+    return f"ratio {estimated(row, numbers.ratio)}" if row.statistic in ORDERS else estimated(row)
 
 
 def _common(rows: Sequence[GateRow]) -> bool:
@@ -98,13 +97,6 @@ def _common(rows: Sequence[GateRow]) -> bool:
 def _than(row: GateRow) -> str:
     """The claim without its margin, which has a column of its own."""
     return f"{'better' if row.claim == 'better' else 'not worse'} than {row.old}"
-
-
-def _numbers(row: GateRow) -> tuple[str, str, str]:
-    """Difference, its interval, and on which side of what it has to lie, in the units of the file."""
-    if row.statistic in ("fsd", "ssd"):
-        return (f"ratio {estimated(row, numbers.ratio)}", "–", passes_if(row))
-    return estimated(row), interval_of(row, "–"), passes_if(row)
 
 
 def _tests(document: GateDocument) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import unshown
-from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
+from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, asked_for, by_row
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS
 from riskrank.studies.gate.each_sample import SampleDocument, SampleRow, often
 from riskrank.studies.gate.screen.detail import STYLES
@@ -34,34 +34,23 @@ def view(document: SampleDocument) -> list[Section]:
 def _table(document: SampleDocument, rows: Sequence[SampleRow], *, all_: bool = False) -> Table:
     models = len({row.model for row in document.rows}) > 1
     metrics = len({row.metric for row in document.rows}) > 1
-    columns = [
-        Column("answer", "left"),
-        *([Column("model", "left")] if models else []),
-        *([Column("on", "left")] if metrics else []),
-        Column("sample", "left"),
-        Column("passed"),
-        Column("interval", "left"),
-        *([Column("p"), Column("runs\nneeded", name="runs needed")] if all_ else []),
+    columns: list[OfRow | None] = [
+        (Column("answer", "left"), lambda row: Cell(row.verdict.upper(), STYLES[row.verdict])),
+        (Column("model", "left"), lambda row: row.model) if models else None,
+        (Column("on", "left"), lambda row: row.metric) if metrics else None,
+        (Column("sample", "left"), lambda row: row.sample),
+        (Column("passed"), lambda row: f"{row.passed:,} of {row.runs:,}"),
+        (Column("interval", "left"), lambda row: f"{row.low:.2f} to {row.high:.2f}"),
+        (Column("p"), lambda row: numbers.p_value(row.p_adjusted)) if all_ else None,
+        (Column("runs\nneeded", name="runs needed"), _needed) if all_ else None,
     ]
-    cells = tuple(
-        (
-            Cell(row.verdict.upper(), STYLES[row.verdict]),
-            *([row.model] if models else []),
-            *([row.metric] if metrics else []),
-            row.sample,
-            f"{row.passed:,} of {row.runs:,}",
-            f"{row.low:.2f} to {row.high:.2f}",
-            *(_more(row) if all_ else ()),
-        )
-        for row in rows
-    )
     who = "Every sample" if models else f"Every sample of {document.rows[0].model}"
     title = f"{who} passes at least {often(document.at_least)} of the time"
-    return Table("All samples" if all_ else title, tuple(columns), cells, stub=2)
+    return by_row("All samples" if all_ else title, columns, rows)
 
 
-def _more(row: SampleRow) -> tuple[str, str]:
-    return numbers.p_value(row.p_adjusted), "–" if row.runs_needed is None else f"{row.runs_needed:,}"
+def _needed(row: SampleRow) -> str:
+    return "–" if row.runs_needed is None else f"{row.runs_needed:,}"
 
 
 def _tests(document: SampleDocument) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.shown.view import Cell, Column, Line, OfRow, Section, by_row
 from riskrank.studies.dominance.screen.detail import CORRECTIONS
 from riskrank.studies.gsd.document import GsdDocument
 from riskrank.studies.gsd.screen.front import front_view
@@ -73,30 +73,25 @@ def _pair_view(study: GsdAnalysis, document: GsdDocument) -> list[Section]:
         return []
     level = {model: study.hasse.levels[n] for n, node in enumerate(study.hasse.nodes) for model in node}
     pairs.sort(key=lambda pair: (not study.relation.dominates[pair], level[pair[0]], pair[0], level[pair[1]]))
-    tested, how = bool(study.tests), document.relabelling
-    columns = [Column("better", "left"), Column("worse", "left"), Column("optimum")]
-    if tested:
-        columns += [Column("smaller", name="share smaller"), Column("p")]
-        columns += [] if how.family.correction == "none" else [Column("adjusted\np")]
-        columns += [Column("survives")] if how.contamination else []
-    columns.append(Column("verdict", "left"))
-    rows = tuple(_pair_row(study, pair, document) for pair in pairs)
-    return [Table(f"Dominance at {study.threshold!s}", tuple(columns), rows, stub=2)]
-
-
-def _pair_row(study: GsdAnalysis, pair: tuple[int, int], document: GsdDocument) -> tuple[Cell | str, ...]:
-    i, j = pair
-    how, test, models = document.relabelling, study.tests.get(pair), document.provenance.models
-    cells: list[Cell | str] = [
-        models[i],
-        models[j],
-        numbers.score(study.relation.optimum[pair]),
+    tested, how, models = bool(study.tests), document.relabelling, document.provenance.models
+    adjusted = tested and how.family.correction != "none"
+    columns: list[OfRow | None] = [
+        (Column("better", "left"), lambda pair: models[pair[0]]),
+        (Column("worse", "left"), lambda pair: models[pair[1]]),
+        (Column("optimum"), lambda pair: numbers.score(float(study.relation.optimum[pair]))),
+        (Column("smaller", name="share smaller"), lambda pair: numbers.ratio(study.tests[pair].share_smaller))
+        if tested
+        else None,
+        (Column("p"), lambda pair: numbers.p_value(study.tests[pair].p_value)) if tested else None,
+        (Column("adjusted\np"), lambda pair: numbers.p_value(float(study.p_adjusted[pair])))
+        if adjusted
+        else None,
+        (Column("survives"), lambda pair: str(study.survives.get(pair, "–")))
+        if tested and how.contamination
+        else None,
+        (Column("verdict", "left"), lambda pair: _answer(study, *pair)),
     ]
-    if test is not None:
-        cells += [numbers.ratio(test.share_smaller), numbers.p_value(test.p_value)]
-        cells += [] if how.family.correction == "none" else [numbers.p_value(study.p_adjusted[pair])]
-        cells += [str(study.survives.get(pair, "–"))] if how.contamination else []
-    return (*cells, _answer(study, i, j))
+    return [by_row(f"Dominance at {study.threshold!s}", columns, pairs)]
 
 
 def _answer(study: GsdAnalysis, i: int, j: int) -> Cell:

@@ -22,7 +22,7 @@ from riskrank.shown.view import (
     Section,
     Table,
     asked_for,
-    by_model,
+    by_row,
 )
 from riskrank.studies.dominance.screen.detail import CORRECTIONS
 from riskrank.studies.gsd.document import GsdDocument
@@ -56,7 +56,7 @@ def _table(document: GsdDocument) -> Table:
     ]
     if analysis.tests:
         columns.append((Column("significantly", "left"), _numbers(analysis.significant, number)))
-    return by_model("", columns, order[:MOST_ROWS])
+    return by_row("", columns, order[:MOST_ROWS])
 
 
 def _numbers(relation: Booleans, number: dict[int, int]) -> Callable[[int], str]:

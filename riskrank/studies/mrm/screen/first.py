@@ -18,7 +18,7 @@ from riskrank.shown.view import (
     Section,
     Table,
     asked_for,
-    by_model,
+    by_row,
 )
 from riskrank.studies.mrm.findings import order_of
 from riskrank.studies.mrm.screen.detail import details
@@ -77,7 +77,7 @@ def _alone(document: MeanRiskDocument, name: str, study: MeanRiskStudy) -> Table
     if rank.shape[1] > 1:
         single = Column("place by\none measure", spare=True)
         columns.append((single, lambda i: numbers.rank_interval(int(rank[i].min()), int(rank[i].max()))))
-    return by_model("", columns, shown)
+    return by_row("", columns, shown)
 
 
 def _side_by_side(document: MeanRiskDocument) -> Table:

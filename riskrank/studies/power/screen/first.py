@@ -13,6 +13,7 @@ from riskrank.shown.numbers import power_share
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.dominance.screen.detail import CORRECTIONS
 from riskrank.studies.power.document import PowerDocument
+from riskrank.studies.power.planned import AS_TRUTH
 from riskrank.studies.power.verdict import sizes_possible, unit_words
 from riskrank.studies.wording import claim_words, counted
 
@@ -23,7 +24,6 @@ _MOST_PAIRS = 12
 def view(document: PowerDocument) -> list[Section]:
     """Pairs by power, the hardest first, and whose word it is; how it was simulated is for who asks."""
     study, models, pilot = document.study, document.provenance.models, document.metric is not None
-    truth = "the pilot is taken as the truth: what it overstates looks easier to find than it is"
     given = "the distributions are taken as given"
     table = _curve_table(document.metric, study, models)
     on = "" if document.metric is None else f" on {document.metric}"
@@ -33,7 +33,7 @@ def view(document: PowerDocument) -> list[Section]:
     )
     return [
         first,
-        Line(f"{_shares(study)}; {truth if pilot else given}."),
+        Line(f"{_shares(study)}; {AS_TRUTH if pilot else given}."),
         *_pilot(study),
         Line(option("explain", True), "Also:"),
         *asked_for(

@@ -6,25 +6,22 @@ from riskrank.errors import option
 from riskrank.shown.numbers import power_share
 from riskrank.shown.view import Column, Line, Section, Table, asked_for
 from riskrank.studies.power.labels import LabelsDocument
+from riskrank.studies.power.planned import AS_TRUTH
 from riskrank.studies.power.verdict import sizes_possible
 
 
 def view(document: LabelsDocument) -> list[Section]:
     """Shares of simulated gates that pass, by labels, and what they were drawn from."""
     first, curve, required = document.rows[0], document.curve, document.required
-    claim = f"not worse than {first.old} by {first.margin:,g}" if first.margin else f"better than {first.old}"
     tried = zip(required.sizes.tolist(), required.powers.tolist(), strict=True)
     passed = ", ".join(f"{size:,}: {power_share(power)}" for size, power in tried)
     return [
         Table(
-            f"{first.new} {claim} on {first.metric}: how often the gate passes",
+            f"{first.claim.title} on {first.metric}: how often the gate passes",
             (Column("labels"), Column("passes")),
             tuple((f"{row.size:,}", power_share(row.power)) for row in document.rows),
         ),
-        Line(
-            f"Shares of {curve.repeats:,} simulated tables of {document.samples:,} samples; the pilot is "
-            "taken as the truth: what it overstates looks easier to find than it is."
-        ),
+        Line(f"Shares of {curve.repeats:,} simulated tables of {document.samples:,} samples; {AS_TRUTH}."),
         _pilot(document),
         Line(option("explain", True), "Also:"),
         *asked_for(

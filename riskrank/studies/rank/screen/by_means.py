@@ -21,7 +21,7 @@ from riskrank.shown.view import (
     Section,
     Table,
     asked_for,
-    by_model,
+    by_row,
 )
 from riskrank.studies.rank.by_means import MeanRankDocument
 from riskrank.studies.rank.mean_ranking import MeanRanking
@@ -74,7 +74,7 @@ def _table(one: MeanRanking, models: Sequence[str], title: str = "") -> Table:
             return "–" if i in apart else means.span(ends[0], ends[1])
 
         columns += [(Column("difference\nto the first"), gap), (Column("interval", "left"), interval)]
-    return by_model(title, columns, shown, stub=2)
+    return by_row(title, columns, shown, stub=2)
 
 
 def _place(one: MeanRanking, model: int) -> str:

@@ -16,7 +16,7 @@ from riskrank.shown import numbers
 from riskrank.shown.agreement import aggregation_lines, agreement_table
 from riskrank.shown.means import score_of
 from riskrank.shown.text_pictures import beaten_letters, interval_bars
-from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_model
+from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.dominance.screen.detail import inference_line
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rounding import decimals_apart, rounded
@@ -118,7 +118,7 @@ def detail_table(document: RankDocument, metric: str, name: str) -> Table:
     if low is not None and high is not None:
         columns.append((Column("interval"), lambda i: _interval(low[i], high[i], decimals)))
     columns += _pictures(document, metric, name)
-    return by_model(
+    return by_row(
         f"Ranking of {score_of(metric)}, {name}@{metric}", columns, ranking.order[: document.top].tolist()
     )
 

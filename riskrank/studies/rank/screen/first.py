@@ -22,7 +22,7 @@ from riskrank.shown.view import (
     Section,
     Table,
     asked_for,
-    by_model,
+    by_row,
 )
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.leading import Leading
@@ -98,7 +98,7 @@ def other_metrics(document: RankDocument) -> list[Section]:
     columns: list[OfModel] = [(Column("model", "left"), lambda i: models[i])]
     for mean in document.means[MOST_METRICS:]:
         columns.append(with_bars((Column(head(mean)), mean.of), mean, order))
-    return [by_model("Raw means of the other metrics", columns, order, stub=1)]
+    return [by_row("Raw means of the other metrics", columns, order, stub=1)]
 
 
 def _side_by_side(document: RankDocument) -> Table:

@@ -9,7 +9,7 @@ import riskrank as rr
 from riskrank.engine.copa.population import population
 from riskrank.shown import numbers
 from riskrank.shown.formats.terminal import to_terminal
-from riskrank.shown.view import Column, Table
+from riskrank.shown.view import Column, by_row
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.screen.objectives import (
     objective_cells,
@@ -57,7 +57,9 @@ def test_top_share_is_never_rounded_onto_the_ends(u, text):
 def test_cells_hold_the_value_and_the_rank():
     table = ranked([[0.5, 10], [0.9, 30], [0.7, np.nan]], [True, False])
     assert [column.head for column in objective_columns(table)] == ["metric0 ↑", "metric1 ↓"]
-    texts = [[cell.text for cell in row] for row in objective_cells(table, [1, 0, 2])]
+    texts = [
+        [cell.text for cell in row] for row in by_row("", objective_cells(table, [1, 0, 2]), [1, 0, 2]).rows
+    ]
     assert texts == [
         ["0.9000   best", "30.00   50 %"],
         ["0.5000  100 %", "10.00   best"],
@@ -77,12 +79,8 @@ def test_weakest_objective_counts_those_that_share_the_place():
 def test_many_objectives_go_on_below_and_fit_the_page(width):
     table = ranked(np.random.default_rng(0).normal(size=(6, 21)) * 1000, [True] * 21)
     models = list(range(6))
-    rows = zip(models, objective_cells(table, models), strict=True)
-    shown = Table(
-        "Title",
-        (Column("model", "left"), *objective_columns(table)),
-        tuple((table.name(i), *cells) for i, cells in rows),
-    )
+    columns = [(Column("model", "left"), table.name), *objective_cells(table, models)]
+    shown = by_row("Title", columns, models, stub=1)
     stream = io.StringIO()
     to_terminal([shown], stream, width=width, color=False)
     page = stream.getvalue()

@@ -1,0 +1,119 @@
+"""What the plans have in common: how often a family of claims answers so on drawn designs, and of what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from riskrank.asked.option import told
+from riskrank.engine.power.required_size import RequiredSize
+from riskrank.engine.power.size_interval import SizeInterval
+from riskrank.errors import UsageError, option
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.document import Provenance, entries, of
+from riskrank.studies.pairs import resolve_pair
+from riskrank.studies.power.options import PowerSettings
+
+AS_TRUTH = "the pilot is taken as the truth: what it overstates looks easier to find than it is"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedClaim:
+    """A claim of a gate that is planned."""
+
+    metric: str | None
+    new: str
+    old: str
+    margin: float
+
+    @property
+    def title(self) -> str:
+        """As a head: ``new not worse than old by 0.1``."""
+        by = f"not worse than {self.old} by {self.margin:,g}" if self.margin else f"better than {self.old}"
+        return f"{self.new} {by}"
+
+    @property
+    def sentence(self) -> str:
+        """As a sentence goes on: ``new is not worse than old by 0.1``."""
+        return f"{self.new} is{self.title.removeprefix(self.new)}"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRow:
+    """How often a claim is answered at a size."""
+
+    metric: str | None = of(lambda claim, *_: claim.metric)
+    new: str = of(lambda claim, *_: claim.new)
+    old: str = of(lambda claim, *_: claim.old)
+    margin: float = of(lambda claim, *_: claim.margin)
+    size: int = of(lambda claim, size, *_: int(size))
+
+    @property
+    def claim(self) -> PlannedClaim:
+        """Which one."""
+        return PlannedClaim(self.metric, self.new, self.old, self.margin)
+
+
+def planned_pair(
+    settings: PowerSettings, models: Sequence[str], asked: str, of: str = "models"
+) -> tuple[int, int]:
+    """The two models that one claim is planned about.
+
+    Raises
+    ------
+    UsageError
+        If there are more than two and nobody named a pair.
+    """
+    if settings.pair is not None:
+        return resolve_pair(settings.pair, models, parameter="pair")
+    if len(models) > 2:
+        raise UsageError(
+            f"{asked} one claim{' is planned' if asked.startswith('with') else ''}, about two models",
+            found=f"{len(models)} {of} and no {option('pair')}",
+            hint=f"name {'them' if of == 'models' else 'two of them'}: {option('pair', 'NEW:OLD')}",
+        )
+    return 0, 1
+
+
+def require_one_metric(table: ScoreTable, asked: str) -> None:
+    """Refuse several metrics where one claim is planned.
+
+    Raises
+    ------
+    UsageError
+    """
+    if len(table.metrics) > 1:
+        raise UsageError(
+            f"{asked} a claim on one metric",
+            found=f"{len(table.metrics)} metrics",
+            hint=f"choose one: {option('metric', table.metrics[0].name)}",
+        )
+
+
+def of_distributions(settings: PowerSettings, models: Sequence[str], method: dict[str, Any]) -> Provenance:
+    """Where a plan comes from that has no table."""
+    return Provenance(
+        command="power",
+        seed=settings.seed,
+        resamples=None,
+        settings=told(settings),
+        method=method,
+        inputs=[],
+        models=models,
+        metrics=[],
+        samples=0,
+        warnings=[],
+    )
+
+
+def size_found(required: RequiredSize, interval: SizeInterval | None, **between: Any) -> dict[str, Any]:
+    """The size that has the power wanted, as ``meta`` tells it; ``between`` stands after the size."""
+    ends = dict.fromkeys(("low", "high", "level"))
+    found = ends if interval is None else entries(interval, *ends)
+    return {
+        "size": required.size,
+        **between,
+        **{f"size_{name}": value for name, value in found.items()},
+        **entries(required, "target", "power", "standard_error", "confirmed"),
+    }
