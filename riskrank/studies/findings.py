@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from riskrank.engine.family import Side
+from riskrank.errors import one_line
 from riskrank.studies.document import FindingEntry
 from riskrank.studies.said import fitting
 
@@ -82,15 +83,39 @@ class Sentences(Generic[Case]):
         ]
         said = fitting([assuming + first, *rest])
         aside = [text for one, text in zip(findings, sentences, strict=True) if one.kind in self.aside]
-        entries = [
-            FindingEntry(
-                one.kind,
-                [models[i] for i in one.models],
-                one.on or None,
-                dict(one.figures),
-                None if one.answer is None else one.answer.word,
-                sentence,
-            )
-            for one, sentence in zip(findings, sentences, strict=True)
-        ]
-        return {"verdict": said.verdict, "more": (*said.more, *aside), "findings": entries}
+        return {
+            "verdict": said.verdict,
+            "more": (*said.more, *aside),
+            "findings": written(findings, sentences, models),
+        }
+
+    def whole(self, findings: Sequence[Finding], case: Case, models: Sequence[str]) -> dict[str, Any]:
+        """The same where all of it is the verdict, in one line."""
+        said = [self.of_kind[one.kind](one, case) for one in findings]
+        return stated(models, *zip(findings, said, strict=True))
+
+
+def stated(models: Sequence[str], *said: tuple[Finding, str], assuming: str = "") -> dict[str, Any]:
+    """Findings with their sentences, all of which are the verdict: fields of a document."""
+    findings, sentences = zip(*((one, one_line(text)) for one, text in said if text), strict=True)
+    whole = " ".join(sentences)
+    if assuming:
+        whole = f"{assuming}{whole[0].lower()}{whole[1:]}"
+    return {"verdict": whole, "findings": written(findings, sentences, models)}
+
+
+def written(
+    findings: Sequence[Finding], sentences: Sequence[str], models: Sequence[str]
+) -> list[FindingEntry]:
+    """Findings as documents write them."""
+    return [
+        FindingEntry(
+            one.kind,
+            [models[i] for i in one.models],
+            one.on or None,
+            dict(one.figures),
+            None if one.answer is None else one.answer.word,
+            sentence,
+        )
+        for one, sentence in zip(findings, sentences, strict=True)
+    ]

@@ -15,6 +15,7 @@ TABLE = {
     "q": DRAWS.ravel().tolist(),
     "r": (0.5 * DRAWS + 1).ravel().tolist(),
 }
+BOUNDED = (DRAWS > 0).astype(float).ravel().tolist()
 OPTIONS = {"wide": True, "higher": "*"}
 MADE = {
     "rank": lambda: rr.rank(TABLE, **OPTIONS, jobs=1, resamples=100),
@@ -26,6 +27,10 @@ MADE = {
     "copa": lambda: rr.copa(TABLE, **OPTIONS),
     "untested": lambda: rr.copa(TABLE, **OPTIONS, no_test=True),
     "trend": lambda: rr.trend([TABLE, TABLE | {"q": TABLE["r"]}], **OPTIONS, jobs=1),
+    "gate": lambda: rr.gate(TABLE, **OPTIONS, jobs=1, better=["a:b", "b:a"], resamples=100),
+    "anytime": lambda: rr.gate(TABLE | {"q": BOUNDED}, **OPTIONS, metric=["q"], better="a:b", anytime=True),
+    "power": lambda: rr.power(TABLE, **OPTIONS, jobs=1, metric=["q"], simulations=5, variance="clt"),
+    "plan": lambda: rr.power("a=bernoulli:0.9", "b=bernoulli:0.5", anytime=True, simulations=20),
     "diff": lambda: rr.diff(TABLE, **OPTIONS, pair="a:b"),
 }
 

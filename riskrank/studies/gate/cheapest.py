@@ -10,9 +10,11 @@ from riskrank.engine.family import Family
 from riskrank.errors import GateFailed, GateInconclusive, InputError, UsageError, listing, option
 from riskrank.scores.table.prices import read_prices
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.findings import stated
 from riskrank.studies.gate.choice import Candidate, Choice
 from riskrank.studies.gate.claim import NOT_WORSE
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
+from riskrank.studies.gate.findings import answered
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.words import boundary_of
 from riskrank.studies.metric_means import metric_means
@@ -156,6 +158,8 @@ def _document(
             hint=f"score more samples, or widen {option('margin')} where that loss does not matter",
         )
     rows = [_of_candidate(row, choice.candidates) for row in rows]
+    models, said = quality.provenance.models, f"{outcome.upper()}: {_sentence(choice, rows)}"
+    chosen = [models.index(one) for one in (choice.model, choice.reference)]
     return replace(
         quality,
         provenance=replace(quality.provenance, settings=_asked(quality.provenance.settings, settings)),
@@ -163,7 +167,7 @@ def _document(
         outcome=outcome,
         failed=failed,
         choice=choice,
-        verdict=f"{outcome.upper()}: {_sentence(choice, rows)}",
+        **stated(models, answered(outcome, said, {"saves_a_call": choice.saves_a_call}, chosen)),
     )
 
 

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from riskrank.errors import GateInconclusive, RiskrankError, one_line
+from riskrank.errors import GateInconclusive, RiskrankError
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.findings import stated
 from riskrank.studies.gate.document import INCONCLUSIVE, PASS, Gated, GateDocument
+from riskrank.studies.gate.findings import answered
 from riskrank.studies.gate.ledger import digest_of_held_out, opened, write
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.pairs import resolve_pair
@@ -81,7 +83,7 @@ def confirm(
     return ConfirmDocument(
         provenance=origin,
         rows=[row],
-        verdict=one_line(f"{row.verdict.upper()}: {row.sentence}."),
+        **stated((), answered(row.verdict, f"{row.verdict.upper()}: {row.sentence}.", {"level": row.level})),
         outcome=row.verdict,
         failed=None if passed else _failed(row),
         inconclusive=None,

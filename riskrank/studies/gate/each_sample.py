@@ -16,7 +16,9 @@ from riskrank.errors import GateFailed, GateInconclusive, InputError, RiskrankEr
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import of, rows_of
+from riskrank.studies.findings import Finding, stated
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, VERDICTS, Gated, counts, overall, whole
+from riskrank.studies.gate.findings import answered
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.settings import family_of
@@ -151,7 +153,7 @@ def each_sample(tables: Sequence[ScoreTable], settings: ClaimSettings) -> Sample
             | {"samples": len({sample for one in tables for sample in one.samples})},
         ),
         rows=rows,
-        verdict=_verdict(rows, outcome, always),
+        **stated(tables[0].models, *_said(rows, outcome, always)),
         family=family,
         metrics=metrics,
         outcome=outcome,
@@ -196,7 +198,8 @@ def _passed(values: Floats, samples: Integers, metric: MetricSpec, least: float)
     return np.bincount(samples, values == max(0.0, metric.sign)).astype(np.int64)
 
 
-def _verdict(rows: Sequence[SampleRow], outcome: str, always: int | None) -> str:
+def _said(rows: Sequence[SampleRow], outcome: str, always: int | None) -> list[tuple[Finding, str]]:
+    """How many samples are shown to pass, and how many runs would show it of the best."""
     found = counts(rows)
     least = often(rows[0].at_least)
     shown = "is" if found[PASS] == 1 else "are"
@@ -204,8 +207,10 @@ def _verdict(rows: Sequence[SampleRow], outcome: str, always: int | None) -> str
     failing = [row.sample for row in rows if row.verdict == FAIL]
     parts += [f"{found[FAIL]:,} less often ({names(list(dict.fromkeys(failing)), 5)})"] if failing else []
     parts += [f"of {found[INCONCLUSIVE]:,} neither is shown"] if found[INCONCLUSIVE] else []
-    enough = _enough(rows, always)
-    return f"{outcome.upper()}: of {_counted(rows)} {', '.join(parts)}." + (f" {enough}." if enough else "")
+    told = [answered(outcome, f"{outcome.upper()}: of {_counted(rows)} {', '.join(parts)}.", found)]
+    if enough := _enough(rows, always):
+        told.append((Finding(kind="needed", figures={"runs": float(always or 0)}), f"{enough}."))
+    return told
 
 
 def _counted(rows: Sequence[SampleRow]) -> str:

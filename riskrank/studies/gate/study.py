@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from riskrank.asked.suites import RANDOM
-from riskrank.errors import one_line, option
+from riskrank.errors import option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.scored import Scored
@@ -25,14 +25,13 @@ from riskrank.studies.gate.each_sample import SampleDocument, each_sample
 from riskrank.studies.gate.ending import ending
 from riskrank.studies.gate.evidence import resamples_of
 from riskrank.studies.gate.failures import counted_scores, failures
+from riskrank.studies.gate.findings import SENTENCES, GateCase, gate_findings
 from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.quotes import quoted
 from riskrank.studies.gate.statistics import MEAN, TASK, Statistic, statistics
-from riskrank.studies.gate.words import outcome_sentence
 from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.judged.chapter import JudgedChapter, judged_chapter, refuse_with_judge
-from riskrank.studies.judged.chapter import sentences as judge_worth
 from riskrank.studies.means_only import why_means
 from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime
@@ -107,14 +106,14 @@ def _decided(
     rows = [*failures(rows, counted, settings), *_as_labelled(rows, judged)]
     outcome, unit = overall(rows), _unit(claims)
     why = why_means(given[0]) if given[0].means_only else ""
-    said = outcome_sentence(rows, metrics, unit, scored, why or _blind(claims))
+    case = GateCase(rows, metrics, models, unit, judged, why or _blind(claims))
     resamples = resamples_of(inference, len(claims), _most_samples(claims))
     return GateDocument(
         provenance=_provenance(
             tables, settings, metrics, len(claims), resamples, [*_notes(tables, wanted), *advice], counted
         ),
         rows=rows,
-        verdict=one_line(f"{said} {' '.join(judge_worth(judged))}".rstrip()),
+        **SENTENCES.whole(gate_findings(case), case, models),
         quoted=quoted(rows),
         unit=unit,
         worth=min(claim.worth for claim in claims),

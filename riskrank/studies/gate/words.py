@@ -8,45 +8,12 @@ from functools import partial
 from riskrank.asked.tiers import ADVISORY
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.costs import PER_SUCCESS
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, claims_among, counts, overall
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, overall
 from riskrank.studies.gate.statistics import FAILED, MEAN
 from riskrank.studies.rounding import decimals_of, rounded, rounded_up, told_apart, typeset
-from riskrank.studies.wording import names, p_words, percent
+from riskrank.studies.wording import p_words, percent
 
 _CHOSEN = "the labels do not look chosen by chance"
-
-
-def outcome_sentence(
-    rows: Sequence[GateRow],
-    metrics: Sequence[MetricSpec],
-    unit: str = "samples",
-    judged: int | None = None,
-    blind: str = "",
-) -> str:
-    """The verdict on all claims, and the claim that decides it; of some samples that a judge scored.
-
-    What passes says what the samples are blind to, where a score may be as bad as any.
-    """
-    advisory = [row for row in rows if row.tier == ADVISORY]
-    claims = [row for row in claims_among(rows) if row.tier != ADVISORY]
-    found, outcome = counts(claims), overall(rows)
-    parts = [f"{found[PASS]} of {len(claims)} claim{'s' if len(claims) > 1 else ''} shown"]
-    parts += [f"{found[FAIL]} refuted"] if found[FAIL] else []
-    parts += [f"{found[INCONCLUSIVE]} inconclusive"] if found[INCONCLUSIVE] else []
-    shown = sum(row.verdict == PASS for row in advisory)
-    parts += [f"{shown} of {len(advisory)} advisory ones"] if advisory else []
-    sentence = f"{outcome.upper()}: {', '.join(parts)}."
-    deciding = deciding_row(rows)
-    told = row_sentence(deciding, metrics)
-    if unit_of(deciding, unit) == "tasks":
-        told = f"On tasks like these {told}"
-    needed = what_decides(deciding, unit, judged)
-    if needed:
-        how = "more being like these" if deciding.e_value is not None else "normal approximation"
-        needed = f" {needed[0].upper()}{needed[1:]} would decide that ({how})."
-    again = "" if deciding.e_value is None else " It may be looked at again at any time."
-    unseen = f" {blind}" if blind and outcome == PASS else ""
-    return f"{sentence} {told}.{needed}{_tasks(rows, deciding)}{again}{unseen}"
 
 
 def what_decides(row: GateRow, unit: str, judged: int | None) -> str:
@@ -79,15 +46,6 @@ def beyond_labels(row: GateRow, judged: int | None) -> str | None:
 def unit_of(row: GateRow, unit: str) -> str:
     """What more of would decide a claim: one on a single task is about its samples, drawn tasks or not."""
     return "samples" if row.task is not None and unit == "tasks" else unit
-
-
-def _tasks(rows: Sequence[GateRow], told: GateRow) -> str:
-    """Tasks with the answer that decides, where it is that of several."""
-    others = [str(row.task) for row in rows if row.task and row.verdict == told.verdict and row != told]
-    if not others or told.verdict == PASS:
-        return ""
-    answer = "Refuted" if told.verdict == FAIL else "Inconclusive"
-    return f" {answer}{' too' if told.task else ''} on {names(list(dict.fromkeys(others)), 6)}."
 
 
 def row_sentence(row: GateRow, metrics: Sequence[MetricSpec]) -> str:

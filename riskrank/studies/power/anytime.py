@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,6 +15,7 @@ from riskrank.errors import UsageError, option
 from riskrank.scores.table.metrics_file import how_to_bound
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, of, rows_of
+from riskrank.studies.findings import Finding, stated
 from riskrank.studies.gate.margins import declared_range
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.planned import (
@@ -140,7 +141,7 @@ def anytime_of_pilot(table: ScoreTable, settings: PowerSettings, runtime: Runtim
         float(pilot.mean()),
         float(pilot.var()),
     )
-    found, described = _simulated(effect, settings, runtime)
+    found, described = _simulated(effect, settings, runtime, table.models)
     return AnytimePowerDocument(
         provenance=provenance("power", table, settings, described, seed=settings.seed),
         **found,
@@ -175,13 +176,13 @@ def anytime_between(
     mean = float(quantiles[0].mean() - quantiles[1].mean())
     variance = float(quantiles[0].var() + quantiles[1].var())
     effect = _Effect(None, (models[pair[0]], models[pair[1]]), reach, draw, mean, variance)
-    found, described = _simulated(effect, settings, runtime)
+    found, described = _simulated(effect, settings, runtime, models)
     described = {"distributions": {name: str(one) for name, one in distributions.items()}} | described
     return AnytimePowerDocument(provenance=of_distributions(settings, models, described), **found)
 
 
 def _simulated(
-    effect: _Effect, settings: PowerSettings, runtime: Runtime
+    effect: _Effect, settings: PowerSettings, runtime: Runtime, models: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Entries of the document, and how it was done."""
     if settings.margin >= effect.reach:
@@ -204,7 +205,7 @@ def _simulated(
     single = size_of_one_look(effect.mean, effect.variance, boundary, level, settings.target)
     found = {
         "rows": rows,
-        "verdict": _verdict(stops, rows[0], settings, single),
+        **stated(models, *_said(stops, claim, settings, single, models)),
         "metric": effect.metric,
         "stops": stops,
         "every": settings.every,
@@ -215,21 +216,28 @@ def _simulated(
     return found, described | {"simulations": repeats, "limit": limit, **level_of(settings)}
 
 
-def _verdict(stops: Stops, row: StopRow, settings: PowerSettings, single: int | None) -> str:
-    claim = row.claim.sentence
+def _said(
+    stops: Stops, planned: PlannedClaim, settings: PowerSettings, single: int | None, models: Sequence[str]
+) -> list[tuple[Finding, str]]:
+    """Samples until an answer in the median run, and what a single look takes."""
+    claim, pair = planned.sentence, (models.index(planned.new), models.index(planned.old))
     share, median = float(np.mean(np.isfinite(stops.answered))), stops.by_share(0.5)
+    figures = {"answered_by_limit": share} | ({} if median is None else {"median": float(median)})
+    found = Finding(kind="samples-until-answer", models=pair, figures=figures)
     if median is None:
-        return (
+        text = (
             f"More than {stops.limit:,} samples until a gate that is looked at again answers whether "
             f"{claim}, in the median of all runs; {100 * share:.0f} % of them have an answer by then."
         )
+        return [(found, text)]
     low, high = (f"{end:,}" if end else f"more than {stops.limit:,}" for end in stops.median_interval())
-    beside = ""
-    if single is not None:
-        beside = f" A single look takes {single:,} for a power of {100 * settings.target:g} %."
     fails = float(np.mean(np.isfinite(stops.failed)))
     wrong = f"; {100 * fails:.0f} % refute it" if fails else ""
-    return (
+    told = (
         f"About {median:,} samples ({low} to {high}) until a gate that is looked at again answers whether "
-        f"{claim}, in the median of all runs{wrong}.{beside}"
+        f"{claim}, in the median of all runs{wrong}."
     )
+    if single is None:
+        return [(found, told)]
+    beside = f"A single look takes {single:,} for a power of {100 * settings.target:g} %."
+    return [(found, told), (Finding(kind="single-look", models=pair, figures={"samples": single}), beside)]

@@ -18,11 +18,12 @@ from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, entries, of, rows_of
+from riskrank.studies.findings import Finding, stated
 from riskrank.studies.gate.margins import bounded, limits
 from riskrank.studies.judged.chapter import GAIN, judged_chapter, refuse_with_judge
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.planned import PlannedClaim, PlannedRow, planned_pair, size_found
-from riskrank.studies.power.verdict import power_words, sizes_possible
+from riskrank.studies.power.verdict import possible_sizes, power_words, size_finding
 from riskrank.studies.provenance import provenance
 from riskrank.studies.rounding import two_digits
 from riskrank.studies.runtime import Runtime
@@ -137,8 +138,7 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
     new, old = (table.models[model] for model in pair)
     planned = PlannedClaim(metric.name, new, old, settings.margin)
     rows = rows_of(LabelsRow, ((planned, size, curve, at) for at, size in enumerate(curve.sizes)))
-    # It begins with words of its own, never with a model's name.
-    said = _verdict(required, curve, interval, need, passing, rows[0])
+    said = _said(required, curve, interval, need, passing, rows[0].claim, pair)
     granted = assuming((), judged_chapter(table))
     described = {
         "pair": [new, old],
@@ -151,7 +151,7 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
     return LabelsDocument(
         provenance=provenance("power", table, settings, described, seed=settings.seed),
         rows=rows,
-        verdict=f"{granted}{said[0].lower() if granted else said[0]}{said[1:]}",
+        **stated(table.models, *said, assuming=granted),
         curve=curve,
         required=required,
         interval=interval,
@@ -187,18 +187,19 @@ def _passing(need: LabelNeed, required: RequiredSize, repeats: int) -> tuple[flo
     return need.height(at, power), required.target if required.size is None or _least(required) else power
 
 
-def _verdict(
+def _said(
     required: RequiredSize,
     curve: PowerCurve,
     interval: SizeInterval,
     need: LabelNeed,
     passing: tuple[float, float],
-    row: LabelsRow,
-) -> str:
+    planned: PlannedClaim,
+    pair: tuple[int, int],
+) -> list[tuple[Finding, str]]:
     """How many labels it takes, what the judge saves, and what else the pilot is compatible with."""
-    claim = row.claim.sentence
+    claim, found = planned.sentence, size_finding(required, pair)
     if need.effect <= 0:
-        return f"No number of labels shows that {claim}: in the pilot it does not hold."
+        return [(found, f"No number of labels shows that {claim}: in the pilot it does not hold.")]
     height, reached = passing
     samples, alone = need.samples, _whole(need.without_judge(height, reached))
     beside = ""
@@ -207,18 +208,19 @@ def _verdict(
     asked, of = percent(required.target), f"labels of {samples:,} samples"
     if required.size is None:
         shows = f"show that {claim} with a power of {asked}"
-        said = f"More than {interval.limit:,} {of} are needed to {shows}{beside}."
+        told = [(found, f"More than {interval.limit:,} {of} are needed to {shows}{beside}.")]
         endless = _with_judge(need.endless(height, reached))
         if endless is not None and interval.limit == samples - FEWEST_OTHERS:
-            said += f" If the judge scored samples without end, about {two_digits(endless):,} would do."
+            text = f"If the judge scored samples without end, about {two_digits(endless):,} would do."
+            told.append((Finding(kind="endless-samples", models=pair, figures={"labels": endless}), text))
     else:
         least = _least(required)
         doubt = "" if required.confirmed or least else "; more simulations would make it surer"
         about = "At most" if least else "About"
         power = asked if least else power_words(required, curve)
         said = f"{about} {required.size:,} {of} show that {claim} with a power of {power}{beside}{doubt}."
-    possible = None if interval.low == interval.high else sizes_possible(interval)
-    return said if possible is None else f"{said} From this pilot anything from {possible} is possible."
+        told = [(found, said)]
+    return [*told, *possible_sizes(interval, pair)]
 
 
 def _least(required: RequiredSize) -> bool:

@@ -13,6 +13,7 @@ from riskrank.errors import UsageError, option
 from riskrank.scores.table.noise import ITEM
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, of, rows_of
+from riskrank.studies.findings import Finding, stated
 from riskrank.studies.means_only import components_of, why_means
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.planned import planned_pair, require_one_metric
@@ -85,7 +86,7 @@ def plan_of_noise(table: ScoreTable, settings: PowerSettings) -> NoisePlanDocume
     return NoisePlanDocument(
         provenance=provenance("power", table, settings, {"pair": [first, second], **level_of(settings)}),
         rows=rows,
-        verdict=_verdict(found, plan, error, planned, f"{first} − {second}"),
+        **stated(table.models, *_said(found, plan, error, planned, pair, f"{first} − {second}")),
         components=found,
         error=error,
         planned=planned,
@@ -122,16 +123,28 @@ def _costs(found: Components, settings: PowerSettings) -> dict[str, float]:
     return {name: given.get(name, 1.0) for name in found.names}
 
 
-def _verdict(
-    found: Components, plan: tuple[int, ...] | None, error: float, planned: float | None, what: str
-) -> str:
+def _said(
+    found: Components,
+    plan: tuple[int, ...] | None,
+    error: float,
+    planned: float | None,
+    pair: tuple[int, int],
+    what: str,
+) -> list[tuple[Finding, str]]:
+    """What halves the standard error, and what no number of items brings it below."""
     floor = found.floor
-    alone = f"More items alone never bring it below {number(floor)}." if floor > 0 else ""
     halve = f"To halve the standard error of {what}, {number(error)}"
+    figures = {"error": error} | ({} if planned is None else {"planned": planned})
     if plan is None or planned is None:
-        return f"{halve}, more than 40 levels of a source would be needed. {alone}".rstrip()
-    counts = [
-        f"{plan[0]:,} items",
-        *(f"{n} of {name}" for name, n in zip(found.names[1:], plan[1:], strict=True)),
+        text = f"{halve}, more than 40 levels of a source would be needed."
+    else:
+        counts = [
+            f"{plan[0]:,} items",
+            *(f"{n} of {name}" for name, n in zip(found.names[1:], plan[1:], strict=True)),
+        ]
+        text = f"{halve}: {names(counts, 9)}, the cheapest that do ({number(planned)})."
+    alone = f"More items alone never bring it below {number(floor)}." if floor > 0 else ""
+    return [
+        (Finding(kind="levels-needed", models=pair, figures=figures), text),
+        (Finding(kind="floor", models=pair, figures={"error": floor}), alone),
     ]
-    return f"{halve}: {names(counts, 9)}, the cheapest that do ({number(planned)}). {alone}".rstrip()

@@ -20,6 +20,7 @@ from riskrank.errors import UsageError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.distributions import refuse_distributions
 from riskrank.studies.document import Provenance, rows_of
+from riskrank.studies.findings import stated
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.power.anytime import AnytimePowerDocument, anytime_between, anytime_of_pilot
@@ -27,7 +28,7 @@ from riskrank.studies.power.document import PowerDocument, PowerRow
 from riskrank.studies.power.labels import LabelsDocument, labels_of_pilot
 from riskrank.studies.power.noise import NoisePlanDocument, plan_of_noise
 from riskrank.studies.power.options import PowerSettings
-from riskrank.studies.power.verdict import power_verdict
+from riskrank.studies.power.verdict import power_said
 from riskrank.studies.provenance import described_inputs, portfolio_settings
 from riskrank.studies.runs import split_of_runs
 from riskrank.studies.runtime import Runtime
@@ -223,7 +224,7 @@ def _simulated(
             **origin,
         ),
         rows=_rows(metric, study, models),
-        verdict=power_verdict(study, settings.target),
+        **stated(models, *power_said(study, settings.target)),
         study=study,
         metric=metric,
     )

@@ -7,14 +7,37 @@ from riskrank.engine.power.required_size import RequiredSize
 from riskrank.engine.power.simulation import PowerCurve
 from riskrank.engine.power.size_interval import SizeInterval
 from riskrank.engine.power.study import PowerStudy
+from riskrank.studies.findings import Finding
 from riskrank.studies.wording import percent
 
 
-def power_verdict(study: PowerStudy, target: float) -> str:
+def power_said(study: PowerStudy, target: float) -> list[tuple[Finding, str]]:
     """How many samples it takes, or that no number does; of a pilot also what else is possible."""
-    said = f"{_required_size(study, target)}{_endless(study)}"
-    possible = None if study.interval is None else sizes_possible(study.interval)
-    return said if possible is None else f"{said} From this pilot anything from {possible} is possible."
+    pair = study.plan.pairs[0] if len(study.plan.pairs) == 1 else ()
+    endless = {} if study.endless is None else {"tasks": float(study.endless)}
+    return [
+        (size_finding(study.required, pair), _required_size(study, target)),
+        (Finding(kind="endless-samples", models=pair, figures=endless), _endless(study)),
+        *possible_sizes(study.interval, pair),
+    ]
+
+
+def size_finding(required: RequiredSize, models: tuple[int, ...]) -> Finding:
+    """The size that has the power wanted, or the power of the largest one tried."""
+    size = {} if required.size is None else {"size": float(required.size)}
+    figures = size | {"power": required.power, "target": required.target}
+    return Finding(kind="size-needed", models=models, figures=figures)
+
+
+def possible_sizes(interval: SizeInterval | None, models: tuple[int, ...]) -> list[tuple[Finding, str]]:
+    """What else a pilot is compatible with, where that says something."""
+    possible = None if interval is None else sizes_possible(interval)
+    if interval is None or possible is None or interval.low == interval.high:
+        return []
+    ends = {"low": interval.low, "high": interval.high}
+    figures = {name: float(end) for name, end in ends.items() if end is not None}
+    found = Finding(kind="possible-sizes", models=models, figures=figures)
+    return [(found, f"From this pilot anything from {possible} is possible.")]
 
 
 def _required_size(study: PowerStudy, target: float) -> str:
@@ -61,7 +84,7 @@ def _endless(study: PowerStudy) -> str:
     if needed is not None and needed <= count:
         return ""
     least = f"at least {fewest:,}" if needed is None else f"about {fewest:,}"
-    said = f" With endless samples on each it would take {least}"
+    said = f"With endless samples on each it would take {least}"
     if fewest > count:
         return f"{said}, more than the {count} there are: more tasks are the only help."
     return "" if needed is None else f"{said}, and there are {count}."

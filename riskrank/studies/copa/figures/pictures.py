@@ -15,7 +15,7 @@ from riskrank.shown.figures.style import Plot
 from riskrank.studies.copa.comparison import ComparisonDocument
 from riskrank.studies.copa.doubt import FrontDoubt
 from riskrank.studies.copa.figures.boxes import draw_boxes
-from riskrank.studies.copa.figures.doubt import DoubtfulPoints, draw_doubt
+from riskrank.studies.copa.figures.doubt import draw_doubt
 from riskrank.studies.copa.figures.front import draw_front
 from riskrank.studies.copa.figures.parallel import draw_parallel
 from riskrank.studies.copa.objectives import Objectives
@@ -65,21 +65,11 @@ def _of_ranking(document: CopaDocument) -> list[Picture]:
 
 def _doubts(table: Objectives, doubt: FrontDoubt) -> list[Picture]:
     """Every pair of objectives, those of most weight first."""
-    points = DoubtfulPoints(
-        table.values,
-        doubt.low,
-        doubt.high,
-        table.larger_is_better,
-        doubt.states.state,
-        doubt.family.confidence,
-        doubt.shares.front,
-        table.percent,
-    )
     metrics, order = table.population.metrics, np.argsort(-table.weights, kind="stable").tolist()
     found = []
     for x, y in combinations(order, 2):
         caption = f"Models by {metrics[x]} and {metrics[y]} with intervals: on the front, off it, open."
-        picture = partial(draw_doubt, table.population, points, x, y)
+        picture = partial(draw_doubt, table, doubt, x, y)
         found.append(Picture(f"doubt@{metrics[x]}@{metrics[y]}", caption, picture))
     return found
 
@@ -94,12 +84,8 @@ def _fronts(table: Objectives, sweep: Sweep, at: str) -> list[Picture]:
                 f"Models by {metrics[sweep.objective]} and {name}, coloured by the weight of "
                 f"{metrics[sweep.objective]} that chooses them."
             )
-            found.append(Picture(f"front{at}@{name}", caption, partial(_front, table, sweep, other)))
+            found.append(Picture(f"front{at}@{name}", caption, partial(draw_front, table, sweep, other)))
     return found
-
-
-def _front(table: Objectives, sweep: Sweep, other: int) -> Plot:
-    return draw_front(table.population, table.values, table.larger_is_better, sweep, other, table.percent)
 
 
 def _comparison(document: ComparisonDocument) -> Plot:

@@ -1,4 +1,4 @@
-from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,10 +8,10 @@ from riskrank.engine.copa.choice import rank_models
 from riskrank.engine.copa.population import population
 from riskrank.engine.copa.ranks import ccdf_quantiles
 from riskrank.engine.copa.sweep import sweep_weight
-from riskrank.engine.family import Side
+from riskrank.engine.family import Family, Side
 from riskrank.errors import UsageError
 from riskrank.studies.copa.figures.boxes import draw_boxes
-from riskrank.studies.copa.figures.doubt import DoubtfulPoints, draw_doubt
+from riskrank.studies.copa.figures.doubt import draw_doubt
 from riskrank.studies.copa.figures.front import draw_front
 from riskrank.studies.copa.figures.parallel import draw_parallel
 
@@ -35,7 +35,7 @@ def test_the_front_is_the_sweep(names):
     sweep = sweep_weight(models, 0, steps=500)
     panels = {
         axes.get_title(loc="left"): axes
-        for axes in draw_front(models, values, larger, sweep, 2, ~larger).axes
+        for axes in draw_front(measured_in(models, values, larger, ~larger), sweep, 2).axes
     }
     measured, ranked = panels["As measured"], panels["As ranks"]
     points = {axes: np.array([line.get_xydata()[0] for line in axes.lines]) for axes in (measured, ranked)}
@@ -58,20 +58,25 @@ def test_front_legible(legible, names, count):
     models, values, larger = example(names(count))
     values[1, 1] = np.nan
     sweep = sweep_weight(models, 0, steps=200)
-    legible(lambda: draw_front(models, values, larger, sweep, 1, larger))
+    legible(lambda: draw_front(measured_in(models, values, larger, larger), sweep, 1))
 
 
-def doubtful(count, values, larger):
+def measured_in(models, values, larger, percent):
+    return SimpleNamespace(population=models, values=values, larger_is_better=larger, percent=percent)
+
+
+def doubtful(count, values):
     state = tuple((Side.SHOWN, Side.REFUTED, Side.OPEN)[at % 3] for at in range(count))
     wide = 0.05 * np.ptp(values, axis=0)
-    share = np.arange(count) / count
-    return DoubtfulPoints(values, values - wide, values + wide, larger, state, 0.95, share, larger)
+    states, shares = SimpleNamespace(state=state), SimpleNamespace(front=np.arange(count) / count)
+    ends = {"low": values - wide, "high": values + wide}
+    return SimpleNamespace(states=states, shares=shares, family=Family(), **ends)
 
 
 def test_crosses_are_the_intervals_and_marks_what_is_shown(names):
     models, values, larger = example(names(6))
-    points = replace(doubtful(6, values, larger), percent=np.arange(4) == 1)
-    (axes, *_) = (axes for axes in draw_doubt(models, points, 1, 2).axes if axes.get_xlabel())
+    table, points = measured_in(models, values, larger, np.arange(4) == 1), doubtful(6, values)
+    (axes, *_) = (axes for axes in draw_doubt(table, points, 1, 2).axes if axes.get_xlabel())
     assert [axes.get_xlabel()[-8:], axes.get_ylabel()[-8:]] == ["→ better", "→ better"]
     assert axes.get_xlabel().endswith(" (%)  → better")
     assert "(%)" not in axes.get_ylabel()
@@ -83,7 +88,10 @@ def test_crosses_are_the_intervals_and_marks_what_is_shown(names):
         assert point[0] == pytest.approx(values[model, [1, 2]] * [100, 1])
         face = axes.lines[3 * model + 2].get_markerfacecolor()
         assert (
-            face == {Side.SHOWN: "#1a1a1a", Side.REFUTED: "#b3b3b3", Side.OPEN: "white"}[points.state[model]]
+            face
+            == {Side.SHOWN: "#1a1a1a", Side.REFUTED: "#b3b3b3", Side.OPEN: "white"}[
+                points.states.state[model]
+            ]
         )
 
 
@@ -92,9 +100,9 @@ def test_those_named_are_on_the_front_or_likely_to_be(names, monkeypatch):
     monkeypatch.setattr("riskrank.studies.copa.figures.doubt._NAMED", 14)
     told = []
     monkeypatch.setattr(
-        "riskrank.studies.copa.figures.doubt.name_points", lambda *given, **_: told.append(given[5])
+        "riskrank.studies.copa.figures.plane.name_points", lambda *given, **_: told.append(given[5])
     )
-    draw_doubt(models, doubtful(30, values, larger), 0, 1)
+    draw_doubt(measured_in(models, values, larger, larger), doubtful(30, values), 0, 1)
     on, first_open = [27, 24, 21, 18, 15, 12, 9, 6, 3, 0], [29, 26, 23, 20]
     assert told == [on + first_open]
 
@@ -103,7 +111,8 @@ def test_those_named_are_on_the_front_or_likely_to_be(names, monkeypatch):
 def test_doubt_legible(legible, names, count):
     models, values, larger = example(names(count))
     values[1, 1] = np.nan
-    legible(lambda: draw_doubt(models, doubtful(count, values, larger), 0, 1))
+    table = measured_in(models, values, larger, larger)
+    legible(lambda: draw_doubt(table, doubtful(count, values), 0, 1))
 
 
 @pytest.mark.parametrize(("count", "objectives"), [(2, 3), (12, 7), (60, 2), (90, 12)])
