@@ -120,6 +120,8 @@ def test_power_says_how_many_labels(run):
     assert (found["labelled"], found["samples"], found["limit"]) == (150, 600, 598)
     shares = [row["power"] for row in outcome.document["results"]]
     assert shares == sorted(shares)
+    sizes = {row["size"] for row in outcome.document["results"]}
+    assert min(sizes) <= found["size"] <= max(sizes)
     page = run(*call, "--explain").stdout
     assert f"About {found['size']} labels of 600 samples show that tuned is better than wordy" in page
     assert "passes" in page

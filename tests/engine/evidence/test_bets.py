@@ -119,7 +119,10 @@ def test_a_claim_without_a_difference_needs_no_number_that_is_known() -> None:
 def test_a_family_is_decided_as_any_other() -> None:
     clear = Bet(0.5, 0.0, 0.05, 100, Wagers.of(np.repeat([1.0, 0.0], 50), 1.0))
     open_ = Bet(0.0, 0.0, 0.1, 100, Wagers.of(np.tile([1.0, -1.0], 50), 1.0))
-    answers = Family().answer(won_by_bets([clear, open_]))
+    evidence = won_by_bets([clear, open_])
+    assert evidence.p_below[0] == 1  # an e-value below 1 is no evidence
+    assert evidence.p_above[0] == pytest.approx(math.exp(-clear.wagers.log_e_value(0.0)))
+    answers = Family().answer(evidence)
     assert answers.side.tolist() == [1, 0]
     assert answers.low[0] > 0
 
