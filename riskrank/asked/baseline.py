@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from riskrank.asked.option import ByName, ask
+from riskrank.asked.option import ask
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import UsageError, option
 
@@ -66,8 +66,22 @@ def require_share(name: str, value: float) -> None:
         )
 
 
-def margins(given: Any) -> ByName:
-    """Margins by metric; "" stands for all metrics that have none of their own.
+class Percent(str):
+    """A margin as a share of the old mean, ``2%``; no number, which could be one in a metric's units."""
+
+    __slots__ = ()
+
+    @property
+    def share(self) -> float:
+        """As a number: 0.02."""
+        return float(self[:-1]) / 100
+
+
+Margin = float | Percent
+
+
+def margins(given: Any, *, relative: bool = False) -> tuple[tuple[str, Margin], ...]:
+    """Margins by metric; "" stands for all that have none of their own; 2% may be allowed beside 0.02.
 
     Raises
     ------
@@ -82,28 +96,37 @@ def margins(given: Any) -> ByName:
     else:
         # Settings made from settings hold pairs already.
         pairs = [one if isinstance(one, tuple) else _named(one) for one in given or ()]
-    found: dict[str, float] = {}
+    found: dict[str, Margin] = {}
     for metric, value in pairs:
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            number = math.nan
+        margin, number = _margin(value, relative=relative)
         if not (math.isfinite(number) and number >= 0):
             raise UsageError(
                 f"{option('margin')} is a difference that matters, a number not below 0",
                 found=str(value),
                 hint="write it in the units of the metric, as in "
                 + option("margin", f"{metric or 'METRIC'}=0.02")
-                + ("" if metric else f", or {option('margin', '0.02')} for one metric"),
+                + ("" if metric else f", or {option('margin', '0.02')} for one metric")
+                + (f"; {option('margin', '2%')} is a share of the old mean" if relative else ""),
             )
         if metric in found:
             raise UsageError(
                 f"{option('margin')} is given twice" + (f" for {metric}" if metric else ""),
-                found=f"{found[metric]:g} and {number:g}",
+                found=f"{found[metric]} and {margin}",
                 hint=f"give it once, or a metric each: {option('margin', 'METRIC=0.02')}",
             )
-        found[metric] = number
+        found[metric] = margin
     return tuple(found.items())
+
+
+def _margin(value: Any, *, relative: bool) -> tuple[Margin, float]:
+    """A margin, and the number in it: not a number where there is none."""
+    try:
+        if relative and isinstance(value, str) and value.endswith("%"):
+            number = float(value[:-1])
+            return (Percent(f"{number:.12g}%") if number else 0.0), number
+        return float(value), float(value)
+    except (TypeError, ValueError):
+        return math.nan, math.nan
 
 
 def _named(text: Any) -> tuple[str, Any]:

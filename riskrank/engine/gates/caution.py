@@ -49,6 +49,8 @@ class Comparison:
         Whether those are known; otherwise they are what was seen, and there may be worse.
     labelled : LabelledPair or None
         What people scored, where a judge scored all samples.
+    times : float
+        The old model's scores have been multiplied by it, which its worst and best score are not yet.
     """
 
     new: SideScores
@@ -59,6 +61,7 @@ class Comparison:
     highest: float
     bounded: bool = True
     labelled: LabelledPair | None = None
+    times: float = 1.0
 
     @classmethod
     def of(
@@ -161,7 +164,9 @@ class Comparison:
         return self._with_units(new, old)
 
     def _mirrored(self) -> Comparison:
-        return replace(self, new=self.old, old=self.new)
+        lowest, highest = self.times * self.lowest, self.times * self.highest
+        swapped = replace(self, new=self.old, old=self.new, lowest=lowest, highest=highest)
+        return replace(swapped, times=1 / self.times)
 
     def _with_units(self, new: float, old: float) -> Comparison:
         return replace(self, new=self.new.with_unit(new), old=self.old.with_unit(old))
@@ -175,8 +180,8 @@ class Comparison:
         if self.paired:
             differences = new.sums / new.sizes - old.sums / old.sizes
             middle = float(old.values.mean())
-            return middle + beyond(differences, self.lowest - self.highest), middle
-        return beyond(new.values, self.lowest), -beyond(-old.values, -self.highest)
+            return middle + beyond(differences, self.lowest - self.times * self.highest), middle
+        return beyond(new.values, self.lowest), -beyond(-old.values, -self.times * self.highest)
 
 
 def beyond(values: Floats, worst: float, quantile: float | None = None) -> float:

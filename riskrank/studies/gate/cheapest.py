@@ -181,8 +181,8 @@ def _asked(told: Mapping[str, Any], settings: ClaimSettings) -> dict[str, Any]:
 
 def _sentence(choice: Choice, rows: Sequence[GateRow]) -> str:
     """Which model to take, and what it saves."""
-    margins = {row.metric: row.margin for row in rows if row.claim == NOT_WORSE}
-    by = [f"{metric} by more than {one:g}" if one else metric for metric, one in margins.items()]
+    margins = {row.metric: row.asked if row.margin else "" for row in rows if row.claim == NOT_WORSE}
+    by = [f"{metric} by more than {one}" if one else metric for metric, one in margins.items()]
     of, where = counted(len(choice.candidates), "candidate"), names(by)
     if choice.model == choice.reference:
         return f"{choice.reference} stays: of {of} none is shown not to be worse on {where}."

@@ -9,6 +9,7 @@ from riskrank.engine.evidence.series import worth_in_order
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats
 from riskrank.studies.gate.columns import ScoreColumn
+from riskrank.studies.gate.listed import place_of
 
 BETTER, NOT_WORSE = "better", "not-worse"
 
@@ -30,7 +31,9 @@ class GateClaim:
     dominance : Claim or None
         The dominance that is tested, if it is.
     margin : float
-        In the units of the scores.
+        In the units of the scores; of a share what it comes to.
+    share : float or None
+        The margin as a share of the old mean: the claim is that the mean of new − `times` · old lies above 0.
     tier : {"critical", "supporting", "advisory"} or None
     """
 
@@ -42,6 +45,7 @@ class GateClaim:
     level: float | None = None
     dominance: Claim | None = None
     margin: float = 0.0
+    share: float | None = None
     tier: str | None = None
 
     @property
@@ -53,13 +57,29 @@ class GateClaim:
     def in_order(self) -> Floats | None:
         """Of a claim on means the differences in the order of time, shape (n,); None where there is none."""
         series = self.column.in_order
-        return None if series is None or not self.of_means else series[self.new] - series[self.old]
+        return (
+            None if series is None or not self.of_means else series[self.new] - self.times * series[self.old]
+        )
+
+    @property
+    def times(self) -> float:
+        """What the old model's scores are multiplied by (method §17): one more, or less, the share."""
+        return 1.0 + (self.share or 0.0) * (1 if self.kind == BETTER else -1) * self.column.units.sign
 
     @property
     def scores(self) -> ClusteredScores:
         """The scores it is tested on."""
         alone = self.column.one_by_one
-        return self.column.scores if alone is None or not self.of_means else alone
+        scores = self.column.scores if alone is None or not self.of_means else alone
+        if self.share is None:
+            return scores
+        scaled = tuple(self.times * one if at == self.old else one for at, one in enumerate(scores.values))
+        return replace(scores, values=scaled)
+
+    @property
+    def where(self) -> str:
+        """The task and the group it is about, as a sentence goes on."""
+        return place_of(self.column.task, self.column.group)
 
     @property
     def worth(self) -> int:
@@ -76,7 +96,7 @@ class GateClaim:
     @property
     def boundary(self) -> float:
         """The claim is that new minus old, larger is better, lies above it."""
-        if self.dominance is not None:
+        if self.dominance is not None or self.share is not None:
             return 0.0
         return self.margin if self.kind == BETTER else -self.margin
 

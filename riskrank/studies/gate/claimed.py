@@ -15,6 +15,7 @@ from riskrank.studies.gate.costs import per_success
 from riskrank.studies.gate.margins import margins
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.passing import passing, refuse_merged
+from riskrank.studies.gate.relative import with_margin
 from riskrank.studies.gate.statistics import MEAN, TASK, Statistic, statistics
 from riskrank.studies.gate.tiers import in_tiers
 from riskrank.studies.pairs import resolve_pair
@@ -89,8 +90,8 @@ def claims_of(
                 if one.name == PER_SUCCESS:
                     columns = per_success(columns, by_metric[one.metrics[1]], one)
                 for column in columns:
-                    margin = 0.0 if one.dominance is not None else margin_of[column.name]
-                    claims.append(GateClaim(kind, new, old, column, name, one.level, one.dominance, margin))
+                    claim = GateClaim(kind, new, old, column, name, one.level, one.dominance)
+                    claims.append(with_margin(claim, margin_of[column.name], settings, models))
     specs = [metric for table in by_themselves for metric in (*table.metrics, *_own_specs(table))]
     return in_tiers(list(dict.fromkeys(claims)), specs, settings)
 

@@ -16,7 +16,7 @@ from riskrank.engine.evidence.bounds import either_way
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.student import POWER
 from riskrank.engine.family import Answers, Family
-from riskrank.engine.types import Floats
+from riskrank.engine.types import Booleans, Floats
 from riskrank.studies.document import rows_of
 from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.document import GateRow
@@ -59,25 +59,43 @@ def decide(
         If two models share fewer than 10 samples.
     """
     evidence_of = partial(evidence_of_claims, inference=inference, models=models, wager=wager)
-    possible = None
-    if at_best is None:
-        evidence, advice = evidence_of(claims)
-    else:
-        pairs = [*zip(claims, at_best, strict=True)]
-        against, advice = evidence_of([worst.with_scores_of(best, worst.old) for worst, best in pairs])
-        in_favour, more = evidence_of([worst.with_scores_of(best, worst.new) for worst, best in pairs])
-        evidence, possible = either_way(against, in_favour), (against.estimate, in_favour.estimate)
-        advice += more
-    family, e_of = replace(inference.family, sides=2), e_values(evidence)
-    tiers = [claim.tier for claim in claims]
+    family, tiers = replace(inference.family, sides=2), [claim.tier for claim in claims]
+    answer = family.answer
     if any(tiers):
-        answers = family.serial(evidence, np.array([TIERS.index(one or CRITICAL) for one in tiers]))
-    else:
-        answers = family.answer(evidence)
+        answer = partial(family.serial, tier=np.array([TIERS.index(one or CRITICAL) for one in tiers]))
+    evidence, possible, advice = _whatever_is_missing(claims, at_best, evidence_of)
+    answers, e_of = answer(evidence), e_values(evidence)
+    shares = np.array([claim.share is not None for claim in claims])
+    if shares.any():
+        plain = [replace(claim, share=None) for claim in claims]
+        evidence, possible, _ = _whatever_is_missing(plain, at_best, evidence_of)
+        answers = _with_ends(answers, answer(evidence), evidence.boundary, shares)
     found = [
         _Decided(one, models, evidence, answers, at, e_of[at], possible) for at, one in enumerate(claims)
     ]
     return rows_of(GateRow, ((one,) for one in found)), list(dict.fromkeys(advice))
+
+
+def _whatever_is_missing(
+    claims: Sequence[GateClaim],
+    at_best: Sequence[GateClaim] | None,
+    evidence_of: Callable[[Sequence[GateClaim]], tuple[Evidence, list[str]]],
+) -> tuple[Evidence, tuple[Floats, Floats] | None, list[str]]:
+    """What the samples say, from where to where estimates may lie by what is missing, and advice."""
+    if at_best is None:
+        evidence, advice = evidence_of(claims)
+        return evidence, None, advice
+    pairs = [*zip(claims, at_best, strict=True)]
+    against, advice = evidence_of([worst.with_scores_of(best, worst.old) for worst, best in pairs])
+    in_favour, more = evidence_of([worst.with_scores_of(best, worst.new) for worst, best in pairs])
+    return either_way(against, in_favour), (against.estimate, in_favour.estimate), advice + more
+
+
+def _with_ends(answers: Answers, plain: Answers, boundary: Floats, shares: Booleans) -> Answers:
+    """Answers with the intervals of plain differences, which margins of a share end where they decide."""
+    low = np.where(answers.shown, np.maximum(plain.low, boundary), np.minimum(plain.low, boundary))
+    high = np.where(answers.refuted, np.minimum(plain.high, boundary), np.maximum(plain.high, boundary))
+    return replace(answers, low=np.where(shares, low, plain.low), high=np.where(shares, high, plain.high))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from riskrank.asked.baseline import Margin
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats
 from riskrank.errors import listing, option
@@ -67,7 +68,7 @@ class ScoreColumn:
 
 
 def score_columns(
-    table: ScoreTable, margin_of: Mapping[str, float], settings: ClaimSettings
+    table: ScoreTable, margin_of: Mapping[str, Margin], settings: ClaimSettings
 ) -> dict[str, list[ScoreColumn]]:
     """Scores by metric, of those that claims are about: of all samples together, then of each group."""
     tables: dict[str | None, ScoreTable] = {None: table}
@@ -133,7 +134,7 @@ def without_a_claim(tables: Sequence[ScoreTable]) -> Iterator[str]:
         yield f"no claim on {listing(dict.fromkeys(idle))}: {option('task_weight')} gives weight 0 there"
 
 
-def task_columns(table: ScoreTable, margin_of: Mapping[str, float]) -> dict[str, list[ScoreColumn]]:
+def task_columns(table: ScoreTable, margin_of: Mapping[str, Margin]) -> dict[str, list[ScoreColumn]]:
     """Scores by metric of those that claims are about, a column a task that counts."""
     assert table.suite is not None
     parts, own = task_tables(table), table.suite.specs

@@ -23,7 +23,7 @@ from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_m
 MARKER = "<!-- riskrank gate -->"
 
 # Fields that a document has only where some row says something in them.
-_TOLD = ("task", "tier", "estimate_low", "estimate_high", "chosen_p", "e_value_against")
+_TOLD = ("task", "tier", "relative_margin", "estimate_low", "estimate_high", "chosen_p", "e_value_against")
 # Statistics that are violation ratios.
 _ORDERS = ("fsd", "ssd")
 # Of more samples than so many times what there is nobody should be told.
@@ -53,6 +53,7 @@ class GateRow:
     it is; ``estimate`` is then the middle. ``chosen_p`` is the p-value of labels chosen by chance, where they
     do not look so: nothing is decided by them, whatever interval and p-value say. ``e_value`` is the evidence
     for the claim, ``e_value_against`` the evidence that it is false. ``tier`` is None where there are none.
+    ``relative_margin`` is the margin as a share of the old mean, where it is one, ``margin`` what that is.
     """
 
     claim: str = of(lambda found: found.claim.kind)
@@ -79,6 +80,7 @@ class GateRow:
     estimate_high: float | None = of(lambda found: found.span and found.span[1], default=None)
     chosen_p: float | None = of(lambda found: None, default=None)
     tier: str | None = of(lambda found: found.claim.tier, default=None)
+    relative_margin: float | None = of(lambda found: found.claim.share, default=None)
 
     def with_chosen_labels(self, p: float) -> GateRow:
         """The claim where its labels look chosen by outcome: it was decided as if they were not."""
@@ -108,11 +110,10 @@ class GateRow:
     @property
     def better_or_worse(self) -> int:
         """1 where the new model is shown to be better by whatever margin, -1 where worse, 0 where open."""
-        unknown = self.low is None or self.high is None or self.statistic in _ORDERS
-        if unknown or self.chosen_p is not None or self.waits:
+        if self.low is None or self.high is None or self.statistic in _ORDERS:
             return 0
-        assert self.low is not None
-        assert self.high is not None
+        if self.chosen_p is not None or self.waits:
+            return 0
         side = int(self.low > 0) - int(self.high < 0)
         return -side if self.direction == "lower" else side
 
@@ -132,9 +133,14 @@ class GateRow:
         return f"{self.pair}: {self.statistic} of {self.metric}{self.place}"
 
     @property
+    def asked(self) -> str:
+        """The margin as it was asked for: ``0.02``, ``2 %``."""
+        return f"{self.margin:,g}" if self.relative_margin is None else f"{100 * self.relative_margin:.12g} %"
+
+    @property
     def pair(self) -> str:
         """What is claimed of which two models, whatever it looks at."""
-        margin = f" by {self.margin:,g}" if self.margin else ""
+        margin = f" by {self.asked}" if self.margin else ""
         verb = "better than" if self.claim == "better" else "not worse than"
         return f"{self.new} {verb} {self.old}{margin}"
 
@@ -280,7 +286,6 @@ class HasVerdict(Protocol):
     @property
     def verdict(self) -> str:
         """Pass, fail or inconclusive."""
-        ...
 
 
 def counts(rows: Sequence[HasVerdict]) -> dict[str, int]:

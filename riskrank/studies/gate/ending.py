@@ -10,7 +10,7 @@ from riskrank.studies.gate.claim import BETTER, NOT_WORSE
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateRow, counts
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.statistics import FAILED, MACRO
-from riskrank.studies.gate.words import deciding_row, ranges, row_sentence, unit_of, what_decides
+from riskrank.studies.gate.words import by_margin, deciding_row, ranges, row_sentence, unit_of, what_decides
 
 
 def ending(
@@ -53,9 +53,8 @@ def ending(
 def _advice(row: GateRow, outcome: str, unit: str, judged: int | None, *, cases: bool) -> str:
     if outcome == FAIL:
         which = f"; {option('cases', 20)} lists the cases that lost most" if cases else ""
-        by = f" by {row.margin:,g}" if row.margin else ""
         shown = (
-            f"shown not to be better than {row.old}{by}"
+            f"shown not to be better than {row.old}{by_margin(row)}"
             if row.claim == BETTER
             else f"a step back from {row.old}"
         )

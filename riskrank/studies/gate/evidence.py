@@ -109,12 +109,7 @@ def _by_test(claims: Sequence[GateClaim]) -> dict[object, list[int]]:
 
 
 def _differences(claims: Sequence[GateClaim], inference: Inference, family: int) -> list[ResampledDifference]:
-    comparisons = [
-        Comparison.of(
-            claim.scores, claim.new, claim.old, claim.level, claim.column.limits, claim.column.bounded
-        )
-        for claim in claims
-    ]
+    comparisons = [comparison_of(claim) for claim in claims]
     cautious = [one.against() for one in comparisons], [one.in_favour() for one in comparisons]
     resamples = resamples_of(inference, family, max(one.samples for one in comparisons))
     drawn = differences([*comparisons, *cautious[0], *cautious[1]], resamples=resamples, seed=inference.seed)
@@ -143,6 +138,13 @@ def _differences(claims: Sequence[GateClaim], inference: Inference, family: int)
             )
         )
     return found
+
+
+def comparison_of(claim: GateClaim) -> Comparison:
+    """The two models of a claim on a difference."""
+    column = claim.column
+    one = Comparison.of(claim.scores, claim.new, claim.old, claim.level, column.limits, column.bounded)
+    return replace(one, times=claim.times)
 
 
 def _dominance(

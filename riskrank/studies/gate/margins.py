@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from riskrank.asked.baseline import Margin, Percent
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.scores.names.directions import looks_like_an_amount
@@ -17,7 +18,7 @@ from riskrank.studies.gate.statistics import Statistic
 Ends = tuple[float, float]
 
 
-def margins(settings: ClaimSettings, names: Sequence[str], wanted: Sequence[Statistic]) -> dict[str, float]:
+def margins(settings: ClaimSettings, names: Sequence[str], wanted: Sequence[Statistic]) -> dict[str, Margin]:
     """Margin of each metric that claims are about.
 
     Raises
@@ -25,11 +26,11 @@ def margins(settings: ClaimSettings, names: Sequence[str], wanted: Sequence[Stat
     UsageError
         If no claim is about a metric that is given one, or claims are about dominance, which has no unit.
     """
-    given: dict[str, float] = dict(settings.margin)
+    given: dict[str, Margin] = dict(settings.margin)
     pairs = [one for one in wanted if one.name == PER_SUCCESS]
     parts = {name for one in pairs for name in one.metrics}
     parts -= {name for one in wanted if one not in pairs for name in one.metrics}
-    of_parts = dict.fromkeys(parts, 0.0)
+    of_parts: dict[str, Margin] = dict.fromkeys(parts, 0.0)
     names = [*(name for name in names if name not in parts), *(one.label for one in pairs)]
     for metric in given:
         if metric and metric not in names:
@@ -47,13 +48,13 @@ def margins(settings: ClaimSettings, names: Sequence[str], wanted: Sequence[Stat
     if ratios and any(given.values()):
         raise UsageError(
             f"{option('margin')} is in the units of a metric, and dominance has none",
-            found=f"{option('margin', f'{max(given.values()):g}')} with {option('on', ratios[0])}",
+            found=f"{option('margin', next(filter(None, given.values())))} with {option('on', ratios[0])}",
             hint=f"leave out {option('margin')}, or claim {option('on', 'mean')}",
         )
     return of_parts | {name: given.get(name, given.get("", 0.0)) for name in names}
 
 
-def limits(metric: MetricSpec, columns: Sequence[Floats], margin: float) -> Ends:
+def limits(metric: MetricSpec, columns: Sequence[Floats], margin: Margin) -> Ends:
     """The worst and the best score there can be.
 
     Those are the bounds of the metric, or what was seen of any model; shares reach from 0 to 1, as two models
@@ -64,7 +65,7 @@ def limits(metric: MetricSpec, columns: Sequence[Floats], margin: float) -> Ends
     metric : MetricSpec
     columns : sequence of ndarray
         Scores of every model, larger is better.
-    margin : float
+    margin : float or Percent
 
     Raises
     ------
@@ -75,16 +76,23 @@ def limits(metric: MetricSpec, columns: Sequence[Floats], margin: float) -> Ends
     if metric.transform == "none":
         bounds = (0.0, 1.0) if _shares(metric, columns) else metric.bounds
         ends += [metric.sign * bound for bound in bounds or () if np.isfinite(bound)]
-    worst, best = min(ends), max(ends)
-    if margin > 0 and margin >= best - worst:
+    found = min(ends), max(ends)
+    if not isinstance(margin, Percent):
+        refuse_wide(metric.name, margin, found)
+    return found
+
+
+def refuse_wide(metric: str, margin: float, ends: Ends) -> None:
+    """Refuse a margin wider than scores can differ."""
+    width = ends[1] - ends[0]
+    if margin > 0 and margin >= width:
         raise UsageError(
-            f"{option('margin', f'{margin:g}')} is no margin for {metric.name}: no two of its scores differ "
+            f"{option('margin', f'{margin:g}')} is no margin for {metric}: no two of its scores differ "
             "by more",
-            found=f"scores of {metric.name} within {best - worst:g} of each other",
-            hint=f"give the margin in the units of the file, {option('margin', f'{metric.name}=…')}; if "
+            found=f"scores of {metric} within {width:g} of each other",
+            hint=f"give the margin in the units of the file, {option('margin', f'{metric}=…')}; if "
             "scores can differ by more, say so with bounds in a metrics file",
         )
-    return worst, best
 
 
 def declared_range(metric: MetricSpec, columns: Sequence[Floats]) -> float | None:

@@ -57,8 +57,9 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
     )
     margin: ByName = ask(
         (),
-        "Difference that matters, in the units of the metric: better by more, worse by less.",
-        metavar="[METRIC=]VALUE",
+        "Difference that matters, in the units of the metric or, as 2%, of the old mean: better by more, "
+        "worse by less.",
+        metavar="[METRIC=]VALUE[%]",
         unset="0",
     )
     tier: tuple[str, ...] = ask(
@@ -160,7 +161,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         tiers_by_name(self.tier)
         for name in ("better", "not_worse", "on"):
             self._normalise(name, tuple(dict.fromkeys(getattr(self, name))))
-        self._normalise("margin", margins(self.margin))
+        self._normalise("margin", margins(self.margin, relative=True))
         if self.each_sample is not None:
             self._check_each_sample(self.each_sample)
         elif not self._chooses() and not self.better and not self.not_worse:

@@ -73,7 +73,7 @@ def row_sentence(row: GateRow, metrics: Sequence[MetricSpec]) -> str:
 def _relation(row: GateRow, where: str) -> str:
     """What is shown of the margin, and of 0 where the interval says so: ``is worse than old on acc; …``."""
     better, side = row.claim == "better", row.better_or_worse
-    margin = f" by more than {row.margin:,g}" if row.margin else ""
+    margin = by_margin(row, " by more than ")
     which = {1: "better", -1: "worse", 0: ""}[side]
     along = which == ("better" if better else "worse")  # the margin lies beyond 0 on this side
     settled = row.verdict == (PASS if better else FAIL) or (row.verdict == INCONCLUSIVE and not along)
@@ -95,12 +95,19 @@ def _relation(row: GateRow, where: str) -> str:
     return f"{known}, so not {'better' if better else 'worse'}{margin}"
 
 
+def by_margin(row: GateRow, by: str = " by ") -> str:
+    """The margin as a sentence goes on, of a share of the old mean with what it comes to."""
+    units = "" if row.relative_margin is None else f" ({row.margin:,.3g})"
+    return f"{by}{row.asked}{units}" if row.margin else ""
+
+
 def passes_if(row: GateRow) -> str:
     """On which side of what all of an interval has to lie, in the units of the file: ``above −0.1``."""
     if row.statistic in ("fsd", "ssd"):
         return "below 0.5"
-    # A margin is the user's own number, shown as it was given.
-    return f"{'below' if row.direction == 'lower' else 'above'} {typeset(f'{boundary_of(row):,g}')}"
+    # A margin is the user's own number, shown as it was given, or what a share comes to.
+    where = f"{boundary_of(row):,g}" if row.relative_margin is None else f"{boundary_of(row):,.3g}"
+    return f"{'below' if row.direction == 'lower' else 'above'} {typeset(where)}"
 
 
 def boundary_of(row: GateRow) -> float:

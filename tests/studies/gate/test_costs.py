@@ -57,9 +57,10 @@ def test_a_claim_on_the_cost_per_success_stands_beside_others():
 def test_a_margin_is_a_share_of_the_old_cost():
     shown = [
         gate(not_worse="big:mid", on="cost-per-success:usd/correct", margin={"usd/correct": margin}).rows[0]
-        for margin in (0.1, 0.6)
+        for margin in (0.1, "10%", 0.6)
     ]
-    assert [row.verdict for row in shown] == ["fail", "pass"]
+    assert shown[0] == shown[1]
+    assert [row.verdict for row in shown] == ["fail", "fail", "pass"]
 
 
 @pytest.mark.parametrize(

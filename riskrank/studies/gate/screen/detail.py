@@ -38,7 +38,7 @@ def details(document: GateDocument) -> list[Section]:
 
 def _claim(row: GateRow) -> str:
     sign = ">" if row.claim == "better" else "≥"
-    margin = "" if not row.margin else f" {'+' if row.claim == 'better' else '−'} {row.margin:,g}"
+    margin = "" if not row.margin else f" {'+' if row.claim == 'better' else '−'} {row.asked}"
     return f"{row.new} {sign} {row.old}{margin}"
 
 
