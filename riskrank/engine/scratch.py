@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+# Numbers of eight bytes in a cache line.
+_LINE = 8
+
 
 class Scratch:
     """Named arrays of any shape, each of which lasts until its name is asked for again.
@@ -36,5 +39,12 @@ class Scratch:
     def _of(self, name: str, shape: tuple[int, ...], kind: type) -> NDArray[Any]:
         size, flat = prod(shape), self._flat.get(name)
         if flat is None or flat.size < size:
-            flat = self._flat[name] = np.empty(size, dtype=kind)
+            flat = self._flat[name] = _aligned(size, kind)
         return flat[:size].reshape(shape)
+
+
+def _aligned(size: int, kind: type) -> NDArray[Any]:
+    """An array that starts where a cache line does: to subtract into any other takes twice as long."""
+    flat: NDArray[Any] = np.empty(size + _LINE, dtype=kind)
+    start = -flat.ctypes.data % (_LINE * flat.itemsize) // flat.itemsize
+    return flat[start : start + size]

@@ -121,22 +121,24 @@ def _weighted(columns: Sequence[ClusteredScores], level: float) -> Tails:
 
 def _alike(columns: Sequence[ClusteredScores], level: float) -> Tails:
     """Tail means of scores that all weigh the same."""
+    first = columns[0]
     scales = [CommonScale.of(scores.values) for scores in columns]
     worst = [
-        [
-            _Worst.of(scale.apply(own), units, level)
-            for own, units in zip(one.values, one.clusters, strict=True)
-        ]
+        [_Worst.of(scale.apply(own), units) for own, units in zip(one.values, one.clusters, strict=True)]
         for one, scale in zip(columns, scales, strict=True)
     ]
+    sizes = [np.bincount(units) for units in first.clusters]
 
     def tails(counts: list[Integers]) -> Floats:
         # A row a unit, so that whole rows are copied.
-        by_unit = {id(own): np.ascontiguousarray(own.T, dtype=np.float64) for own in counts}
+        by_unit = {id(own): np.ascontiguousarray(own.T) for own in counts}
+        # Units of one size make resamples of one size.
+        drawn = first.sizes if first.even else [np.vecdot(*own) for own in zip(counts, sizes, strict=True)]
+        wanted = [level * np.asarray(scores, dtype=np.float64) for scores in drawn]
         found = []
         for scale, models in zip(scales, worst, strict=True):
-            each = zip(models, counts, strict=True)
-            own = np.stack([one.tail_means(by_unit[id(drawn)]) for one, drawn in each], axis=1)
+            each = zip(models, counts, wanted, strict=True)
+            own = np.stack([one.tail_means(by_unit[id(of)], scores) for one, of, scores in each], axis=1)
             found.append(scale.undo(own))
         return np.stack(found, axis=2)
 
@@ -149,23 +151,21 @@ class _Worst:
 
     values: Floats
     units: Integers
-    sizes: Integers
-    level: float
 
     @classmethod
-    def of(cls, values: Floats, units: Integers, level: float) -> _Worst:
+    def of(cls, values: Floats, units: Integers) -> _Worst:
         order = np.argsort(values, kind="stable")
-        return cls(values[order], units[order], np.bincount(units), level)
+        return cls(values[order], units[order])
 
-    def tail_means(self, counts: Floats) -> Floats:
-        """Tail means of resamples, shape (B,), by how often each unit is drawn, shape (C, B)."""
-        wanted = self.level * (self.sizes @ counts)
+    def tail_means(self, counts: Integers, wanted: Floats) -> Floats:
+        """Means of so many of the worst scores of resamples, by how often a unit is drawn, shape (C, B)."""
         most = float(wanted.max())
         for first in (int(most + _ROOM * np.sqrt(most)) + 1, self.values.size):
+            # Whole numbers are summed up in half the time.
             reached = counts.take(self.units[:first], axis=0).cumsum(axis=0)
             if (reached[-1] >= wanted).all():
                 break
-        np.minimum(reached, wanted, out=reached)
-        reached[1:] -= reached[:-1].copy()
-        found: Floats = np.einsum("d,db->b", self.values[:first], reached) / wanted
+        within = np.minimum(reached, wanted)
+        within[1:] -= within[:-1].copy()
+        found: Floats = np.einsum("d,db->b", self.values[:first], within) / wanted
         return found

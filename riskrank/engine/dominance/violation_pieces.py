@@ -80,19 +80,32 @@ Crossings = tuple[Integers, Floats, Floats]
 
 def _equal_sums(difference: Floats, order: int, out: Floats, scratch: Scratch) -> Crossings:
     """The same of some rows, into shape (2, rows); the second as if no sign changed within a segment."""
-    size = np.abs(difference, out=scratch.floats("size", *difference.shape))
-    squares = _dot(difference, difference, out=out[0])
-    signed = _dot(difference, size, out=out[1])
     if order == 1:
+        size = np.abs(difference, out=scratch.floats("size", *difference.shape))
+        _dot(difference, difference, out=out[0])
+        _dot(difference, size, out=out[1])
         return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
-    left, last = difference[:, :-1], difference[:, -1]
-    out *= 2
-    # With equal signs ∫ D|D| over a segment is (a|a| + a|b| + b|b|) / 3.
-    squares += _dot(left, difference[:, 1:]) - last * last
-    signed += _dot(left, size[:, 1:]) - last * size[:, -1]
-    out /= 3
     rows, columns = _sign_changes(difference)
+    out[0] = _lines_between(difference, difference)
+    # Of one sign throughout, as integrated functions mostly are, D|D| is ± D².
+    np.copysign(out[0], difference[:, -1], out=out[1])
+    if rows.size:
+        changing = np.bincount(rows).nonzero()[0]
+        some = scratch.floats("some", changing.size, difference.shape[1])
+        difference.take(changing, axis=0, out=some, mode="clip")
+        size = np.abs(some, out=scratch.floats("size", *some.shape))
+        out[1, changing] = _lines_between(some, size)
     return rows, difference[rows, columns], difference[rows, columns + 1]
+
+
+def _lines_between(values: Floats, sizes: Floats) -> Floats:
+    """``∫ D²`` of lines through values, or ``∫ D|D|`` where sizes are theirs, if no sign changes between two.
+
+    With equal signs ∫ D|D| over a segment is (a|a| + a|b| + b|b|) / 3.
+    """
+    ends = _dot(values[:, :-1], sizes[:, 1:]) - values[:, -1] * sizes[:, -1]
+    found: Floats = (2 * _dot(values, sizes) + ends) / 3
+    return found
 
 
 def _mend_equal(signed: Floats, rows: Integers, a: Floats, b: Floats) -> None:
@@ -162,7 +175,7 @@ def _sign_changes(values: Floats) -> tuple[Integers, Integers]:
     """Row and left end of the segments over which the sign changes."""
     # Flat: several times faster than a two-dimensional nonzero; from the end of a row to the next is none.
     negative = np.less(values, 0.0).reshape(-1)
-    ends = np.flatnonzero(negative[1:] != negative[:-1])
+    ends = (negative[1:] != negative[:-1]).nonzero()[0]
     rows, columns = np.divmod(ends, values.shape[1])
     within = columns < values.shape[1] - 1
     return rows[within], columns[within]

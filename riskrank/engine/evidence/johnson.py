@@ -17,8 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # loads its functions when they are first used
 from numpy.typing import ArrayLike
-from scipy.special import stdtr, stdtrit
 
 from riskrank.engine.sampling.design import kish
 from riskrank.engine.types import Floats, Integers
@@ -64,7 +64,7 @@ def p_above(t: Floats, skewness: Floats, df: Floats | float) -> Floats:
     ndarray
         In [0, 1].
     """
-    return np.maximum(stdtr(df, -t), stdtr(df, -johnson_t(t, skewness)))
+    return np.maximum(scipy.special.stdtr(df, -t), scipy.special.stdtr(df, -johnson_t(t, skewness)))
 
 
 @dataclass(frozen=True)
@@ -92,19 +92,19 @@ class MeanDifference:
         if self.error == 0:  # all samples have one sign
             return 0.5**self.samples if self.estimate > boundary else 1.0
         t = (self.estimate - boundary) / self.error
-        return float(stdtr(self.samples - 1, -johnson_t(t, self.skewness)))
+        return float(scipy.special.stdtr(self.samples - 1, -johnson_t(t, self.skewness)))
 
     def student_p_value(self, boundary: float = 0.0) -> float:
         """Student's."""
         if self.error == 0:
             return self.johnson_p_value(boundary)
-        return float(stdtr(self.samples - 1, -(self.estimate - boundary) / self.error))
+        return float(scipy.special.stdtr(self.samples - 1, -(self.estimate - boundary) / self.error))
 
     def johnson_low(self, level: float) -> float:
         """The largest boundary whose Johnson's p-value is at most a level below ½; −∞ where there is none."""
         if self.error == 0:
             return self.estimate if 0.5**self.samples <= level else -np.inf
-        wanted, skew = -float(stdtrit(self.samples - 1, level)), self.skewness
+        wanted, skew = -float(scipy.special.stdtrit(self.samples - 1, level)), self.skewness
         # t + κ/6 + κt²/3 = wanted, on the branch that grows with t; out of reach below the turning point.
         root = 1 - 4 * (skew / 3) * (skew / 6 - wanted)
         if root < 0:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy  # loads its functions when they are first used
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.johnson import p_above
@@ -58,7 +58,7 @@ class Student:
 
         None leaves out the boundary where the p-value does not.
         """
-        wide, at = self.error * -stdtrit(self.df, level / 2), np.asarray(boundary)
+        wide, at = self.error * -scipy.special.stdtrit(self.df, level / 2), np.asarray(boundary)
         low, high = self.value - wide, self.value + wide
         low = np.where(self.p_above(at) > level / 2, np.minimum(low, at), low)
         return low, np.where(self.mirrored.p_above(-at) > level / 2, np.maximum(high, at), high)
@@ -81,7 +81,7 @@ class Student:
 
     def visible(self, level: float) -> Floats:
         """Differences that would be shown four times out of five at a two-sided level."""
-        return self.error * (stdtrit(self.df, 1 - level / 2) + stdtrit(self.df, POWER))
+        return self.error * sum(scipy.special.stdtrit(self.df, one) for one in (1 - level / 2, POWER))
 
 
 def weighted_mean(values: Floats, weights: Floats) -> Student:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy  # loads its functions when they are first used
 
 from riskrank.engine.sampling.freedom import satterthwaite
 from riskrank.engine.types import Floats, Integers
@@ -99,7 +99,8 @@ class Correction:
         n = self.labelled
         errors, others = (part.var(ddof=1) / len(part) for part in self.parts)
         behind = satterthwaite(np.array([errors, others]), np.array([n, len(self.judge) - n]))
-        half = -float(stdtrit(max(float(behind.df) - 1, 1.0), level / 2)) * float(np.sqrt(self.variance))
+        quantile = scipy.special.stdtrit(max(float(behind.df) - 1, 1.0), level / 2)
+        half = -float(quantile) * float(np.sqrt(self.variance))
         return self.mean - half, self.mean + half
 
     @property

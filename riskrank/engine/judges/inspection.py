@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+import scipy  # loads its functions when they are first used
 
 from riskrank.engine.family import Family
 from riskrank.engine.judges.correction import Correction
@@ -71,7 +71,8 @@ def inspect_judge(
     n, k = corrections[0].labelled, len(corrections)
     errors = [one.judge[:n] - one.human for one in corrections]
     bias = np.array([own.mean() for own in errors])
-    half = np.array([_standard_error(own) for own in errors]) * -stdtrit(n - 1, family.level(k) / 2)
+    quantile = scipy.special.stdtrit(n - 1, family.level(k) / 2)
+    half = np.array([_standard_error(own) for own in errors]) * -quantile
     shift, shift_p = shifts(raw, n)
     return JudgeInspection(
         agreement=np.array(
@@ -119,7 +120,7 @@ def _welch(first: Floats, second: Floats) -> tuple[float, float]:
     if variance == 0:
         return difference, float(difference == 0)
     df = float(satterthwaite(parts, np.array([first.size, second.size])).df)
-    return difference, 2 * float(stdtr(df, -abs(difference) / np.sqrt(variance)))
+    return difference, 2 * float(scipy.special.stdtr(df, -abs(difference) / np.sqrt(variance)))
 
 
 def _told(models: Sequence[tuple[Floats, Floats | None]], family: Family) -> int:
@@ -138,4 +139,4 @@ def _p_value(first: tuple[Floats, Floats | None], second: tuple[Floats, Floats |
     if error == 0:
         return float(difference == 0)
     df = float(satterthwaite(variances, np.array([part.size for part in parts])).df) - (len(parts) > 1)
-    return 2 * float(stdtr(df, -abs(difference) / error))
+    return 2 * float(scipy.special.stdtr(df, -abs(difference) / error))

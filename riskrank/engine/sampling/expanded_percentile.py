@@ -12,8 +12,8 @@ T. C. Hesterberg (2015). What teachers should know about the bootstrap. The Amer
 from __future__ import annotations
 
 import numpy as np
+import scipy  # loads its functions when they are first used
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from riskrank.engine.sampling.freedom import Behind, Widening
 from riskrank.engine.types import Floats
@@ -35,7 +35,7 @@ def expanded_p_value(share: ArrayLike, samples: Behind) -> Floats:
         Same shape; 1 where the share is 1.
     """
     of = Widening.of(samples)
-    return stdtr(of.df, of.narrow * ndtri(np.asarray(share, dtype=np.float64)))
+    return scipy.special.stdtr(of.df, of.narrow * scipy.special.ndtri(np.asarray(share, dtype=np.float64)))
 
 
 def expanded_share(p_value: ArrayLike, samples: Behind) -> Floats:
@@ -54,7 +54,7 @@ def expanded_share(p_value: ArrayLike, samples: Behind) -> Floats:
         Same shape. With B resamples of which none crosses, p-values below that of 1/(B + 1) cannot be shown.
     """
     of = Widening.of(samples)
-    return ndtr(of.widen * stdtrit(of.df, np.asarray(p_value, dtype=np.float64)))
+    return scipy.special.ndtr(of.widen * scipy.special.stdtrit(of.df, np.asarray(p_value, dtype=np.float64)))
 
 
 def expanded_interval(replicates: Floats, samples: Behind, *, level: float = 0.95) -> tuple[Floats, Floats]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy  # loads its functions when they are first used
 
 from riskrank.engine.types import Floats
 
@@ -51,5 +51,5 @@ def share_intervals(share: Floats, error: Floats, freedom: Floats) -> tuple[Floa
 
 
 def _quantile(freedom: Floats) -> Floats:
-    found: Floats = stdtrit(freedom, (1 + LEVEL) / 2)
+    found: Floats = scipy.special.stdtrit(freedom, (1 + LEVEL) / 2)
     return found

@@ -12,7 +12,7 @@ P. A. P. Moran (1950). Notes on continuous stochastic phenomena. Biometrika 37, 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtr
+import scipy  # loads its functions when they are first used
 
 from riskrank.engine.types import Floats, Integers
 
@@ -58,7 +58,7 @@ def neighbours_alike(scores: Floats, of_task: Integers | None = None, seed: int 
     lags = [2**power for power in range(int(np.log2(n / 8)) + 1)]
     moments = [_moments(ranks, lag) for lag in lags]
     highest = _highest(ranks, lags, moments)
-    p = len(ranks) * len(lags) * float(ndtr(-highest))
+    p = len(ranks) * len(lags) * float(scipy.special.ndtr(-highest))
     if k == 2:
         return p < _SUSPECTED
     if not _SURE < p < _DOUBTED:

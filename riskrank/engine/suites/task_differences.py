@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betainc
+import scipy  # loads its functions when they are first used
 
 from riskrank.engine.evidence.johnson import p_above
 from riskrank.engine.family import Family
@@ -156,4 +156,6 @@ def _mcnemar(wins: Floats) -> Floats:
     """Two-sided p-values of a fair coin for the samples on which two models differ."""
     most, least = np.maximum(wins, wins.T), np.minimum(wins, wins.T)
     # P(at least `most` heads of all) for a fair coin.
-    return np.where(most == least, 1.0, np.minimum(1.0, 2 * betainc(np.maximum(most, 1), least + 1, 0.5)))
+    return np.where(
+        most == least, 1.0, np.minimum(1.0, 2 * scipy.special.betainc(np.maximum(most, 1), least + 1, 0.5))
+    )

@@ -26,11 +26,13 @@ def two_units(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputErro
         if spec.bounds is not None or spec.transform != "none" or looks_like_an_amount(spec.name):
             continue
         of_metric = valid & (metric == code)
+        if np.any(scores.values[of_metric] < 0):
+            continue
         low, high = np.full(len(scores.models), np.inf), np.full(len(scores.models), -np.inf)
         np.minimum.at(low, model[of_metric], scores.values[of_metric])
         np.maximum.at(high, model[of_metric], scores.values[of_metric])
         there = np.isfinite(high)
-        if not there.any() or low[there].min() < 0:
+        if not there.any():
             continue
         shares, percent = there & (high <= 1), there & (high > _SURELY_PERCENT) & (high <= 100)
         passes = set(high[there].tolist()) == {1.0, 100.0}

@@ -73,12 +73,11 @@ def fold_design(
         If a number of folds is told that there cannot be.
     """
     asked = scores.options.folds
-    found = [_NAME.fullmatch(re.split(r"[+/]", name)[-1]) for name in samples]
     column = named_roles(scores.options).get("sample") or scores.notes.files[0].roles.sample or ""
-    by_column = [part for part in column.split("+") if _FOLD.fullmatch(part)]
-    known = all(found) or bool(by_column)
-    if not known and asked is None:
+    by_column = any(_FOLD.fullmatch(part) for part in column.split("+"))
+    if asked is None and not by_column and not all(map(_fold_named, samples)):
         return None
+    found = [_fold_named(name) for name in samples]
     repeats = [_repeat(name, match, column) for name, match in zip(samples, found, strict=True)]
     tasks = np.zeros(len(samples), dtype=np.int64) if of_task is None else of_task
     used = np.unique(tasks)
@@ -95,6 +94,10 @@ def fold_design(
             )
     share = np.ones(used.size) if weights is None else weights[used]
     return FoldDesign(tuple(folds), np.searchsorted(used, tasks), share / share.sum())
+
+
+def _fold_named(sample: str) -> re.Match[str] | None:
+    return _NAME.fullmatch(re.split(r"[+/]", sample)[-1])
 
 
 def _repeat(name: str, match: re.Match[str] | None, column: str) -> str | None:
