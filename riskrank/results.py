@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import sys
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
 from riskrank.asked.output import FORMATS
 from riskrank.errors import RiskrankError, UsageError, nearest, spell
-from riskrank.studies.document import Document
+from riskrank.studies.document import Document, Gated
 from riskrank.studies.frames import FrameRows
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
-    from riskrank.studies.gate.confirm import ConfirmDocument
-    from riskrank.studies.gate.document import GateDocument
-    from riskrank.studies.gate.each_sample import SampleDocument
 
 # What shows a result is loaded when somebody looks at it.
 
@@ -227,9 +224,9 @@ class GateResult(Result):
     """
 
     _formats = ("junit",)
-    document: GateDocument | SampleDocument | ConfirmDocument
+    document: Gated[Any]
 
-    def __init__(self, document: GateDocument | SampleDocument | ConfirmDocument) -> None:
+    def __init__(self, document: Gated[Any]) -> None:
         super().__init__(document)
         self.failed: RiskrankError | None = document.failed
 
@@ -249,7 +246,7 @@ class GateResult(Result):
 
 def result_of(document: Document) -> Result:
     """Wrap a document of any command."""
-    return GateResult(cast("GateDocument", document)) if hasattr(document, "failed") else Result(document)
+    return GateResult(document) if isinstance(document, Gated) else Result(document)
 
 
 def _file_name(path: object) -> str:

@@ -11,18 +11,19 @@ from riskrank.shown.formats.latex import to_latex
 from riskrank.shown.formats.markdown import to_markdown
 from riskrank.shown.formats.terminal import to_terminal
 from riskrank.shown.glossary import WHERE
+from riskrank.shown.junit import Suite, junit
 from riskrank.shown.page import can_make_pages
 from riskrank.shown.sections import spelled_sections
 from riskrank.shown.view import first_screen, spelled
 from riskrank.studies.document import Document
 
-# What writes a document as JUnit.
-_JUNIT = {
-    "diff": "riskrank.studies.diff.screen.junit:to_junit",
-    "gate": "riskrank.studies.gate.screen.junit:to_junit",
-    "gate-samples": "riskrank.studies.gate.screen.junit:samples_to_junit",
-    "gate-confirm": "riskrank.studies.gate.screen.junit:samples_to_junit",
-    "trend": "riskrank.studies.trend.screen.junit:to_junit",
+# What makes tests of a CI server of a document.
+_SUITES = {
+    "diff": "riskrank.studies.diff.screen.junit:suite",
+    "gate": "riskrank.studies.gate.screen.junit:suite",
+    "gate-samples": "riskrank.studies.gate.screen.junit:suite_of_samples",
+    "gate-confirm": "riskrank.studies.gate.screen.junit:suite_of_samples",
+    "trend": "riskrank.studies.trend.screen.junit:suite",
 }
 
 
@@ -68,12 +69,18 @@ def render(
         page = import_module("riskrank.shown.page.page")
         return str(page.to_page(document, flags=flags)).encode("utf-8")
     if kind == "junit":
-        module, _, writer = _JUNIT[document.schema].partition(":")
-        return bytes(getattr(import_module(module), writer)(document))
+        return junit(suite_of(document))
     if kind == "csv":
         return to_csv(document, safe=csv_safe).encode("utf-8")
     writers = {"json": to_json, "jsonl": to_jsonl}
     return writers[kind](document).encode("utf-8")
+
+
+def suite_of(document: Document) -> Suite:
+    """The tests that a CI server shows of a document."""
+    module, _, maker = _SUITES[document.schema].partition(":")
+    suite: Suite = getattr(import_module(module), maker)(document)
+    return suite
 
 
 def markdown_page(document: Document, *, flags: bool = True) -> str:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from riskrank.errors import spell
+from riskrank.errors import RiskrankError, spell
 from riskrank.scores.table.scored import Scored
 
 Row = TypeVar("Row")
@@ -200,3 +200,35 @@ class Document(Generic[Row]):
         """Entries of ``meta`` beyond the provenance: what was found, and what the kind of document adds."""
         found = [{**vars(one), "sentence": spell(one.sentence, flags=True)} for one in self.findings]
         return {"findings": found, **self.meta()} if found else dict(self.meta())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gated(Document[Row]):
+    """Answers that a run ends with.
+
+    Attributes
+    ----------
+    outcome : {"pass", "fail", "inconclusive"}
+        All passed; one failed; none failed, and one is inconclusive.
+    failed : RiskrankError or None
+        What the run ends with.
+    inconclusive : {"pass", "fail"} or None
+        What an inconclusive claim counts as.
+    comment : bool
+        Whether the Markdown is a comment that the next run replaces.
+    """
+
+    outcome: str
+    failed: RiskrankError | None = None
+    inconclusive: str | None = None
+    comment: bool = False
+
+    @property
+    def certainty(self) -> str:
+        """The answer to all claims together."""
+        return self.outcome
+
+    @property
+    def marker(self) -> str:
+        """Hidden head of a comment: an HTML comment, which no renderer of Markdown shows."""
+        return f"<!-- riskrank {self.provenance.command} -->" if self.comment else ""

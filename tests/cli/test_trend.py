@@ -45,6 +45,33 @@ def test_a_screen_has_room_for_a_year(run, weeks):
     assert "shown worse on acc" in screen.replace("\n", " ")
 
 
+def test_runs_and_fixed_sets_may_lack_a_metric_that_others_have(run, refused, weeks, tmp_path):
+    first, second = (pl.read_csv(tmp_path / f"run{at}.csv") for at in (1, 2))
+    pl.concat([second, second.with_columns(metric=pl.lit("usd"))]).write_csv(tmp_path / "run2.csv")
+    fixed = pl.concat([first.with_columns(run=pl.lit(f"run{at}")) for at in (1, 2)])
+    fixed.write_csv(tmp_path / "fixed.csv")
+    (tmp_path / "metrics.toml").write_text('[acc]\ndirection = "higher"\n[usd]\ndirection = "lower"\n')
+    both = (tmp_path / "run1.csv", tmp_path / "run2.csv", "--anchor", f"acc={tmp_path / 'fixed.csv'}")
+    for told in (("--lower", "usd"), ("--metrics-file", tmp_path / "metrics.toml")):
+        rows = run("trend", *both, *told, "--format", "json").results
+        assert [(row["run"], row["metric"], row["direction"]) for row in rows] == [
+            ("run1", "acc", "higher"),
+            ("run2", "acc", "higher"),
+            ("run2", "usd", "lower"),
+        ]
+    assert "there is no metric 'usdd'" in refused("trend", *both, "--lower", "usdd")[0]
+
+
+def test_github_is_told(run, weeks, tmp_path):
+    summary = tmp_path / "summary.md"
+    variables = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)}
+    for options, level, status in ((("--fail-on", "worse"), "error", 1), ((), "warning", 0)):
+        outcome = run("trend", weeks, *options, variables=variables)
+        told = f"::{level} title=riskrank trend::fail: bot is shown worse on acc in run12"
+        assert (outcome.status, outcome.stderr.startswith(told)) == (status, True)
+    assert summary.read_text().count("**Verdict:** bot is shown worse on acc") == 2
+
+
 def test_refusals(refused, weeks, tmp_path):
     first = str(tmp_path / "run1.csv")
     other = tmp_path / "other.csv"

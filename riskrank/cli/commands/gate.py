@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from inspect import get_annotations
-from pathlib import Path
 
 from riskrank.asked.baseline import BASELINE, GateReading, for_blessing
 from riskrank.asked.option import options_of
 from riskrank.asked.values import contradict
 from riskrank.cli.call import Call
-from riskrank.cli.environment import Environment
+from riskrank.cli.github import end
 from riskrank.cli.session import Session, settled
 from riskrank.errors import UsageError, listing, option, spell
 from riskrank.scores.table.apart import metrics_apart, read_selected
@@ -19,14 +18,12 @@ from riskrank.scores.table.baseline import read_baseline
 from riskrank.scores.table.blessing import blessed, only_model, require_name
 from riskrank.scores.table.scores import Scores
 from riskrank.shown.files import write_all
-from riskrank.shown.render import markdown_page
 from riskrank.studies.gate.claim import NOT_WORSE
 from riskrank.studies.gate.claimed import wanted_metrics
 from riskrank.studies.gate.confirm import ConfirmDocument
 from riskrank.studies.gate.document import FAIL, PASS, GateDocument, GateRow
 from riskrank.studies.gate.each_sample import SampleDocument
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.gate.screen.github import notes
 from riskrank.studies.gate.study import gate
 
 
@@ -49,10 +46,7 @@ def run(call: Call) -> None:
         return
     with session.replacing(call.values.get("continues"), call.values.get("confirm")):
         document = _decided(session, bless)
-    if session.environment.variables.get("GITHUB_ACTIONS") == "true":
-        _tell_github(document, session.environment)
-    if document.failed is not None:
-        raise document.failed
+    end(document, session.environment)
 
 
 def _decided(session: Session, bless: str | None) -> GateDocument | SampleDocument | ConfirmDocument:
@@ -137,17 +131,3 @@ def _may_have_lost(row: GateRow) -> bool:
     """Whether a claim passed that leaves room for a loss within its margin."""
     worst = row.low if row.direction == "higher" else None if row.high is None else -row.high
     return row.claim == NOT_WORSE and row.margin > 0 and (worst is None or worst < 0)
-
-
-def _tell_github(document: GateDocument | SampleDocument | ConfirmDocument, environment: Environment) -> None:
-    """Annotate the run, and append to its summary."""
-    for line in notes(document):
-        environment.say(line, command=True)
-    summary = environment.variables.get("GITHUB_STEP_SUMMARY")
-    if summary:
-        try:
-            with Path(summary).open("a", encoding="utf-8") as file:
-                file.write(markdown_page(document) + "\n")
-        except OSError as error:
-            # The result is there already, and the summary only repeats it.
-            environment.say(f"warning: no summary in {summary}: {error.strerror}")

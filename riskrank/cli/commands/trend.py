@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from riskrank.cli.call import Call
+from riskrank.cli.github import end
 from riskrank.cli.session import Session, settled
 from riskrank.scores.table.runs import read_runs
 from riskrank.studies.trend.study import trend
@@ -21,5 +22,4 @@ def run(call: Call) -> None:
         )
         document = trend(runs, settings)
         session.finish(document)
-    if document.failed is not None:
-        raise document.failed
+    end(document, session.environment)

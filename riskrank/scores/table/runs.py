@@ -81,38 +81,48 @@ def read_runs(
     # Models of a run are compared with themselves: each may have samples of its own.
     options = replace(options, unpaired=True)
     if column is None:
-        tables = _of_files(paths, options, stdin)
+        read = _of_files(paths, options, stdin)
     else:
-        tables = _of_column(_with_runs(paths, options, column, stdin), column)
+        read = _of_column(_with_runs(paths, options, column, stdin), column)
         baseline = _run_of(baseline, column) if baseline is not None else None
-    if baseline is not None and baseline not in tables:
+    if baseline is not None and baseline not in read:
         if not exists(baseline):
             raise UsageError(
                 f"{option('baseline', baseline)} is neither a run nor a file",
-                found=f"the runs are {listing(tables)}",
+                found=f"the runs are {listing(read)}",
                 hint="name one of these, or a file of scores that stands before all of them",
             )
         before = _name_of(baseline)
-        tables = {before: _apart(read_frame([baseline], options)), **tables}
+        read = {before: read_frame([baseline], options), **read}
         baseline = before
-    if len(tables) < 2:
+    if len(read) < 2:
         raise UsageError(
             "a trend takes two runs or more",
-            found=f"{len(tables)}: {listing(tables)}",
+            found=f"{len(read)}: {listing(read)}",
             hint=f"give a file a run, as in runs/*.csv, or name the column of the runs: "
             f"{option('columns', 'run=COL')}",
         )
     fixed = {
-        metric: _fixed_set(metric, path, options, column or RUN, tables)
+        metric: _fixed_set(metric, path, options, column or RUN, read)
         for metric, path in (anchors or {}).items()
     }
+    # A run or a fixed set may lack a metric that others have, and that options describe.
+    known = dict.fromkeys(chain(*(scores.notes.known_metrics for scores in read.values())))
+
+    def tables(of: Mapping[str, Scores]) -> dict[str, Tables]:
+        every = {name: tuple(known | dict.fromkeys(one.notes.known_metrics)) for name, one in of.items()}
+        return {
+            name: _apart(replace(one, notes=replace(one.notes, known_metrics=every[name])))
+            for name, one in of.items()
+        }
+
     told = {
         name: tuple(
             replace(one, options=replace(one.options, columns=columns, unpaired=unpaired)) for one in run
         )
-        for name, run in tables.items()
+        for name, run in tables(read).items()
     }
-    return Runs(told, baseline or next(iter(told)), fixed)
+    return Runs(told, baseline or next(iter(told)), {metric: tables(one) for metric, one in fixed.items()})
 
 
 def natural(name: str) -> list[tuple[int, str]]:
@@ -130,7 +140,7 @@ def _run_column(options: ReadOptions) -> tuple[str | None, ReadOptions]:
 
 def _of_files(
     paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None
-) -> dict[str, Tables]:
+) -> dict[str, Scores]:
     """A run a file, in the natural order of names; frames have none, and stay in theirs."""
     found: list[tuple[str, str | Source]] = []
     files: list[tuple[str | None, str]] = []
@@ -149,7 +159,7 @@ def _of_files(
         )
     inputs = [path if label is None else f"{label}={path}" for label, path in files]
     found += sorted(zip(names, inputs, strict=True), key=lambda one: natural(one[0]))
-    return {name: _apart(read_frame([path], options, stdin)) for name, path in found}
+    return {name: read_frame([path], options, stdin) for name, path in found}
 
 
 def _names_of(paths: Sequence[str]) -> list[str]:
@@ -173,10 +183,10 @@ def _run_of(value: str, column: str) -> str:
     return f"{column} {value}" if value.isdecimal() else value
 
 
-def _of_column(scores: Scores, column: str) -> dict[str, Tables]:
-    """A run a value of the column, each a table of the models and metrics it has."""
+def _of_column(scores: Scores, column: str) -> dict[str, Scores]:
+    """A run a value of the column, each of the models and metrics it has."""
     return {
-        _run_of(name, column): _apart(_narrowed(scores, pl.col("group") == name))
+        _run_of(name, column): _narrowed(scores, pl.col("group") == name)
         for name in sorted(scores.names("group"), key=natural)
     }
 
@@ -228,8 +238,8 @@ def _with_runs(
 
 
 def _fixed_set(
-    metric: str, path: str, options: ReadOptions, column: str, runs: Mapping[str, Tables]
-) -> dict[str, Tables]:
+    metric: str, path: str, options: ReadOptions, column: str, runs: Mapping[str, Scores]
+) -> dict[str, Scores]:
     """The fixed set as each run scored it.
 
     Raises

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 from riskrank.errors import GateInconclusive, RiskrankError
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.document import Gated
 from riskrank.studies.findings import stated
-from riskrank.studies.gate.document import INCONCLUSIVE, PASS, Gated, GateDocument
+from riskrank.studies.gate.document import INCONCLUSIVE, PASS, GateDocument
 from riskrank.studies.gate.findings import answered
 from riskrank.studies.gate.ledger import digest_of_held_out, opened, write
 from riskrank.studies.gate.options import ClaimSettings

@@ -9,18 +9,14 @@ from typing import Any, ClassVar, Protocol
 
 from riskrank.asked.tiers import ADVISORY, SUPPORTING
 from riskrank.engine.family import Family, Side
-from riskrank.errors import RiskrankError
 from riskrank.scores.table.baseline import Overlap, Unshared
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.studies.document import Document, Quote, Row, of
+from riskrank.studies.document import Gated, Quote, of
 from riskrank.studies.gate.choice import Choice
 from riskrank.studies.gate.listed import Lost, place_of
 from riskrank.studies.gate.looks import Looks
 from riskrank.studies.gate.statistics import FAILED
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
-
-# An HTML comment, which no renderer of Markdown shows.
-MARKER = "<!-- riskrank gate -->"
 
 # Fields that a document has only where some row says something in them.
 _TOLD = ("task", "tier", "relative_margin", "estimate_low", "estimate_high", "chosen_p", "e_value_against")
@@ -146,33 +142,6 @@ class GateRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gated(Document[Row]):
-    """Answers that a run ends with.
-
-    Attributes
-    ----------
-    outcome : {"pass", "fail", "inconclusive"}
-        All passed; one failed; none failed, and one is inconclusive.
-    failed : GateFailed, GateInconclusive or None
-        What the run ends with.
-    inconclusive : {"pass", "fail"} or None
-        What an inconclusive claim counts as.
-    comment : bool
-        Whether the Markdown is a comment that the next run replaces.
-    """
-
-    outcome: str
-    failed: RiskrankError | None
-    inconclusive: str | None = None
-    comment: bool = False
-
-    @property
-    def marker(self) -> str:
-        """Hidden head of a comment."""
-        return MARKER if self.comment else ""
-
-
-@dataclass(frozen=True, kw_only=True)
 class GateDocument(Gated[GateRow]):
     """Answers to all claims.
 
@@ -243,11 +212,6 @@ class GateDocument(Gated[GateRow]):
             return f"Which model is the cheapest that is not worse than {self.choice.reference}?"
         pairs = {row.pair for row in self.claims}
         return f"Is {pairs.pop()}?" if len(pairs) == 1 else f"Do {len(self.claims)} claims hold?"
-
-    @property
-    def certainty(self) -> str:
-        """The answer to all claims together."""
-        return self.outcome
 
     @property
     def quotes(self) -> Sequence[Quote]:

@@ -15,9 +15,9 @@ from riskrank.engine.types import Floats, Integers
 from riskrank.errors import GateFailed, GateInconclusive, InputError, RiskrankError, UsageError, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import of, rows_of
+from riskrank.studies.document import Gated, of, rows_of
 from riskrank.studies.findings import Finding, stated
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, VERDICTS, Gated, counts, overall, whole
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, VERDICTS, counts, overall, whole
 from riskrank.studies.gate.findings import answered
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.provenance import described_inputs, provenance

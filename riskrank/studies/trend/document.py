@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from riskrank.engine.family import Family
-from riskrank.errors import RiskrankError
-from riskrank.studies.document import Document
+from riskrank.studies.document import Gated
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS
 
 WORSE, BETTER, OPEN, MOVED = "worse", "better", "open", "ruler-moved"
@@ -123,8 +122,11 @@ class TrendLine:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrendDocument(Document[TrendRow]):
+class TrendDocument(Gated[TrendRow]):
     """Means of all runs, what changed, and since when.
+
+    The outcome is a fail where the last run is shown to be worse on a line, inconclusive where a line is open
+    after a loss, or as its ruler moved.
 
     Attributes
     ----------
@@ -139,11 +141,6 @@ class TrendDocument(Document[TrendRow]):
     moved : mapping of str to sequence of str
         By metric with a fixed set the runs at which its ruler moved.
     family : Family
-    outcome : {"pass", "fail", "inconclusive"}
-        The last run is shown to be worse on a line; a line is open after a loss, or as its ruler moved.
-    failed : RiskrankError or None
-        What the run of the command ends with.
-    inconclusive : {"pass", "fail"} or None
     """
 
     schema: ClassVar[str] = "trend"
@@ -156,19 +153,11 @@ class TrendDocument(Document[TrendRow]):
     cases: int
     moved: Mapping[str, Sequence[str]]
     family: Family
-    outcome: str
-    failed: RiskrankError | None = None
-    inconclusive: str | None = None
 
     @property
     def question(self) -> str:
         """What it answers."""
         return f"What changed from {self.baseline} to {self.runs[-1]}?"
-
-    @property
-    def certainty(self) -> str:
-        """The outcome."""
-        return self.outcome
 
     def meta(self) -> Mapping[str, Any]:
         """Runs, lines and cases."""

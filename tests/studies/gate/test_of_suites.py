@@ -10,8 +10,9 @@ import pytest
 
 import riskrank as rr
 from riskrank.errors import UsageError, spell
+from riskrank.shown.junit import junit
 from riskrank.shown.schema import json_schema
-from riskrank.studies.gate.screen.junit import to_junit
+from riskrank.studies.gate.screen.junit import suite
 
 SIZES = {"arc": 60, "boolq": 80, "gsm8k": 120, "mmlu": 400}
 
@@ -111,7 +112,7 @@ def test_less_is_better():
 
 def test_junit_has_a_case_a_task():
     document = gate(table(0.5), on=["macro", "task"]).document
-    cases = ElementTree.fromstring(to_junit(document)).findall(".//testcase")
+    cases = ElementTree.fromstring(junit(suite(document))).findall(".//testcase")
     assert [case.get("name") for case in cases][1:] == [
         f"new not worse than old by 0.2: mean of x on {task}" for task in SIZES
     ]

@@ -7,11 +7,12 @@ import polars as pl
 import pytest
 
 import riskrank as rr
+from riskrank.shown.junit import junit
 from riskrank.shown.view import Line, Table, text_of
 from riskrank.studies.gate.quotes import quoted
 from riskrank.studies.gate.screen.detail import details
 from riskrank.studies.gate.screen.first import view
-from riskrank.studies.gate.screen.junit import to_junit
+from riskrank.studies.gate.screen.junit import suite
 from riskrank.studies.gate.words import interval_of
 
 
@@ -45,7 +46,7 @@ def test_it_is_the_same_everywhere(document):
     row = replace(document.rows[0], verdict="fail", estimate=0.7, low=0.0084, high=1.4, standard_error=0.35)
     found = replace(document, rows=(row,))
     assert "0.01 to 1.4" in quoted([row])[0].words
-    assert "0.01 to 1.4" in to_junit(found).decode()
+    assert "0.01 to 1.4" in junit(suite(found)).decode()
     for sections in (view(found), details(found)):
         table = next(section for section in sections if isinstance(section, Table))
         assert "0.01 to 1.4" in [text_of(cell) for cell in table.rows[0]]

@@ -1,4 +1,4 @@
-"""A diff as JUnit XML: a test case a sample.
+"""A diff as tests of a CI server: one a sample.
 
 A sample that got worse is a failure; with repeated runs only where its own test shows it, else it is skipped.
 """
@@ -6,14 +6,14 @@ A sample that got worse is a failure; with repeated runs only where its own test
 from __future__ import annotations
 
 from riskrank.shown import numbers
-from riskrank.shown.junit import TestCase, junit
+from riskrank.shown.junit import Suite, TestCase
 from riskrank.studies.diff.document import WORSE, CaseRow, DiffDocument
 from riskrank.studies.diff.screen.cases import told
 
 
-def to_junit(document: DiffDocument) -> bytes:
-    """Write a test case a sample and metric."""
-    return junit("riskrank diff", [_case(document, row) for row in document.rows])
+def suite(document: DiffDocument) -> Suite:
+    """A test case a sample and metric."""
+    return Suite("riskrank diff", [_case(document, row) for row in document.rows])
 
 
 def _case(document: DiffDocument, row: CaseRow) -> TestCase:

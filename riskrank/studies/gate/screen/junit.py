@@ -1,4 +1,4 @@
-"""A gate as JUnit XML: a test case a claim, or a sample.
+"""A gate as tests of a CI server: one a claim, or a sample.
 
 A refuted claim is a failure. An inconclusive one is what it counts as: a failure, skipped where it may pass,
 and by default an error, so that no server takes it for a pass.
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from riskrank.asked.tiers import ADVISORY
 from riskrank.errors import one_line
 from riskrank.shown import numbers
-from riskrank.shown.junit import TestCase, junit
+from riskrank.shown.junit import Suite, TestCase
 from riskrank.studies.diff.screen.cases import told
 from riskrank.studies.gate.confirm import ConfirmDocument
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
@@ -19,8 +19,8 @@ from riskrank.studies.gate.each_sample import SampleDocument
 from riskrank.studies.gate.words import row_sentence
 
 
-def to_junit(document: GateDocument) -> bytes:
-    """Write a test case a claim."""
+def suite(document: GateDocument) -> Suite:
+    """A test case a claim."""
     cases = [
         TestCase(
             kind_of(*_counts_as(row, document.inconclusive)),
@@ -34,7 +34,7 @@ def to_junit(document: GateDocument) -> bytes:
     ]
     looks = document.looks
     told = {} if looks is None else {"looks": f"{looks.number}; answers hold at every look"}
-    return junit("riskrank gate", cases, told)
+    return Suite("riskrank gate", cases, told)
 
 
 def _counts_as(row: GateRow, inconclusive: str | None) -> tuple[str, str | None]:
@@ -56,8 +56,8 @@ def _lost(document: GateDocument, row: GateRow) -> Iterator[str]:
                 yield from (f"  {line}" for line in told(case, row.new, row.old))
 
 
-def samples_to_junit(document: SampleDocument | ConfirmDocument) -> bytes:
-    """Write a test case a sample, or a question."""
+def suite_of_samples(document: SampleDocument | ConfirmDocument) -> Suite:
+    """A test case a sample, or a question."""
     cases = [
         TestCase(
             kind_of(row.verdict, document.inconclusive),
@@ -68,7 +68,7 @@ def samples_to_junit(document: SampleDocument | ConfirmDocument) -> bytes:
         )
         for row in document.rows
     ]
-    return junit("riskrank gate", cases)
+    return Suite("riskrank gate", cases)
 
 
 def kind_of(verdict: str, inconclusive: str | None) -> str:

@@ -1,15 +1,15 @@
-"""A trend as JUnit XML: a test case a metric and model, of the last run."""
+"""A trend as tests of a CI server: one a metric and model, of the last run."""
 
 from __future__ import annotations
 
-from riskrank.shown.junit import TestCase, junit
+from riskrank.shown.junit import Suite, TestCase
 from riskrank.studies.gate.screen.junit import kind_of
 from riskrank.studies.trend.document import TrendDocument
 from riskrank.studies.trend.words import line_sentence
 
 
-def to_junit(document: TrendDocument) -> bytes:
-    """Write a test case a line; what is open after a loss, or as the ruler moved, is what it counts as."""
+def suite(document: TrendDocument) -> Suite:
+    """A test case a line; what is open after a loss, or as the ruler moved, is what it counts as."""
     cases = [
         TestCase(
             kind_of(line.verdict, document.inconclusive),
@@ -20,4 +20,4 @@ def to_junit(document: TrendDocument) -> bytes:
         )
         for line in document.lines
     ]
-    return junit("riskrank trend", cases, {"runs": str(len(document.runs)), "baseline": document.baseline})
+    return Suite("riskrank trend", cases, {"runs": str(len(document.runs)), "baseline": document.baseline})
