@@ -101,6 +101,8 @@ data: $(VENV)/.group-data  ## make the sample data again
 	$(BIN)/python sample_data/make_judge.py
 	$(BIN)/python sample_data/make_folds.py
 	$(BIN)/python sample_data/make_forecasts.py
+	$(BIN)/python sample_data/make_weeks.py
+	$(BIN)/python sample_data/make_year.py
 
 readme: $(VENV)/.installed  ## run the examples of README and docs and write their output into them
 	$(BIN)/python tests/examples.py --update

@@ -33,6 +33,7 @@ ORDER = (
             "time-series": "Compare forecasts",
             "year-of-runs": "Follow a year of runs",
             "ci": "Run in continuous integration",
+            "year-in-ci": "A year in CI",
             "suites": "Rank on a suite of tasks",
             "judge": "Correct a judge by a few labels",
             "costs": "Weigh quality against costs",

@@ -154,7 +154,9 @@ def test_every_page_has_its_place():
     assert placed >= {path.stem for path in (ROOT / "docs").glob("*.md")}
 
 
-JOBS = ("compare-prompts", "pull-request", "budget", "cross-validation", "year-of-runs", "time-series")
+# Pages about one model over time, the others compare two.
+YEARS = ("year-of-runs", "year-in-ci")
+JOBS = ("compare-prompts", "pull-request", "budget", "cross-validation", "time-series", *YEARS)
 # Words that are read in three minutes.
 THREE_MINUTES = 660
 
@@ -166,6 +168,6 @@ def test_a_job_has_a_table_to_copy_and_is_read_in_three_minutes(job, tmp_path):
     table = next(content for kind, content in blocks if kind == "text")
     (tmp_path / "scores.csv").write_text(table, encoding="utf-8")
     scores = read(tmp_path / "scores.csv", higher="*")
-    assert len(scores.models) == 1 + (job != "year-of-runs")
+    assert len(scores.models) == 1 + (job not in YEARS)
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
     assert len(prose.split()) <= THREE_MINUTES

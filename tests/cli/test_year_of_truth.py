@@ -1,0 +1,121 @@
+"""The year of docs/year-in-ci.md: its commands are run in forty weeks, of which the truth is known."""
+
+import re
+import runpy
+import shlex
+from itertools import groupby
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "year-in-ci.md"
+YEAR = ROOT / "sample_data" / "year"
+MADE = runpy.run_path(str(ROOT / "sample_data" / "make_year.py"))
+# As many as a level of .001 needs, and fewer than it takes by itself.
+FEW = ("--resamples", "20000", "--jobs", "1")
+HAPPENED = {
+    6: "an outage: 40 % of the calls fail",
+    7: "all answer again",
+    8: "a case is added",
+    9: "a case is removed",
+    10: "a case is renamed",
+    13: "a release, which mends cases; it is blessed",
+    14: "from here on against the release",
+    18: "3 % of the calls run out of time",
+    19: "all answer again",
+    20: "a quarter of the cases is broken",
+    22: "mended",
+    23: "2 % of the cases are broken",
+    24: "mended",
+    29: "the judge is another one, and lenient",
+    30: "and hides that answers became dull",
+    32: "judge and answers are those of before",
+    38: "an eighth of the cases is broken",
+}
+WORSE, BETTER = "is worse than", "is better than"
+
+
+def truth(week):
+    """Exit statuses that are right, and words that have to stand in what is said or must not."""
+    is_true = MADE["WEEKS"].get(week, {})
+    if "lenient" in is_true:
+        return {1}, "baseline is worse than judge by more than 0.25 on helpful", BETTER
+    if is_true.get("failed", 0) >= 0.05:
+        return {1}, "new failed on 40 % more of correct than baseline", "PASS"
+    if "failed" in is_true:  # 30 seconds each
+        return {1, 4}, "seconds", "PASS"
+    if is_true.get("broken", 0) > 0.2:
+        return {1}, "new is worse than baseline by more than 0.1 on correct", BETTER
+    if is_true.get("broken", 0) > 0.1:
+        return {1, 4}, "new is worse than baseline", BETTER
+    if "broken" in is_true:
+        return {0, 4}, "", BETTER
+    return {0}, "PASS: new is", WORSE
+
+
+def played(run, folder, tables, weeks):
+    """Run the page's commands week by week; returns a status and what is said of each week."""
+    blocks = re.findall(r"^```bash\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    first, weekly = ([shlex.split(line)[1:] for line in block.splitlines()] for block in blocks[:2])
+    said = {}
+    for week in (0, *weeks):
+        for name, table in tables.items():
+            table.filter(pl.col("week") == f"week {week}").drop("week").write_parquet(
+                folder / f"{name}.parquet"
+            )
+        if week == 0:
+            assert [run(*line, "--wide").status for line in first] == [0, 0]
+            continue
+        for line in weekly:
+            blessed = ("--bless", "blessed.parquet") if (week, line) == (MADE["RELEASE"], weekly[-1]) else ()
+            outcome = run(*line, "--wide", *FEW, *blessed)
+            if outcome.status != 0:
+                break
+        verdict = " ".join(outcome.stdout.split("Scored:")[0].split()).removeprefix("Verdict: ")
+        answer, _, counted = verdict.partition(": ")
+        sentence = counted.partition(". ")[2].partition(" (")[0]
+        said[week] = int(outcome.status), f"{answer}: {sentence}"
+    return said
+
+
+def wrong(said):
+    """Weeks that exit as they must not, or are told what is not so."""
+    found = {}
+    for week, (status, sentence) in said.items():
+        statuses, must, must_not = truth(week)
+        if status not in statuses or must not in sentence or must_not in sentence:
+            found[week] = status, sentence
+    return found
+
+
+def listed(said):
+    """The block of the page: weeks of one event with one answer stand in one line."""
+    event, told, lines = 0, {}, []
+    for week, answer in said.items():
+        event = week if week in HAPPENED else event
+        told[week] = event, answer
+    last = 0
+    for (event, (status, sentence)), weeks in groupby(told, told.get):
+        named = list(weeks)
+        if event != last:
+            lines.append(f"          {HAPPENED[event]}")
+        last = event
+        span = f"{named[0]}" if len(named) == 1 else f"{named[0]}–{named[-1]}"
+        lines.append(f"{span:>5}  {status}  {sentence}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+@pytest.mark.slow
+def test_the_year_of_the_page(run, tmp_path, monkeypatch, write_made):
+    tables = {name: pl.read_parquet(YEAR / f"{name}.parquet") for name in ("answers", "fixed")}
+    (tmp_path / "metrics.toml").write_bytes((YEAR / "metrics.toml").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    said = played(run, tmp_path, tables, range(1, MADE["LAST"] + 1))
+    text = PAGE.read_text(encoding="utf-8")
+    year = re.compile(r"(?<=without counts and figures:\n\n```text\n).*?(?=^```$)", re.DOTALL | re.MULTILINE)
+    if write_made:
+        PAGE.write_text(year.sub(lambda _: listed(said), text), encoding="utf-8")
+    assert wrong(said) == {}
+    assert year.search(text)[0] == listed(said)
