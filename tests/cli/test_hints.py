@@ -147,33 +147,44 @@ def test_files_that_repeat_samples_are_tasks_or_runs(folder, hint, meta):
     assert "if one is a copy of another, leave it out" in hint("rank", "runs/a/x.csv", "b.csv", "copy.csv")
 
 
-def test_a_column_that_sounds_like_tasks_is_proposed_as_one(folder, hint, meta):
-    rows = [(m, s, t, "acc", (s * 3 + at) % 5) for at, m in enumerate("ab") for s in range(N) for t in "xy"]
-    folder("t.csv", lines("model,sample,subject,metric,score", rows))
-    named = words(hint("rank", "t.csv"), "tasks with samples of their own ", ",")
-    assert named == ["--task", "subject"]
-    assert meta("rank", "t.csv", *named, "--no-test") == (["a", "b"], 2 * N, ["acc"])
-    folder("u.csv", lines("model,sample,side,metric,score", rows))
-    assert "--task" not in hint("rank", "u.csv")
+NAMED = {
+    "subject": ["--task subject", "--columns draw=subject", "--columns metric=metric+subject", "--where"],
+    "side": [
+        "--columns draw=side",
+        "--columns sample=sample+side",
+        "--columns metric=metric+side",
+        "--where",
+    ],
+    "turn": [
+        "--columns sample=sample+turn",
+        "--columns draw=turn",
+        "--columns metric=metric+turn",
+        "--where",
+    ],
+    "judge": ["--where", "--columns metric=metric+judge"],
+}
 
 
 @pytest.mark.parametrize("wide", [False, True])
-def test_two_judges_are_no_draws(folder, hint, meta, wide):
+@pytest.mark.parametrize("name", NAMED)
+def test_what_tells_repeats_apart_is_read_as_its_name_says_first(folder, ways, meta, name, wide):
+    """Two judges are no two runs of one; parts of a sample are drawn together."""
     rows = [
-        (m, s, judge, *([] if wide else ["quality"]), (s * 3 + at) % 5)
+        (m, s, part, *([] if wide else ["quality"]), (s * 3 + at) % 5)
         for at, m in enumerate("ab")
         for s in range(N)
-        for judge in ("gpt", "claude's")
+        for part in ("gpt", "claude's")
     ]
-    folder("t.csv", lines("model,sample,judge," + ("quality" if wide else "metric,score"), rows))
+    folder("t.csv", lines(f"model,sample,{name}," + ("quality" if wide else "metric,score"), rows))
     given = ["rank", "t.csv", "--no-test", *(["--wide"] if wide else [])]
-    text = hint(*given)
-    assert "draw=judge" not in text
-    one = words(text, "tells them apart: ", " compares by that one alone")
-    assert meta(*given, *one) == (["a", "b"], N, ["quality"])
-    if not wide:
-        both = words(text, "metrics of their own are ")
-        assert meta(*given, *both)[2] == ["quality+claude's", "quality+gpt"]
+    found = ways(*given)
+    added = [" ".join(word for word in way if word not in given) for way in found]
+    asked = [one for one in NAMED[name] if not (wide and "metric" in one)]
+    assert all(way.startswith(one) for way, one in zip(added, asked, strict=True))
+    for way, said in zip(found, added, strict=True):
+        samples = 2 * N if "task" in said or "sample=" in said else N
+        both = ["quality+claude's", "quality+gpt"] if "metric=" in said else ["quality"]
+        assert meta(*way) == (["a", "b"], samples, both)
 
 
 def test_a_metric_that_a_file_lacks_is_said(folder, hint, meta):

@@ -76,9 +76,9 @@ def metrics_apart(
         return (table_of(*names),)
     except InputError as error:
         if len(names) < 2:
-            from riskrank.scores.table.ways import tried
+            from riskrank.scores.table.ways import tried_on
 
-            raise tried(error, scores, checked_table) from None
+            raise tried_on(error, scores, checked_table) from None
         tables = tuple(map(table_of, names))
         if any(table.models != tables[0].models for table in tables):
             raise

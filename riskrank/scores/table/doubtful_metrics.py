@@ -20,20 +20,21 @@ def two_units(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputErro
     """Metrics of which some models are in percent and others in shares of one."""
     if len(scores.models) < 2:
         return
-    metric, model = scores.codes("metric"), scores.codes("model")
+    metric = scores.frame["metric"].to_physical().to_numpy()
     valid = ~scores.invalid()
     for code, spec in enumerate(specs):
         if spec.bounds is not None or spec.transform != "none" or looks_like_an_amount(spec.name):
             continue
         of_metric = valid & (metric == code)
-        if np.any(scores.values[of_metric] < 0):
+        values = scores.values[of_metric]
+        # Most metrics are told by their ends, which cost less than those of each model.
+        if not values.size or values.min() < 0 or values.max() <= _SURELY_PERCENT:
             continue
+        model = scores.codes("model")[of_metric]
         low, high = np.full(len(scores.models), np.inf), np.full(len(scores.models), -np.inf)
-        np.minimum.at(low, model[of_metric], scores.values[of_metric])
-        np.maximum.at(high, model[of_metric], scores.values[of_metric])
+        np.minimum.at(low, model, values)
+        np.maximum.at(high, model, values)
         there = np.isfinite(high)
-        if not there.any():
-            continue
         shares, percent = there & (high <= 1), there & (high > _SURELY_PERCENT) & (high <= 100)
         passes = set(high[there].tolist()) == {1.0, 100.0}
         if not (shares.any() and percent.any()):

@@ -6,8 +6,7 @@ Nothing is done because of them: messages name them with what they could mean, w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
-from itertools import combinations
+from dataclasses import fields, replace
 
 import numpy as np
 import polars as pl
@@ -16,61 +15,53 @@ from riskrank.asked.option import options_of
 from riskrank.errors import listing, option
 from riskrank.scores.exports import unscored
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
-from riskrank.scores.names.words import BELONGING, JUDGE, SETTING, WHOLE, numbers_runs, typed, words
+from riskrank.scores.names.words import BELONGING, JUDGE, SETTING, WHOLE, WITHIN, numbers_runs, typed, words
 from riskrank.scores.table import told_directions
 from riskrank.scores.table.path_hints import template_of_tasks, written
 from riskrank.scores.table.scores import Scores
+from riskrank.scores.table.shapes.columns import Columns
+from riskrank.scores.table.shapes.keys import belongs, beside_of, divides
+from riskrank.scores.table.shapes.reading import Reading, with_roles
+from riskrank.scores.table.shapes.reading import written as as_options
 
 # What these say is of metrics and of missing scores, not of samples.
 _TELLING = (told_directions.COLUMN, unscored.COLUMN)
-
 # More different values are names, times or measurements: no runs, no parts, no groups to look at.
 _MOST_VALUES = 20
-_FEWEST_SAMPLES = 10
 # A look at further columns of larger tables would take as long as reading them.
 _MOST_ROWS = 5_000_000
 _MOST_COLUMNS = 20
 # Rows that settle of most columns that they are none, so that a column of responses is not read for this.
 _LOOK = 1000
-# Samples that belong together are fewer wholes than this share of them.
-_SHARED = 0.8
-# Columns looked at in pairs.
-_MOST_PAIRED = 8
+# What a row scores, and its sample, beside columns of any name.
+_CELL, _SAMPLE = "\0cell", "\0sample"
 
 
-def hint_for_repeats(scores: Scores) -> str:
-    """Which columns tell repeated rows apart, and how each is named by what it means; empty if none does."""
+def hint_for_repeats(scores: Scores) -> tuple[str, list[Reading]]:
+    """Which columns tell repeated rows apart, and readings of what each may mean; nothing if none does."""
     metrics = {name for name in scores.metrics if name in scores.options.metric or not numbers_runs(name)}
-    free = _texts(scores, _without_role(scores, metrics))
-    found = {name: typed(free[name]) for name in free.columns}
-    found = {name: column for name, column in found.items() if _may_explain(column)}
-    if not found:
-        return _told_by_files(scores)
-    rows = pl.DataFrame(list(found.values())).with_columns(_cells(scores).alias(""))
-    cells = rows[""].n_unique()
-
-    def groups(*names: str) -> int:
-        return rows.select("", *names).n_unique()
-
-    ordered = sorted(found, key=lambda name: (not numbers_runs(name), found[name].n_unique(), name))
-    alone = [name for name in ordered if groups(name) == rows.height]
-    if alone:
-        return _of_one(alone, _of_every_cell(rows, alone[0], cells), scores)
-    varying = [name for name in ordered if groups(name) > cells]
-    for pair in combinations(varying[:_MOST_PAIRED], 2):
-        if groups(*pair) == rows.height:
-            return (
-                f"columns {' and '.join(map(repr, pair))} tell them apart together: say what each is "
-                f"({', '.join(_meanings('NAME', scores))}), or choose with {option('where')}"
-            )
-    of_files = _told_by_files(scores)
-    if of_files or not varying:
-        return of_files
-    return (
-        f"{listing(map(repr, varying))} {'differs' if len(varying) == 1 else 'differ'} between such rows: "
-        f"look at what that is, and choose with {option('where')}; {taking_runs(scores)} all as runs of the "
-        "same thing"
-    )
+    columns = _columns(scores, _without_role(scores, metrics))
+    found = [name for name in columns.names if _may_explain(columns, name)]
+    alone = {name: columns.tell_apart(_CELL, name) for name in found}
+    found.sort(key=lambda name: (not alone[name], not numbers_runs(name), columns.count(name), name))
+    beside = beside_of(columns, [_CELL], found)
+    if not beside:
+        return _told_by_files(scores), []
+    if not columns.tell_apart(_CELL, *beside):
+        said = f"{listing(map(repr, beside))} {'differs' if len(beside) == 1 else 'differ'} between such rows"
+        runs = f"{taking_runs(scores)} all as runs of the same thing"
+        where = option("where")
+        return _told_by_files(scores) or f"{said}: look at what that is, and choose with {where}; {runs}", []
+    if len(beside) > 1:
+        meanings = _told(scores, _meanings(scores, "NAME"))
+        return (
+            f"columns {' and '.join(map(repr, beside))} tell them apart together: say what each is "
+            f"({meanings}), or choose with {option('where')}"
+        ), []
+    (name,), others = beside, [one for one in found[1:] if alone[one]]
+    several = f" (so does {listing(map(repr, others))})" if others else ""
+    readings = _meanings(scores, name, _of_every_cell(columns, name))
+    return f"column {name!r} tells them apart{several}: {_told(scores, readings)}", readings
 
 
 def how_runs(scores: Scores) -> tuple[str, str]:
@@ -85,47 +76,44 @@ def taking_runs(scores: Scores) -> str:
     return f"{option('repeats', how)} {does}"
 
 
-def _may_explain(column: pl.Series) -> bool:
+def _may_explain(columns: Columns, name: str) -> bool:
     """Whether a column repeats its values; one of measurements, or that names every row, explains nothing."""
-    values = column.n_unique()
-    return 1 < values < column.len() and (values <= _MOST_VALUES or not column.dtype.is_float())
+    values = columns.count(name)
+    return 1 < values < columns.height and (
+        values <= _MOST_VALUES or not columns.frame[name].dtype.is_float()
+    )
 
 
-def _of_one(alone: Sequence[str], kept: object, scores: Scores) -> str:
-    name = alone[0]
-    several = f" (so does {listing(map(repr, alone[1:]))})" if len(alone) > 1 else ""
-    text = f"column {name!r} tells them apart{several}: "
-    if words(name) & (JUDGE | SETTING):  # two judges are no two runs of one: their scores are not alike
-        one = "" if kept is None else f"{option('where', condition(name, kept))} compares by that one alone"
-        found = [one or f"choose one with {option('where')}"]
-        return text + ", ".join([*found, *_meanings(name, scores)[2:]])
-    text += ", ".join(_meanings(name, scores))
-    return text if kept is None else f"{text}; {option('where', condition(name, kept))} keeps one"
+def _told(scores: Scores, readings: Sequence[Reading]) -> str:
+    """Readings in words, with the options that say each."""
+    return ", ".join(f"{one.said} {as_options(one.options, scores.notes.asked)}" for one in readings)
 
 
-def _meanings(name: str, scores: Scores) -> list[str]:
-    """How a column is named that numbers runs, or that names samples or metrics together with their own."""
-    roles = scores.notes.files[0].roles
-    sample = _named("sample", f"{roles.sample}+{name}" if roles.sample else name, scores)
-    together = f" (with {option('cluster', roles.sample)} if they belong together)" if roles.sample else ""
-    own = f"samples of their own {sample}{together}"
-    if words(name) & WHOLE and roles.sample and roles.task is None:
-        own = f"tasks with samples of their own {option('task', name)}"
-    runs = option("repeats", how_runs(scores)[0])
-    found = [f"runs of the same thing are {_named('draw', name, scores)} {runs}", own]
-    if roles.metric:
-        found.append(f"metrics of their own are {_named('metric', f'{roles.metric}+{name}', scores)}")
-    return found
-
-
-def _named(role: str, column: str, scores: Scores) -> str:
-    """The option that names a column, beside those that are named already."""
-    given = {
-        role: column
-        for role, _, column in (part.partition("=") for part in (scores.options.columns or "").split(","))
-        if role and column
+def _meanings(scores: Scores, name: str, kept: object = None) -> list[Reading]:
+    """What a column that tells repeats apart may name, the likeliest by its name first."""
+    asked, roles, found = scores.notes.asked, scores.notes.files[0].roles, words(name)
+    joined = {role: f"{column}+{name}" for role in ("sample", "metric") if (column := getattr(roles, role))}
+    whole = {} if roles.cluster else {"cluster": roles.sample}
+    of_tasks = bool(found & WHOLE) and roles.task is None
+    ways = {
+        "runs of the same thing are": with_roles(asked, {"draw": name}, repeats=how_runs(scores)[0]),
+        "tasks with samples of their own are": replace(asked, task=name) if of_tasks else None,
+        "samples of their own are": with_roles(asked, {"sample": joined["sample"]}, **whole)
+        if "sample" in joined and not of_tasks
+        else None,
+        "metrics of their own are": with_roles(asked, {"metric": joined["metric"]})
+        if "metric" in joined
+        else None,
+        "one of them alone is": None
+        if kept is None
+        else replace(asked, where=condition(name, kept, asked.where)),
     }
-    return option("columns", ",".join(f"{r}={c}" for r, c in (given | {role: column}).items()))
+    readings = [Reading(said=said, options=options) for said, options in ways.items() if options is not None]
+    if found & (JUDGE | SETTING):  # two judges are no two runs of one: their scores are not alike
+        return [one for one in reversed(readings) if one.said[0] in "om"]
+    if found & (WITHIN | WHOLE) and not numbers_runs(name):
+        return [*readings[1:2], readings[0], *readings[2:]]
+    return readings
 
 
 def _told_by_files(scores: Scores) -> str:
@@ -151,27 +139,28 @@ def _told_by_files(scores: Scores) -> str:
     )
 
 
-def _of_every_cell(rows: pl.DataFrame, name: str, cells: int) -> object:
+def _of_every_cell(columns: Columns, name: str) -> object:
     """A value that the rows of every cell have, so that keeping it keeps every cell."""
-    of_cells = rows.group_by(name).agg(pl.col("").n_unique())
-    whole = of_cells.filter(pl.col("") == cells).drop_nulls().sort(name)
+    of_cells = columns.frame.group_by(name).agg(pl.col(_CELL).n_unique())
+    whole = of_cells.filter(pl.col(_CELL) == columns.count(_CELL)).drop_nulls().sort(name)
     return whole[name][0] if whole.height else None
 
 
-def hint_for_parts(scores: Scores) -> str:
+def hint_for_parts(scores: Scores) -> tuple[str, list[Reading]]:
     """How to read the largest part of a table in which all models share the samples, if there is one."""
     cells = _rows_read(scores).select("model", "sample")
     for name in _without_role(scores, set(scores.metrics)):
-        values = _texts(scores, [name])
-        if not values.width or not 1 < values[name].n_unique() <= _MOST_VALUES:
+        columns = _columns(scores, [name])
+        if not columns.names or not 1 < columns.count(name) <= _MOST_VALUES:
             continue
-        best = _largest(cells.with_columns(values[name].alias("of")))
+        best = _largest(cells.with_columns(columns.frame[name].cast(pl.String).alias("of")))
         if best is not None:
-            return (
-                f"column {name!r} divides them: {option('where', condition(name, best))} compares the models "
-                "that share its samples"
-            )
-    return ""
+            asked = scores.notes.asked
+            part = replace(asked, where=condition(name, best, asked.where))
+            compares = "compares the models that share its samples"
+            one = Reading(said=compares, options=part)
+            return f"column {name!r} divides them: {as_options(part, asked)} {compares}", [one]
+    return "", []
 
 
 def _largest(rows: pl.DataFrame) -> str | None:
@@ -192,45 +181,33 @@ def _largest(rows: pl.DataFrame) -> str | None:
 
 def belonging_column(scores: Scores) -> tuple[str, int] | None:
     """A column that says by its name what samples belong to, where several belong to one; and how many."""
-    if scores.notes.rows > _MOST_ROWS or not scores.notes.has_samples:
-        return None
-    for name in _without_role(scores, set(scores.metrics)):
-        if not words(name) & BELONGING:
-            continue
-        values = _texts(scores, [name])
-        if not values.width:
-            continue
-        pairs = pl.DataFrame([_rows_read(scores)["sample"], values[name].alias("whole")]).unique()
-        count, samples = pairs["whole"].n_unique(), pairs["sample"].n_unique()
-        if pairs.height == samples and not pairs["whole"].null_count() and 2 <= count <= _SHARED * samples:
-            return name, count
-    return None
+    named = [name for name in _free(scores, set(scores.metrics)) if words(name) & BELONGING]
+    columns = _columns(scores, named)
+    return next(
+        ((name, columns.count(name)) for name in columns.names if belongs(columns, name, [_SAMPLE])), None
+    )
 
 
 def dividing_columns(scores: Scores) -> tuple[str, ...]:
     """Columns whose values belong to samples, each to enough of them, in the file's order."""
-    if scores.notes.rows > _MOST_ROWS or not scores.notes.has_samples:
-        return ()
-    samples = _rows_read(scores)["sample"]
     values = {name for file in scores.notes.files for name in file.roles.values}
-    names = _without_role(scores, values)[:_MOST_COLUMNS]
-    return tuple(name for name in names if _divides(scores, samples, name))
+    few = [name for name in _free(scores, values)[:_MOST_COLUMNS] if _may_divide(scores, name)]
+    columns = _columns(scores, few)
+    texts = [name for name in columns.names if not columns.frame[name].dtype.is_float()]
+    return tuple(name for name in texts if divides(columns, name, [_SAMPLE]))
 
 
-def _divides(scores: Scores, samples: pl.Series, name: str) -> bool:
-    for file in scores.notes.files:
-        scan = file.source.scan([name])
-        if scan is not None and scan.head(_LOOK).collect()[name].n_unique() > _MOST_VALUES:
-            return False
-    values = _texts(scores, [name])
-    if not values.width or values[name].n_unique() > _MOST_VALUES:
-        return False
-    pairs = pl.DataFrame([samples, values[name].alias("group")]).unique()
-    if pairs["group"].null_count() or typed(pairs["group"]).dtype.is_float():
-        return False
-    sizes = pairs["group"].value_counts()["count"]
-    one_each = pairs["sample"].n_unique() == pairs.height
-    return one_each and sizes.len() >= 2 and int(sizes.min()) >= _FEWEST_SAMPLES  # type: ignore[arg-type]
+def _may_divide(scores: Scores, name: str) -> bool:
+    """Whether the first rows of every file have few values in a column, as far as is told at once."""
+    heads = (file.source.scan([name]) for file in scores.notes.files)
+    return all(scan is None or scan.head(_LOOK).collect()[name].n_unique() <= _MOST_VALUES for scan in heads)
+
+
+def _free(scores: Scores, metrics: set[str]) -> list[str]:
+    """Columns that may say something of samples; none of a table too large to look."""
+    if scores.notes.rows > _MOST_ROWS or not scores.notes.has_samples:
+        return []
+    return _without_role(scores, metrics)
 
 
 def _without_role(scores: Scores, metrics: set[str]) -> list[str]:
@@ -262,15 +239,20 @@ def _cells(scores: Scores) -> pl.Series:
     return _rows_read(scores).select(pl.struct(cell).rank("dense")).to_series()
 
 
-def _texts(scores: Scores, names: Sequence[str]) -> pl.DataFrame:
-    """Further columns of the input rows as text, without those that hold lists or objects."""
+def _columns(scores: Scores, names: Sequence[str]) -> Columns:
+    """Further columns of the input rows, but lists and objects, beside what a row scores."""
     frames = [file.source.load(names) for file in scores.notes.files if names]
     plain = [name for name in names if not any(frame[name].dtype.is_nested() for frame in frames)]
-    texts = [frame.select(pl.col(plain).cast(pl.String, strict=False)) for frame in frames]
-    return pl.concat(texts)[_rows_read(scores)["row"]] if plain else pl.DataFrame()
+    rows = _rows_read(scores)
+    own = [rows["sample"].alias(_SAMPLE), _cells(scores).alias(_CELL)]
+    if not plain:
+        return Columns(pl.DataFrame(own), [])
+    texts = pl.concat([frame.select(pl.col(plain).cast(pl.String, strict=False)) for frame in frames])
+    return Columns(pl.DataFrame([*map(typed, texts[rows["row"]]), *own]), plain)
 
 
-def condition(column: str, value: object) -> str:
-    """SQL that keeps the rows with a value in a column."""
+def condition(column: str, value: object, given: str | None = None) -> str:
+    """SQL that keeps the rows with a value in a column, beside a condition that is given."""
     number = isinstance(value, int | float)
-    return f"{quoted_column(column)} = {repr(value) if number else quoted_text(str(value))}"
+    found = f"{quoted_column(column)} = {repr(value) if number else quoted_text(str(value))}"
+    return found if given is None else f"({given}) AND {found}"

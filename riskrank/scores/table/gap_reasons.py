@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +25,7 @@ _FEWEST_OF_PAIRS = 3
 # What samples are called that may be tasks.
 _TASKS = {"task", "tasks"}
 
-Ways = list[tuple[str, Mapping[str, object]]]
+Ways = list[tuple[str, object]]
 
 
 @dataclass(frozen=True)

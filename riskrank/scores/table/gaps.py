@@ -199,7 +199,8 @@ def different_samples(scores: Scores, has: np.ndarray) -> InputError:
             hint, ways = "score the samples that a model lacks, or give all models the same ones", []
         hint = f"{shift}{hint}"
     else:
-        hint = hint_for_parts(scores) or hint
+        parts, readings = hint_for_parts(scores)
+        hint, ways = parts or hint, [("", one.options) for one in readings]
     return InputError(
         f"{scores.files()}: the models were not scored on the same samples",
         found=f"{common:,} of {has.shape[1]:,} samples are common to all {has.shape[0]} models; "

@@ -72,6 +72,7 @@ def read_frame(
     notes = Notes(
         files=tuple(FileRead(*one, start) for one, start in zip(read, starts, strict=False)),
         inputs=_inputs(read, typed),
+        sources=() if export else tuple(given),
         rows=starts[-1],
         has_samples=read[0][1].sample is not None,
         tasks_named="task" in named,
@@ -154,9 +155,9 @@ def _understood(
     except InputError as error:
         writer = _harness(paths, options)
         if writer is None:
-            from riskrank.scores.table.ways import named_by_files, that_read
+            from riskrank.scores.table.ways import named_by_files, tried
 
-            error = that_read(error, paths, read_frame)
+            error = tried(error, options, options, partial(read_frame, given))
             raise named_by_files(error, paths, given, partial(_read_with, options)) from None
     options = replace(options, from_=writer)
     given, export = _opened(paths, options, stdin)

@@ -164,10 +164,12 @@ def _duplicates(scores: Scores, cell: np.ndarray) -> InputError:
 def _twice(scores: Scores, cell: np.ndarray, what: str, otherwise: str) -> InputError:
     """What stands in one cell twice: where, and what tells both apart."""
     first, second, count = _first_repeat(cell)
+    hint, readings = hint_for_repeats(scores)
     return InputError(
         f"{scores.place(second)}: {what} for {scores.cell(second)}",
         found=f"the first score is {scores.near(first, second)}; duplicates in all: {count:,}",
-        hint=hint_for_repeats(scores) or otherwise,
+        hint=hint or otherwise,
+        ways=[("", one.options) for one in readings],
     )
 
 

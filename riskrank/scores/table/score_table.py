@@ -62,9 +62,9 @@ def read_scores(
     try:
         return _as_asked(scores)
     except InputError as error:
-        from riskrank.scores.table.ways import tried
+        from riskrank.scores.table.ways import tried_on
 
-        raise tried(error, scores, _as_asked) from None
+        raise tried_on(error, scores, _as_asked) from None
 
 
 def _as_asked(scores: Scores) -> ScoreTable:

@@ -44,6 +44,8 @@ class Notes:
     ----------
     files : tuple of FileRead
     inputs : tuple of InputFile
+    sources : tuple of Source
+        As they were opened; none of what a harness wrote.
     rows : int
         Input rows read.
     has_samples : bool
@@ -80,6 +82,7 @@ class Notes:
 
     files: tuple[FileRead, ...]
     inputs: tuple[InputFile, ...]
+    sources: tuple[Source, ...]
     rows: int
     has_samples: bool
     tasks_named: bool

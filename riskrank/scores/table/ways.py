@@ -17,50 +17,53 @@ from riskrank.scores.table.shapes.reading import written
 
 # To try a way takes as long as to read the table.
 _MOST_ROWS = 2_000_000
+# Options that say which columns and rows are read.
+_COLUMNS = ("columns", "task", "cluster", "where", "wide")
 
 
-def tried(error: InputError, scores: Scores, read: Callable[[Scores], object]) -> InputError:
+def tried(
+    error: InputError, before: ReadOptions, asked: ReadOptions, read: Callable[[ReadOptions], object]
+) -> InputError:
     """The same error with the ways that lead somewhere, each with all that has to be said.
 
     Parameters
     ----------
     error : InputError
-        Whose ways are changes of options.
-    scores : Scores
+        Whose ways are options, changes of them, or words that stand as they are.
+    before : ReadOptions
+        What was asked for, and no more.
+    asked : ReadOptions
+        What is changed.
     read : callable
-        What failed, of scores with other options.
+        What failed, with other options.
     """
     ways: list[tuple[str, object]] = []
     for way, change in error.ways:
-        if isinstance(change, Mapping):
-            asked = replace(scores.notes.asked, **change)
-            if scores.notes.rows > _MOST_ROWS or not _leads_somewhere(scores, asked, read):
-                continue
-            way = written(asked, scores.notes.given)
-        ways.append((way, None))
-    return type(error)(error.what, found=error.found, hint=error.hint, ways=ways)
-
-
-def _leads_somewhere(scores: Scores, asked: ReadOptions, read: Callable[[Scores], object]) -> bool:
-    notes = replace(scores.notes, asked=asked)
-    try:
-        read(replace(scores, options=asked.as_read, notes=notes))
-    except RiskrankError:
-        return False
-    return True
-
-
-def that_read(error: InputError, paths: Sequence[str | Source], read: Callable[..., object]) -> InputError:
-    """The same error with those of several readings that do read the files, which a pipe gives once."""
-    if "-" in paths or not any(isinstance(change, ReadOptions) for _, change in error.ways):
-        return error
-    ways: list[tuple[str, object]] = []
-    for way, change in error.ways:
         with suppress(RiskrankError):
-            if isinstance(change, ReadOptions):
-                read(paths, change)
+            if change is not None:
+                options = change if isinstance(change, ReadOptions) else replace(asked, **change)  # type: ignore[arg-type]
+                read(options)
+                way = written(options, before)
             ways.append((way, None))
     return type(error)(error.what, found=error.found, hint=error.hint, ways=ways)
+
+
+def tried_on(error: InputError, scores: Scores, read: Callable[[Scores], object]) -> InputError:
+    """The same error with the ways that lead somewhere; `read` is what failed of the scores."""
+    notes = scores.notes
+
+    def again(options: ReadOptions) -> object:
+        if notes.rows > _MOST_ROWS:
+            raise error
+        if all(getattr(options, name) == getattr(notes.asked, name) for name in _COLUMNS):
+            return read(replace(scores, options=options.as_read, notes=replace(notes, asked=options)))
+        if not notes.sources:
+            raise error
+        from riskrank.scores.table.reading import read_frame
+
+        return read(read_frame(notes.sources, options, baseline=notes.baseline))
+
+    return tried(error, notes.given, notes.asked, again)
 
 
 def named_by_files(

@@ -56,7 +56,7 @@ def test_samples_of_two_columns_may_be_drawn_together():
     columns = table(turn=[1, 2])
     text = hint(columns)
     assert "--where 'turn = 1'" in text
-    assert "--columns sample=sample+turn (with --cluster sample" in text
+    assert "--columns sample=sample+turn --cluster sample" in text
     read = read_scores([FrameSource(columns)], ReadOptions(columns="sample=sample+turn", cluster="sample"))
     assert (len(read.samples), len(read.cluster_names)) == (10, 5)
 

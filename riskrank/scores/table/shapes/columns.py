@@ -21,35 +21,35 @@ FILE = "\0file"
 
 
 class Columns:
-    """Columns that all files of a table have.
+    """Columns of a table, and what they tell of its rows.
 
     Parameters
     ----------
-    sources : sequence of Source
+    frame : DataFrame
+    names : sequence of str
+        Columns that are looked at.
+    label : str
+        What the table is called.
+    decimal_comma : bool
+    by_file : bool
+        Whether labels and files name models where nothing else does.
+    all_seen : bool
+        Whether no column was passed over.
     """
 
-    def __init__(self, sources: Sequence[Source]) -> None:
-        first = sources[0]
-        shared = set.intersection(*(set(source.columns) for source in sources))
-        named = [name for name in first.columns if name in shared and not is_unnamed(name)]
-        self.names = _looked_at(named)
-        self.all_seen = len(self.names) == len(named)
-        self.label = first.label
-        self.decimal_comma = first.decimal_comma
-        if not self.names:
-            raise InputError(
-                f"{first.label}: no column has a name",
-                found=f"{len(first.columns)} columns without one",
-                hint="write a first row of names: model, sample and what is measured",
-            )
-        frames = [source.load(self.names).head(_MOST_ROWS) for source in sources]
-        if len(frames) > 1:
-            at = [pl.lit(place).alias(FILE) for place in range(len(frames))]
-            frames = [frame.with_columns(own) for frame, own in zip(frames, at, strict=True)]
-        self.frame = pl.concat(frames, how="vertical_relaxed") if len(frames) > 1 else frames[0]
-        self.height = self.frame.height
-        # Labels and files name models where nothing else does.
-        self.by_file = all(source.model_label is not None for source in sources)
+    def __init__(
+        self,
+        frame: pl.DataFrame,
+        names: Sequence[str],
+        label: str = "",
+        *,
+        decimal_comma: bool = False,
+        by_file: bool = False,
+        all_seen: bool = True,
+    ) -> None:
+        self.frame, self.names, self.label = frame, [*names], label
+        self.decimal_comma, self.by_file, self.all_seen = decimal_comma, by_file, all_seen
+        self.height = frame.height
         self.groups = cache(self._groups)
         self.kind = cache(self._kind)
         self.whole = cache(self._whole)
@@ -113,6 +113,38 @@ class Columns:
         if name in self.written:
             column = self.written[name].numbers(column)
         return parse_scores(column, self.decimal_comma)[0]
+
+
+def columns_of(sources: Sequence[Source]) -> Columns:
+    """Columns that all files of a table have.
+
+    Raises
+    ------
+    InputError
+        If none has a name.
+    """
+    first = sources[0]
+    shared = set.intersection(*(set(source.columns) for source in sources))
+    named = [name for name in first.columns if name in shared and not is_unnamed(name)]
+    names = _looked_at(named)
+    if not names:
+        raise InputError(
+            f"{first.label}: no column has a name",
+            found=f"{len(first.columns)} columns without one",
+            hint="write a first row of names: model, sample and what is measured",
+        )
+    frames = [source.load(names).head(_MOST_ROWS) for source in sources]
+    if len(frames) > 1:
+        at = [pl.lit(place).alias(FILE) for place in range(len(frames))]
+        frames = [frame.with_columns(own) for frame, own in zip(frames, at, strict=True)]
+    return Columns(
+        pl.concat(frames, how="vertical_relaxed") if len(frames) > 1 else frames[0],
+        names,
+        first.label,
+        decimal_comma=first.decimal_comma,
+        by_file=all(source.model_label is not None for source in sources),
+        all_seen=len(names) == len(named),
+    )
 
 
 def _looked_at(names: list[str]) -> list[str]:

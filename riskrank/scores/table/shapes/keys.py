@@ -30,6 +30,8 @@ from riskrank.scores.table.shapes.columns import FILE, Columns
 _MOST_CANDIDATES = 20
 # Samples are shared if most of them are; of more tasks and wholes a part counts as samples.
 _MOST, _MOST_PARTS, _FEWEST_IN_PART = 0.5, 20, 10
+# Samples that belong together are fewer wholes than this share of them.
+_SHARED = 0.8
 # Kinds of samples are so few, and mixed differently beyond chance below this p-value.
 _MOST_KINDS, _NO_CHANCE = 8, 1e-4
 # What differs between rows of one sample and is no sample, with what it is called.
@@ -93,7 +95,7 @@ def keys_of(columns: Columns, model: Sequence[str], metric: Sequence[str], free:
     if not strong:
         return _copies(columns, fixed, "", free)
     base = max(strong, key=lambda name: (columns.shared(name, by) >= _MOST, columns.groups(*fixed, name)))
-    beside = _beside(columns, [*fixed, base], [name for name in candidates if name != base])
+    beside = beside_of(columns, [*fixed, base], [name for name in candidates if name != base])
     if not columns.tell_apart(*fixed, base, *beside):
         return _copies(columns, fixed, base, free)
     return _of_parts(columns, base, beside, by, fixed)
@@ -161,23 +163,16 @@ def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequenc
     unpaired = bool(by) and columns.groups(*by) > 1 and columns.shared(sample, by) == 0
     said = ("models have samples of their own",) if unpaired else ()
     own = [*by, sample] if unpaired else [sample]
-    count = columns.groups(*own)
     others = [name for name in free if name != sample and columns.kind(name) in ("text", "number")]
-    others = [name for name in others if columns.constant_within(name, own) and not columns.gaps(name)]
     for name in others:
-        if (
-            words(name) & BELONGING
-            and not _is_part(columns, name)
-            and 2 <= columns.count(name) <= 0.8 * count
-        ):
+        if belongs(columns, name, own) and not _is_part(columns, name):
             return Keys(sample=sample, cluster=name, unpaired=unpaired, said=(*said, _drawn_whole(name)))
-    for name in (one for one in others if _is_part(columns, one)):
-        parts = columns.frame.select({name, *own, *by}).unique().group_by(name, *by).len()["len"]
-        if 2 <= columns.count(name) <= _MOST_PARTS and int(parts.min() or 0) >= _FEWEST_IN_PART:  # type: ignore[arg-type]
+    for name in others:
+        if _is_part(columns, name) and divides(columns, name, own, by):
             told = f"each {name} counts alike"
             return Keys(sample=sample, task=name, unpaired=unpaired, said=(*said, told))
     for name in others if unpaired else ():
-        if _mixed_otherwise(columns, name, by):
+        if _said_of(columns, name, own) and _mixed_otherwise(columns, name, by):
             return Keys(
                 sample=sample,
                 task=name,
@@ -185,6 +180,26 @@ def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequenc
                 said=(*said, f"mixed differently by {name}, each of which counts alike"),
             )
     return Keys(sample=sample, unpaired=unpaired, said=said)
+
+
+def _said_of(columns: Columns, name: str, own: Sequence[str]) -> bool:
+    """Whether a column says one thing of every sample."""
+    return columns.constant_within(name, own) and not columns.gaps(name)
+
+
+def belongs(columns: Columns, name: str, own: Sequence[str]) -> bool:
+    """Whether a column says, by its name too, what several samples belong to; `own` names the samples."""
+    if not words(name) & BELONGING or not 2 <= columns.count(name) <= _SHARED * columns.groups(*own):
+        return False
+    return _said_of(columns, name, own)
+
+
+def divides(columns: Columns, name: str, own: Sequence[str], by: Sequence[str] = ()) -> bool:
+    """Whether a column puts samples into a few groups, each of enough of them, of each model in `by`."""
+    if not 2 <= columns.count(name) <= _MOST_PARTS or not _said_of(columns, name, own):
+        return False
+    sizes = columns.frame.select({name, *own, *by}).unique().group_by(name, *by).len()["len"]
+    return int(sizes.min() or 0) >= _FEWEST_IN_PART  # type: ignore[arg-type]
 
 
 def _is_part(columns: Columns, name: str) -> bool:
@@ -215,7 +230,7 @@ def _mixed_otherwise(columns: Columns, name: str, by: Sequence[str]) -> bool:
     return bool(chdtrc(freedom, ((table - expected) ** 2 / expected).sum()) < _NO_CHANCE)
 
 
-def _beside(columns: Columns, fixed: Sequence[str], candidates: Sequence[str]) -> list[str]:
+def beside_of(columns: Columns, fixed: Sequence[str], candidates: Sequence[str]) -> list[str]:
     """Columns that together tell rows apart, those that are called so first."""
     ordered = sorted(candidates, key=lambda name: (not _is_beside(name), not words(name) & WITHIN))
     chosen: list[str] = []

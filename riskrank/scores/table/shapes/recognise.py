@@ -14,7 +14,7 @@ from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.folds import columns_of_folds
 from riskrank.scores.table.preparation import lacks
 from riskrank.scores.table.scores import READ_AS
-from riskrank.scores.table.shapes.columns import Columns
+from riskrank.scores.table.shapes.columns import Columns, columns_of
 from riskrank.scores.table.shapes.experiments import as_study, unfinished
 from riskrank.scores.table.shapes.matrix import as_matrix
 from riskrank.scores.table.shapes.preferences import as_preferences
@@ -61,7 +61,7 @@ def understood(
     known = {*seen[0].columns}
     if any(part not in known for name in named.values() if name not in known for part in name.split("+")):
         return opened, options, ()
-    columns = Columns(seen)
+    columns = columns_of(seen)
     votes = as_preferences(columns, seen[0]) if len(seen) == 1 and not options.columns else None
     if votes is not None:
         return [votes[0]], options, (f"{READ_AS}{votes[1]}",)
