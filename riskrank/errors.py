@@ -215,11 +215,34 @@ def index_of(
     """
     if name in names:
         return list(names).index(name)
-    where = f"{option(parameter, name)}: " if parameter else ""
-    raise UsageError(
-        f"{where}there is no {kind} '{name}'",
+    raise no_such(name, names, kind=kind, plural=plural, parameter=parameter)
+
+
+def no_such(
+    name: str,
+    names: Iterable[str],
+    *,
+    kind: str,
+    plural: str | None = None,
+    parameter: str | None = None,
+    write: Callable[[str], str] = str,
+) -> UsageError:
+    """The error of a name that is none of those there are, with the nearest; as of `index_of`.
+
+    Parameters
+    ----------
+    write : callable
+        How the value of the parameter is written with a name.
+    """
+    names = [*names]
+
+    def told(one: str) -> str:
+        return option(parameter, write(one)) if parameter else one
+
+    return UsageError(
+        f"{told(name)}: there is no {kind} '{name}'" if parameter else f"there is no {kind} '{name}'",
         found=f"the {plural or kind + 's'} are {listing(names)}",
-        hint=did_you_mean(name, names, otherwise="name one of these"),
+        hint=did_you_mean(name, names, write=told, otherwise="name one of these"),
     )
 
 

@@ -60,7 +60,7 @@ def test_a_name_is_found_or_refused_with_the_nearest():
     with pytest.raises(UsageError) as caught:
         index_of("gpt4", ("gpt-4", "llama"), kind="model", parameter="models")
     assert caught.value.lines(flags=True)[0] == "error: --models gpt4: there is no model 'gpt4'"
-    assert "did you mean gpt-4?" in caught.value.hint
+    assert "did you mean --models gpt-4?" in caught.value.lines(flags=True)[2]
 
 
 @pytest.mark.parametrize(

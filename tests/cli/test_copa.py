@@ -431,7 +431,7 @@ def test_one_objective_is_ranked_by_itself():
         (("--compare", "--sweep-p"), "--sweep-p and --compare are different", "one at a time"),
         (("--sweep", "co2", "--weight", "co2=0.1"), "gives it every weight", "leave out --weight co2"),
         (("--sweep", "p"), "there is no such objective", "--sweep-p"),
-        (("--sweep", "mth"), "there is no objective 'mth'", "did you mean math?"),
+        (("--sweep", "mth"), "there is no objective 'mth'", "did you mean --sweep math?"),
         (("--sweep", "co2", "--metric", "co2"), "at least two objectives", "--metric"),
         (("--sweep", "co2", "--steps", "0"), "--steps must be at least 1", "default"),
         (("--sweep", "co2", "--top", "3"), "--top says nothing about --sweep", "leave out --top"),

@@ -109,7 +109,7 @@ def test_metrics_that_are_asked_for_are_kept(run, refused, runs, tmp_path):
     assert tomllib.loads((tmp_path / "s.metrics.toml").read_text()) == {"loss": {"direction": "lower"}}
     lines = refused("convert", "lm-eval", runs, "--filter", "strict", "--metric", "los")
     assert "no metric 'los'" in lines[0]
-    assert "did you mean loss" in lines[2]
+    assert "did you mean --metric loss" in lines[2]
 
 
 def test_rows_of_an_export_are_chosen_by_its_own_columns(run, runs):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from riskrank.asked.reading import NO_TASKS, ReadOptions
+from riskrank.asked.values import contradict
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.words import FOUND_BY_NAME
@@ -23,6 +24,8 @@ TEXTS = ("input", "output")
 # What samples belong to: roles with an option of their own, whose column may be that of groups, too.
 _SAYING = {"task": "which task a sample is of", "cluster": "which samples belong together"}
 _WHOLES = tuple(_SAYING)
+# Roles that are named by an option of their own alone.
+_OPTIONS = {"time": "time", "noise": "noise", "group": "group_by"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +36,11 @@ class Roles:
     that tasks tell samples apart, and nothing else.
     """
 
-    model: str | None
-    sample: str | None
-    metric: str | None
-    score: str | None
-    draw: str | None
+    model: str | None = None
+    sample: str | None = None
+    metric: str | None = None
+    score: str | None = None
+    draw: str | None = None
     task: str | None = None
     cluster: str | None = None
     group: str | None = None
@@ -97,22 +100,9 @@ def assign_roles(source: Source, named: Mapping[str, str], options: ReadOptions)
         used = {roles.get(role) for role in (*OF_SAMPLES, "time", "noise", "model", *TEXTS)} | {group}
         used |= {*options.noise}
         values = tuple(name for name in source.columns if name not in {*used, *source.folder_columns})
-    return Roles(
-        model=roles.get("model"),
-        sample=roles.get("sample"),
-        metric=None if options.wide else roles["metric"],
-        score=None if options.wide else roles["score"],
-        draw=roles.get("draw"),
-        task=roles.get("task"),
-        pools_tasks=options.task == NO_TASKS,
-        cluster=roles.get("cluster"),
-        group=group,
-        time=roles.get("time"),
-        noise=roles.get("noise"),
-        input=roles.get("input"),
-        output=roles.get("output"),
-        values=values,
-    )
+    if options.wide:
+        roles = {role: name for role, name in roles.items() if role not in ("metric", "score")}
+    return Roles(**roles, group=group, values=values, pools_tasks=options.task == NO_TASKS)
 
 
 def _require_in_all_parts(source: Source, column: str) -> None:
@@ -145,13 +135,7 @@ def _require_group(source: Source, roles: Mapping[str, str], column: str) -> Non
             hint=hint,
         )
     if column not in source.columns:
-        raise InputError(
-            f"{source.label}: there is no column '{column}' to group by",
-            found=f"columns: {listing(source.columns, 20)}",
-            hint=did_you_mean(
-                column, source.columns, parameter="group_by", otherwise="name one of these columns"
-            ),
-        )
+        raise no_column(source, "group", [column], column)
 
 
 def no_column(source: Source, role: str, parts: Sequence[str], wrong: str) -> InputError:
@@ -169,8 +153,8 @@ def no_column(source: Source, role: str, parts: Sequence[str], wrong: str) -> In
 
 
 def _role_of(parts: Sequence[str], role: str) -> str:
-    if role in ("time", "noise"):
-        return option(role, ",".join(parts))
+    if role in _OPTIONS:
+        return option(_OPTIONS[role], ",".join(parts))
     return option("columns", f"{role}={'+'.join(parts)}")
 
 
@@ -214,12 +198,8 @@ def parse_columns(text: str | None, *, wide: bool = False, roles: Sequence[str] 
         named[role] = column
     for role in ("metric", "score"):
         if wide and role in named:
-            raise UsageError(
-                f"{option('columns', f'{role}={named[role]}')} contradicts {option('wide', True)}",
-                found=f"{option('wide', True)}, where every remaining numeric column is a metric",
-                hint=f"remove {option('wide', True)}, or pick metrics with {option('metric')} "
-                f"instead of {role}=…",
-            )
+            hint = f"every remaining column of numbers is a metric then; {option('metric')} picks some"
+            contradict(option("columns", f"{role}={named[role]}"), option("wide", True), hint)
     return named
 
 
@@ -253,11 +233,8 @@ def named_roles(options: ReadOptions) -> dict[str, str]:
         named["noise"] = "+".join(options.noise)
     for role, column in named.items():
         if options.matrix is not None and role not in (*OF_SAMPLES, "model", "time", "noise"):
-            raise UsageError(
-                f"{option('columns', f'{role}={column}')} contradicts {option('matrix', options.matrix)}",
-                found="a matrix, in which every column of numbers is a model",
-                hint="leave one of the two out",
-            )
+            hint = "leave one of the two out: in a matrix every column of numbers is a model"
+            contradict(option("columns", f"{role}={column}"), option("matrix", options.matrix), hint)
     return named
 
 
@@ -271,11 +248,8 @@ def _refuse_twice(named: Mapping[str, str], whole: str, asked: str) -> None:
     taken = next((role for role, column in named.items() if column == asked and role != whole), None)
     if taken is not None or named.get(whole, asked) != asked:
         role = taken or whole
-        raise UsageError(
-            f"{option(whole, asked)} contradicts {option('columns', f'{role}={named[role]}')}",
-            found="two columns for one role" if taken is None else f"column '{asked}' for two roles",
-            hint="name each role and each column once",
-        )
+        hint = "name each role and each column once"
+        contradict(option(whole, asked), option("columns", f"{role}={named[role]}"), hint)
 
 
 def _refuse_shared(source: Source, named: Mapping[str, str]) -> None:

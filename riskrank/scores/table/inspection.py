@@ -243,7 +243,7 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         errors += _incomplete(used, specs, means, whole=whole or bool(unclear))
     judged, wrong = (None, ()) if errors or not asked.corrects_judge else _judged(read, asked)
     errors += wrong
-    dropped = () if whole else _dropped(used)
+    dropped = () if whole else _assembled(used)[1]
     folds, told = (False, []) if errors or not whole else _as_tested(read)
     warnings = [*scores.notes.warnings, *doubts, *_undeclared(read_specs, options), *dropped]
     more = [*(judged.warnings if judged else ()), *told]
@@ -406,14 +406,14 @@ def _incomplete(
         scores = _asked(scores, missing="keep")
     absent = [*incomplete_tasks(scores)] or [*incomplete_tasks(scores, means)]
     yield from absent
-    repeated = None if whole else _refusal(_asked(scores, missing="keep"))
+    repeated = None if whole else _assembled(_asked(scores, missing="keep"))[0]
     if repeated is not None:
         yield repeated
         scores = _asked(scores, repeats="mean")
     gaps: dict[str, InputError] = {}
     # Different sample sets hide missing cells, which the unpaired reading tells apart.
     for unpaired in () if whole else sorted({scores.options.unpaired, True}):
-        refusal = _refusal(_asked(scores, unpaired=unpaired))
+        refusal = _assembled(_asked(scores, unpaired=unpaired))[0]
         if refusal is not None:
             gaps.setdefault(refusal.what, refusal)
     yield from () if absent else gaps.values()
@@ -431,19 +431,12 @@ def _undeclared(specs: Sequence[MetricSpec], options: ReadOptions) -> Iterable[s
         )
 
 
-def _refusal(scores: Scores) -> InputError | None:
+def _assembled(scores: Scores) -> tuple[InputError | None, tuple[str, ...]]:
+    """Why scores cannot be laid out, or what is dropped then."""
     try:
-        assemble(scores, scores.values)
+        return None, assemble(scores, scores.values)[1]
     except InputError as error:
-        return error
-    return None
-
-
-def _dropped(scores: Scores) -> tuple[str, ...]:
-    try:
-        return assemble(scores, scores.values)[1]
-    except InputError:
-        return ()
+        return error, ()
 
 
 def _rows_per_cell(scores: Scores) -> np.ndarray:

@@ -8,14 +8,12 @@ import polars as pl
 
 from riskrank.errors import InputError, index_of, listing, option
 from riskrank.scores.files.derived import DerivedSource
-from riskrank.scores.files.parsing import column_kind, numeric_share, parse_scores
+from riskrank.scores.files.parsing import column_kind
 from riskrank.scores.files.source import Source
-from riskrank.scores.names.measures import scores_and_bookkeeping
 from riskrank.scores.names.words import is_unnamed
 from riskrank.scores.table.columns import OF_SAMPLES
-
-# A text column with at least this share of numbers may be a model with failures in it.
-_DOUBTFUL_SHARE = 0.2
+from riskrank.scores.table.shapes.columns import Columns
+from riskrank.scores.table.written_numbers import refuse_mixed
 
 
 class MatrixSource(DerivedSource):
@@ -96,23 +94,11 @@ def _models(
         return tuple(free[index_of(name, free, kind="column", parameter="models")] for name in asked)
     free = [name for name in free if not is_unnamed(name) and name not in source.folder_columns]
     frame = source.load(free)
-    models: list[str] = []
-    for name in free:
-        kind = column_kind(frame[name], source.decimal_comma)
-        if kind == "number":
-            models.append(name)
-            continue
-        share = numeric_share(frame[name], source.decimal_comma) if kind == "text" else 0.0
-        if share >= _DOUBTFUL_SHARE:
-            raise InputError(
-                f"{source.label}: column '{name}' holds numbers and text",
-                found=f"{100 * share:.0f} % numbers",
-                hint=f"clean it if it is a model, or pick the models with {option('models')}",
-            )
-    numbers = {name: parse_scores(frame[name], source.decimal_comma)[0] for name in models}
-    models, gone = scores_and_bookkeeping(
-        numbers, {name: frame[name] for name in models}, models=not on_its_side
-    )
+    columns = Columns(frame, free, decimal_comma=source.decimal_comma)
+    kinds = {name: column_kind(frame[name], source.decimal_comma) for name in free}
+    refuse_mixed(source, frame.select(name for name, kind in kinds.items() if kind == "text"), "models")
+    numbers = [name for name, kind in kinds.items() if kind == "number"]
+    models, gone = columns.measures(numbers, models=not on_its_side)
     if gone and not on_its_side:
         raise InputError(
             f"{source.label}: column '{next(iter(gone))}' looks like no scores of a model: "

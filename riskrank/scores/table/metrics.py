@@ -11,8 +11,8 @@ import numpy as np
 
 from riskrank.asked.flags import among_commas
 from riskrank.asked.reading import ReadOptions
-from riskrank.asked.values import ALL_OTHERS
-from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
+from riskrank.asked.values import ALL_OTHERS, contradict
+from riskrank.errors import InputError, UsageError, did_you_mean, listing, no_such, option
 from riskrank.scores.names.directions import looks_like_a_cost, lower_by_name
 from riskrank.scores.table.metrics_file import MetricSpec, described_metrics
 from riskrank.scores.table.scores import Scores
@@ -66,19 +66,10 @@ def resolve_metrics(scores: Scores) -> tuple[tuple[MetricSpec, ...], tuple[str, 
 def _described(options: ReadOptions, known: Sequence[str]) -> dict[str, MetricSpec]:
     """What the metrics file says; every metric that it or an option names is one of the table's."""
     for parameter in ("lower", "higher", "weight"):
-        of = "=…" if parameter == "weight" else ""
+        write = "{}=…".format if parameter == "weight" else str
         for name in getattr(options, parameter):
             if name not in (*known, ALL_OTHERS):
-                raise UsageError(
-                    f"{option(parameter, name + of)}: there is no metric '{name}'",
-                    found=f"the scores hold {listing(known)}",
-                    hint=did_you_mean(
-                        name,
-                        known,
-                        write=lambda close, to=parameter, of=of: option(to, close + of),  # type: ignore[misc]
-                        otherwise="name one of these metrics",
-                    ),
-                )
+                raise no_such(name, known, kind="metric", parameter=parameter, write=write)
     where, described = described_metrics(options)
     for name in described:
         if name not in known:
@@ -152,11 +143,8 @@ def assumed_cost(spec: MetricSpec) -> bool:
 def _combine(spec: MetricSpec, options: ReadOptions, told: str | None) -> MetricSpec:
     asked = "lower" if spec.name in options.lower else "higher" if spec.name in options.higher else None
     if asked and spec.declared and spec.direction != asked:
-        raise UsageError(
-            f"{option(asked, spec.name)} contradicts {options.metrics_file}",
-            found=f'direction = "{spec.direction}" in the metrics file',
-            hint=f"remove {option(asked, spec.name)}, or change the file",
-        )
+        hint = f"the file says {spec.direction}: change it, or leave out {option(asked, spec.name)}"
+        contradict(option(asked, spec.name), str(options.metrics_file or option("metrics")), hint)
     if asked:
         spec = replace(spec, direction=asked, declared=True)
     if not spec.declared and told is not None:

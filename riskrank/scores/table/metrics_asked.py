@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.errors import UsageError, no_such, option
 
 
 def metrics_asked(
@@ -27,9 +28,12 @@ def metrics_asked(
         pairs = [("=".join(parts[:at]), "=".join(parts[at:])) for at in range(1, len(parts))]
         task, name = next((pair for pair in pairs if pair[0] in tasks), ("", text))
         if not task and tasks and (misspelt := [pair for pair in pairs if pair[1] in known]):
-            raise _unknown_task(*misspelt[0], tasks)
+            wrong, of = misspelt[0]
+            write = partial("{1}={0}".format, of)
+            raise no_such(wrong, tasks, kind="task", parameter=parameter, write=write)
         if name not in known:
-            raise _unknown_metric(name, known, parameter, of_task=task)
+            before = f"{task}=" if task else ""
+            raise no_such(name, known, kind="metric", parameter=parameter, write=before.__add__)
         if of_task.setdefault(task, name) != name:
             raise UsageError(
                 f"{option('metric', text)}: task '{task}' has a metric already",
@@ -37,31 +41,3 @@ def metrics_asked(
                 hint="name one metric of a task",
             )
     return tuple(plain), of_task
-
-
-def _unknown_metric(name: str, known: Sequence[str], parameter: str, *, of_task: str) -> UsageError:
-    """The error of a metric that no file holds."""
-    before = f"{of_task}=" if of_task else ""
-    return UsageError(
-        f"{option(parameter, before + name)}: there is no such metric",
-        found=f"the scores hold {listing(known)}",
-        hint=did_you_mean(
-            name,
-            known,
-            write=lambda near: option(parameter, before + near),
-            otherwise="name one of these metrics",
-        ),
-    )
-
-
-def _unknown_task(task: str, metric: str, tasks: Sequence[str]) -> UsageError:
-    return UsageError(
-        f"{option('metric', f'{task}={metric}')}: there is no task '{task}'",
-        found=f"the tasks are {listing(tasks)}",
-        hint=did_you_mean(
-            task,
-            tasks,
-            write=lambda near: option("metric", f"{near}={metric}"),
-            otherwise="name one of these tasks",
-        ),
-    )

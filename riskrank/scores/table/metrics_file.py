@@ -164,47 +164,37 @@ def _spec(path: str, name: str, table: object) -> MetricSpec:
             )
         if key in _CHOICES and value not in _CHOICES[key]:
             write = f'{key} = "{{}}"'.format
-            raise InputError(
-                f"{path}: bad {key} for metric '{name}'",
-                found=f"{key} = {value!r}; the choices are {listing(_CHOICES[key])}",
-                hint=did_you_mean(
-                    str(value),
-                    _CHOICES[key],
-                    otherwise=f"write {' or '.join(map(write, _CHOICES[key]))}",
-                    write=write,
-                ),
+            otherwise = f"write {' or '.join(map(write, _CHOICES[key]))}"
+            known, hint = (
+                f"; the choices are {listing(_CHOICES[key])}",
+                did_you_mean(str(value), _CHOICES[key], otherwise=otherwise, write=write),
             )
+        elif key in _NUMBERS and not _NUMBERS[key][0](value):
+            known, hint = "", _NUMBERS[key][1]
+        else:
+            continue
+        raise InputError(
+            f"{path}: bad {key} for metric '{name}'", found=f"{key} = {value!r}{known}", hint=hint
+        )
+    weight, bounds = table.get("weight"), table.get("bounds")
     return MetricSpec(
         name=name,
         direction=table.get("direction", "higher"),
         declared="direction" in table,
-        weight=_weight(path, name, table["weight"]) if "weight" in table else None,
+        weight=None if weight is None else float(weight),
         scale=table.get("scale", "cardinal"),
         transform=table.get("transform", "none"),
-        bounds=_bounds(path, name, table["bounds"]) if "bounds" in table else None,
+        bounds=None if bounds is None else (float(bounds[0]), float(bounds[1])),
         tier=table.get("tier"),
     )
 
 
-def _weight(path: str, name: str, value: object) -> float:
-    if not isinstance(value, Real) or not _is_number(value) or value < 0:
-        raise InputError(
-            f"{path}: bad weight for metric '{name}'",
-            found=f"weight = {value!r}",
-            hint="a weight is a finite number that is zero or positive",
-        )
-    return float(value)
+def _is_weight(value: object) -> bool:
+    return _is_number(value) and value >= 0  # type: ignore[operator]
 
 
-def _bounds(path: str, name: str, value: object) -> tuple[float, float]:
-    pair = isinstance(value, list) and len(value) == 2 and all(_is_number(end) for end in value)
-    if not isinstance(value, list) or not pair or not value[0] < value[1]:
-        raise InputError(
-            f"{path}: bad bounds for metric '{name}'",
-            found=f"bounds = {value!r}",
-            hint="bounds are two finite numbers, the smaller first: bounds = [0, 1]",
-        )
-    return float(value[0]), float(value[1])
+def _is_bounds(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(map(_is_number, value)) and value[0] < value[1]
 
 
 def _is_number(value: object) -> bool:
@@ -214,6 +204,13 @@ def _is_number(value: object) -> bool:
         return math.isfinite(value)
     except OverflowError:  # a whole number beyond all floating-point ones
         return False
+
+
+# Keys whose values are numbers: which there can be, and what to write.
+_NUMBERS = {
+    "weight": (_is_weight, "a weight is a finite number that is zero or positive"),
+    "bounds": (_is_bounds, "bounds are two finite numbers, the smaller first: bounds = [0, 1]"),
+}
 
 
 def toml_key(name: str) -> str:

@@ -98,19 +98,15 @@ def beside_samples(
     count = sum(roles.sample is not None for _, roles in read)
     if count in (0, len(read)):
         return united(frames)
-    scored = united(frames[:count])
-    beside: list[pl.DataFrame] = []
-    for (source, _), frame in zip(read[count:], frames[count:], strict=True):
-        _require_once(source, frame, scored)
-        for (other, _), earlier in zip(read[count:], beside, strict=False):
-            _require_new(source, frame, other, earlier)
+    scored, beside = united(frames[:count]), [*zip(read[count:], frames[count:], strict=True)]
+    _require_once([(source, frame) for (source, _), frame in beside], scored)
+    kept = []
+    for (source, _), frame in beside:
         # Samples may have gone with a condition that says nothing of prices.
         known = list_of((frame if options.where is None else scored)["model"]).to_list()
-        models = [*options.models] or known
-        kept = frame.filter(pl.col("model").cast(pl.String).is_in(models))
-        _require_known(source, kept, scored)
-        beside.append(kept)
-    return united([scored, _repeated(united(beside), scored, options)])
+        kept.append(frame.filter(pl.col("model").cast(pl.String).is_in([*options.models] or known)))
+        _require_known(source, kept[-1], scored)
+    return united([scored, _repeated(united(kept), scored, options)])
 
 
 def _repeated(once: pl.DataFrame, scored: pl.DataFrame, options: ReadOptions) -> pl.DataFrame:
@@ -122,51 +118,38 @@ def _repeated(once: pl.DataFrame, scored: pl.DataFrame, options: ReadOptions) ->
     return samples.join(once, on="model", maintain_order="left").select(scored.columns)
 
 
-def _require_once(source: Source, frame: pl.DataFrame, scored: pl.DataFrame) -> None:
+def _require_once(beside: Sequence[tuple[Source, pl.DataFrame]], scored: pl.DataFrame) -> None:
     """Refuse two values of a model, which are of samples that nobody named, and a metric of the other files.
 
     Raises
     ------
     InputError
     """
-    keys = frame.select(pl.col("model", "metric").cast(pl.String), "row")
+    names = pl.col("model", "metric").cast(pl.String)
+    every = [frame.select(names, "row", file=pl.lit(at)) for at, (_, frame) in enumerate(beside)]
+    keys = pl.concat(every)
     also = keys.filter(pl.col("metric").is_in(list_of(scored["metric"]).to_list()))
     if also.height:
+        source = beside[also["file"][0]][0]
         raise InputError(
             f"{source.label}: there is no column of samples, and the other files have {also['metric'][0]} by "
             "sample",
             found=f"columns: {listing(source.columns, 20)}",
             hint=f"{_NAME}, or read one file alone",
         )
-    again = keys.filter(~keys.select(pl.struct("model", "metric").is_first_distinct()).to_series())
+    again = keys.filter(~pl.struct("model", "metric").is_first_distinct())
     if again.height:
-        model, metric, row = again.row(0)
-        same = (pl.col("model") == model) & (pl.col("metric") == metric)
-        start = int(frame["row"][0])
-        first, second = (int(at) - start for at in (keys.filter(same)["row"][0], row))
-        where = f"{source.file_of(second)}: row {source.row_number(second)}"
+        model, metric, *_ = again.row(0)
+        both = keys.filter((pl.col("model") == model) & (pl.col("metric") == metric))
+        places = []
+        for row, file in both.select("row", "file").head(2).rows():
+            source, frame = beside[file]
+            at = row - int(frame["row"][0])
+            places.append(f"{source.file_of(at)}: row {source.row_number(at)}")
         raise InputError(
-            f"{where}: a second {metric} of model '{model}'",
-            found=f"the first one in row {source.row_number(first)}, and no column of samples",
-            hint=f"keep one of them; if they are of samples, {_NAME}",
-        )
-
-
-def _require_new(source: Source, frame: pl.DataFrame, other: Source, earlier: pl.DataFrame) -> None:
-    """Refuse a value of a model that another file has.
-
-    Raises
-    ------
-    InputError
-    """
-    one, two = (part.select(pl.col("model", "metric").cast(pl.String)) for part in (frame, earlier))
-    again = one.join(two, on=["model", "metric"], how="semi", maintain_order="left")
-    if again.height:
-        model, metric = again.row(0)
-        raise InputError(
-            f"{source.label}: a second {metric} of model '{model}'",
-            found=f"one in {other.label}, too",
-            hint="keep one of them; if one file is a copy of the other, leave it out",
+            f"{places[1]}: a second {metric} of model '{model}'",
+            found=f"the first one at {places[0]}, and no column of samples",
+            hint=f"keep one of them, or leave out a file that is a copy; if they are of samples, {_NAME}",
         )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Integers
-from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.errors import UsageError, index_of, option
 from riskrank.scores.files.opening import InputFile
 from riskrank.scores.table.baseline import Overlap, Unshared
 from riskrank.scores.table.judge import Judged
@@ -121,13 +121,7 @@ class ScoreTable:
 
     def index(self, model: str) -> int:
         """The index of a model by its name; a UsageError names the nearest."""
-        if model not in self.models:
-            raise UsageError(
-                f"there is no model '{model}'",
-                found=f"the scores hold {listing(self.models)}",
-                hint=did_you_mean(model, self.models, otherwise="name one of these models"),
-            )
-        return self.models.index(model)
+        return index_of(model, self.models, kind="model")
 
     def column(self, metric: int) -> tuple[np.ndarray, ...]:
         """One metric, by its index: per model an array of shape (rows_i,)."""

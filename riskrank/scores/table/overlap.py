@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -107,24 +107,28 @@ def _metrics(
     if strays:
         both = [name for name in scores.metrics if name in has["old"] & has["new"]]
         claims = " ".join(option("metric", name) for name in both[:_MOST_NAMED])
-        lost = strays[0] in gone
-        raise InputError(
-            f"{baseline.path}: the new scores lack the metric '{strays[0]}', which was blessed"
-            if lost
-            else f"{baseline.path}: the metric '{strays[0]}' is new, and the baseline has none of it",
-            found=_told(both, gone, added),
-            hint=("score it; or, if it has another name now, " if lost else "")
-            + f"bless scores that have {'the new one' if lost else 'it'}: {how_to_bless(baseline.path)}"
-            + (f"; or gate on what both have: {claims}" if claims else ""),
+        raise _one_sided(
+            baseline,
+            f"metric '{strays[0]}'",
+            "score it; or, if it has another name now, " if strays[0] in gone else "",
+            f"scores that have {'the new one' if strays[0] in gone else 'it'}",
+            {"in both": both, "only in the baseline": gone, "only in the new scores": added},
+            f"; or gate on what both have: {claims}" if claims else "",
         )
     return tuple(gone), tuple(added)
 
 
-def _told(both: Sequence[str], gone: Sequence[str], added: Sequence[str], most: int = 8) -> str:
-    """What both sides have, and what one of them has alone."""
-    parts = {"in both": both, "only in the baseline": gone, "only in the new scores": added}
-    told = [f"{where}: {listing(names, most)}" for where, names in parts.items() if names or names is both]
-    return "; ".join(told)
+def _one_sided(
+    baseline: Baseline, what: str, score: str, scores: str, sides: Mapping[str, Sequence[str]], more: str = ""
+) -> InputError:
+    """What one side has alone; `score` says how to mend a lack, and is empty of what is new."""
+    told = [f"{where}: {listing(names)}" for where, names in sides.items() if names or where == "in both"]
+    lost = f"the new scores lack the {what}, which was blessed"
+    return InputError(
+        f"{baseline.path}: {lost if score else f'the {what} is new, and the baseline has none of it'}",
+        found="; ".join(told),
+        hint=f"{score}bless {scores}: {how_to_bless(baseline.path)}{more}",
+    )
 
 
 def _require_tasks(scores: Scores, old: Booleans, kept: Booleans, baseline: Baseline) -> None:
@@ -137,14 +141,10 @@ def _require_tasks(scores: Scores, old: Booleans, kept: Booleans, baseline: Base
     )
     gone, added = sorted(of_old - of_new), sorted(of_new - of_old)
     if gone or added:
-        raise InputError(
-            f"{baseline.path}: the new scores lack the task '{gone[0]}', which was blessed"
-            if gone
-            else f"{baseline.path}: the task '{added[0]}' is new, and the baseline has none of it",
-            found=_told(sorted(of_old & of_new), gone, added, _MOST_NAMED),
-            hint=("run it; or " if gone else "")
-            + f"bless scores of these tasks: {how_to_bless(baseline.path)}",
-        )
+        sides = {"in both": sorted(of_old & of_new), "only in the baseline": gone}
+        sides["only in the new scores"] = added
+        what, score = f"task '{[*gone, *added][0]}'", "run it; or " if gone else ""
+        raise _one_sided(baseline, what, score, "scores of these tasks", sides)
 
 
 def _require_most(overlap: Overlap, *, grows: bool) -> None:
@@ -162,21 +162,19 @@ def _require_most(overlap: Overlap, *, grows: bool) -> None:
 
 def _warnings(overlap: Overlap, scores: Scores) -> list[str]:
     """What is left out or looks strange, for who reads warnings."""
-    found = []
-    if scores.options.missing not in ("auto", "error") and (overlap.missing or overlap.added):
+    found, rule = [], scores.options.missing
+    if rule not in ("auto", "error") and (overlap.missing or overlap.added):
         of_old = f"of the {overlap.samples:,} samples of {overlap.path}"
+        added = f"{overlap.added:,} new" if overlap.added else ""
         if scores.options.unpaired:
             found.append(f"{overlap.common:,} {of_old} are in the new scores")
-        elif scores.options.missing in FILLING:
-            found.append(
-                f"{overlap.missing:,} {of_old} are missing in the new scores, "
-                + option("missing", scores.options.missing)
-                + (f"; left out: {overlap.added:,} new" if overlap.added else "")
-            )
+        elif rule in FILLING:
+            left = f"; left out: {added}" if added else ""
+            counted = f"{overlap.missing:,} {of_old} are missing in the new scores, {option('missing', rule)}"
+            found.append(counted + left)
         else:
-            lacking = [f"{overlap.missing:,} {of_old}, which the new scores lack"] if overlap.missing else []
-            more = [f"{overlap.added:,} new"] if overlap.added else []
-            found.append(f"left out: {', and '.join([*lacking, *more])}")
+            gone = f"{overlap.missing:,} {of_old}, which the new scores lack" if overlap.missing else ""
+            found.append(f"left out: {', and '.join(filter(None, [gone, added]))}")
     if overlap.metrics_missing:
         found.append(
             f"the new scores have no {listing(overlap.metrics_missing, _MOST_NAMED)}, which was blessed; no "

@@ -87,27 +87,21 @@ def named_by_paths(source: Source, named: Mapping[str, str]) -> Source:
     if {"model", "task"} & {*source.columns, *named}:
         return source
     from riskrank.scores.files.data_sets import DataSetSource
-    from riskrank.scores.files.templates import differing, template_of
-    from riskrank.scores.table.path_hints import written
+    from riskrank.scores.files.templates import differing
+    from riskrank.scores.table.path_hints import namings, written
 
     assert isinstance(source, DataSetSource)
-    outer, inner = "model", "task"
-    files = source.paths
-    places = differing(files)
-    if len(places) != 2:
+    places, ways, roles = differing(source.paths), namings(source.paths), ("model", "task")
+    if len(places) != 2 or len(ways) < 2:
         return source
-    alike = [_alike(names, source.lengths) for names in places]
-    if alike == [True, False]:
-        outer, inner = inner, outer
-    template, other = (
-        template_of(files, [f"{{{one}}}" for one in names]) for names in ((outer, inner), (inner, outer))
-    )
-    if template is None or other is None:
-        return source
+    inputs = [template for template, _ in ways[:2]]
+    if [_alike(names, source.lengths) for names in places] == [True, False]:
+        roles, inputs = ("task", "model"), inputs[::-1]
+    outer, inner = roles
     found = source.with_keys({outer: places[0], inner: places[1]})
     found.notes = (
-        f"{source.label}: folders name the {outer}s and files the {inner}s, as in {written([template])}; if "
-        f"it is the other way round: {written([other])}",
+        f"{source.label}: folders name the {outer}s and files the {inner}s, as in {written(inputs[0])}; if "
+        f"it is the other way round: {written(inputs[1])}",
     )
     return found
 

@@ -60,7 +60,8 @@ def read_frame(
     read.sort(key=lambda one: one[1].sample is None)
     typed = [long_rows(*one) if one[1].score is not None else wide_rows(*one, options) for one in read]
     of_samples = [roles for _, roles in read if roles.sample is not None] or [roles for _, roles in read]
-    _require_all_or_none_in_tasks(read[: len(of_samples)])
+    if options.task != NO_TASKS:
+        _require_all_or_none_in_tasks(read[: len(of_samples)])
     starts = [*accumulate((part.height for part in typed), initial=0)]
     draw_column = all(roles.draw is not None for roles in of_samples)
     numbered = [pl.col("row") + start for start in starts]

@@ -227,7 +227,7 @@ def _with_runs(
     try:
         return read_frame(paths, replace(options, group_by=column), stdin)
     except InputError as error:
-        if option("group_by", column) not in error.what and "to group by" not in error.what:
+        if option("group_by", column) not in error.what and "for the role group" not in error.what:
             raise
         named = f"run={column},sample=COL"
         raise InputError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -155,15 +155,11 @@ def _table(
     sample.flags.writeable = False
     cuts = np.searchsorted(rows.model, np.arange(1, len(scores.models)))
     row_samples = tuple(np.split(sample, cuts))
-    clusters, cluster_names = row_samples, None
-    if scores.has("cluster"):
-        cluster, cluster_names = _of_rows(scores, "cluster", rows)
-        clusters = tuple(np.split(cluster, cuts))
-    groups: tuple[Integers, ...] | None = None
-    group_names: tuple[str, ...] = ()
-    if scores.has("group"):
-        group, group_names = _of_rows(scores, "group", rows)
-        groups = tuple(np.split(group, cuts))
+    wholes: dict[str, Any] = {"cluster": (row_samples, None), "group": (None, ())}
+    for whole in filter(scores.has, wholes):
+        codes, names = _of_rows(scores, whole, rows)
+        wholes[whole] = (tuple(np.split(codes, cuts)), names)
+    (clusters, cluster_names), (groups, group_names) = wholes.values()
     return ScoreTable(
         models=scores.models,
         metrics=specs,

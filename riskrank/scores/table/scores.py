@@ -13,7 +13,7 @@ import polars as pl
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Booleans, Integers
-from riskrank.errors import InputError, UsageError, by_door, did_you_mean, listing, option
+from riskrank.errors import InputError, UsageError, by_door, listing, no_such, option
 from riskrank.scores.files import parsing
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table.columns import Roles
@@ -289,12 +289,8 @@ def _unknown_model(name: str, models: Sequence[str]) -> UsageError:
     several = [part.strip() for part in name.split(",")]
     if len(several) > 1 and set(several) <= set(models):
         return UsageError(
-            f"{option('models', name)}: there is no such model",
+            f"{option('models', name)}: there is no model '{name}'",
             found="the names of several models in one text",
             hint=by_door("leave out the quotes around them", f"give a list of names: models={several!r}"),
         )
-    return UsageError(
-        f"{option('models', name)}: there is no such model",
-        found=f"the scores hold {listing(models)}",
-        hint=did_you_mean(name, models, parameter="models", otherwise="name one of these models"),
-    )
+    return no_such(name, models, kind="model", parameter="models")

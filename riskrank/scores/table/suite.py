@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import polars as pl
 
 from riskrank.engine.types import Floats, Integers
-from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.errors import UsageError, listing, no_such, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.scores import Scores
 
@@ -149,18 +150,13 @@ def _weights(tasks: Sequence[str], sizes: Floats, asked: Sequence[str]) -> Float
     for text in asked:
         name, _, value = text.rpartition("=")
         if name not in weights:
+            if name and "=" not in name:
+                write = partial("{1}={0}".format, value)
+                raise no_such(name, tasks, kind="task", parameter="task_weight", write=write)
             raise UsageError(
-                f"{option('task_weight', text)}: there is no task '{name}'"
-                if name
-                else f"{option('task_weight', text)} is no weight of a task",
+                f"{option('task_weight', text)} is no weight of a task",
                 found=f"the tasks are {listing(tasks)}",
-                hint=did_you_mean(
-                    name,
-                    tasks,
-                    write=lambda near, value=value: option("task_weight", f"{near}={value}"),  # type: ignore[misc]
-                    otherwise=f"write {option('task_weight', tasks[0] + '=2')} once a task, "
-                    "or equal or samples",
-                ),
+                hint=f"write {option('task_weight', tasks[0] + '=2')} once a task, or equal or samples",
             )
         if name in given:
             raise UsageError(

@@ -13,12 +13,13 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.files import parsing
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.directions import names_a_truth
-from riskrank.scores.names.measures import left_out, scores_and_bookkeeping
+from riskrank.scores.names.measures import left_out
 from riskrank.scores.names.words import is_unnamed
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metrics_file import described_metrics
 from riskrank.scores.table.role_names import coded_names, list_of, of_role
-from riskrank.scores.table.written_numbers import as_numbers, writing_of
+from riskrank.scores.table.shapes.columns import Columns
+from riskrank.scores.table.written_numbers import as_numbers, example, refuse_mixed, writing_of
 
 COLUMNS = (
     "model",
@@ -38,8 +39,6 @@ COLUMNS = (
 
 # Columns of names that a file has by its roles.
 _NAMED = ("model", "sample", "draw", "cluster", "group", "task", "time", "noise")
-# A text column with at least this share of numbers may be a metric with failures in it.
-_DOUBTFUL_SHARE = 0.2
 
 
 @dataclass(frozen=True)
@@ -182,7 +181,7 @@ def _metrics(
             writing = writing_of(frame[name])
             raise InputError(
                 f"{source.label}: column '{name}' is not numeric and cannot be a metric",
-                found=f"values such as {_example(frame[name])}",
+                found=f"values such as {example(frame[name])}",
                 hint=as_numbers([source], {name: writing})
                 if writing
                 else f"pick numeric or boolean columns with {option('metric')}",
@@ -196,17 +195,10 @@ def _metrics(
         raise InputError(
             f"{source.label}: column{'s' if len(written) > 1 else ''} {listing(map(repr, written))} would be "
             f"left out: {written[first].what} as text",
-            found=f"values such as {_example(frame[first])}",
+            found=f"values such as {example(frame[first])}",
             hint=as_numbers([source], written),
         )
-    for name in (name for name, kind in kinds.items() if kind == "text"):
-        share = parsing.numeric_share(frame[name], source.decimal_comma)
-        if share >= _DOUBTFUL_SHARE:
-            raise InputError(
-                f"{source.label}: column '{name}' holds numbers and text",
-                found=f"{100 * share:.0f} % numbers, and values such as {_example(frame[name])}",
-                hint=f"clean it if it is a metric, or pick the metrics with {option('metric')}",
-            )
+    refuse_mixed(source, frame.select(name for name, kind in kinds.items() if kind == "text"), "metric")
     return tuple(sorted(name for name, kind in kinds.items() if kind == "number"))
 
 
@@ -215,15 +207,6 @@ def _bookkeeping(
 ) -> dict[str, str]:
     """Columns nobody named that are no scores, with what they are; none where nothing else is left."""
     _, described = described_metrics(options)
-    numbers = {name: parsing.parse_scores(frame[name], source.decimal_comma)[0] for name in frame.columns}
-    left, gone = scores_and_bookkeeping(
-        numbers,
-        {name: frame[name] for name in frame.columns},
-        {*declared, *described},
-        constant=options.allow_constant,
-    )
+    columns = Columns(frame, frame.columns, decimal_comma=source.decimal_comma)
+    left, gone = columns.measures(frame.columns, {*declared, *described}, constant=options.allow_constant)
     return gone if left else {}
-
-
-def _example(series: pl.Series) -> str:
-    return listing((repr(value) for value in series.drop_nulls().head(2).to_list()), 2)

@@ -56,14 +56,9 @@ def _no_numbers(scores: Scores, *, nan_is_missing: bool) -> Iterator[InputError]
         if kind == parsing.NOT_A_NUMBER and nan_is_missing:
             continue
         wrong = scores.states == kind
-        if wrong.any():
-            first, count = int(np.argmax(wrong)), scores.count(wrong)
-            more = f"; {count:,} such scores in all" if count > 1 else ""
-            yield InputError(
-                f"{scores.place(first)}: the score {what}",
-                found=f"{scores.text(first)!r} for {scores.cell(first)}{more}",
-                hint=_of_text(scores) if kind == parsing.TEXT else hint,
-            )
+        if kind == parsing.TEXT and wrong.any():
+            hint = _of_text(scores)
+        yield from _wrong(scores, wrong, what, "", hint)
 
 
 def _of_text(scores: Scores) -> str:
@@ -84,41 +79,26 @@ def _too_large(scores: Scores, largest: float) -> Iterator[InputError]:
     """A score is larger in size than the command can compute with."""
     with np.errstate(invalid="ignore"):
         beyond = np.abs(scores.values) > largest
-    if beyond.any():
-        yield _wrong_score(
-            scores,
-            beyond,
-            "is too large to compute with",
-            f"beyond {largest:g}",
-            "leave it empty if it stands for a missing one, or give the metric in a larger unit, "
-            "such as thousands",
-        )
+    hint = "leave it empty if it stands for a missing one, or give the metric in thousands"
+    yield from _wrong(scores, beyond, "is too large to compute with", f"beyond {largest:g}", hint)
 
 
 def _out_of_range(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
     """Metrics with scores outside their bounds or without the logarithm they need."""
     for code, spec in enumerate(specs):
+        name, values = f"metric '{spec.name}'", scores.values
         if spec.bounds is not None:
             low, high = spec.bounds
-            outside = (scores.codes("metric") == code) & ((scores.values < low) | (scores.values > high))
-            if outside.any():
-                yield _wrong_score(
-                    scores,
-                    outside,
-                    f"is outside the bounds of metric '{spec.name}'",
-                    f"bounds [{low:g}, {high:g}]",
-                    "correct the score, or the bounds in the metrics file",
-                )
+            outside = (scores.codes("metric") == code) & ((values < low) | (values > high))
+            hint = "correct the score, or the bounds in the metrics file"
+            yield from _wrong(
+                scores, outside, f"is outside the bounds of {name}", f"bounds [{low:g}, {high:g}]", hint
+            )
         if spec.transform == "neg_log":
-            no_log = (scores.codes("metric") == code) & (scores.values <= 0)
-            if no_log.any():
-                yield _wrong_score(
-                    scores,
-                    no_log,
-                    f"has no logarithm, which transform neg_log of metric '{spec.name}' needs",
-                    "not a positive number",
-                    "add a small constant to these scores beforehand, or remove the transform",
-                )
+            what = f"has no logarithm, which transform neg_log of {name} needs"
+            hint = "add a small constant to these scores beforehand, or remove the transform"
+            no_log = (scores.codes("metric") == code) & (values <= 0)
+            yield from _wrong(scores, no_log, what, "not a positive number", hint)
 
 
 def incomplete_tasks(scores: Scores, rows: Rows | None = None) -> Iterator[InputError]:
@@ -210,12 +190,17 @@ def _too_few_models(scores: Scores, least: int) -> Iterator[InputError]:
         )
 
 
-def _wrong_score(scores: Scores, wrong: np.ndarray, what: str, found: str, hint: str) -> InputError:
+def _wrong(scores: Scores, wrong: np.ndarray, what: str, why: str, hint: str) -> Iterator[InputError]:
+    """The error of scores that cannot be used, if there are any, with the first of them."""
+    if not wrong.any():
+        return
     first, count = int(np.argmax(wrong)), scores.count(wrong)
+    # A number as it is computed with; what is none as the file has it.
+    text = repr(float(scores.values[first])) if why else repr(scores.text(first))
     more = f"; {count:,} such scores in all" if count > 1 else ""
-    return InputError(
+    yield InputError(
         f"{scores.place(first)}: the score {what}",
-        found=f"{float(scores.values[first])!r} for {scores.cell(first)}, {found}{more}",
+        found=f"{text} for {scores.cell(first)}{', ' * bool(why)}{why}{more}",
         hint=hint,
     )
 

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from riskrank.errors import option
-from riskrank.scores.files.parsing import MISSING_TEXT
+from riskrank.errors import InputError, listing, option
+from riskrank.scores.files.parsing import MISSING_TEXT, numeric_share
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quoted_column
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+|\d+,\d{1,2})"
 _PERCENT = rf"^\s*{_NUMBER}\s*%\s*$"
+# A text column with at least this share of numbers may be one of scores with failures in it.
+_DOUBTFUL_SHARE = 0.2
 # What stands between a mean and its spread.
 _SIGNS = ("±", "+/-", "+-", "\\pm", "(")
 
@@ -114,6 +116,29 @@ def writing_of(series: pl.Series) -> Writing | None:
             ).all():
                 return Writing("means with spreads", sign, dollars, percent)
     return None
+
+
+def refuse_mixed(source: Source, texts: pl.DataFrame, parameter: str) -> None:
+    """Refuse columns of text of which many cells are numbers, where a parameter picks others.
+
+    Raises
+    ------
+    InputError
+    """
+    for column in texts:
+        share = numeric_share(column, source.decimal_comma)
+        if share >= _DOUBTFUL_SHARE:
+            kind = parameter.removesuffix("s")
+            raise InputError(
+                f"{source.label}: column '{column.name}' holds numbers and text",
+                found=f"{100 * share:.0f} % numbers, and values such as {example(column)}",
+                hint=f"clean it if it is a {kind}, or pick the {kind}s with {option(parameter)}",
+            )
+
+
+def example(series: pl.Series) -> str:
+    """Two cells, for a message."""
+    return listing((repr(value) for value in series.drop_nulls().head(2).to_list()), 2)
 
 
 def as_numbers(sources: Sequence[Source], found: Mapping[str, Writing]) -> str:

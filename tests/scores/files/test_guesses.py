@@ -40,27 +40,6 @@ def test_runs_are_kept_as_draws(name):
     assert read.has_draws
 
 
-def test_judges_may_be_metrics():
-    columns = table(judge=["gpt", "claude's"])
-    text = hint(columns)
-    assert "--where" in text
-    assert "--columns metric=metric+judge" in text
-    assert "mean" not in text
-    read = read_scores([FrameSource(columns)], ReadOptions(columns="metric=metric+judge"))
-    assert len(read.metrics) == 2
-    one = read_scores([FrameSource(columns)], ReadOptions(where="judge = 'claude''s'"))
-    assert len(one.samples) == 5
-
-
-def test_samples_of_two_columns_may_be_drawn_together():
-    columns = table(turn=[1, 2])
-    text = hint(columns)
-    assert "--where 'turn = 1'" in text
-    assert "--columns sample=sample+turn --cluster sample" in text
-    read = read_scores([FrameSource(columns)], ReadOptions(columns="sample=sample+turn", cluster="sample"))
-    assert (len(read.samples), len(read.cluster_names)) == (10, 5)
-
-
 def test_given_roles_stay_in_the_hint():
     columns = table(seed=[1, 2])
     columns["system"] = columns.pop("model")
@@ -89,12 +68,6 @@ def test_a_column_that_names_or_measures_every_row_explains_nothing():
     columns["uuid"] = [f"row{at}" for at in range(20)]
     columns["seconds"] = [0.1 * at for at in range(20)]
     assert "--repeats mean" in hint(columns)
-
-
-def test_a_draw_column_is_told_of():
-    text = hint(table(draw=[1, 2]))
-    assert "--repeats draws" in text
-    assert "mean" not in text
 
 
 def test_wide_tables_and_several_files_are_explained_too():
@@ -140,22 +113,6 @@ def several(**columns):
     return frame | {name: [r[2 + at] for r in rows] for at, name in enumerate(columns)}
 
 
-def test_two_columns_explain_together():
-    columns = several(judge=["gpt", "claude"], run=[1, 2, 3])
-    text = hint(columns)
-    assert "columns 'run' and 'judge' tell them apart together" in text
-    for meaning in ("draw=NAME --repeats draws", "sample=sample+NAME", "metric=metric+NAME", "--where"):
-        assert meaning in text
-    assert "mean" not in text
-    read = read_scores(
-        [FrameSource(columns)], ReadOptions(columns="metric=metric+judge,draw=run", repeats="draws")
-    )
-    assert (len(read.metrics), read.has_draws) == (2, True)
-    neither = hint(several(turn=[1, 2], colour=["red", "blue"]))
-    assert "tell them apart" in neither
-    assert "mean" not in neither
-
-
 def test_settings_explain_though_they_are_fractions():
     text = hint(several(temperature=[0.0, 0.7]))
     assert "--where 'temperature = 0.0'" in text
@@ -168,14 +125,6 @@ def test_times_are_runs_and_none_of_them_is_the_one_to_keep():
     text = hint(columns)
     assert "--columns draw=timestamp --repeats draws" in text
     assert "--where" not in text
-    assert "mean" not in text
-
-
-def test_what_explains_some_rows_is_named_and_nothing_is_averaged():
-    columns = several(again=[1, 2, 3])
-    del columns["again"]
-    text = hint(columns | {"judge": ["gpt", "gpt", "claude"] * 10})
-    assert "'judge' differs between such rows" in text
     assert "mean" not in text
 
 

@@ -85,14 +85,6 @@ def test_infinity_is_never_missing(write):
         read(write, "A,1,m,1\nA,2,m,2\nB,1,m,inf\nB,2,m,3\n", missing="drop")
 
 
-def test_drop_that_leaves_nothing(write):
-    with pytest.raises(InputError, match="no sample has a score for every selected model") as caught:
-        read(write, "A,1,m,1\nA,1,n,1\nB,1,m,2\nB,2,m,3\n", missing="drop")
-    assert "B has no n" in caught.value.found
-    with pytest.raises(InputError, match="nothing is left of model B"):
-        read(write, "A,1,m,1\nA,1,n,1\nB,1,m,2\nB,2,m,3\n", missing="drop", unpaired=True)
-
-
 REPEATED = "A,1,m,3\nA,1,m,1\nA,1,m,2.5\nB,1,m,0.1\nA,2,m,7\nB,2,m,8\nB,2,m,6\n"
 
 
@@ -206,12 +198,6 @@ def test_draw_column_links_metrics(write, name, columns):
     table = read(write, LINKED, DRAW_HEAD.format(name), repeats="draws", columns=columns)
     assert values(table) == [[2.0, 4.0, 9.0, 3.0], [5.0, 6.0]]
     assert table.has_draws
-
-
-def test_a_draw_that_occurs_twice(write):
-    with pytest.raises(InputError, match="row 8, column score: the same draw occurs twice") as caught:
-        read(write, LINKED + "B,1,n,6,x\n", DRAW_HEAD.format("draw"), repeats="draws")
-    assert "row 7" in caught.value.found
 
 
 def test_draw_column_under_the_other_rules(write):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import InputError, UsageError
+from riskrank.errors import InputError
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
 
@@ -115,26 +115,6 @@ def test_models_have_to_agree_unless_their_samples_are_their_own(write):
     table = read(write, rows, cluster="doc", unpaired=True)
     assert [table.cluster_names[at] for at in table.clusters[1]] == ["x", "x", "z", "x"]
     assert [table.cluster_names[at] for at in table.clusters[0]] == ["z", "x", "z", "x"]
-
-
-def test_an_empty_cluster_is_refused(write):
-    with pytest.raises(InputError, match="the cluster has no name"):
-        read(write, ROWS.replace("q2,x", "q2,"), cluster="doc")
-
-
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [
-        ({"cluster": "dok"}, "did you mean"),
-        ({"cluster": "doc", "columns": "cluster=sample"}, "contradicts"),
-        ({"cluster": "doc", "columns": "model=doc"}, "two roles"),
-        ({"cluster": "sample"}, "both the sample and the cluster"),
-    ],
-)
-def test_columns_that_cannot_be(write, options, text):
-    with pytest.raises((InputError, UsageError)) as raised:
-        read(write, **options)
-    assert text in str(raised.value)
 
 
 def test_the_report_counts_clusters(write):

@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import re
 
 import polars as pl
 import pytest
@@ -33,47 +32,9 @@ def refusal(path, kind=InputError, stdin=None, **options):
 @pytest.mark.parametrize(
     ("rows", "what", "found", "hint"),
     [
-        ("A,1,m,0.1\nB,1,m,high\n", "row 3, column score: the score is not a number", "'high'", "correct it"),
         ("A,1,m,0.1\nB,1,m,1_000\n", "row 3, column score: the score is not a number", "'1_000'", "correct"),
         ('A,1,m,0.1\nB,1,m,"0,5"\n', "row 3, column score: the score is not a number", "'0,5'", "correct"),
-        ("A,1,m,nan\nB,1,m,0.3\n", "row 2, column score: the score is NaN", "'nan'", "--missing drop"),
-        ("A,1,m,0.1\nB,1,m,-inf\n", "row 3, column score: the score is infinite", "'-inf'", "finite"),
         ("A,1,m,0.1\nB,1,m,1e999\n", "row 3, column score: the score is infinite", "'1e999'", "finite"),
-        (
-            "A,1,m,0.1\nA,2,m,2\nB,1,m,0.3\nB,2,m,\n",
-            "row 5, column score: no score for model 'B', sample '2', metric 'm'",
-            "1 missing of 4",
-            "--missing drop",
-        ),
-        (
-            "A,1,m,0.1\nB,1,m,0.3\nA,1,n,2\n",
-            "no score for model 'B', sample '1', metric 'n'",
-            "1 missing of 4 scores; B has no n",
-            "--metric",
-        ),
-        (
-            "A,1,m,0.1\nA,2,m,2\nB,1,m,0.3\n",
-            "not scored on the same samples",
-            "1 of 2 samples are common to all 2 models; B has 1; for example B lacks '2'",
-            "--unpaired",
-        ),
-        (
-            "A,1,m,0.1\nA,2,m,2\nA,3,m,1\nB,1,m,0.3\nB,2,m,0.3\n",
-            "not scored on the same samples",
-            "2 of 3 samples are common to all 2 models; B has 2; for example B lacks '3'",
-            "--missing drop",
-        ),
-        ("A,1,m,0.1\nB,2,m,2\n", "not scored on the same samples", "0 of 2 samples", "--unpaired"),
-        (
-            "A,1,m,0.1\nB,1,m,0.2\nA,1,m,0.1\nA,1,m,3\n",
-            "row 4, column score: a second score for model 'A', sample '1', metric 'm'",
-            "the first score is in row 2; duplicates in all: 2",
-            "--repeats",
-        ),
-        ("A,1,m,0.1\nA,2,m,0.2\n", "needs at least 2 models", "1 model: A", "another model"),
-        ("A,1,m,0.1\nB,1,m,0.1\n", "metric 'm' is constant", "0.1 for every", "another metric"),
-        ("A,1,m,1\nB,1,m,1\nA,1,n,1\nB,1,n,2\n", "metric 'm' is constant", "1 for every", "--metric n"),
-        ("A,1,m,0.1\n ,1,m,0.2\n", "row 3, column model: the model has no name", "an empty cell", "fill"),
         ("A,,m,0.1\nB,1,m,0.2\n", "row 2, column sample: the sample has no name", "an empty cell", "fill"),
         ("A,1,m,0.1\nB,1,,0.2\n", "row 3, column metric: the metric has no name", "an empty cell", "fill"),
         ("A,1,m,0.1\nB,1,m,0.2,9\n", "row 3 has 5 fields, the header has 4", "B,1,m,0.2,9", "quote"),
@@ -153,37 +114,9 @@ def test_one_model_after_the_selection(write):
     assert read_scores([path], ReadOptions(models=("A",), min_models=1)).models == ("A",)
 
 
-def test_nothing_after_the_selection(write):
-    path = write("t.csv", HEAD + "A,1,m,1\nB,1,m,2\nC,1,n,3\n")
-    assert "no rows are left" in refusal(path, models=("C",), metric=("m",)).what
-
-
 def test_constant_metric_on_request(write):
     path = write("t.csv", HEAD + "A,1,m,1\nB,1,m,1\n")
     assert read_scores([path], ReadOptions(allow_constant=True)).metrics[0].name == "m"
-
-
-LONG_ROW = "A,a,m,0.25"
-WIDE_ROW = "A,a,0.5,0.25"
-ALL_FOUR = "'model', 'sample', 'metric', 'score'"
-
-
-@pytest.mark.parametrize(
-    ("columns", "options", "kind", "what", "hint"),
-    [
-        ("score=scroe", {}, InputError, "no column 'scroe'", "did you mean --columns score=score?"),
-        ("modle=model", {}, UsageError, "'modle=model'", "did you mean --columns model=model?"),
-        ("score", {}, UsageError, "'score'", "did you mean --columns score="),
-        ("xyz=score", {}, UsageError, "'xyz=score'", "ROLE=COLUMN"),
-        ("model=model,model=sample", {}, UsageError, "second time", "once"),
-        ("model=model,sample=model", {}, UsageError, "second time", "once"),
-        ("score=score", {"wide": True}, UsageError, "contradicts --wide", "--metric"),
-    ],
-)
-def test_bad_columns_option(write, columns, options, kind, what, hint):
-    error = refusal(write("t.csv", GOOD), kind, columns=columns, **options)
-    assert what in error.lines(flags=True)[0]
-    assert hint in error.lines(flags=True)[2]
 
 
 def test_missing_file(write, tmp_path):
@@ -333,19 +266,3 @@ def test_wide_table_without_numbers(write):
         "--metric nte"
         in refusal(write("v.csv", text), UsageError, wide=True, metric=("nte",)).lines(flags=True)[0]
     )
-
-
-def test_nested_columns(write):
-    frame = pl.DataFrame(
-        {"model": [["A"], ["B"]], "sample": ["1", "1"], "metric": ["m", "m"], "score": [1, 2]}
-    )
-    assert "cannot be used as names" in refusal(write("t.parquet", frame)).what
-
-
-def test_files_with_and_without_samples(write):
-    """One row a model is what models have once; of a metric that others have by sample it is a mistake."""
-    one, two = write("a.csv", GOOD), write("b.csv", "model,metric,score\nC,m,1\n")
-    with pytest.raises(InputError, match=re.escape(two)) as caught:
-        read_scores([one, two], ReadOptions(sample_optional=True))
-    assert "there is no column of samples" in caught.value.lines(flags=True)[0]
-    assert "--columns sample=…" in caught.value.lines(flags=True)[2]

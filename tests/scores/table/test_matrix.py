@@ -79,11 +79,6 @@ def test_contradictions(write, matrix, options):
         read_scores([write("m.csv", matrix)], ReadOptions(**options))
 
 
-def test_no_models(write):
-    with pytest.raises(InputError, match="could be a model"):
-        read_scores([write("m.csv", "sample,text\n1,a\n2,b\n")], ReadOptions(matrix="acc"))
-
-
 def test_an_identifier_is_no_model_unless_named(write):
     rows = "".join(f"s{n},{n % 3},{n % 2},{7 * n}\n" for n in range(6))
     path = write("m.csv", f"sample,a,gpt version 2,id\n{rows}")

@@ -122,50 +122,11 @@ def test_transform_comes_before_the_direction(write):
     assert "larger raw scores count as better" in flipped.warnings[0]
 
 
-@pytest.mark.parametrize("score", ["0", "-0.5"])
-def test_neg_log_needs_positive_scores(write, score):
-    path = write("t.csv", f"model,sample,metric,score\nA,1,p,0.5\nB,1,p,{score}\n")
-    with pytest.raises(InputError) as caught:
-        read_scores([path], ReadOptions(metrics_file=write("m.toml", '[p]\ntransform = "neg_log"')))
-    assert caught.value.what.startswith(f"{path}: row 3, column score: ")
-    assert "small constant" in caught.value.lines(flags=True)[2]
-
-
-def test_scores_outside_their_bounds(write):
-    path = write("t.csv", "model,sample,metric,score\nA,1,p,0\nA,2,p,1\nB,1,p,1.01\nB,2,p,-3\n")
-    with pytest.raises(InputError) as caught:
-        read_scores([path], ReadOptions(metrics_file=write("m.toml", "[p]\nbounds = [0, 1]")))
-    assert caught.value.what == f"{path}: row 4, column score: the score is outside the bounds of metric 'p'"
-    assert caught.value.found.startswith("1.01 for model 'B', sample '1', metric 'p', bounds [0, 1]; 2 such")
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "what", "hint"),
-    [
-        ({"lower": ("los",)}, UsageError, "--lower los: there is no metric", "--lower loss?"),
-        ({"higher": ("xyz",)}, UsageError, "--higher xyz", "name one"),
-        ({"weight": {"ac": 1.0}}, UsageError, "--weight ac=", "--weight acc="),
-        ({"weight": {"acc": -1.0}}, UsageError, "bad weight", "zero or positive"),
-        ({"weight": {"acc": float("nan")}}, UsageError, "bad weight", "finite"),
-        ({"weight": {"acc": 0.0, "loss": 0.0}}, UsageError, "sum to 0", "positive weight"),
-        ({"weight": {"acc": 1.0}, "metric": ("loss",)}, UsageError, "not selected", "--metric acc"),
-        ({"metric": ("Acc",)}, UsageError, "--metric Acc", "--metric acc?"),
-        ({"models": ("A", "b")}, UsageError, "--models b", "--models B?"),
-    ],
-)
-def test_unknown_names_and_bad_weights(write, long_frame, options, error, what, hint):
-    with pytest.raises(error) as caught:
-        read_scores([write("t.csv", long_frame)], ReadOptions(**options))
-    assert what in caught.value.lines(flags=True)[0]
-    assert hint in caught.value.lines(flags=True)[2]
-    assert caught.value.found
-
-
 def test_contradictory_directions(write, long_frame):
     with pytest.raises(UsageError, match="both lower-is-better and higher-is-better"):
         ReadOptions(lower=("acc",), higher=("acc",))
     metrics = write("m.toml", '[acc]\ndirection = "higher"')
-    with pytest.raises(UsageError, match='lower="acc" contradicts'):
+    with pytest.raises(UsageError, match=r'lower="acc" and .* contradict'):
         read_scores([write("t.csv", long_frame)], ReadOptions(lower=("acc",), metrics_file=metrics))
 
 

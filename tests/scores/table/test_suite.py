@@ -143,33 +143,6 @@ def test_where_nothing_names_samples_tasks_may_be_their_names(read):
     assert table.warnings[0] == "Read as a long table: a row a model (model) and sample (task); a row a score"
 
 
-@pytest.mark.parametrize(
-    ("weights", "what", "hint"),
-    [
-        ("gsn=2", "there is no task 'gsn'", "did you mean --task-weight gsm=2?"),
-        (
-            "sizes",
-            "is no weight of a task",
-            "write --task-weight arc=2 once a task, or equal or samples",
-        ),
-        ("gsm=2,big=3", "there is no task 'gsm=2,big'", "write --task-weight arc=2 once a task"),
-        (("gsm=1", "gsm=2"), "names gsm twice", "give it once"),
-        (
-            ("gsm=0", "arc=0", "big=0"),
-            "the weights of all tasks are 0",
-            "give at least one task a positive weight",
-        ),
-        ("gsm=-1", "is no weight", "zero or positive"),
-        ("gsm=inf", "is no weight", "zero or positive"),
-        ("gsm=much", "is no weight", "zero or positive"),
-    ],
-)
-def test_weights_that_are_none(read, weights, what, hint):
-    with pytest.raises(UsageError, match=what) as caught:
-        read(task_weight=weights)
-    assert hint in caught.value.lines(flags=True)[2]
-
-
 def test_weights_without_tasks(read):
     with pytest.raises(UsageError, match="weighs tasks, and there are none"):
         read(rows({"arc": 5}), task_weight="samples")
@@ -215,13 +188,6 @@ def test_a_wide_table_and_a_matrix_have_tasks(read):
     assert (found.suite.names, found.samples) == (("x", "y"), table.samples)
     named = read(matrix, head="topic,sample,A,B\n", matrix="acc", task="topic")
     assert (named.suite.names, named.samples) == (("x", "y"), table.samples)
-
-
-def test_files_with_and_without_tasks(write):
-    with_tasks = write("a.csv", HEAD + "".join(rows(models="A")))
-    without = write("b.csv", "model,sample,metric,score\nB,1,acc,1\n")
-    with pytest.raises(InputError, match="some files have a task column and some have none"):
-        read_scores([with_tasks, without], ReadOptions())
 
 
 def test_a_group_is_a_part_of_the_suite(read):

@@ -115,9 +115,9 @@ def test_a_task_without_the_metric_asked_for_is_dropped_aloud(read):
     ("asked", "what", "hint"),
     [
         ("arx=acc", "there is no task 'arx'", "did you mean --metric arc=acc?"),
-        ("arc=ac", "there is no such metric", "did you mean --metric arc=acc?"),
+        ("arc=ac", "there is no metric", "did you mean --metric arc=acc?"),
         (("arc=acc", "arc=acc_norm"), "task 'arc' has a metric already", "name one metric of a task"),
-        ("nothing", "there is no such metric", "name one of these metrics"),
+        ("nothing", "there is no metric", "name one of these"),
     ],
 )
 def test_metrics_of_tasks_that_are_not_there(read, asked, what, hint):

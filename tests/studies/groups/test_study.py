@@ -234,7 +234,7 @@ def test_claims_in_every_group_are_one_family():
 
 def test_what_cannot_be_grouped():
     given = columns()
-    with pytest.raises(InputError, match="no column 'topics' to group by") as caught:
+    with pytest.raises(InputError, match=r"no column 'topics' \(for the role group\)") as caught:
         read(given, group_by="topics")
     assert "topic" in caught.value.lines()[2]
     for role in ("model", "sample", "metric", "score"):

@@ -10,7 +10,7 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.asked.shared import SHARED, RankReading
 from riskrank.errors import InputError, by_door, listing
 from riskrank.scores.names.directions import names_a_metric
-from riskrank.scores.names.measures import left_out, scores_and_bookkeeping
+from riskrank.scores.names.measures import left_out
 from riskrank.scores.names.words import is_spread, names_tasks, synonym
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.reading import Reading, with_roles
@@ -35,8 +35,7 @@ def as_board(
     """
     if options.sample_optional:
         return None
-    numbers = {name: columns.numbers(name) for name in free if columns.kind(name) == "number"}
-    tasks, gone = scores_and_bookkeeping(numbers, {name: columns.frame[name] for name in numbers})
+    tasks, gone = columns.measures(free)
     named = sum(names_a_metric(name) for name in tasks)
     if metric or len(tasks) < FEWEST_TASKS or 2 * named > len(tasks) or not on_one_scale(columns, tasks):
         raise _means_only(columns, tasks, options, model)

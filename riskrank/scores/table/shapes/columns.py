@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache, cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ import polars as pl
 from riskrank.errors import InputError
 from riskrank.scores.files.parsing import MISSING_TEXT, column_kind, parse_scores
 from riskrank.scores.files.source import Source
+from riskrank.scores.names.measures import scores_and_bookkeeping
 from riskrank.scores.names.words import is_unnamed, sounds_like_a_role, typed
 from riskrank.scores.table.written_numbers import Writing, truths_of, writing_of
 
@@ -113,6 +114,15 @@ class Columns:
         if name in self.written:
             column = self.written[name].numbers(column)
         return parse_scores(column, self.decimal_comma)[0]
+
+    def measures(
+        self, names: Iterable[str], kept: Collection[str] = (), *, constant: bool = True, models: bool = False
+    ) -> tuple[list[str], dict[str, str]]:
+        """Columns of numbers that are scores, and those that are none: as of `scores_and_bookkeeping`."""
+        numbers = [name for name in names if self.kind(name) == "number"]
+        series = {name: self.frame[name] for name in numbers}
+        columns = {name: self.numbers(name) for name in numbers}
+        return scores_and_bookkeeping(columns, series, kept, constant=constant, models=models)
 
 
 def columns_of(sources: Sequence[Source]) -> Columns:

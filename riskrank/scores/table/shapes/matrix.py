@@ -12,7 +12,7 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.sql_names import leaving_out
 from riskrank.scores.names.directions import measured_by, names_a_metric
-from riskrank.scores.names.measures import left_out, scores_and_bookkeeping
+from riskrank.scores.names.measures import left_out
 from riskrank.scores.names.words import listed_words, names_tasks
 from riskrank.scores.table.shapes.board import on_one_scale, pair_by_pair, rows_may_be_models, tasks_across
 from riskrank.scores.table.shapes.columns import Columns
@@ -36,10 +36,7 @@ def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
     sample = keys.sample
     used = {part for one in (sample, keys.cluster, keys.task, keys.draw) for part in (one, *one.split("+"))}
     free = [name for name in free if name not in used]
-    numbers = {name: columns.numbers(name) for name in free if columns.kind(name) == "number"}
-    models, gone = scores_and_bookkeeping(
-        numbers, {name: columns.frame[name] for name in numbers}, models=True
-    )
+    models, gone = columns.measures(free, models=True)
     models = [name for name in options.models if name in free] or models
     if options.matrix is None and (len(models) < 2 or (not sample and columns.height < _FEWEST_NUMBERED)):
         return []
@@ -59,7 +56,7 @@ def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
     metric = options.matrix or measured_by(Path(columns.label).stem) or "score"
     totals = totals_of(columns, sample, [])
     more: dict[str, object] = {"matrix": metric, "models": options.models or (tuple(models) if gone else ())}
-    if names_tasks(sample) and any(np.isnan(numbers[name]).any() for name in models):
+    if names_tasks(sample) and any(np.isnan(columns.numbers(name)).any() for name in models):
         more |= pair_by_pair(options)
     if totals:
         names = columns.frame[sample].to_list()

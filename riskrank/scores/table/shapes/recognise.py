@@ -76,7 +76,7 @@ def understood(
     )
     if not readings:
         raise no_reading(columns, seen, options)
-    if not columns.all_seen:
+    if not (columns.all_seen or options.models or options.metric):
         raise too_many_columns(
             seen[0],
             [replace(one.options, metric=options.metric, models=options.models) for one in readings],

@@ -8,7 +8,7 @@ from dataclasses import replace
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import listing
 from riskrank.scores.files.sql_names import leaving_out
-from riskrank.scores.names.measures import left_out, scores_and_bookkeeping
+from riskrank.scores.names.measures import left_out
 from riskrank.scores.names.words import (
     AUTOMATIC,
     HUMAN,
@@ -169,13 +169,10 @@ def _measures(
     columns: Columns, free: Sequence[str], options: ReadOptions
 ) -> tuple[list[str], dict[str, str]]:
     """Columns that are metrics, and numbers that are none, with what they are."""
-    numbers = {name: columns.numbers(name) for name in free if columns.kind(name) == "number"}
     if options.metric:
-        return [name for name in numbers if name in options.metric], {}
+        return [name for name in free if name in options.metric and columns.kind(name) == "number"], {}
     said = {*options.lower, *options.higher, *options.weight, *described_metrics(options)[1]}
-    return scores_and_bookkeeping(
-        numbers, {name: columns.frame[name] for name in numbers}, said, constant=options.allow_constant
-    )
+    return columns.measures(free, said, constant=options.allow_constant)
 
 
 def _labelled(columns: Columns, measures: Sequence[str], options: ReadOptions) -> tuple[str, str, str] | None:
