@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
+from functools import partial
 from keyword import iskeyword
 from typing import Any, TypeVar
 
@@ -89,7 +90,8 @@ class RiskrankError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         # Errors cross process boundaries under --jobs; keyword-only arguments need this to be pickled.
         ways = tuple((way, None) for way, _ in self.ways)
-        return _rebuild, (type(self), self.what, self.found, self.hint, ways, self.instead_of)
+        again = partial(type(self), found=self.found, hint=self.hint, ways=ways, instead_of=self.instead_of)
+        return again, (self.what,)
 
 
 class UsageError(RiskrankError):
@@ -184,10 +186,7 @@ def one_of(parameter: str, value: Choice, choices: Sequence[Choice]) -> Choice:
         f"{option(parameter, value)} is not a choice",
         found=f"{value!r}; the choices are {listing(known)}",
         hint=did_you_mean(
-            str(value),
-            known,
-            parameter=parameter,
-            otherwise=f"write {option(parameter, known[0])}",
+            str(value), known, parameter=parameter, otherwise=f"write {option(parameter, known[0])}"
         ),
     )
 
@@ -203,10 +202,8 @@ def index_of(
     names : sequence of str
     kind : str
         What is named: ``model``, ``metric``, ``objective``.
-    plural : str, optional
-        Of the kind, where it does not end in s.
-    parameter : str, optional
-        Parameter it was given by.
+    plural, parameter : str, optional
+        Of the kind, where it does not end in s; and what the name was given by.
 
     Raises
     ------
@@ -220,27 +217,20 @@ def index_of(
 
 def no_such(
     name: str,
-    names: Iterable[str],
+    names: Sequence[str],
     *,
     kind: str,
     plural: str | None = None,
     parameter: str | None = None,
     write: Callable[[str], str] = str,
 ) -> UsageError:
-    """The error of a name that is none of those there are, with the nearest; as of `index_of`.
-
-    Parameters
-    ----------
-    write : callable
-        How the value of the parameter is written with a name.
-    """
-    names = [*names]
+    """The error of `index_of`; `write` says how the value of the parameter holds a name."""
 
     def told(one: str) -> str:
         return option(parameter, write(one)) if parameter else one
 
     return UsageError(
-        f"{told(name)}: there is no {kind} '{name}'" if parameter else f"there is no {kind} '{name}'",
+        f"{told(name) + ': ' if parameter else ''}there is no {kind} '{name}'",
         found=f"the {plural or kind + 's'} are {listing(names)}",
         hint=did_you_mean(name, names, write=told, otherwise="name one of these"),
     )
@@ -308,14 +298,3 @@ def did_you_mean(
     if close is None:
         return otherwise
     return f"did you mean {option(parameter, close) if parameter else write(close)}?"
-
-
-def _rebuild(
-    kind: type[RiskrankError],
-    what: str,
-    found: str,
-    hint: str,
-    ways: Sequence[tuple[str, object]],
-    instead_of: Sequence[str],
-) -> RiskrankError:
-    return kind(what, found=found, hint=hint, ways=ways, instead_of=instead_of)

@@ -78,7 +78,7 @@ def metrics_apart(
         if len(names) < 2:
             from riskrank.scores.table.ways import tried_on
 
-            raise tried_on(error, scores, checked_table) from None
+            raise tried_on(error, scores, checked_table, read_frame) from None
         tables = tuple(map(table_of, names))
         if any(table.models != tables[0].models for table in tables):
             raise

@@ -64,7 +64,7 @@ def read_scores(
     except InputError as error:
         from riskrank.scores.table.ways import tried_on
 
-        raise tried_on(error, scores, _as_asked) from None
+        raise tried_on(error, scores, _as_asked, read_frame) from None
 
 
 def _as_asked(scores: Scores) -> ScoreTable:

@@ -48,8 +48,13 @@ def tried(
     return type(error)(error.what, found=error.found, hint=error.hint, ways=ways)
 
 
-def tried_on(error: InputError, scores: Scores, read: Callable[[Scores], object]) -> InputError:
-    """The same error with the ways that lead somewhere; `read` is what failed of the scores."""
+def tried_on(
+    error: InputError,
+    scores: Scores,
+    read: Callable[[Scores], object],
+    read_frame: Callable[..., Scores],
+) -> InputError:
+    """The same error with the ways that lead somewhere; `read` is what failed of what `read_frame` gave."""
     notes = scores.notes
 
     def again(options: ReadOptions) -> object:
@@ -59,8 +64,6 @@ def tried_on(error: InputError, scores: Scores, read: Callable[[Scores], object]
             return read(replace(scores, options=options.as_read, notes=replace(notes, asked=options)))
         if not notes.sources:
             raise error
-        from riskrank.scores.table.reading import read_frame
-
         return read(read_frame(notes.sources, options, baseline=notes.baseline))
 
     return tried(error, notes.given, notes.asked, again)
