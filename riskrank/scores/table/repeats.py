@@ -8,7 +8,6 @@ import numpy as np
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, option
-from riskrank.scores.table.further_columns import hint_for_repeats, how_runs, taking_runs
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scores import Scores
 
@@ -147,6 +146,8 @@ def _first_repeat(cell: np.ndarray) -> tuple[int, int, int]:
 
 def _duplicates(scores: Scores, cell: np.ndarray) -> InputError:
     """A score that is there twice."""
+    from riskrank.scores.table.further_columns import how_runs, taking_runs
+
     hint = (
         f"if they are runs of the same thing, average them with {option('repeats', 'mean')}, take the worst "
     )
@@ -163,6 +164,8 @@ def _duplicates(scores: Scores, cell: np.ndarray) -> InputError:
 
 def _twice(scores: Scores, cell: np.ndarray, what: str, otherwise: str) -> InputError:
     """What stands in one cell twice: where, and what tells both apart."""
+    from riskrank.scores.table.further_columns import hint_for_repeats
+
     first, second, count = _first_repeat(cell)
     hint, readings = hint_for_repeats(scores)
     return InputError(

@@ -19,7 +19,7 @@ from riskrank.engine.evidence.series import (
 from riskrank.engine.sampling.neighbours import neighbours_alike
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
-from riskrank.scores.table.further_columns import belonging_column
+from riskrank.scores.names.words import BELONGING, words
 from riskrank.scores.table.oriented import ScoreTable
 from riskrank.scores.table.role_names import list_of
 from riskrank.scores.table.scores import Scores, renamed
@@ -233,6 +233,10 @@ def belonging_noted(scores: Scores, table: ScoreTable) -> ScoreTable:
         or table.folds is not None
     ):
         return table
+    if not any(words(name) & BELONGING for name in scores.notes.files[0].source.columns):
+        return table
+    from riskrank.scores.table.further_columns import belonging_column
+
     found = belonging_column(scores)
     if found is None:
         return table

@@ -18,7 +18,6 @@ from riskrank.scores.names.words import is_unnamed
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metrics_file import described_metrics
 from riskrank.scores.table.role_names import coded_names, list_of, of_role
-from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.written_numbers import as_numbers, example, refuse_mixed, writing_of
 
 COLUMNS = (
@@ -206,6 +205,8 @@ def _bookkeeping(
     source: Source, frame: pl.DataFrame, declared: Sequence[str], options: ReadOptions
 ) -> dict[str, str]:
     """Columns nobody named that are no scores, with what they are; none where nothing else is left."""
+    from riskrank.scores.table.shapes.columns import Columns
+
     _, described = described_metrics(options)
     columns = Columns(frame, frame.columns, decimal_comma=source.decimal_comma)
     left, gone = columns.measures(frame.columns, {*declared, *described}, constant=options.allow_constant)
