@@ -9,6 +9,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, option
@@ -82,7 +83,8 @@ def without_outputs(settings: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[
     """Settings without those that write, of commands as well, and the names of these."""
     kept, left_out = dict[str, Any](), list[str]()
     for key, value in settings.items():
-        if key.replace("_", "-") in OUTPUTS:
+        texts = all(isinstance(one, str | dict) for one in (value if isinstance(value, list) else [value]))
+        if key.replace("_", "-") in OUTPUTS and texts:  # what is no text is no output, and said to be none
             left_out.append(key)
         elif isinstance(value, dict):
             kept[key], below = without_outputs(value)
@@ -94,15 +96,18 @@ def without_outputs(settings: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[
 
 def _unusual(text: str, path: str) -> str | None:
     """Why what a text of a configuration names is not to be read; None where it may be, or is no file."""
-    folder = os.path.dirname(path)  # noqa: PTH120
-    place = os.path.join(folder, text)  # noqa: PTH118
+    folder = Path(os.path.dirname(path) or ".").resolve()  # noqa: PTH120
+    project = next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
     try:
-        kind = os.stat(place).st_mode  # noqa: PTH116
-        beyond = os.path.relpath(os.path.realpath(place), os.path.realpath(folder or "."))  # where links lead
+        place = (folder / text).resolve()  # where links lead
+        kind = place.stat().st_mode
+        beyond = os.path.relpath(place, folder)
     except (OSError, ValueError):
         return None
     if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
         return "reads a pipe or a device"
+    if not place.is_relative_to(project):
+        return "reads what lies outside of its folder"
     parts = re.split(r"[/\\]", f"{text}/{beyond}")
     return "reads what is hidden" if any(one.startswith(".") and one.strip(".") for one in parts) else None
 

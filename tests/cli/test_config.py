@@ -296,6 +296,9 @@ def test_a_group_of_its_own_is_no_stranger(run, project):
         ('metrics_file = "link"', "'metrics_file' reads what is hidden"),
         ('metrics_file = "folder/config"', "'metrics_file' reads what is hidden"),
         ('[trend]\nanchor = ["a=.git/config"]', "'anchor' reads what is hidden"),
+        ('metrics_file = "/proc/self/environ"', "'metrics_file' reads what lies outside of its folder"),
+        ('metrics_file = "out"', "'metrics_file' reads what lies outside of its folder"),
+        ('[gate]\nbaseline = "../.."', "'baseline' reads what lies outside of its folder"),
         ('metrics_file = "//host/m.toml"', "'metrics_file' names an address"),
         ("max-bytes = 99999999999999", "'max-bytes' insists on what may not fit into memory"),
     ],
@@ -304,12 +307,14 @@ def test_a_group_of_its_own_is_no_stranger(run, project):
 def test_a_file_that_nobody_named_does_not_reach_out(refused, run, project, text, why, name):
     if name == "pyproject.toml":
         text = text.replace("[rank]", "[tool.riskrank.rank]").replace("[trend]", "[tool.riskrank.trend]")
+        text = text.replace("[gate]", "[tool.riskrank.gate]")
     project(FILES[name].format(text), name)
     os.mkfifo("pipe")
     Path(".git").mkdir(exist_ok=True)
     Path(".git/config").write_text("[a]")
     Path("link").symlink_to(".git/config")
     Path("folder").symlink_to(".git")
+    Path("out").symlink_to(sys.executable)
     what, _, hint = refused("rank", "scores.csv", "--no-test")
     assert what == f"error: {name}: {why}, and nobody named this file"
     assert hint == f"hint: if you trust it, name it: --config {name}; --isolated ignores it"
@@ -328,7 +333,6 @@ def test_a_ledger_that_nobody_named_is_not_begun(run, project):
     [
         'output = ".git/config"',
         '[rank]\nplot = ["bump:evil.svg"]',
-        "output = inf",
         '[gsd]\ndot = ".git/hooks/pre-commit"',
         '[rank.output]\nfile = "r.json"',
         'quiet = true\noutput = "r.json"',
@@ -354,9 +358,11 @@ def test_every_option_that_names_a_file_reads_or_is_passed_over():
     assert named - {"metrics_file", "baseline", "anchor", "price"} == set(OUTPUTS)
 
 
-def test_an_output_is_a_text(refused, project):
-    project("output = inf")
-    assert "'output' cannot be inf" in refused("rank", "scores.csv", "--config", "riskrank.toml")[0]
+@pytest.mark.parametrize("named", [(), ("--config", "riskrank.toml")])
+@pytest.mark.parametrize("text", ["output = inf", 'output = ["r.json", 1]', "[rank]\noutput = 2020-01-01"])
+def test_an_output_is_a_text(refused, project, text, named):
+    project(text)
+    assert "'output' cannot be " in refused("rank", "scores.csv", *named)[0]
 
 
 def test_a_file_that_was_named_may_reach_out(run, project):

@@ -18,6 +18,8 @@ from riskrank.errors import UsageError
 
 # Rounding may not rule out a model whose norm is that of the best.
 _SLACK = 1e-9
+# More would tell nothing: shares are told to a thousandth of a percent.
+_MOST_STEPS = 100_000
 
 
 @dataclass(frozen=True)
@@ -252,8 +254,10 @@ def _order_at(positions: Floats) -> Floats:
 
 
 def _checked_steps(steps: int) -> int:
-    if steps < 1:
+    if not 1 <= steps <= _MOST_STEPS:
         raise UsageError(
-            "a sweep needs at least one step", found=f"{steps} steps", hint="10000 is the default"
+            f"a sweep has at least one step, and at most {_MOST_STEPS}",
+            found=f"{steps} steps",
+            hint="10000 is the default",
         )
     return steps

@@ -1,13 +1,15 @@
-"""How long a database may think, and how much it may answer: its views and queries need not end."""
+"""How long databases and queries may think, and how much they may answer: none of them need end."""
 
 from __future__ import annotations
 
 import os
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
+from typing import TypeVar
 
 import polars as pl
 
@@ -24,7 +26,10 @@ MOST_ROWS = 200_000_000
 _LEAST_ROOM = 1 << 30
 _LEAST_VALUE = 1 << 20
 _CELL = 8
+# Seconds after which is looked how a query is doing.
+_LOOK = 0.02
 
+T = TypeVar("T")
 Piece = pl.Series | tuple[object, ...]
 
 
@@ -100,6 +105,38 @@ class Budget:
             found="a view or a query over very much, or over itself",
             hint=f"ask for less with {option('sql')}, or export what counts with the database's own program",
         )
+
+
+def ended(work: Callable[[], T], seconds: float, room: float) -> T:
+    """What a piece of work gives that need not end; where it does not, it goes on by itself.
+
+    Raises
+    ------
+    TimeoutError
+    MemoryError
+        If it takes more than so many bytes.
+    """
+    found: list[T] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except BaseException as error:  # a panic of Polars is no Exception
+            failed.append(error)
+
+    end, before = time.monotonic() + seconds, _resident()
+    worker = threading.Thread(target=run, daemon=True)
+    worker.start()
+    while worker.is_alive():
+        worker.join(_LOOK)
+        if time.monotonic() > end:
+            raise TimeoutError
+        if _resident() - before > room:
+            raise MemoryError
+    if failed:
+        raise failed[0]
+    return found[0]
 
 
 class Answer:

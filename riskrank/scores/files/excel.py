@@ -11,6 +11,7 @@ import polars as pl
 
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.files.cells import column
+from riskrank.scores.files.contents import too_large
 from riskrank.scores.files.how import How
 from riskrank.scores.files.query import TABLE, run_sql
 from riskrank.scores.files.source import FrameInMemory
@@ -103,6 +104,12 @@ def _sheets(label: str, data: bytes, how: How) -> dict[str, tuple[pl.DataFrame, 
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         chosen = book.worksheets if how.sheet is None else [_named(label, book.worksheets, how.sheet)]
         cells = {sheet.title: [*_rows(sheet, reach, values_only=True)] for sheet in chosen}
+        # A text that many cells share stands in the file once.
+        if (
+            sum(len(cell) for rows in cells.values() for row in rows for cell in row if isinstance(cell, str))
+            > how.limit
+        ):
+            raise too_large(label, how.limit)
         found = {title: _frame(label, title, rows, how.skip_rows) for title, rows in cells.items()}
         frames = {title: frame for title, frame in found.items() if frame is not None}
         gaps = [title for title, (frame, _) in frames.items() if sum(frame.null_count().row(0))]

@@ -9,6 +9,8 @@ import numpy as np
 import polars as pl
 
 from riskrank.errors import InputError, RiskrankError, UsageError, did_you_mean, listing, option
+from riskrank.scores.files.budget import MOST_SILENT, ended
+from riskrank.scores.files.contents import BeyondLimitError
 from riskrank.scores.files.derived import DerivedSource, FilteredSource
 from riskrank.scores.files.panics import panics_unsaid, refuse_long
 from riskrank.scores.files.parsing import MISSING, MISSING_TEXT, TEXT, parse_scores
@@ -24,9 +26,11 @@ _WHOLE = r"^\s*[+-]?[0-9]{1,18}\s*$"
 
 # Cells that are looked at before a column of text is read as a whole.
 _LOOK = 1000
+# Bytes a query may take, and how many times those of its tables; rows that are a reason to take longer.
+_LEAST_ROOM, _ROOM, _MANY_ROWS = 1 << 28, 8, 10_000_000
 # What needs all rows at once, or might: its sums are to be the same on every machine.
 _FUNCTION = re.compile(
-    r"\bselect\b|\bfrom\b|\b(?!(?:and|or|not|in|between|like|ilike|is)\b)\w+\s*\(", re.IGNORECASE
+    r"\|\||\bselect\b|\bfrom\b|\b(?!(?:and|or|not|in|between|like|ilike|is)\b)\w+\s*\(", re.IGNORECASE
 )
 # Queries that need columns they do not name.
 _ALL_COLUMNS = re.compile(r"\*|\bcolumns\s*\(|\bnatural\b|\busing\b|\btable\b", re.IGNORECASE)
@@ -241,9 +245,28 @@ def _execute(
     text: str,
     columns: Sequence[str] | None = None,
 ) -> pl.DataFrame:
-    try:
-        with panics_unsaid(), pl.SQLContext(dict(tables)) as context:
+    def answer() -> pl.DataFrame:
+        with pl.SQLContext(dict(tables)) as context:
             return context.execute(query, eager=True)
+
+    rows, size = (
+        sum(of) for of in zip(*((one.height, one.estimated_size()) for one in tables.values()), strict=True)
+    )
+    room, seconds = _LEAST_ROOM + _ROOM * size, MOST_SILENT * (1 + rows / _MANY_ROWS)
+    try:
+        with panics_unsaid():
+            return ended(answer, seconds, room)
+    except (TimeoutError, MemoryError) as error:
+        took = (
+            f"{seconds:,.0f} seconds"
+            if isinstance(error, TimeoutError)
+            else f"{room / 1e9:,.1f} GB of memory"
+        )
+        raise BeyondLimitError(
+            f"{label}: {option(parameter, text)} takes more than it may",
+            found=f"more than {took} for {rows:,} rows",
+            hint="leave out what makes texts longer, as rpad and concat do, and joins without a condition",
+        ) from None
     except pl.exceptions.ColumnNotFoundError as error:
         known = columns or [name for frame in tables.values() for name in frame.columns]
         raise _no_column(first_line(error), known, label, parameter, text) from None

@@ -1,12 +1,14 @@
-"""How wide and how empty a table may be: a few bytes can name more cells than a machine holds."""
+"""How wide and how empty a table may be, and how long its names: few bytes can ask for very much."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from riskrank.errors import InputError, listing
+from riskrank.errors import InputError, listing, option
 
 MOST_COLUMNS = 100_000
+# Metrics somebody looks at, and letters of a name that stands in every table and picture.
+MOST_METRICS, LONGEST_NAME = 5_000, 10_000
 # Cells of a table that is never too empty; and cells a byte, which columns of numbers do not reach.
 _FEW = 10_000_000
 _A_BYTE = 4
@@ -25,6 +27,37 @@ def require_columns(label: str, names: Sequence[str]) -> None:
             f"{label}: more than {MOST_COLUMNS:,} columns, which no table of scores has",
             found=f"{len(names):,} columns: {listing(names, 20)}",
             hint=_LONG,
+        )
+
+
+def require_metrics(label: str, names: Sequence[str]) -> None:
+    """Refuse more metrics than anybody compares, each of which is looked at.
+
+    Raises
+    ------
+    InputError
+    """
+    if len(names) > MOST_METRICS:
+        raise InputError(
+            f"{label}: more than {MOST_METRICS:,} metrics, which nobody compares at once",
+            found=f"{len(names):,}: {listing(names)}",
+            hint=f"pick those that count: {option('metric', names[0])}",
+        )
+
+
+def require_short(label: str, what: str, names: Iterable[str]) -> None:
+    """Refuse names as long as texts.
+
+    Raises
+    ------
+    InputError
+    """
+    longest = max(names, key=len, default="")
+    if len(longest) > LONGEST_NAME:
+        raise InputError(
+            f"{label}: a name of {len(longest):,} characters {what}; {LONGEST_NAME:,} are allowed",
+            found=f"{longest[:60]}…",
+            hint=f"is that the text that was scored? name the columns that count with {option('columns')}",
         )
 
 

@@ -20,6 +20,9 @@ _LONGEST_TAG, _DEEPEST = 1 << 20, 256
 _FIRST = 30
 # What a sheet of Excel holds.
 _ROWS, _COLUMNS = 1_048_576, 16_384
+# Bytes of the text of a cell, of which Excel takes 32,767 characters, however they are written.
+_LONGEST_TEXT = 1 << 20
+_TEXTS = ("v", "f", "t")
 _PLACE = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d+)")
 
 
@@ -64,7 +67,7 @@ class _Part:
     def __init__(self, label: str, name: str) -> None:
         self._label, self._name = label, name
         self._found = Extent()
-        self._depth = self._row = self._column = self._width = self._filled = 0
+        self._depth = self._row = self._column = self._width = self._filled = self._text = self._at = 0
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
@@ -87,6 +90,10 @@ class _Part:
         if self._depth > _DEEPEST:
             raise self._refused(f"elements nested more than {_DEEPEST} deep")
         kind = name.rpartition(" ")[2]
+        if kind in ("c", "si"):
+            self._text = 0
+        if kind in _TEXTS:
+            self._at = self._parser.CurrentByteIndex
         if kind == "c":
             place = _PLACE.fullmatch(attributes.get("r", ""))
             self._column = _number_of(place[1]) if place else self._column + 1
@@ -103,7 +110,12 @@ class _Part:
 
     def _end(self, name: str) -> None:
         self._depth -= 1
-        if self._width and name.rpartition(" ")[2] == "row":
+        kind = name.rpartition(" ")[2]
+        if kind in _TEXTS:
+            self._text += self._parser.CurrentByteIndex - self._at
+            if self._text > _LONGEST_TEXT:
+                raise self._refused(f"a cell of more than {_LONGEST_TEXT:,} bytes")
+        if self._width and kind == "row":
             if self._width > _COLUMNS:
                 raise self._refused(f"{self._width:,} columns in row {self._row:,}")
             self._found.rows = self._row

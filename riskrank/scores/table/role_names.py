@@ -6,6 +6,7 @@ import polars as pl
 
 from riskrank.errors import InputError, option
 from riskrank.scores.files.derived import WHOLE_FLOAT
+from riskrank.scores.files.shape import require_short
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quoted_column
 from riskrank.scores.table.columns import Roles
@@ -69,6 +70,8 @@ def coded_names(source: Source, roles: Roles, role: str, series: pl.Series) -> p
         text = text.cast(pl.Enum(text.unique().drop_nulls().sort()))
     distinct = list_of(text)
     clean = distinct.str.strip_chars()
+    if role != "sample":
+        require_short(source.label, f"in column {series.name}", clean.drop_nulls())
     if role not in ("model", "metric"):
         clean = clean.str.replace(WHOLE_FLOAT, "$1")
     if text.null_count() or (clean == "").any():

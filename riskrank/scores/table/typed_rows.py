@@ -11,6 +11,7 @@ import polars as pl
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files import parsing
+from riskrank.scores.files.shape import require_metrics
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.directions import names_a_truth
 from riskrank.scores.names.measures import left_out
@@ -91,6 +92,7 @@ def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
     # A column without a name, or called as pandas calls one, is the index of the frame that was saved.
     values = asked or [name for name in roles.values if not is_unnamed(name)]
     frame = source.load(_columns(roles, *values))
+    require_metrics(source.label, values)
     declared = [name for name in (*options.lower, *options.higher, *options.weight) if name in values]
     metrics = _metrics(source, frame[values], asked, () if options.metric else declared)
     gone = {} if asked else _bookkeeping(source, frame[list(metrics)], declared, options)

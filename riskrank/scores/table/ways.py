@@ -9,6 +9,7 @@ from pathlib import Path
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, RiskrankError, option
+from riskrank.scores.files.contents import BeyondLimitError
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.path_hints import namings
 from riskrank.scores.table.path_hints import written as inputs_written
@@ -77,7 +78,7 @@ def named_by_files(
 ) -> InputError:
     """The same error, with what the paths of the files may name where the files are read so."""
     names = [path for path in paths if isinstance(path, str)]
-    if len(names) < len(paths) or any("{" in name for name in names):
+    if isinstance(error, BeyondLimitError) or len(names) < len(paths) or any("{" in name for name in names):
         return error
     files = [file.path for source in given for file in source.input_files(0)]
     # A pipe cannot be read twice.

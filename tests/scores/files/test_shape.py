@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -10,6 +11,7 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.files.json_lines import JsonLinesSource
 from riskrank.scores.files.parquet import ParquetSource
+from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
 
 WIDE = 20_000
@@ -53,6 +55,40 @@ def test_more_columns_than_a_table_has(write, suffix):
         read_scores([path])
     assert time.process_time() - start < 3
     assert caught.value.found.startswith("100,001 columns: c0, c1,")
+
+
+def test_more_metrics_than_anybody_compares(write):
+    names = [f"m{at}" for at in range(5_001)]
+    frame = pl.DataFrame({"model": ["a", "b"], "sample": ["s", "s"]} | {name: [0.5, 0.6] for name in names})
+    wide, long = (
+        write("w.csv", frame),
+        write(
+            "l.csv",
+            frame.unpivot(names, index=["model", "sample"], variable_name="metric", value_name="score"),
+        ),
+    )
+    start = time.process_time()
+    for path, options in ((wide, ReadOptions(wide=True)), (long, ReadOptions())):
+        for read in (read_scores, inspect_scores):
+            with pytest.raises(InputError, match="more than 5,000 metrics") as caught:
+                read([path], options)
+            assert caught.value.hint.startswith("pick those that count")
+            assert read([path], replace(options, metric=("m0", "m7"))).metrics
+    assert time.process_time() - start < 4
+
+
+@pytest.mark.parametrize("column", ["model", "metric", "task"])
+def test_a_name_as_long_as_a_text(write, long_frame, column):
+    for length in (10_000, 10_001):
+        frame = long_frame.with_columns(pl.lit("t").alias("task"))
+        frame = frame.with_columns(pl.col(column).replace(frame[column][0], "x" * length))
+        path = write("t.csv", frame)
+        if length == 10_000:
+            assert read_scores([path]).rows == frame.height
+    with pytest.raises(InputError, match=f"a name of 10,001 characters in column {column}; 10,000 are"):
+        read_scores([path])
+    with pytest.raises(InputError, match="for a column"):
+        read_scores([write("t.csv", frame.rename({"sample": "x" * 10_001}))])
 
 
 SPARSE = {

@@ -6,6 +6,7 @@ import zipfile
 
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.files.workbook_extents import extents
 from riskrank.scores.table.score_table import read_scores
@@ -13,7 +14,11 @@ from tests.scores.same import assert_same
 
 openpyxl = pytest.importorskip("openpyxl")
 
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+KIND = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+SHARED = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{KIND}"/>'
 SHEET = "xl/worksheets/sheet1.xml"
+TEXT = '<row r="26"><c r="B26" t="inlineStr"><is>{}</is></c></row>'
 ROWS = "".join(f'<row r="{at}"><c r="A{at}"><v>1</v></c></row>' for at in range(100, 9_000))
 
 
@@ -21,7 +26,7 @@ ROWS = "".join(f'<row r="{at}"><c r="A{at}"><v>1</v></c></row>' for at in range(
 def edited(tmp_path, long_frame):
     """Write a workbook, change the text of its sheet, and return the path."""
 
-    def to_file(edit, dimension=""):
+    def to_file(edit, dimension="", shared=""):
         book = openpyxl.Workbook()
         for row in (long_frame.columns, *long_frame.rows()):
             book.active.append(row)
@@ -33,7 +38,8 @@ def edited(tmp_path, long_frame):
             for name in whole.namelist():
                 text = whole.read(name).decode()
                 text = edit(re.sub("<dimension[^>]*/>", dimension, text)) if name == SHEET else text
-                changed.writestr(name, text)
+                changed.writestr(name, text.replace("</Types>", f"{SHARED}</Types>"))
+            changed.writestr("xl/sharedStrings.xml", f'<sst xmlns="{MAIN}"><si><t>{shared}</t></si></sst>')
         return str(tmp_path / "t.xlsx")
 
     return to_file
@@ -72,6 +78,11 @@ def test_a_row_beyond_the_size_a_sheet_gives_is_no_less_read(edited):
         (_below('<row r="1048577"><c r="A1048577"><v>1</v></c></row>'), "row 1048577 after row 25"),
         (_below('<row r="99999999999"/>'), "row 99999999999 after row 25"),
         (_below('<row r="3"><c r="A3"><v>1</v></c></row>'), "row 3 after row 25"),
+        (_below(TEXT.format(f"<t>{'x' * 32_000_000}</t>")), "a cell of more than 1,048,576 bytes"),
+        (
+            _below(TEXT.format("<r><t>" + "x" * 400_000 + "</t></r><r><t>" + "x" * 700_000 + "</t></r>")),
+            "a cell of",
+        ),
         (_below('<row r="26"><c r="ZZZ26"><v>1</v></c></row>'), "18,278 columns in row 26"),
         (
             lambda text: text.replace("<sheetData>", f'<sheetData x="{"x" * 2_000_000}">'),
@@ -101,7 +112,13 @@ def test_a_long_attribute_takes_the_time_of_its_bytes(edited):
     assert time.process_time() - start < 1
 
 
-def test_text_of_any_length_is_no_tag(edited):
-    long = f'<row r="26"><c r="A26" t="inlineStr"><is><t>{"x" * 3_000_000}</t></is></c></row>'
+def test_a_cell_that_excel_takes_is_read(edited):
     with pytest.raises(InputError, match="row 26, column"):
-        read_scores([edited(_below(long))])
+        read_scores([edited(_below(TEXT.format(f"<t>{'&amp;' * 32_767}</t>")))])
+
+
+def test_a_text_that_cells_share_counts_in_each(edited):
+    cells = re.compile(r'<c r="(B\d+)".*?</c>')
+    path = edited(lambda text: cells.sub(r'<c r="\1" t="s"><v>0</v></c>', text), shared="x" * 30_000)
+    with pytest.raises(InputError, match="more than 100,000 bytes once read"):
+        read_scores([path], ReadOptions(max_bytes=100_000))
