@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -26,6 +26,8 @@ MOST_ROWS = 200_000_000
 _LEAST_ROOM = 1 << 30
 _LEAST_VALUE = 1 << 20
 _CELL = 8
+# Bytes a query of tables may take, and times theirs; rows that are a reason to take as long again.
+_LEAST_QUERY, _TIMES, _MANY_ROWS = 1 << 28, 8, 10_000_000
 # Seconds after which is looked how a query is doing.
 _LOOK = 0.02
 
@@ -105,6 +107,28 @@ class Budget:
             found="a view or a query over very much, or over itself",
             hint=f"ask for less with {option('sql')}, or export what counts with the database's own program",
         )
+
+
+def in_proportion(label: str, tables: Iterable[pl.DataFrame], work: Callable[[], T]) -> T:
+    """What a query of tables gives, if it takes no more time and memory than so many rows are a reason for.
+
+    Raises
+    ------
+    BeyondLimitError
+    """
+    rows, size = map(sum, zip(*((one.height, int(one.estimated_size())) for one in tables), strict=True))
+    room, seconds = _LEAST_QUERY + _TIMES * size, MOST_SILENT * (1 + rows / _MANY_ROWS)
+    try:
+        return ended(work, seconds, room)
+    except TimeoutError:
+        took = f"{seconds:,.0f} seconds"
+    except MemoryError:
+        took = f"{room / 1e9:,.1f} GB of memory"
+    raise BeyondLimitError(
+        f"{label} takes more than it may",
+        found=f"more than {took} for {rows:,} rows",
+        hint="leave out what makes texts longer, as rpad and concat do, and joins without a condition",
+    )
 
 
 def ended(work: Callable[[], T], seconds: float, room: float) -> T:

@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.errors import InputError, RiskrankError, UsageError, did_you_mean, listing, option
-from riskrank.scores.files.budget import MOST_SILENT, ended
-from riskrank.scores.files.contents import BeyondLimitError
+from riskrank.scores.files.budget import in_proportion
 from riskrank.scores.files.derived import DerivedSource, FilteredSource
 from riskrank.scores.files.panics import panics_unsaid, refuse_long
 from riskrank.scores.files.parsing import MISSING, MISSING_TEXT, TEXT, parse_scores
@@ -26,8 +25,6 @@ _WHOLE = r"^\s*[+-]?[0-9]{1,18}\s*$"
 
 # Cells that are looked at before a column of text is read as a whole.
 _LOOK = 1000
-# Bytes a query may take, and how many times those of its tables; rows that are a reason to take longer.
-_LEAST_ROOM, _ROOM, _MANY_ROWS = 1 << 28, 8, 10_000_000
 # What needs all rows at once, or might: its sums are to be the same on every machine.
 _FUNCTION = re.compile(
     r"\|\||\bselect\b|\bfrom\b|\b(?!(?:and|or|not|in|between|like|ilike|is)\b)\w+\s*\(", re.IGNORECASE
@@ -114,7 +111,7 @@ def select(source: Source, query: str) -> Source:
 
 
 def run_sql(
-    tables: Mapping[str, pl.DataFrame], query: str, *, label: str, columns: Sequence[str] | None = None
+    tables: Mapping[str, pl.DataFrame], query: str, *, label: str, columns: Sequence[str] = ()
 ) -> pl.DataFrame:
     """Run a query on named tables, whose columns may be more than the query needs.
 
@@ -125,7 +122,7 @@ def run_sql(
     """
     require_select(query)
     refuse_long(label, "sql", query)
-    frame = _execute(tables, query, label=label, parameter="sql", text=query, columns=columns)
+    frame = _execute(tables, query, label, ("sql", query), columns)
     if frame.height == 0:
         raise no_rows(label, query)
     return frame
@@ -230,58 +227,32 @@ def _rows(source: Source, condition: str) -> np.ndarray:
     rows = _streamed(source, mentioned, condition, query)
     if rows is None:
         frame = typed(source.load(mentioned), source.decimal_comma).with_row_index(_ROW)
-        rows = _execute(
-            {TABLE: frame}, query, label=source.label, parameter="where", text=condition, columns=names
-        )
+        rows = _execute({TABLE: frame}, query, source.label, ("where", condition), names)
     return np.sort(rows[_ROW].to_numpy().astype(np.int64))
 
 
 def _execute(
-    tables: Mapping[str, pl.DataFrame],
-    query: str,
-    *,
-    label: str,
-    parameter: str,
-    text: str,
-    columns: Sequence[str] | None = None,
+    tables: Mapping[str, pl.DataFrame], query: str, label: str, asked: tuple[str, str], known: Sequence[str]
 ) -> pl.DataFrame:
     def answer() -> pl.DataFrame:
         with pl.SQLContext(dict(tables)) as context:
             return context.execute(query, eager=True)
 
-    rows, size = (
-        sum(of) for of in zip(*((one.height, one.estimated_size()) for one in tables.values()), strict=True)
-    )
-    room, seconds = _LEAST_ROOM + _ROOM * size, MOST_SILENT * (1 + rows / _MANY_ROWS)
+    what = f"{label}: {option(*asked)}"
     try:
         with panics_unsaid():
-            return ended(answer, seconds, room)
-    except (TimeoutError, MemoryError) as error:
-        took = (
-            f"{seconds:,.0f} seconds"
-            if isinstance(error, TimeoutError)
-            else f"{room / 1e9:,.1f} GB of memory"
-        )
-        raise BeyondLimitError(
-            f"{label}: {option(parameter, text)} takes more than it may",
-            found=f"more than {took} for {rows:,} rows",
-            hint="leave out what makes texts longer, as rpad and concat do, and joins without a condition",
-        ) from None
+            return in_proportion(what, tables.values(), answer)
     except pl.exceptions.ColumnNotFoundError as error:
-        known = columns or [name for frame in tables.values() for name in frame.columns]
-        raise _no_column(first_line(error), known, label, parameter, text) from None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        known = known or [name for frame in tables.values() for name in frame.columns]
+        raise _no_column(first_line(error), known, what, *asked) from None
+    except pl.exceptions.PanicException:
+        said = "something Polars cannot compute, such as a function without its arguments"
+    except pl.exceptions.PolarsError as error:
         said = first_line(error).removeprefix("sql parser error: ")
-        if isinstance(error, pl.exceptions.PanicException):
-            said = "something Polars cannot compute, such as a function without its arguments"
-        raise InputError(
-            f"{label}: {option(parameter, text)} fails",
-            found=said,
-            hint=_advice(said, tables, parameter),
-        ) from None
+    raise InputError(f"{what} fails", found=said, hint=_advice(said, tables, asked[0]))
 
 
-def _no_column(message: str, known: Sequence[str], label: str, parameter: str, text: str) -> RiskrankError:
+def _no_column(message: str, known: Sequence[str], what: str, parameter: str, text: str) -> RiskrankError:
     match = re.search(r'"(.*?)"', message)
     name = match[1] if match else ""
     if f'"{name}"' in text:
@@ -298,7 +269,7 @@ def _no_column(message: str, known: Sequence[str], label: str, parameter: str, t
             otherwise="name columns of this file, in double quotes where they are more than one word",
         )
     return UnknownColumnError(
-        f"{label}: {option(parameter, text)} names '{name}', which is no column",
+        f"{what} names '{name}', which is no column",
         found=f"columns: {listing(known, 20)}",
         hint=hint,
     )
