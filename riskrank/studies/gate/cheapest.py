@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from riskrank.engine.family import Family
-from riskrank.errors import GateFailed, GateInconclusive, InputError, UsageError, listing, option
+from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.table.prices import read_prices
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.findings import stated
 from riskrank.studies.gate.choice import Candidate, Choice
 from riskrank.studies.gate.claim import NOT_WORSE
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow, ends_with
 from riskrank.studies.gate.findings import answered
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.words import boundary_of
@@ -149,14 +149,16 @@ def _document(
         outcome = PASS
     else:
         outcome = FAIL if all(one.refuted for one in choice.candidates) else INCONCLUSIVE
-    failed = None
-    if outcome == FAIL or (outcome == INCONCLUSIVE and settings.inconclusive != "pass"):
-        kind = GateFailed if FAIL in (outcome, settings.inconclusive) else GateInconclusive
-        failed = kind(
+    kind = ends_with(outcome, settings.inconclusive)
+    failed = (
+        None
+        if kind is None
+        else kind(
             f"gate {option('cheapest', True)}: {choice.reference} stays",
             found=f"of {len(choice.candidates)} models that may cost less none is shown not to be worse",
             hint=f"score more samples, or widen {option('margin')} where that loss does not matter",
         )
+    )
     rows = [_of_candidate(row, choice.candidates) for row in rows]
     models, said = quality.provenance.models, f"{outcome.upper()}: {_sentence(choice, rows)}"
     chosen = [models.index(one) for one in (choice.model, choice.reference)]

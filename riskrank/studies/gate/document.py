@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 from riskrank.asked.tiers import ADVISORY, SUPPORTING
 from riskrank.engine.family import Family, Side
+from riskrank.errors import GateFailed, GateInconclusive
 from riskrank.scores.table.baseline import Overlap, Unshared
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.document import Gated, Quote, of
@@ -28,6 +29,12 @@ _REACH = 100
 PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"
 VERDICTS = {Side.SHOWN: PASS, Side.REFUTED: FAIL, Side.OPEN: INCONCLUSIVE}
 """What a gate says of the answer to a claim."""
+
+
+def ends_with(outcome: str, inconclusive: str | None) -> type[GateFailed] | type[GateInconclusive] | None:
+    """What a run of this outcome ends with, by what an open one counts as; None where it passes."""
+    counted = inconclusive if outcome == INCONCLUSIVE and inconclusive else outcome
+    return GateFailed if counted == FAIL else GateInconclusive if counted == INCONCLUSIVE else None
 
 
 def known(end: float) -> float | None:

@@ -12,12 +12,21 @@ from riskrank.engine.evidence.bounds import either_way
 from riskrank.engine.evidence.exact import exact_shares, runs_needed
 from riskrank.engine.family import Family, Side
 from riskrank.engine.types import Floats, Integers
-from riskrank.errors import GateFailed, GateInconclusive, InputError, RiskrankError, UsageError, option
+from riskrank.errors import InputError, RiskrankError, UsageError, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Gated, of, rows_of
 from riskrank.studies.findings import Finding, stated
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, VERDICTS, counts, overall, whole
+from riskrank.studies.gate.document import (
+    FAIL,
+    INCONCLUSIVE,
+    PASS,
+    VERDICTS,
+    counts,
+    ends_with,
+    overall,
+    whole,
+)
 from riskrank.studies.gate.findings import answered
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.provenance import described_inputs, provenance
@@ -233,10 +242,9 @@ def _failed(
     rows: Sequence[SampleRow], outcome: str, settings: ClaimSettings, always: int | None
 ) -> RiskrankError | None:
     """What the run ends with, after its result is written."""
-    failing = outcome == FAIL
-    if outcome == PASS or (not failing and settings.inconclusive == "pass"):
+    failing, kind = outcome == FAIL, ends_with(outcome, settings.inconclusive)
+    if kind is None:
         return None
-    kind = GateFailed if failing or settings.inconclusive == "fail" else GateInconclusive
     first = next(row for row in rows if row.verdict == outcome)
     open_ = counts(rows)[outcome]
     hint = "look at the runs that failed, or ask for less"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from riskrank.errors import GateFailed, GateInconclusive, RiskrankError, option
+from riskrank.errors import RiskrankError, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.gate.claim import BETTER, NOT_WORSE
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateRow, counts
+from riskrank.studies.gate.document import FAIL, GateRow, counts, ends_with
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.statistics import FAILED, MACRO
 from riskrank.studies.gate.words import by_margin, deciding_row, ranges, row_sentence, unit_of, what_decides
@@ -24,13 +24,8 @@ def ending(
     cases: bool,
 ) -> RiskrankError | None:
     """What the run ends with, after its result is written."""
-    found = counts(rows)
-    kind: type[RiskrankError]
-    if outcome == FAIL or (outcome == INCONCLUSIVE and settings.inconclusive == "fail"):
-        kind = GateFailed
-    elif outcome == INCONCLUSIVE and settings.inconclusive is None:
-        kind = GateInconclusive
-    else:
+    found, kind = counts(rows), ends_with(outcome, settings.inconclusive)
+    if kind is None:
         return None
     first = deciding_row(rows)
     more = f" (and {found[outcome] - 1} more)" if found[outcome] > 1 else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,12 +18,13 @@ from riskrank.engine.family import Family, Side
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, listing, option
+from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.runs import Runs, Tables
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.document import rows_of
 from riskrank.studies.gate.document import known
-from riskrank.studies.metric_means import MetricMeans, metric_means
-from riskrank.studies.trend.document import BETTER, MOVED, OPEN, WORSE, TrendRow
-from riskrank.studies.units import units_of
+from riskrank.studies.metric_means import metric_means
+from riskrank.studies.trend.document import BETTER, MOVED, OPEN, WORSE, Against, TrendRow
 
 _WORDS = {Side.SHOWN: BETTER, Side.OPEN: OPEN, Side.REFUTED: WORSE}
 
@@ -44,6 +45,18 @@ class RunColumn:
     table: ScoreTable
     model: int
     metric: int
+
+    @property
+    def spec(self) -> MetricSpec:
+        """The metric."""
+        return self.table.metrics[self.metric]
+
+    @property
+    def counted(self) -> tuple[int, int]:
+        """How many samples have a score, and how many there are."""
+        own = self.spec.name, self.table.models[self.model]
+        found = [(one.scored, one.total) for one in self.table.scored if (one.metric, one.model) == own]
+        return found[0] if found else (len(self.samples), len(self.samples))
 
     @cached_property
     def samples(self) -> Integers:
@@ -82,30 +95,27 @@ class RunColumn:
         return np.unique(found, return_inverse=True)[1]
 
 
-@dataclass(frozen=True, eq=False)
-class Pair:
+class Pair(NamedTuple):
     """A run and what it is compared with; what is missing against the new one, and in its favour."""
 
     shared: int
     against: MeanDifference
     in_favour: MeanDifference
 
-    @classmethod
-    def of(cls, new: RunColumn, old: RunColumn) -> Pair | None:
-        """The two on the samples both have; None of too few to tell anything."""
-        theirs = set(old.names)
-        shared = {name: at for at, name in enumerate(name for name in new.names if name in theirs)}
-        if len(shared) < FEWEST_SAMPLES:
-            return None
-        units = new.units(shared)
 
-        def difference(best: bool) -> MeanDifference:
-            both = new.of(shared, units, best=best), old.of(shared, units, best=not best)
-            return mean_difference(*both, paired=True)
-
-        worst = difference(best=False)
-        exact = new.table.best is None and old.table.best is None
-        return cls(len(shared), worst, worst if exact else difference(best=True))
+def paired(new: RunColumn, old: RunColumn) -> Pair | None:
+    """The two on the samples both have; None of too few to tell anything."""
+    theirs = set(old.names)
+    shared = {name: at for at, name in enumerate(name for name in new.names if name in theirs)}
+    if len(shared) < FEWEST_SAMPLES:
+        return None
+    units = new.units(shared)
+    worst, best = (
+        mean_difference(new.of(shared, units, best=best), old.of(shared, units, best=not best), paired=True)
+        for best in (False, True)
+    )
+    exact = new.table.best is None and old.table.best is None
+    return Pair(len(shared), worst, worst if exact else best)
 
 
 def evidence_of_pairs(pairs: Sequence[Pair]) -> Evidence:
@@ -141,8 +151,7 @@ def stretches(fixed: Mapping[str, Tables], family: Family) -> dict[str, int]:
     found, start = {runs[0]: 0}, runs[0]
     for look, run in enumerate(runs[1:], 1):
         before = columns[start]
-        pairs = [Pair.of(new, before[key]) for key, new in columns[run].items() if key in before]
-        enough = [pair for pair in pairs if pair is not None]
+        enough = [*_pairs(columns[run], before).values()]
         if not enough:
             raise InputError(
                 f"the fixed set has fewer than {FEWEST_SAMPLES} samples that both {start} and {run} scored",
@@ -171,24 +180,26 @@ def compared(runs: Runs, family: Family) -> tuple[list[TrendRow], dict[str, list
     rows: list[TrendRow] = []
     before: dict[Key, str] = {}
     for run in order:
-        here = columns[run]
-        others: dict[str, dict[Key, str]] = {
-            "baseline": {
-                key: runs.baseline for key in here if key in columns[runs.baseline] and run != runs.baseline
-            },
-            "last": {key: before[key] for key in here if key in before},
+        here, look = columns[run], looks.get(run, 1)
+        others = {
+            "baseline": {} if run == runs.baseline else dict.fromkeys(columns[runs.baseline], runs.baseline),
+            "last": before,
         }
-        answers = {
-            name: _answers(
-                run, columns, others[name], rulers, family_of_look(family, looks.get(run, 1), share)
-            )
+        found = {
+            name: _answers(run, columns, others[name], rulers, family_of_look(family, look, share))
             for name, share in SHARES.items()
         }
-        if run != runs.baseline and not answers["baseline"]:
+        if run != runs.baseline and not found["baseline"]:
             raise _nothing_shared(run, runs.baseline, columns)
         means = {one.name: one for table in runs.tables[run] for one in metric_means(table)}
-        rows += [_row(run, key, column, means[key[0]], answers) for key, column in here.items()]
-        before |= dict.fromkeys(here, run)
+        rows += rows_of(
+            TrendRow,
+            (
+                (run, column, means[key[0]], *(found[name].get(key, Against()) for name in SHARES))
+                for key, column in here.items()
+            ),
+        )
+        before = before | dict.fromkeys(here, run)
     moved = {
         metric: [run for one, run in pairwise(order) if found[run] > found[one]]
         for metric, found in rulers.items()
@@ -211,8 +222,10 @@ def _nothing_shared(run: str, baseline: str, columns: Mapping[str, Mapping[Key, 
     )
 
 
-# Difference, both ends of its interval, the answer, and how many samples are shared.
-Answer = tuple[Any, ...]
+def _pairs(here: Mapping[Key, RunColumn], there: Mapping[Key, RunColumn]) -> dict[Key, Pair]:
+    """What both have, where they share enough samples."""
+    found = {key: paired(new, there[key]) for key, new in here.items() if key in there}
+    return {key: pair for key, pair in found.items() if pair is not None}
 
 
 def _answers(
@@ -221,50 +234,25 @@ def _answers(
     others: Mapping[Key, str],
     rulers: Mapping[str, Mapping[str, int]],
     family: Family,
-) -> dict[Key, Answer]:
-    """Difference, interval and answer of every line that there is something to compare of; one family."""
-    pairs = {key: Pair.of(columns[run][key], columns[other][key]) for key, other in others.items()}
-    found = {key: pair for key, pair in pairs.items() if pair is not None}
+) -> dict[Key, Against]:
+    """A run against another of each line, where there is something to compare; one family."""
+    here = columns[run]
+    found = _pairs(here, {key: columns[other][key] for key, other in others.items()})
     if not found:
         return {}
-    ruler = [rulers.get(metric, {}) for metric, _ in found]
-    across = [one.get(run) != one.get(others[key]) for key, one in zip(found, ruler, strict=True)]
+    ruler = {key: rulers.get(key[0], {}) for key in found}
+    across = [ruler[key].get(run) != ruler[key].get(others[key]) for key in found]
     evidence = evidence_of_pairs([*found.values()])
     answers = family.answer(evidence, ~np.array(across))
     told = {}
     for at, (key, pair) in enumerate(found.items()):
-        units = units_of(key[0], columns[run][key].table.metrics)
-        low, high = units.interval(answers.low[at], answers.high[at])
-        ends = [None if end is None else known(float(end)) for end in (low, high)]
+        sign = here[key].spec.sign
+        # Adding zero turns −0 into 0.
+        ends = (answers.low[at], answers.high[at])[:: int(sign)]
+        difference, low, high = (float(sign * end + 0.0) for end in (evidence.estimate[at], *ends))
         answer = MOVED if across[at] else _WORDS[Side(answers.side[at])]
-        told[key] = (float(units.of(evidence.estimate[at])), *ends, answer, pair.shared)
+        told[key] = Against(difference, known(low), known(high), answer, pair.shared)
     return told
-
-
-def _row(
-    run: str, key: Key, column: RunColumn, mean: MetricMeans, answers: Mapping[str, Mapping[Key, Answer]]
-) -> TrendRow:
-    told = {name: answers[name].get(key, (None,) * 5) for name in SHARES}
-    ends = ("", "_low", "_high", "_answer")
-    fields = {
-        f"against_{name}{end}": value for name in SHARES for end, value in zip(ends, told[name], strict=False)
-    }
-    scored = next((one for one in column.table.scored if (one.metric, one.model) == key), None)
-    count = len(column.samples)
-    low, high = (float(end[column.model]) for end in mean.ends)
-    return TrendRow(
-        run=run,
-        metric=key[0],
-        model=key[1],
-        mean=float(mean.mean[column.model]),
-        low=low,
-        high=high,
-        **fields,
-        scored=count if scored is None else scored.scored,
-        samples=count if scored is None else scored.total,
-        samples_shared=told["baseline"][4] or told["last"][4],
-        direction="lower" if mean.lower else "higher",
-    )
 
 
 def line_rows(rows: Sequence[TrendRow]) -> Iterator[tuple[Key, list[TrendRow]]]:

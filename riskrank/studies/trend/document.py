@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from riskrank.engine.family import Family
-from riskrank.studies.document import Gated
+from riskrank.studies.document import Gated, of
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS
 
 WORSE, BETTER, OPEN, MOVED = "worse", "better", "open", "ruler-moved"
@@ -15,32 +15,41 @@ WAS_WORSE = "was-worse"
 """Of a line: an earlier run was shown to be worse, and no recovery is in sight."""
 
 
+class Against(NamedTuple):
+    """A run compared with another on the samples they share, in the units of the file; None without any."""
+
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    answer: str | None = None
+    shared: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class TrendRow:
     """One model on one metric in one run; numbers in the units and the direction of the file.
 
-    Differences are to the baseline and to the run before, on shared samples; None where there is nothing to
-    compare with.
+    Made of a run, its column of scores, means, and what it is against the baseline and the run before.
     """
 
-    run: str
-    metric: str
-    model: str
-    mean: float
-    low: float
-    high: float
-    against_baseline: float | None
-    against_baseline_low: float | None
-    against_baseline_high: float | None
-    against_baseline_answer: str | None
-    against_last: float | None
-    against_last_low: float | None
-    against_last_high: float | None
-    against_last_answer: str | None
-    scored: int
-    samples: int
-    samples_shared: int | None
-    direction: str
+    run: str = of(lambda run, *_: run)
+    metric: str = of(lambda _, column, *__: column.spec.name)
+    model: str = of(lambda _, column, *__: column.table.models[column.model])
+    mean: float = of(lambda _, column, mean, *__: float(mean.mean[column.model]))
+    low: float = of(lambda _, column, mean, *__: float(mean.ends[0][column.model]))
+    high: float = of(lambda _, column, mean, *__: float(mean.ends[1][column.model]))
+    against_baseline: float | None = of(lambda *of_run: of_run[3].difference)
+    against_baseline_low: float | None = of(lambda *of_run: of_run[3].low)
+    against_baseline_high: float | None = of(lambda *of_run: of_run[3].high)
+    against_baseline_answer: str | None = of(lambda *of_run: of_run[3].answer)
+    against_last: float | None = of(lambda *of_run: of_run[4].difference)
+    against_last_low: float | None = of(lambda *of_run: of_run[4].low)
+    against_last_high: float | None = of(lambda *of_run: of_run[4].high)
+    against_last_answer: str | None = of(lambda *of_run: of_run[4].answer)
+    scored: int = of(lambda _, column, *__: column.counted[0])
+    samples: int = of(lambda _, column, *__: column.counted[1])
+    samples_shared: int | None = of(lambda *of_run: of_run[3].shared or of_run[4].shared)
+    direction: str = of(lambda _, column, mean, *__: "lower" if mean.lower else "higher")
 
     @property
     def failed(self) -> float:

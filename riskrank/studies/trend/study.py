@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
-from riskrank.errors import GateFailed, GateInconclusive, RiskrankError, UsageError, listing, option
+from riskrank.errors import RiskrankError, UsageError, listing, option
 from riskrank.scores.table.runs import Runs, inputs_of
 from riskrank.studies.directions import refuse_assumed_costs
-from riskrank.studies.gate.document import FAIL, PASS, overall
+from riskrank.studies.gate.document import FAIL, ends_with, overall
 from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import family_of
@@ -123,14 +123,9 @@ def _line(key: Key, rows: Sequence[TrendRow]) -> TrendLine:
 
 def _ending(lines: Sequence[TrendLine], outcome: str, settings: TrendSettings) -> RiskrankError | None:
     """What the run of the command ends with, after its result is written."""
-    if settings.fail_on is None or outcome == PASS:
+    kind = ends_with(outcome, settings.inconclusive)
+    if settings.fail_on is None or kind is None:
         return None
-    if outcome == FAIL or settings.inconclusive == "fail":
-        kind: type[RiskrankError] = GateFailed
-    elif settings.inconclusive == "pass":
-        return None
-    else:
-        kind = GateInconclusive
     first = next(line for line in lines if line.verdict == outcome)
     hint = {
         WORSE: f"{option('explain', True)} has every run, and {option('cases', 20)} more cases",

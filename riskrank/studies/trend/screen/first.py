@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from riskrank.errors import option
 from riskrank.shown.all_rows import unshown
 from riskrank.shown.text_pictures import sparklines
-from riskrank.shown.view import MOST_ROWS, Cell, Column, Line, Section, Table, asked_for, headed
+from riskrank.shown.view import MOST_ROWS, Cell, Column, Line, OfRow, Section, Table, asked_for, by_row
 from riskrank.studies.trend.document import BETTER, WORSE, TrendCase, TrendDocument, TrendLine, TrendRow
 from riskrank.studies.trend.words import difference, mean_words
 from riskrank.studies.wording import counted, percent
@@ -26,35 +26,34 @@ def view(document: TrendDocument) -> list[Section]:
         Line(_tests(document)),
         *_restless(document),
         Line(option("explain", True), "Also:"),
-        *asked_for([_runs(line) for line in document.lines]),
+        *asked_for(
+            [by_row(f"{line.metric} of {line.model}", _OF_RUN, line.rows, stub=1) for line in document.lines]
+        ),
         *asked_for(_cases(document.found_cases, "All of these cases")),
     ]
 
 
 def _lines(document: TrendDocument, lines: Sequence[TrendLine]) -> Table:
     failed, several = any(line.last.failed for line in lines), len({line.model for line in lines}) > 1
-    shown: tuple[tuple[Cell | str, ...], ...] = tuple(
+    columns: list[OfRow | None] = [
+        (Column("metric", "left"), lambda line: line.metric),
+        (Column("model", "left"), lambda line: line.model) if several else None,
+        (Column("mean"), lambda line: mean_words(line.last, ends=False)),
+        (Column("difference"), lambda line: difference(line.last, "baseline")),
+        (Column("answer", "left"), lambda line: _answer(line.last.against_baseline_answer)),
+        (Column("to run\nbefore", "left"), lambda line: _answer(line.last.against_last_answer)),
+        (Column("scored", spare=True), lambda line: _scored(line.last)) if failed else None,
         (
-            line.metric,
-            *([line.model] if several else []),
-            mean_words(line.last, ends=False),
-            difference(line.last, "baseline"),
-            _answer(line.last.against_baseline_answer),
-            _answer(line.last.against_last_answer),
-            *([f"{line.last.scored:,} of {line.last.samples:,}"] if failed else []),
-            sparklines([[row.mean for row in line.rows[-_STRIP:]]])[0],
-        )
-        for line in lines
-    )
-    columns = (
-        *headed("metric", *(["model"] if several else []), right=("mean", "difference")),
-        *headed("answer", "to run\nbefore"),
-        *([Column("scored", spare=True)] if failed else []),
-        Column("runs", "left", only="terminal", least=90),
-    )
+            Column("runs", "left", only="terminal", least=90),
+            lambda line: sparklines([[row.mean for row in line.rows[-_STRIP:]]])[0],
+        ),
+    ]
     who = "" if several else f"{lines[0].model}, "
-    title = f"{who}{document.runs[-1]} against {document.baseline}"
-    return Table(title, columns, shown, stub=1 + several)
+    return by_row(f"{who}{document.runs[-1]} against {document.baseline}", columns, lines, stub=1 + several)
+
+
+def _scored(row: TrendRow) -> str:
+    return f"{row.scored:,} of {row.samples:,}"
 
 
 def _answer(answer: str | None) -> Cell:
@@ -85,42 +84,24 @@ def _restless(document: TrendDocument) -> list[Section]:
 
 
 def _cases(cases: Sequence[TrendCase], title: str) -> list[Section]:
-    if not cases:
-        return []
-    rows = tuple(
-        (
-            case.sample,
-            case.metric,
-            case.model,
-            f"{case.passed} of {case.runs}",
-            f"{case.flips}",
-            Cell(case.lost_since or "–", "red" if case.shown else "") if case.shown else "–",
-        )
-        for case in cases
-    )
-    columns = (
-        *headed("case", "metric", "model", right=("passed", "flips")),
-        Column("lost since", "left"),
-    )
-    return [Table(title, columns, rows, stub=1)]
+    columns: list[OfRow] = [
+        (Column("case", "left"), lambda case: case.sample),
+        (Column("metric", "left"), lambda case: case.metric),
+        (Column("model", "left"), lambda case: case.model),
+        (Column("passed"), lambda case: f"{case.passed} of {case.runs}"),
+        (Column("flips"), lambda case: f"{case.flips}"),
+        (Column("lost since", "left"), lambda case: Cell(case.lost_since, "red") if case.shown else "–"),
+    ]
+    return [by_row(title, columns, cases, stub=1)] if cases else []
 
 
-def _runs(line: TrendLine) -> Table:
-    """Every run of a line."""
-    columns = headed(
-        "run",
-        right=("mean", "against the baseline", "answer", "against the run before", "answer", "scored"),
-    )
-    return Table(f"{line.metric} of {line.model}", columns, tuple(_cells(row) for row in line.rows))
-
-
-def _cells(row: TrendRow) -> tuple[Cell | str, ...]:
-    return (
-        row.run,
-        mean_words(row),
-        difference(row, "baseline"),
-        _answer(row.against_baseline_answer),
-        difference(row, "last"),
-        _answer(row.against_last_answer),
-        f"{row.scored:,} of {row.samples:,}",
-    )
+# What every run of a line says.
+_OF_RUN: list[OfRow] = [
+    (Column("run", "left"), lambda row: row.run),
+    (Column("mean"), mean_words),
+    (Column("against the baseline"), lambda row: difference(row, "baseline")),
+    (Column("answer"), lambda row: _answer(row.against_baseline_answer)),
+    (Column("against the run before"), lambda row: difference(row, "last")),
+    (Column("answer"), lambda row: _answer(row.against_last_answer)),
+    (Column("scored"), _scored),
+]
