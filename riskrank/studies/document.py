@@ -11,7 +11,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from riskrank.errors import RiskrankError, spell
+from riskrank.scores.table.gaps import tells_of_gone
 from riskrank.scores.table.scored import Scored
+from riskrank.scores.table.scores import READ_AS
 
 Row = TypeVar("Row")
 
@@ -94,6 +96,11 @@ class Provenance:
     method: Mapping[str, Any] = field(default_factory=dict)
     config: str | None = None
     scored: Sequence[Scored] = ()
+
+    @property
+    def gravest_first(self) -> list[str]:
+        """Warnings: that something is left out, then all others, last how the file was read."""
+        return sorted(self.warnings, key=lambda line: (not tells_of_gone(line), line.startswith(READ_AS)))
 
 
 @dataclass(frozen=True)

@@ -364,6 +364,19 @@ def test_parts_fold_open_for_links_and_for_print(browser, usual, tmp_path):
     assert told[1] == told[2] - 1
 
 
+@pytest.mark.parametrize("metrics", [("acc", "f1"), ("acc", "f1", "cost", "time")])
+def test_nine_models_are_three_screens(browser, make_report, tmp_path, metrics):
+    """Folded, with all there is to mind of few samples, and no more than two screens of reasons."""
+    result = make_report(scores([f"model {n}" for n in range(9)], metrics=metrics, n=20))
+    assert len(result.document.provenance.warnings) > 1
+    path = tmp_path / "report.html"
+    path.write_text(result.to_html(), encoding="utf-8")
+    browser.open(path, width=1280)
+    high = "document.querySelector('#why').getBoundingClientRect().height"
+    assert browser.run("document.documentElement.scrollHeight") < 2400
+    assert browser.run(high) < 1600
+
+
 def test_names_of_rows_are_printed_whole(browser, make_report, tmp_path):
     """None goes on in the next line after a hyphen, in tables of any width."""
     names = ["lyra-instruct-tuned", "org/some-model.v2-latest", *(f"neo-{n}-chat-large" for n in range(8))]

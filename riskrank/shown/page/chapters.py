@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 
@@ -105,7 +105,13 @@ def chapters(document: Document) -> list[Chapter]:
         if blocks:
             kept = PagePart(part.entry.anchor, part.title, blocks, part.finding)
             of_chapter[part.entry.chapter].append(kept)
-    of_chapter[AUDIT] += [_compared(document), _made(document), _glossary()]
+    of_chapter[AUDIT] = [
+        *_minded(document),
+        *of_chapter[AUDIT],
+        _compared(document),
+        _made(document),
+        _glossary(),
+    ]
     return [Chapter(name, CHAPTERS[name], tuple(parts)) for name, parts in of_chapter.items() if parts]
 
 
@@ -133,6 +139,14 @@ def one_of_each(found: Sequence[Picture], kinds: tuple[str, ...] | slice = slice
 
 def _asked_for(document: Document) -> list[Section]:
     return [replace(section, more=False) for section in sections(document) if section.more]
+
+
+def _minded(document: Document) -> Iterator[PagePart]:
+    """Warnings, the gravest in the summary line."""
+    told = document.provenance.gravest_first
+    if told:
+        more = f"; {len(told) - 1} more" if told[1:] else ""
+        yield PagePart("mind", "Mind", tuple(Line(one, style="yellow") for one in told), f"{told[0]}{more}")
 
 
 def _compared(document: Document) -> PagePart:

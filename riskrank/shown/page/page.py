@@ -87,7 +87,6 @@ def _rendered(template: str, document: Document, *, flags: bool) -> str:
             certainty=document.certainty,
             meaning=MEANING.get(document.certainty, ""),
             quotes=document.quotes,
-            warnings=[spell(line, flags=flags) for line in document.provenance.warnings],
             answer=shown,
             chapters=found,
             style=Markup(style),

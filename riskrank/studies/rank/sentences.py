@@ -64,8 +64,13 @@ def _trade(finding: Finding, case: RankCase) -> str:
     one, (first, rival, *more) = case.leading[finding.on], finding.models
     also = f" ({counted(len(more), 'other model')} as well)" if more else ""
     means = [mean for mean in case.means if mean.name == one.column] or case.means
-    if len(means) > 1 and not weighed(case.table):
+    assert one.recommendation is not None
+    held = one.recommendation.leader.contrasts
+    if len(means) > 1 and held.better[rival].any() and not weighed(case.table):
         return _trade_of_metrics(one, case, also)
+    if len(means) > 1 and held.worse[rival].any() and not held.better[rival].any():
+        wins = _on_metrics(held.worse[rival], (first, rival), case)
+        also += f"; {case.models[first]} is better on {wins}"
     tail, wants = Tail(one, case.table), f"{case.models[rival]} for who wants the mean"
     minds = f"{case.models[first]} for who minds risk"
     if tail.side(one, rival) > 0:
@@ -108,10 +113,9 @@ def _trade_of_metrics(one: Leading, case: RankCase, also: str) -> str:
     # Ranks that are looked up together take no weights.
     weighs = "" if one.column == EMPIRICAL else f"{option('weight', 'NAME=…')} or "
     mine = f"better on {wins}" if wins else "ahead by their distribution"
-    theirs = f"better on {losses}" if losses else "better on average"
     return (
         f"A trade, no one model is best: {name} comes first if all metrics count alike, {mine}; {other} is "
-        f"{theirs}{also}. {weighs}riskrank copa settles it."
+        f"better on {losses}{also}. {weighs}riskrank copa settles it."
     )
 
 

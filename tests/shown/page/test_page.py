@@ -359,12 +359,20 @@ def test_templates_are_package_data():
     assert {path.name for path in FOLDER.iterdir()} >= {"page.html", "page.css", "page.js", "answer.html"}
 
 
-def test_a_warning_stands_once(make_scores):
-    warned = rank(read(make_scores(["a", "b"], n=20)), resamples=40, jobs=1)
+def test_warnings_are_folded_below_the_gravest(make_scores):
+    """Its line says what is left out, how many more there are; without a warning there is no such line."""
+    frame = make_scores(["a", "b"], n=20)[1:]
+    warned = rank(read(frame, missing="drop"), resamples=40, jobs=1)
     warnings = warned.document.provenance.warnings
-    assert warnings
-    for warning in warnings:
-        assert warned.to_html().count(str(escape(warning))) == 1
+    (mind,) = re.findall(r'<details id="mind".*?</details>', warned.to_html(), flags=re.DOTALL)
+    line, folded = (re.sub("<.*?>", "", part).strip() for part in mind.split("</summary>"))
+    assert line.startswith("Mind dropped 1 of 20 samples: ")
+    assert len(warnings) > 1
+    assert line.endswith(f"; {len(warnings) - 1} more")
+    assert [folded.count(str(escape(warning))) for warning in warnings] == [1] * len(warnings)
+    quiet = rank(read(make_scores(["a", "b"], n=40), higher="*"), weights="equal", no_test=True)
+    assert not quiet.document.provenance.warnings
+    assert 'id="mind"' not in quiet.to_html()
 
 
 def test_a_direction_that_nobody_gave_is_called_assumed(make_scores):

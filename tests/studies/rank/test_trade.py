@@ -45,6 +45,17 @@ def of(result):
     return meta["certainty"], meta["recommendations"][0]
 
 
+def test_a_model_better_on_every_metric_is_said_to_be():
+    """Ranks forget by how much: the other's mean combined score is higher, and no weight settles that."""
+    found = rr.rank(
+        "sample_data/classifiers.parquet", metrics_file="sample_data/classifiers.toml", resamples=1000, jobs=1
+    )
+    assert of(found)[0] == TRADE
+    assert "lda for who wants the mean of the combined score (0.778 against 0.764)" in found.verdict
+    assert "; neural_net is better on all 4 metrics, such as brier 0.040 against 0.070." in found.verdict
+    assert "settles it" not in found.verdict
+
+
 def test_a_better_mean_is_a_trade_and_no_shipment():
     found = rr.rank(steady_and_wild(0), resamples=500, jobs=1)
     assert found.verdict.startswith(

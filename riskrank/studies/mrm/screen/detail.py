@@ -112,7 +112,7 @@ def _reading(study: MeanRiskStudy) -> Line:
     symbols = ", ".join(risk.meaning for risk in RISKS.values())
     parts = [f"{symbols}; larger is better everywhere."]
     if not study.models.ssd_consistent.all():
-        parts.append("* marks risks that may contradict second-order dominance.")
+        parts.append("* (in a picture: italic) marks risks that may contradict second-order dominance.")
     if study.aggregation is not None:
         parts.append("RA aggregates the ranks under the consistent ones.")
     if study.value_low is not None:

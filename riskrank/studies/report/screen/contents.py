@@ -191,7 +191,8 @@ def _of_suite(document: ReportDocument) -> Document | None:
 
 def _of_trade(document: ReportDocument) -> RankDocument | None:
     """The ranking, where each of two models is better on some metrics."""
-    return None if document.certainty != TRADE or trade(document.ranking) is None else document.ranking
+    found = trade(document.ranking) if document.certainty == TRADE else None
+    return document.ranking if found is not None and (found.side < 0).any() else None
 
 
 def _of_pair(document: ReportDocument) -> Document | None:
