@@ -24,7 +24,7 @@ from riskrank.scores.files.how import MAX_TABLE_BYTES
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.files.source import InputFile
 from riskrank.scores.table.columns import Roles
-from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.metrics_file import MetricSpec, spec_of
 from riskrank.scores.table.role_names import list_of
 from riskrank.scores.table.typed_rows import long_rows, united
 
@@ -36,6 +36,8 @@ SCHEMA_VERSION = "1.0"
 RULES = ("filter", "split")
 """Options that say which of the scores of an export count."""
 
+# What it says of a metric.
+_TOLD = ("direction", "transform", "bounds")
 _NEEDED = ("model", "sample", "metric", "score")
 
 
@@ -265,7 +267,10 @@ def _told(data: bytes) -> tuple[Baseline, str] | None:
         found = json.loads(pl.read_parquet_metadata(io.BytesIO(data))[KEY])
         if found["schema"] != SCHEMA or not str(found["schema_version"]).startswith("1."):
             return None
-        specs = {str(name): _spec(str(name), one) for name, one in dict(found["metrics"]).items()}
+        specs = {
+            str(name): spec_of(SCHEMA, str(name), {key: one[key] for key in _TOLD if one[key] is not None})
+            for name, one in dict(found["metrics"]).items()
+        }
         baseline = Baseline(
             source=None,  # type: ignore[arg-type]  # the caller has it
             model=str(found["model"]),
@@ -276,21 +281,7 @@ def _told(data: bytes) -> tuple[Baseline, str] | None:
             rules={name: tuple(map(str, found["rules"][name])) for name in RULES},
         )
         return baseline, str(found["sha256"])
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
+    except (InputError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
         return None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return None
-
-
-def _spec(name: str, told: Any) -> MetricSpec:
-    bounds = None if told["bounds"] is None else (float(told["bounds"][0]), float(told["bounds"][1]))
-    direction, transform = told["direction"], told["transform"]
-    if direction not in ("higher", "lower", None) or transform not in ("none", "neg_log"):
-        raise ValueError(direction)
-    return MetricSpec(
-        name=name,
-        direction=direction or "higher",
-        declared=direction is not None,
-        transform=transform,
-        bounds=bounds,
-    )

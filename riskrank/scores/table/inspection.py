@@ -59,14 +59,15 @@ class InspectedModel:
     only_here: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class InspectedMetric:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricRow:
     """One metric, in the units of the file.
 
     Attributes
     ----------
-    spec : MetricSpec
-        Direction (and whether it was declared), weight, scale, transform, bounds.
+    metric, direction, transform, scale : str
+    declared : bool
+        Whether anybody said which way is better.
     n : int
         Usable scores.
     minimum, maximum, mean : float or None
@@ -81,7 +82,11 @@ class InspectedMetric:
     constant : bool
     """
 
-    spec: MetricSpec
+    metric: str
+    direction: str
+    declared: bool
+    transform: str
+    scale: str
     n: int
     minimum: float | None
     maximum: float | None
@@ -129,7 +134,9 @@ class Inspection:
     rows : int
         Input rows read.
     models : tuple of InspectedModel
-    metrics : tuple of InspectedMetric
+    metrics : tuple of MetricRow
+    specs : tuple of MetricSpec
+        Of the same metrics.
     samples : int
         Different samples, of all models together.
     common_samples : int
@@ -169,7 +176,8 @@ class Inspection:
     inputs: tuple[InputFile, ...]
     rows: int
     models: tuple[InspectedModel, ...]
-    metrics: tuple[InspectedMetric, ...]
+    metrics: tuple[MetricRow, ...]
+    specs: tuple[MetricSpec, ...]
     samples: int
     common_samples: int
     clusters: int | None
@@ -256,6 +264,7 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
             _describe(read, spec, code, _missing(scores, code, spec, means, covered, of_task))
             for code, spec in enumerate(read_specs)
         ),
+        specs=read_specs,
         samples=len(scores.samples),
         common_samples=int(np.count_nonzero(covered.all(axis=0))),
         clusters=scores.frame["cluster"].n_unique() if scores.has("cluster") else None,
@@ -474,15 +483,19 @@ def _describe(
     spec: MetricSpec,
     code: int,
     missing: int,
-) -> InspectedMetric:
+) -> MetricRow:
     usable = scores.values[(scores.codes("metric") == code) & ~scores.invalid()] + 0.0
     values, counts = np.unique(usable, return_counts=True)
     low, high = spec.bounds or (-np.inf, np.inf)
     n = usable.size
     # Not a matrix product: its last bit hangs on where in memory the arrays lie.
     mean = float((values * counts).sum() / n) if n else math.nan
-    return InspectedMetric(
-        spec=spec,
+    return MetricRow(
+        metric=spec.name,
+        direction=spec.direction,
+        declared=spec.declared,
+        transform=spec.transform,
+        scale=spec.scale,
         n=n,
         minimum=float(values[0]) if n else None,
         maximum=float(values[-1]) if n else None,

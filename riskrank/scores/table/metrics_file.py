@@ -77,7 +77,7 @@ def described_metrics(options: ReadOptions) -> tuple[str, dict[str, MetricSpec]]
     """
     if options.metrics:
         where = option("metrics")
-        return where, {name: _spec(where, name, table) for name, table in options.metrics.items()}
+        return where, {name: spec_of(where, name, table) for name, table in options.metrics.items()}
     if options.metrics_file:
         return options.metrics_file, read_metrics_file(options.metrics_file)
     return "", {}
@@ -124,7 +124,7 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
             hint='write a table per metric: [latency], then direction = "lower"; '
             'quote a name that has dots or spaces: ["top 1"]',
         ) from None
-    return {name: _spec(str(path), name, table) for name, table in document.items()}
+    return {name: spec_of(str(path), name, table) for name, table in document.items()}
 
 
 def _content(path: str | Path) -> bytes:
@@ -148,7 +148,8 @@ def _unknown_key(name: str, key: str, value: object) -> str:
     return did_you_mean(key, _KEYS, otherwise="remove it")
 
 
-def _spec(path: str, name: str, table: object) -> MetricSpec:
+def spec_of(path: str, name: str, table: object) -> MetricSpec:
+    """A metric as a table of keys describes it; messages call the place `path`."""
     if not isinstance(table, dict):
         raise InputError(
             f"{path}: '{name}' is not a table",

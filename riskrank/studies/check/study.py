@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 from riskrank.asked.option import Settings, told
 from riskrank.errors import InputError, spell
-from riskrank.scores.table.inspection import InspectedMetric, InspectedTask, Inspection, Problem
+from riskrank.scores.table.inspection import InspectedTask, Inspection, MetricRow, Problem
 from riskrank.studies.check.judge import JudgeCheck, JudgeCheckEntry, judge_check
 from riskrank.studies.check.suggestions import Suggestion, suggestions
 from riskrank.studies.document import Document, Provenance, entries
@@ -18,26 +18,6 @@ from riskrank.studies.runs import RunsSplit, split_of_runs
 from riskrank.studies.wording import counted
 
 __all__ = ["CheckDocument", "InspectedTask", "Inspection", "MetricRow", "Problem", "check"]
-
-
-@dataclass(frozen=True, slots=True)
-class MetricRow:
-    """One metric, in the units of the file."""
-
-    metric: str
-    direction: str
-    declared: bool
-    transform: str
-    scale: str
-    n: int
-    minimum: float | None
-    maximum: float | None
-    mean: float | None
-    distinct: int
-    tied_share: float
-    missing: int
-    outside_bounds: int
-    constant: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,29 +125,29 @@ def check(inspection: Inspection) -> CheckDocument:
             settings=told(Settings(), inspection.options),
             inputs=[vars(entry) for entry in inspection.inputs],
             models=[model.name for model in inspection.models],
-            metrics=[described_metric(metric.spec) for metric in inspection.metrics],
+            metrics=[described_metric(spec) for spec in inspection.specs],
             samples=inspection.samples,
             scored=inspection.scored,
             warnings=[problem.what for problem in _of_severity(inspection, "warning")],
         ),
-        rows=[_row(metric) for metric in inspection.metrics],
+        rows=[*inspection.metrics],
         verdict=_verdict(inspection),
         inspection=inspection,
         judge=judge,
         suggestions=suggestions(inspection),
         splits=tuple(
             split
-            for metric, scores in zip(inspection.metrics, inspection.runs, strict=bool(inspection.runs))
-            if (split := split_of_runs(metric.spec.name, scores)) is not None
+            for spec, scores in zip(inspection.specs, inspection.runs, strict=bool(inspection.runs))
+            if (split := split_of_runs(spec.name, scores)) is not None
         ),
         passes=tuple(
             curve
-            for metric, scores in zip(inspection.metrics, inspection.runs, strict=bool(inspection.runs))
+            for spec, scores in zip(inspection.specs, inspection.runs, strict=bool(inspection.runs))
             for curve in pass_curves(
-                metric.spec.name,
+                spec.name,
                 scores,
                 [model.name for model in inspection.models],
-                less_is_better=metric.spec.direction == "lower",
+                less_is_better=spec.direction == "lower",
             )
         ),
     )
@@ -188,8 +168,3 @@ def _verdict(inspection: Inspection) -> str:
 
 def _of_severity(inspection: Inspection, severity: str) -> Sequence[Problem]:
     return [problem for problem in inspection.problems if problem.severity == severity]
-
-
-def _row(metric: InspectedMetric) -> MetricRow:
-    known = {"metric": metric.spec.name, **vars(metric.spec), **vars(metric)}
-    return MetricRow(**{field.name: known[field.name] for field in fields(MetricRow)})

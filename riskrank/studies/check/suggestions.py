@@ -13,7 +13,7 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.asked.shared import SHARED
 from riskrank.errors import as_one_word
 from riskrank.scores.names.directions import looks_like_a_cost
-from riskrank.scores.table.inspection import InspectedMetric, Inspection
+from riskrank.scores.table.inspection import Inspection, MetricRow
 from riskrank.studies.gsd.options import CriteriaSettings
 from riskrank.studies.rank.options import RankSettings
 
@@ -49,7 +49,7 @@ def suggestions(inspection: Inspection) -> tuple[Suggestion, ...]:
 
 def _fitting(inspection: Inspection) -> Iterator[Suggestion]:
     options = inspection.options
-    undeclared = [metric.spec.name for metric in inspection.metrics if not metric.spec.declared]
+    undeclared = [spec.name for spec in inspection.specs if not spec.declared]
     told = _with_directions(options, undeclared)
     say = partial(_said, _sources(inspection), told)
     if undeclared:
@@ -83,7 +83,7 @@ def _fitting(inspection: Inspection) -> Iterator[Suggestion]:
     else:
         untested = flags(RankSettings(no_test=True))
         yield say("Fewer than 10 samples: rankings without tests:", "rank", *untested)
-    ratings = [metric.spec.name for metric in inspection.metrics if _looks_ordinal(metric)]
+    ratings = [metric.metric for metric in inspection.metrics if _looks_ordinal(metric)]
     apart = options.unpaired or options.cluster is not None
     if ratings and several and not apart and not inspection.tasks:
         ordinal = flags(CriteriaSettings(ordinal=tuple(ratings)))
@@ -129,7 +129,7 @@ def _fewest(inspection: Inspection) -> int:
     return inspection.common_samples
 
 
-def _looks_ordinal(metric: InspectedMetric) -> bool:
+def _looks_ordinal(metric: MetricRow) -> bool:
     """Whether few whole numbers come back again and again, as those of a rating do."""
     if metric.minimum is None or metric.maximum is None:
         return False

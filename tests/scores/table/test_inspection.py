@@ -30,8 +30,8 @@ def test_a_clean_table(write, long_frame):
     assert acc.mean == pytest.approx(sum(scores) / 12)
     assert acc.distinct == len(set(scores))
     assert acc.tied_share == sum(scores.count(x) > 1 for x in scores) / 12
-    assert report.metrics[1].spec.direction == "lower"
-    assert report.metrics[1].spec.declared
+    assert report.metrics[1].direction == "lower"
+    assert report.metrics[1].declared
     assert report.metrics[1].minimum > -1  # in the units of the file, not negated
 
 

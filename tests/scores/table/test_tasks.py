@@ -175,7 +175,7 @@ def test_check_shows_the_suite(write):
         ("wmt", 4, 0.5, ("error",)),
     ]
     assert [(task.fewest_scores, task.most_scores) for task in found.tasks] == [(4, 4), (4, 4), (3, 4)]
-    assert [(metric.spec.name, metric.n, metric.missing) for metric in found.metrics] == [
+    assert [(metric.metric, metric.n, metric.missing) for metric in found.metrics] == [
         ("acc", 8, 0),
         ("error", 7, 1),
         ("match", 8, 0),
