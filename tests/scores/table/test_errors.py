@@ -255,14 +255,3 @@ def test_two_columns_of_one_name(write):
     assert (
         "two columns are called 'score'" in refusal(write("t.csv", "model,sample,metric,score, score\n")).what
     )
-
-
-def test_wide_table_without_numbers(write):
-    text = "model,sample,note\nA,1,x\nB,1,y\n"
-    assert "could be a metric" in refusal(write("t.csv", text), wide=True).what
-    error = refusal(write("u.csv", text), wide=True, metric=("note",))
-    assert "column 'note' is not numeric" in error.lines(flags=True)[0]
-    assert (
-        "--metric nte"
-        in refusal(write("v.csv", text), UsageError, wide=True, metric=("nte",)).lines(flags=True)[0]
-    )

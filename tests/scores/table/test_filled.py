@@ -109,25 +109,6 @@ def test_clusters_and_groups_of_what_was_absent(write):
     assert [units.tolist() for units in table.groups] == [[0, 1, 1]] * 2
 
 
-@pytest.mark.parametrize(
-    ("rows", "words"),
-    [
-        ("A,1,m,1\nA,2,m,\nB,1,m,\nB,2,m,\n", "not for all of a metric"),
-        ("A,1,m,1\nA,2,m,1\nA,3,m,0\nB,4,m,1\nB,5,m,0\nB,1,m,0\n", "not scored on the same samples"),
-        # Pairing them by number would pair wrong ones, and fill one of each.
-        (
-            "".join(f"A,{at},m,{at % 2}\nB,{at + 1},m,{at % 2}\n" for at in range(9)),
-            "not scored on the same samples",
-        ),
-        ("A,1,m,1\nA,2,m,x\nB,1,m,\nB,2,m,1\n", "not a number"),
-        ("A,1,m,3\nA,2,m,1\nB,1,m,\nB,2,m,1\n", "outside the bounds"),
-    ],
-)
-def test_what_no_rule_mends(write, rows, words):
-    with pytest.raises(InputError, match=words):
-        read(write, rows, metrics=BOUNDS)
-
-
 def test_models_with_samples_of_their_own_lack_blanks_only(write):
     table = read(write, metrics=BOUNDS, unpaired=True)
     assert (column(table, "A"), column(table, "B")) == ([1, 0, 0.5], [0, 1])

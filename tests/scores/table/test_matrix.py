@@ -79,19 +79,6 @@ def test_contradictions(write, matrix, options):
         read_scores([write("m.csv", matrix)], ReadOptions(**options))
 
 
-def test_an_identifier_is_no_model_unless_named(write):
-    rows = "".join(f"s{n},{n % 3},{n % 2},{7 * n}\n" for n in range(6))
-    path = write("m.csv", f"sample,a,gpt version 2,id\n{rows}")
-    with pytest.raises(
-        InputError, match="column 'id' looks like no scores of a model: names or numbers rows"
-    ) as caught:
-        read_scores([path], ReadOptions(matrix="acc"))
-    assert "--models 'a,gpt version 2'" in caught.value.lines(flags=True)[2]
-    named = read_scores([path], ReadOptions(matrix="acc", models=("a", "gpt version 2")))
-    assert named.models == ("a", "gpt version 2")
-    assert len(read_scores([path], ReadOptions(matrix="acc", models=("a", "id"))).models) == 2
-
-
 def test_a_column_of_texts_may_name_the_samples(write):
     rows = "".join(f"{n % 3},s{n},{n % 2}\n" for n in range(6))
     table = read_scores([write("m.csv", f"a,words,b\n{rows}")], ReadOptions(matrix="acc"))

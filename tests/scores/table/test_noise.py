@@ -92,16 +92,6 @@ def test_what_is_refused(asked, error, said):
         rr.rank(table(), **asked)
 
 
-def test_a_column_of_one_value_or_one_a_row_is_no_source():
-    with pytest.raises(InputError, match="is no source of noise"):
-        rr.rank(table(judges=1), noise=["judge"])
-    frame = table(wordings=1, judges=1).with_columns(
-        run=pl.int_range(pl.len()).cast(pl.String) + pl.col("model")
-    )
-    with pytest.raises(InputError, match="is no source of noise"):
-        rr.rank(frame, noise=["run"])
-
-
 @pytest.mark.parametrize("ask", [rr.dominance, rr.mrm, rr.report])
 def test_distributions_are_refused(ask):
     with pytest.raises(UsageError, match="sources of noise are told of means"):

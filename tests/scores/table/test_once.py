@@ -73,39 +73,6 @@ def test_draws_of_a_sample_have_the_price_each():
         assert set(values[:, 0]) == {-PRICES[model]}
 
 
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        (PRICES | {"bb": 1.0}, ("no file has samples of bb", "samples of a, b, c", "did you mean b?")),
-        (PRICES | {"other": 1.0}, ("no file has samples of other", "samples of a, b, c", "models")),
-        (
-            {"a": 0.03, "b": 0.01},
-            ("no score for model 'c', metric 'price'", "found: 1 of 9 values missing, of 1 of 3", "missing"),
-        ),
-        (
-            PRICES | {"b": float("inf"), "c": float("inf")},
-            ("is infinite", "'inf' for model 'b', metric 'price'; 2 such scores in all", "finite"),
-        ),
-    ],
-)
-def test_prices_of_other_models_are_refused(values, said):
-    for frames, layout in (
-        ([scores(), prices(values)], {"wide": True}),
-        ([long(scores(), "quality", "seconds"), prices(values)], {}),
-    ):
-        with pytest.raises(InputError) as caught:
-            rr.copa(frames, **layout, **WAYS)
-        for part, line in zip(said, caught.value.lines(flags=True), strict=True):
-            assert part in line
-
-
-def test_a_hint_to_copy_holds_all_models():
-    six = pl.concat([scores().with_columns(model=pl.col("model") + end) for end in ("", "2")])
-    with pytest.raises(InputError) as caught:
-        rr.copa([six, prices({"zebra": 1.0})], wide=True, **WAYS)
-    assert caught.value.lines(flags=True)[-1].endswith("--models a,a2,b,b2,c,c2")
-
-
 def test_a_price_that_two_files_have_is_refused_as_one_of_a_model():
     with pytest.raises(InputError) as caught:
         rr.copa([scores(), prices(), prices({"b": 0.01})], wide=True, **WAYS)
@@ -129,14 +96,6 @@ def test_a_list_of_prices_may_be_longer_than_the_models_asked_for():
     assert {row.model: row.values["price"] for row in found.rows} == {"a": 0.03, "b": 0.01}
     without = rr.copa([scores(), prices({"a": 0.03, "b": 0.01})], wide=True, missing="drop", **WAYS)
     assert {row.model for row in without.rows} == {"a", "b"}
-
-
-def test_a_metric_is_of_samples_or_of_models():
-    """A second file of scores whose samples nobody named is no list of prices."""
-    with pytest.raises(InputError, match="other files have quality by sample"):
-        rr.copa(
-            [scores(), prices().rename({"price": "quality"})], wide=True, lower="seconds", higher="quality"
-        )
 
 
 def test_one_row_a_model_alone_is_read_as_it_was():

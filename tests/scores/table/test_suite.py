@@ -115,15 +115,6 @@ def test_every_sample_in_every_task_is_told(read):
     assert (len(merged.samples), len(merged.metrics)) == (4, 2)
 
 
-def test_some_tasks_without_a_name(read):
-    lines = rows(name="{task}{sample}")
-    lines[2] = lines[2].replace(",arc,", ",,")
-    with pytest.raises(InputError, match="row 4, column task: the task has no name") as caught:
-        read(lines)
-    assert "--task none" in caught.value.lines(flags=True)[2]
-    assert read(lines, task="none").suite is None
-
-
 def test_weights_of_tasks(read):
     assert read(task_weight="equal").suite.weights.tolist() == pytest.approx([1 / 3] * 3)
     assert read(task_weight="samples").suite.weights.tolist() == pytest.approx([5 / 28, 20 / 28, 3 / 28])
@@ -148,19 +139,6 @@ def test_weights_without_tasks(read):
         read(rows({"arc": 5}), task_weight="samples")
     with pytest.raises(UsageError, match="contradict"):
         read(task="none", task_weight="samples")
-
-
-@pytest.mark.parametrize("options", [{}, {"missing": "drop"}, {"unpaired": True}])
-def test_a_model_that_lacks_a_task(read, options):
-    lines = [line for line in rows(models="ABC") if not line.startswith("B,gsm")]
-    with pytest.raises(InputError, match="model 'B' has no score of task 'gsm'") as caught:
-        read(lines, **options)
-    assert caught.value.lines(flags=True)[2] == (
-        "hint: --models A,C compares those that have all tasks; "
-        "--where \"task NOT IN ('gsm')\" compares on the other tasks"
-    )
-    assert read(lines, models="A,C", **options).suite.names == ("arc", "big", "gsm")
-    assert read(lines, where="task NOT IN ('gsm')", **options).suite.names == ("arc", "big")
 
 
 def test_dropping_never_drops_a_whole_task(read):

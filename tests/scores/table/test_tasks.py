@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import InputError, UsageError, spell
+from riskrank.errors import InputError, spell
 from riskrank.scores.table.apart import metrics_apart, read_selected
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
@@ -61,29 +61,6 @@ def test_metrics_all_tasks_share_stay_columns(read):
     assert table.suite.metrics is None
 
 
-def test_which_of_several_metrics_counts_is_for_a_person_to_say(read):
-    with pytest.raises(InputError, match="different metrics, and arc, mmlu have several") as caught:
-        read(lines(TWO))
-    _, found, hint = caught.value.lines(flags=True)
-    assert found == "found: arc: acc, acc_norm; mmlu: acc, acc_norm; gsm: match"
-    assert hint == "hint: name the one that counts in each: --metric acc --metric match"
-    assert read(lines(TWO), metric=("acc", "match")).suite.metrics == ("acc", "match", "acc")
-    assert read(lines(TWO), metric=("arc=acc", "mmlu=acc")).suite.metrics == ("acc", "match", "acc")
-
-
-def test_where_names_would_leave_two_metrics_of_a_task_each_task_is_named(read):
-    own = {"arc": ("acc", "f1"), "gsm": ("f1", "match")}
-    with pytest.raises(InputError, match="arc, gsm have several") as caught:
-        read(lines(own))
-    assert caught.value.lines(flags=True)[2].endswith("--metric arc=acc --metric gsm=f1")
-
-
-def test_a_metric_that_all_tasks_have_is_proposed(read):
-    with pytest.raises(InputError, match="arc has several") as caught:
-        read(lines({"arc": ("acc", "acc_norm"), "gsm": ("acc",)}))
-    assert "hint: --metric acc compares on what all tasks have; or" in caught.value.lines(flags=True)[2]
-
-
 @pytest.mark.parametrize(
     ("asked", "metrics"),
     [
@@ -109,21 +86,6 @@ def test_a_task_without_the_metric_asked_for_is_dropped_aloud(read):
         "dropped 1 of 3 tasks, with no score of acc: gsm; --metric gsm=NAME adds one by a metric of its own"
     )
     assert read(lines(TWO), metric="match").suite is None
-
-
-@pytest.mark.parametrize(
-    ("asked", "what", "hint"),
-    [
-        ("arx=acc", "there is no task 'arx'", "did you mean --metric arc=acc?"),
-        ("arc=ac", "there is no metric", "did you mean --metric arc=acc?"),
-        (("arc=acc", "arc=acc_norm"), "task 'arc' has a metric already", "name one metric of a task"),
-        ("nothing", "there is no metric", "name one of these"),
-    ],
-)
-def test_metrics_of_tasks_that_are_not_there(read, asked, what, hint):
-    with pytest.raises(UsageError, match=what) as caught:
-        read(lines(TWO), metric=asked)
-    assert hint in caught.value.lines(flags=True)[2]
 
 
 def test_names_may_hold_the_sign_between_them(read):
