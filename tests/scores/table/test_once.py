@@ -85,6 +85,9 @@ def test_a_price_that_two_files_have_is_refused_as_one_of_a_model():
 
 
 def test_a_model_dropped_for_want_of_a_price_takes_no_samples_with_it():
+    with pytest.raises(InputError, match="no score for model 'c', metric 'price'") as caught:
+        rr.copa([scores(), prices({"a": 0.03, "b": 0.01})], wide=True, **WAYS)
+    assert "1 of 9 values missing, of 1 of 3" in caught.value.found
     found = rr.copa([scores(), prices({"a": 0.03, "b": 0.01})], wide=True, missing="drop", **WAYS)
     said = " ".join(str(found).split())
     assert "Scored: c none on price; models that lack scores are left out (" in said
