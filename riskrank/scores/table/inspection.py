@@ -17,6 +17,7 @@ from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, RiskrankError, listing, option
 from riskrank.scores.files.contents import BeyondLimitError
 from riskrank.scores.files.source import InputFile, Source
+from riskrank.scores.table import gaps
 from riskrank.scores.table.assemble import assemble
 from riskrank.scores.table.filled import FILLING, filled
 from riskrank.scores.table.further_columns import dividing_columns
@@ -234,8 +235,7 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
     read_specs, doubts = resolve_metrics(read)
     scores, specs, of_task = of_one_column(read, read_specs)
     means, _ = assemble(_asked(scores, missing="keep", repeats="mean", unpaired=True), scores.values)
-    covered = np.zeros((len(scores.models), len(scores.samples)), dtype=bool)
-    covered[means.model, means.sample] = True
+    covered = gaps.covered(scores, means.model, means.sample)
     repeats = _rows_per_cell(scores)
     # Of a table with every score once nothing is refused or dropped: large ones are not assembled for that.
     whole = bool(covered.all()) and repeats.max(initial=0) <= 1 and not np.isnan(means.values).any()
@@ -419,13 +419,13 @@ def _incomplete(
     if repeated is not None:
         yield repeated
         scores = _asked(scores, repeats="mean")
-    gaps: dict[str, InputError] = {}
+    refusals: dict[str, InputError] = {}
     # Different sample sets hide missing cells, which the unpaired reading tells apart.
     for unpaired in () if whole else sorted({scores.options.unpaired, True}):
         refusal = _assembled(_asked(scores, unpaired=unpaired))[0]
         if refusal is not None:
-            gaps.setdefault(refusal.what, refusal)
-    yield from () if absent else gaps.values()
+            refusals.setdefault(refusal.what, refusal)
+    yield from () if absent else refusals.values()
     if not scores.options.allow_constant:
         yield from constant_metrics(scores, means.values, specs)
 
