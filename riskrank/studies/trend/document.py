@@ -67,16 +67,16 @@ class TrendRow:
 class TrendCase:
     """A case that flips between runs of one model, or was lost for good since a run."""
 
-    metric: str
-    model: str
-    sample: str
-    runs: int
-    passed: int
-    flips: int
-    lost_since: str | None
-    p_value: float
-    p_adjusted: float
-    shown: bool
+    metric: str = of(lambda key, *_: key[0])
+    model: str = of(lambda key, *_: key[1])
+    sample: str = of(lambda _, name, *__: name)
+    runs: int = of(lambda _, name, own, *__: own.runs)
+    passed: int = of(lambda _, name, own, *__: own.passed)
+    flips: int = of(lambda _, name, own, *__: own.flips)
+    lost_since: str | None = of(lambda _, name, own, *__: own.lost_since)
+    p_value: float = of(lambda _, name, own, *__: own.p_value)
+    p_adjusted: float = of(lambda _, name, own, p_adjusted, shown: p_adjusted)
+    shown: bool = of(lambda _, name, own, p_adjusted, shown: shown)
 
 
 @dataclass(frozen=True, slots=True)
