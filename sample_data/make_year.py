@@ -26,6 +26,26 @@ WEEKS: dict[int, dict[str, float]] = {
 }
 # From this week on three cases in ten pass nearly always, whatever they did before; the week is blessed.
 RELEASE = 13
+# What people would say of it, from a week on.
+EVENTS = {
+    6: "an outage: 40 % of the calls fail",
+    7: "all answer again",
+    8: "a case is added",
+    9: "a case is removed",
+    10: "a case is renamed",
+    13: "a release, which mends cases; it is blessed",
+    14: "from here on against the release",
+    18: "3 % of the calls run out of time",
+    19: "all answer again",
+    20: "a quarter of the cases is broken",
+    22: "mended",
+    23: "2 % of the cases are broken",
+    24: "mended",
+    29: "the judge is another one, and lenient",
+    30: "and hides that answers became dull",
+    32: "judge and answers are those of before",
+    38: "an eighth of the cases is broken",
+}
 
 
 def happened(week: int, what: str) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, takewhile
 
 from riskrank.errors import RiskrankError, UsageError, listing, option
 from riskrank.scores.table.runs import Runs, inputs_of
@@ -108,17 +108,14 @@ def _line(key: Key, rows: Sequence[TrendRow]) -> TrendLine:
     drop = rows[-1].against_last_answer == WORSE
     if not compared_rows:
         return TrendLine(*key, OPEN, drop, rows)
-    last = compared_rows[-1].against_baseline_answer
-    below: list[TrendRow] = []
-    for row in reversed(compared_rows):
-        if row.loss <= 0 or row.against_baseline_answer == MOVED:
-            break
-        below.insert(0, row)
+    last = str(compared_rows[-1].against_baseline_answer)
+    below = takewhile(
+        lambda row: row.loss > 0 and row.against_baseline_answer != MOVED, reversed(compared_rows)
+    )
     shown = [row for row in below if row.against_baseline_answer == WORSE]
-    state = WAS_WORSE if shown and last == OPEN else str(last)
     if not shown:
-        return TrendLine(*key, state, drop, rows)
-    return TrendLine(*key, state, drop, rows, shown[0].run, shown[-1])
+        return TrendLine(*key, last, drop, rows)
+    return TrendLine(*key, WAS_WORSE if last == OPEN else last, drop, rows, shown[-1].run, shown[0])
 
 
 def _ending(lines: Sequence[TrendLine], outcome: str, settings: TrendSettings) -> RiskrankError | None:
