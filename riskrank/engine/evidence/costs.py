@@ -2,15 +2,18 @@
 
 "θ lies below θ₀" is a claim on the mean of θ₀s − c, and the interval of θ is where neither side of it is
 shown: by Student's and Johnson's t, the larger p-value. Of two models the logarithm of the ratio varies as
-the mean of ψ = (c_A − θ_A s_A)/c̄_A − (c_B − θ_B s_B)/c̄_B does.
+the mean of ψ = (c_A − θ_A s_A)/c̄_A − (c_B − θ_B s_B)/c̄_B does. A few huge costs make θ and that error large
+at once, and the other model look sure to be cheaper: so the difference is tested with the error it has at the
+boundary, too, where both models share one θ, and the largest p-value counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.johnson import MeanDifference, mean_difference
@@ -95,11 +98,22 @@ def _p(one: MeanDifference) -> float:
     return max(one.student_p_value(), one.johnson_p_value())
 
 
+def _at_boundary(
+    new: Costs, old: Costs, times: float = 1.0, more: float = 0.0, *, paired: bool = True
+) -> MeanDifference:
+    """How far times · θ_old + more lies above θ_new, with its error where that is 0: one θ, made of both."""
+    sides = new.successes.mean(), old.successes.mean()
+    one = (old.costs.mean() + new.costs.mean() - more * sides[0]) / (sides[1] + times * sides[0])
+    left = times * (old.costs - one * old.successes) / sides[1], old.units
+    right = (new.costs - (times * one + more) * new.successes) / sides[0], new.units
+    return mean_difference(left, right, paired=paired)
+
+
 def p_cheaper(new: Costs, old: Costs, more: float = 0.0, *, paired: bool = True) -> float:
     """One-sided p-value of "a success costs less in new than in old, or at most so much more".
 
     Of log(θ_old + m) − log θ_new, for m < 0 of log θ_old − log(θ_new − m), which vary as the means of ψ's
-    terms do, each times θ/(θ + m).
+    terms do, each times θ/(θ + m); and of the difference with its error at the boundary.
 
     Parameters
     ----------
@@ -113,8 +127,53 @@ def p_cheaper(new: Costs, old: Costs, more: float = 0.0, *, paired: bool = True)
     for one, added, sign in ((old, max(more, 0.0), 1.0), (new, max(-more, 0.0), -1.0)):
         apart += sign * np.log(one.per_success + added)
         sides.append((one.influence() * one.per_success / (one.per_success + added), one.units))
-    found = mean_difference(*sides, paired=paired)
-    return replace(found, estimate=float(apart)).student_p_value()
+    found = replace(mean_difference(*sides, paired=paired), estimate=float(apart))
+    return max(_p(found), _p(_at_boundary(new, old, more=more, paired=paired)))
+
+
+@dataclass(frozen=True, eq=False)
+class CostRatios(Student):
+    """Logarithms of θ_old/θ_new of pairs of models, on the same samples.
+
+    Attributes
+    ----------
+    at_boundary : (ndarray, ndarray)
+        P-values of "it lies above, and below, its boundary" with the error that holds there.
+    """
+
+    at_boundary: tuple[Floats, Floats] = field(kw_only=True)
+
+    @property
+    def mirrored(self) -> CostRatios:
+        """The same of the other side."""
+        above, below = self.at_boundary
+        return replace(self, value=-self.value, skewness=-self.skewness, at_boundary=(below, above))
+
+    def p_above(self, boundary: ArrayLike = 0.0) -> Floats:
+        """The larger of both p-values; the boundary is the one they were made for."""
+        return np.maximum(super().p_above(boundary), self.at_boundary[0])
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[Costs, Costs]], boundary: Floats) -> CostRatios:
+        """Of pairs of new and old; the claim is that θ_new lies below 1 less the boundary times θ_old."""
+        found = []
+        for (new, old), less in zip(pairs, boundary, strict=True):
+            one = mean_difference((old.influence(), old.units), (new.influence(), new.units), paired=True)
+            there = _at_boundary(new, old, 1 - less)
+            apart = np.log(old.per_success / new.per_success)
+            found.append((apart, one.error, one.samples - 1, one.skewness, _p(there), _p(there.mirrored())))
+        *parts, above, below = np.array(found).T
+        return cls(*parts, at_boundary=(above, below))
+
+    @classmethod
+    def of_all(cls, models: Sequence[Costs]) -> CostRatios:
+        """Of all pairs of models, shape (k, k): how much less a success costs in the first."""
+        k = len(models)
+        pairs = [(new, old) for new in models for old in models]
+        found = cls.of(pairs, np.zeros(k * k))
+        parts = {name: getattr(found, name).reshape(k, k) for name in ("value", "error", "df", "skewness")}
+        above, below = (one.reshape(k, k) for one in found.at_boundary)
+        return cls(**parts, at_boundary=(above, below))
 
 
 def relative_costs(pairs: Sequence[tuple[Costs, Costs]], boundary: Floats) -> Evidence:
@@ -127,25 +186,19 @@ def relative_costs(pairs: Sequence[tuple[Costs, Costs]], boundary: Floats) -> Ev
     boundary : ndarray
         Below 1: the claim is that 1 − θ_new/θ_old lies above it.
     """
-    logs, errors, worth = np.empty((3, len(pairs)))
-    for at, (new, old) in enumerate(pairs):
-        sides = tuple((one.influence(), one.units) for one in (new, old))
-        apart = mean_difference(*sides, paired=True)
-        logs[at] = np.log(old.per_success / new.per_success)
-        errors[at], worth[at] = apart.error, apart.samples
-    found = Student(logs, errors, worth - 1)
-    plain = found.evidence(-np.log1p(-boundary), worth)
+    found = CostRatios.of(pairs, boundary)
+    plain = found.evidence(-np.log1p(-boundary), found.df + 1)
 
     def ends(level: float) -> tuple[Floats, Floats]:
         low, high = plain.ends(level)
         return -np.expm1(-low), -np.expm1(-high)
 
     return Evidence.of(
-        -np.expm1(-logs),
+        -np.expm1(-found.value),
         plain.p_above,
         plain.p_below,
-        error=np.exp(-logs) * errors,
+        error=np.exp(-found.value) * found.error,
         boundary=boundary,
-        worth=worth,
+        worth=plain.worth,
         ends=ends,
     )
