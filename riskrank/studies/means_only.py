@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from riskrank.engine.evidence.crossed import Components, crossed_difference
 from riskrank.engine.evidence.folds import fold_differences
@@ -38,12 +39,20 @@ class MeanColumn:
         Of all pairs, first minus second, shape (k, k); NaN where two models share too few samples.
     worth : float
         Independent samples that would tell as much.
+    statistic : str
+        Of the cost per success differences are those of logarithms.
     """
 
     name: str
     means: Floats
     differences: Student
     worth: float
+    statistic: str = "mean"
+
+    def told(self, differences: ArrayLike) -> Floats:
+        """Differences as they are told: those of logarithms as shares of the second."""
+        apart = np.asarray(differences, dtype=np.float64)
+        return apart if self.statistic == "mean" else -np.expm1(-apart)
 
     @property
     def compared(self) -> Booleans:

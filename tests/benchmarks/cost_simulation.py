@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from riskrank.engine.evidence.costs import Costs
+from riskrank.engine.evidence.costs import CostRatios, Costs, p_cheaper
 from riskrank.engine.evidence.johnson import mean_difference
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.family import Family
@@ -24,6 +24,34 @@ def misses(n: int, p: float, tables: int, sigma: float = 1.0, seed: int = 0) -> 
         found.append((one.p_below(truth) <= 0.025, one.p_above(truth) <= 0.025, one.enough))
     missed, told = np.array(found)[:, :2], np.array(found)[:, 2]
     return np.concatenate([missed[told].mean(axis=0), missed.mean(axis=0), [1 - told.mean()]])
+
+
+def drawn(rng: np.random.Generator, n: int, p: float, sigma: float) -> Costs:
+    """Lognormal costs of mean 1."""
+    costs = rng.lognormal(-(sigma**2) / 2, sigma, n)
+    return Costs(costs, (rng.random(n) < p).astype(float), np.arange(n))
+
+
+def falsely_cheaper(n: int, p: float, sigmas: tuple[float, float], tables: int, seed: int = 0) -> list[float]:
+    """Shares of tables that show the first of equal models to cost less, at .05, .025 and .001."""
+    found = []
+    for stream in np.random.SeedSequence(seed).spawn(tables):
+        rng = np.random.default_rng(stream)
+        found.append(p_cheaper(*(drawn(rng, n, p, sigma) for sigma in sigmas)))
+    return [float((np.array(found) <= level).mean()) for level in (0.05, 0.025, 0.001)]
+
+
+def told_apart(
+    n: int, p: float, models: int, sigma: float, tables: int, seed: int = 0
+) -> tuple[float, float]:
+    """Share of tables that tell any equal models apart, at .05, of those not refused; share refused."""
+    found = []
+    for stream in np.random.SeedSequence([seed, n, models]).spawn(tables):
+        rng = np.random.default_rng(stream)
+        costs = [drawn(rng, n, p, sigma) for _ in range(models)]
+        if all(one.enough for one in costs):
+            found.append(Family().significant(CostRatios.of_all(costs).p_pairs(Family())).any())
+    return float(np.mean(found)), 1 - len(found) / tables
 
 
 def false_choices(candidates: int, tables: int, margin: float = 0.02, n: int = 400, seed: int = 0) -> float:
@@ -57,6 +85,10 @@ if __name__ == "__main__":
             f"n = {size}, p = {chance}: below {low:.3f} ± {error(low, TABLES):.3f}, above {high:.3f} ± "
             f"{error(high, TABLES):.3f}; refused {few:.3f}, with these {low_all:.3f}, {high_all:.3f}"
         )
+    for sigmas in ((1.0, 1.0), (1.5, 1.5), (1.5, 0.3), (0.3, 1.5)):
+        print(f"equal models, σ = {sigmas}, falsely cheaper", falsely_cheaper(100, 0.7, sigmas, TABLES))
+    for size, chance, models in ((100, 0.1, 2), (300, 0.7, 2), (300, 0.7, 5)):
+        print(f"n = {size}, p = {chance}, {models} equal models", told_apart(size, chance, models, 1.0, 2000))
     for count in (5, 10):
         share = false_choices(count, 4000)
         print(f"{count} candidates at the margin: false choice {share:.3f} ± {error(share, 4000):.3f}")

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.johnson import MeanDifference, mean_difference
 from riskrank.engine.evidence.student import Student
+from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.types import Floats, Integers
 
 FEWEST_SUCCESSES = 10
@@ -56,6 +57,11 @@ class Costs:
     def per_success(self) -> float:
         """Cost per success."""
         return float(self.costs.sum() / self.successes.sum())
+
+    @property
+    def error(self) -> float:
+        """Standard error of the cost per success."""
+        return float(cluster_means(self.per_success * self.influence()[:, None], self.units).error[0])
 
     def interval(self, level: float) -> tuple[float, float]:
         """Ends at a two-sided level; infinite above where no cost is too high to be believed."""

@@ -133,10 +133,7 @@ class ObjectiveColumn:
 
     def errors(self) -> Floats:
         """Standard errors of the values by model, in the units of the file; what is not known is NaN."""
-        found = [
-            float(cluster_means(one.per_success * one.influence()[:, None], one.units).error[0])
-            for one in self.costs()
-        ]
+        found = [one.error for one in self.costs()]
         if self.successes is not None:
             return np.array(found)
         for model, (values, cluster) in enumerate(zip(self.values, self.clusters, strict=True)):

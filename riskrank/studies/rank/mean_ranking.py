@@ -51,6 +51,22 @@ class MeanRanking:
     visible: float | None
 
     @property
+    def what(self) -> str:
+        """What models are ranked by, in words: ``mean accuracy``."""
+        return f"{self.column.statistic.replace('-', ' ')} {self.column.name}"
+
+    @property
+    def several(self) -> str:
+        """The same of several models: ``means of accuracy``."""
+        words = "means" if self.column.statistic == "mean" else "costs per success"
+        return f"{words} of {self.column.name}"
+
+    @property
+    def gaps(self) -> Floats:
+        """Differences to the first, larger is better, shape (k,)."""
+        return self.column.told(self.column.differences.value[:, self.first])
+
+    @property
     def first(self) -> int:
         """The model with the best mean."""
         return int(self.ranking.order[0])
@@ -109,7 +125,7 @@ def ranked_by_mean(
     ranking = replace(rank_by_ratio(shown, score, tested=tested), score=column.means)
     if not tested:
         return MeanRanking(column, samples, means, ranking, None, None, None, None)
-    low, high = column.differences.interval(family.level(pairs))
     first = int(ranking.order[0])
+    low, high = (column.told(end[:, first]) for end in column.differences.interval(family.level(pairs)))
     visible = visible_of(column, pairs, family)
-    return MeanRanking(column, samples, means, ranking, p_adjusted, low[:, first], high[:, first], visible)
+    return MeanRanking(column, samples, means, ranking, p_adjusted, low, high, visible)

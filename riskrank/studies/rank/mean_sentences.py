@@ -58,13 +58,14 @@ def _ahead(finding: Finding, case: MeanCase) -> str:
     first, *others = (case.models[i] for i in finding.models)
     assumed = assuming([one.means for one in case.rankings])
     if assumed:
-        return f"{first} has a significantly better mean {finding.on} than {all_others(others)}."
-    return f"Ship {first}: its mean {finding.on} is significantly better than that of {all_others(others)}."
+        return f"{first} has a significantly better {case.of(finding.on).what} than {all_others(others)}."
+    what = case.of(finding.on).what
+    return f"Ship {first}: its {what} is significantly better than that of {all_others(others)}."
 
 
 def _ahead_of_some(finding: Finding, case: MeanCase) -> str:
     first, *others = (case.models[i] for i in finding.models)
-    better = f"{first} has a significantly better mean {finding.on} than {names(others)}"
+    better = f"{first} has a significantly better {case.of(finding.on).what} than {names(others)}"
     return f"{better}, and was not compared with all others: nobody is to ship from this alone."
 
 
@@ -82,15 +83,15 @@ def _level(finding: Finding, case: MeanCase) -> str:
     beaten = f"; {level[0]}'s is shown to be better than {beats} of {k - 1} others'" if beats else ""
     if len(level) == k and k > 2:
         return (
-            f"No test tells {level[0]}, first in these samples by its mean {finding.on}, from any of the "
+            f"No test tells {level[0]}, first in these samples by its {one.what}, from any of the "
             f"{k - 1} others."
         )
     whom = names(level).replace(" and ", " or ")
-    return f"{whom}: no test separates their means of {finding.on}{beaten}."
+    return f"{whom}: no test separates their {one.several}{beaten}."
 
 
 def _not_tested(finding: Finding, case: MeanCase) -> str:
-    return f"{case.models[finding.models[0]]} has the best mean {finding.on}; nothing was tested."
+    return f"{case.models[finding.models[0]]} has the best {case.of(finding.on).what}; nothing was tested."
 
 
 def _gain(finding: Finding, case: MeanCase) -> str:
@@ -98,8 +99,12 @@ def _gain(finding: Finding, case: MeanCase) -> str:
     span = ""
     if one.low is not None and one.high is not None:
         ends = (-one.high[following], -one.low[following])
-        ends = (-ends[1], -ends[0]) if one.means.lower else ends
-        span = f" (difference {one.means.span(float(ends[0]), float(ends[1]))})"
+        if one.column.statistic != "mean":
+            other, more = case.models[following], one.means.span(float(ends[0]), float(ends[1]))
+            span = f" ({other}'s is more by a share of {more})"
+        else:
+            ends = (-ends[1], -ends[0]) if one.means.lower else ends
+            span = f" (difference {one.means.span(float(ends[0]), float(ends[1]))})"
     shared = one.samples
     if shared is not None and shared[first, following] < max(
         shared[first, first], shared[following, following]
@@ -111,7 +116,7 @@ def _gain(finding: Finding, case: MeanCase) -> str:
             f"{case.models[first]} is {one.means.gap(abs(gap))} {way} than that of {other}{span}."
         )
     against = one.means.against(first, following)
-    return f"{case.models[first]}'s mean {finding.on} is {against} of {case.models[following]}{span}."
+    return f"{case.models[first]}'s {one.what} is {against} of {case.models[following]}{span}."
 
 
 SENTENCES: Sentences[MeanCase] = Sentences(

@@ -23,6 +23,13 @@ class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, Task
     default_kinds: ClassVar[tuple[str, ...]] = (RELATIVE,)
 
     per_metric: bool = ask(False, "Rank by every metric on its own instead of the portfolio.")
+    on: tuple[str, ...] = ask(
+        (),
+        f"With {option('per_metric', True)}: rank by cost-per-success:COST/SUCCESS, all costs over all "
+        "successes.",
+        metavar="STATISTIC",
+        common=False,
+    )
     aggregate: str | None = ask(
         None,
         "Aggregate the rankings of the metrics, exactly: RA(R-SSD@M) and so on.",
@@ -55,6 +62,12 @@ class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, Task
     def __post_init__(self) -> None:
         super().__post_init__()
         self._refuse_two_ways_to_rank()
+        if self.on and not self.per_metric:
+            raise UsageError(
+                f"{option('on')} ranks by a statistic of its own, and not by the portfolio",
+                found=f"{option('on', self.on[0])} without {option('per_metric', True)}",
+                hint=f"add {option('per_metric', True)}",
+            )
         if self.stability_repeats is not None and not self.stability:
             raise UsageError(
                 f"{option('stability_repeats')} goes with {option('stability')}",

@@ -54,7 +54,7 @@ def rank(
 
     Parameters, errors and all else are those of :func:`rank_by_dominance`.
     """
-    if table.means_only:
+    if table.means_only or (settings is not None and settings.on):
         from riskrank.studies.rank.by_means import rank_by_means
 
         return rank_by_means(table, settings or RankSettings())

@@ -140,9 +140,14 @@ def test_what_would_tell_more_is_refused(ask):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("spread", "most"), [(0.02, 0.01), (0.0, 0.025)])
-def test_thirty_questions_none_better(spread, most):
-    """A search follows training scores; candidates are worse by something, or all equal: 2,000 searches."""
+@pytest.mark.parametrize(
+    ("spread", "alpha", "most"), [(0.02, 0.05, 0.01), (0.0, 0.05, 0.025), (0.0, 0.02, 0.01)]
+)
+def test_thirty_questions_none_better(spread, alpha, most):
+    """A search follows training scores; candidates are worse by something, or all equal: 2,000 searches.
+
+    A pass is one-sided: all questions together spend half of the level, which equal models take whole.
+    """
     rng, tables, n = np.random.default_rng(5), 2000, 200
     passed = 0
     for _ in range(tables):
@@ -156,7 +161,7 @@ def test_thirty_questions_none_better(spread, most):
             evidence = Student(np.array([apart.mean()]), np.array([error]), np.array([n - 1.0])).evidence(
                 np.zeros(1), np.array([n])
             )
-            if Family(0.05).at(1 / (number * (number + 1))).answer(evidence).shown[0]:
+            if Family(alpha).at(1 / (number * (number + 1))).answer(evidence).shown[0]:
                 passed += 1
                 break
     assert passed / tables <= most + 3 * np.sqrt(most / tables)

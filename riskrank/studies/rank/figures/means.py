@@ -20,7 +20,7 @@ def pictures(document: MeanRankDocument) -> list[Picture]:
     return [
         Picture(
             f"forest@{one.column.name}",
-            f"Rank set and mean {one.column.name} of every model, with the difference to the first.",
+            f"Rank set and {one.what} of every model, with the difference to the first.",
             partial(_forest, document, one),
         )
         for one in document.rankings
@@ -36,8 +36,7 @@ def forest(one: MeanRanking) -> Forest:
         Interval.of(order, worse_to_better(means.name, lower=means.lower), "", means.mean, *means.ends),
     ]
     if one.low is not None and one.high is not None:
-        gap = one.column.differences.value[:, one.first]
-        parts = np.array([gap, *((one.low, one.high) if sign > 0 else (one.high, one.low))])
+        parts = np.array([one.gaps, *((one.low, one.high) if sign > 0 else (one.high, one.low))])
         parts[:, one.not_compared] = np.nan
         label = worse_to_better("to the first", lower=means.lower)
         found.append(Interval.of(order, label, DIFFERENCES, *(sign * parts)))
@@ -51,5 +50,5 @@ def _forest(document: MeanRankDocument, one: MeanRanking) -> Plot:
         f"difference to the first, with intervals that hold together with {sure}."
     )
     return draw_forest(
-        forest(one), document.provenance.models, f"Places by mean {one.column.name}", reading, "Student's t"
+        forest(one), document.provenance.models, f"Places by {one.what}", reading, "Student's t"
     )

@@ -67,7 +67,7 @@ def _table(one: MeanRanking, models: Sequence[str], title: str = "") -> Table:
         sign, apart = -1 if means.lower else 1, (one.first, *one.not_compared)
 
         def gap(i: int) -> str:
-            return "–" if i in apart else means.gap(sign * float(one.column.differences.value[i, one.first]))
+            return "–" if i in apart else means.gap(sign * float(one.gaps[i]))
 
         def interval(i: int) -> str:
             ends = sorted((sign * float(low[i]), sign * float(high[i])))
