@@ -88,16 +88,8 @@ def margins(given: Any, *, relative: bool = False) -> tuple[tuple[str, Margin], 
     UsageError
         If one is no number, is negative, or is given twice.
     """
-    pairs: list[tuple[str, Any]]
-    if isinstance(given, Mapping):
-        pairs = [*given.items()]
-    elif isinstance(given, str | int | float):
-        pairs = [_named(given)]
-    else:
-        # Settings made from settings hold pairs already.
-        pairs = [one if isinstance(one, tuple) else _named(one) for one in given or ()]
     found: dict[str, Margin] = {}
-    for metric, value in pairs:
+    for metric, value in named_numbers(given):
         margin, number = _margin(value, relative=relative)
         if not (math.isfinite(number) and number >= 0):
             raise UsageError(
@@ -129,8 +121,15 @@ def _margin(value: Any, *, relative: bool) -> tuple[Margin, float]:
         return math.nan, math.nan
 
 
+def named_numbers(given: Any) -> list[tuple[str, Any]]:
+    """What was given by name, as texts such as ``acc=2``, or for all, under the name ""."""
+    if isinstance(given, Mapping):
+        return [*given.items()]
+    # Settings made from settings hold pairs already.
+    every = [given] if isinstance(given, str | int | float) else given or ()
+    return [one if isinstance(one, tuple) else _named(one) for one in every]
+
+
 def _named(text: Any) -> tuple[str, Any]:
-    if isinstance(text, str) and "=" in text:
-        metric, _, value = text.rpartition("=")
-        return metric, value
-    return "", text
+    name, separator, value = text.rpartition("=") if isinstance(text, str) else ("", "", text)
+    return (name, value) if name or not separator else ("", text)  # "=3" names nothing

@@ -130,7 +130,7 @@ def test_too_few_labellings_are_not_decided(gsd, mixed):
 
 def test_rows_of_the_contract(gsd, mixed):
     document = gsd(*mixed, "--delta", "0,0.0001", "--resamples", "100")
-    assert list(document["results"][0])[:9] == [
+    fields = [
         "winner",
         "loser",
         "delta",
@@ -141,6 +141,7 @@ def test_rows_of_the_contract(gsd, mixed):
         "share_smaller",
         "lps_solved",
     ]
+    assert list(document["results"][0])[:9] == fields
     keys = [(row["delta"], row["winner"], row["loser"]) for row in document["results"]]
     assert keys == [(d, *pair) for d in (0, 0.0001) for pair in itertools.permutations("ABC", 2)]
     for row in document["results"]:

@@ -36,17 +36,8 @@ def test_medians_of_0_1_scores(models, margin, median):
 
 
 def test_distributions_of_the_method(run):
-    call = (
-        "power",
-        "new=beta:2.2,1.8",
-        "old=beta:2,2",
-        "--anytime",
-        "--limit",
-        "3000",
-        "--format",
-        "json",
-        "--simulations",
-    )
+    asked = "--anytime --limit 3000 --format json --simulations"
+    call = ("power", "new=beta:2.2,1.8", "old=beta:2,2", *asked.split())
     outcome = run(*call, "400")
     assert outcome.document["schema"] == "riskrank/power-anytime"
     meta = outcome.document["meta"]["samples_until_answer"]

@@ -59,26 +59,19 @@ def refuse_in_vain(settings: CopaSettings, reason: str) -> None:
         asked = [name for name in asked if name != "seed"]
     if not asked:
         return
-    name = asked[0]
+    name, few = asked[0], reason.startswith("it takes")
+    what, found = f"{option(name)} is about how sure the front is, and nothing is known of that", reason
+    hint = f"leave out {option(name)}"
     if name == "seed" and not settings.no_test:
-        raise UsageError(
-            f"{option('seed')} has nothing to seed",
-            found=f"{option('seed', settings.seed)}, and {reason}",
-            hint=f"leave it out, or add {option('resample_models', 1000)}",
-        )
-    if reason.startswith("it takes"):
-        raise InputError(
-            f"{option(name)} is about how sure the front is, and there are too few samples",
-            found=reason,
-            hint=f"score more samples, or leave out {option(name)}: places are then those of the values",
-        )
-    raise UsageError(
-        f"{option(name)} is about how sure the front is, and nothing is known of that",
-        found=reason,
-        hint=f"leave out {option(name)}"
-        if settings.no_test
-        else f"leave out {option(name)}, or give the scores of every sample",
-    )
+        what, few = f"{option('seed')} has nothing to seed", False
+        found = f"{option('seed', settings.seed)}, and {reason}"
+        hint = f"leave it out, or add {option('resample_models', 1000)}"
+    elif few:
+        what = f"{option(name)} is about how sure the front is, and there are too few samples"
+        hint = f"score more samples, or leave out {option(name)}: places are then those of the values"
+    elif not settings.no_test:
+        hint += ", or give the scores of every sample"
+    raise (InputError if few else UsageError)(what, found=found, hint=hint)
 
 
 def few_scores(objectives: Sequence[ObjectiveScores], columns: Sequence[ObjectiveColumn]) -> list[str]:

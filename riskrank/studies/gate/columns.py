@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats
 from riskrank.errors import listing, option
 from riskrank.scores.table.groups import group_tables, task_tables
+from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.times import unit_scores
 from riskrank.studies.gate.margins import bounded, declared_range, limits
@@ -76,39 +78,36 @@ def score_columns(
         parts = group_tables(table)
         require_samples(parts, table, otherwise="score more samples")
         tables.update(parts)
-    ends = {
-        metric.name: limits(metric, table.column(number), margin_of[metric.name])
+    known = {
+        metric.name: _known(metric, table.column(number), margin_of[metric.name])
         for number, metric in enumerate(table.metrics)
         if metric.name in margin_of
     }
-    known = {
-        metric.name: (
-            bounded(metric, table.column(number)),
-            declared_range(metric, table.column(number)),
-        )
-        for number, metric in enumerate(table.metrics)
-    }
-    columns: dict[str, list[ScoreColumn]] = {name: [] for name in ends}
+    columns: dict[str, list[ScoreColumn]] = {name: [] for name in known}
     for group, part in tables.items():
         found = targets(part, PortfolioSettings(), per_metric=True, asked=settings)
         alone = targets(_one_by_one(part), PortfolioSettings(), per_metric=True, asked=settings)
         for number, target in enumerate(found):
-            if target.name in ends:
+            if target.name in known:
                 check_range(target.name, target.scores, table.models)
-                units = units_of(target.name, table.metrics)
                 column = ScoreColumn(
                     target.name,
                     target.scores,
-                    units,
-                    ends[target.name],
-                    group,
-                    *known[target.name],
+                    units_of(target.name, table.metrics),
+                    group=group,
+                    **known[target.name],
                     means=mean_column(part, number),
                     in_order=_in_order(part, number),
                     one_by_one=None if part.units is None else alone[number].scores,
                 )
                 columns[target.name].append(column)
     return columns
+
+
+def _known(metric: MetricSpec, values: Sequence[Floats], margin: float) -> dict[str, Any]:
+    """What is known of the scores of a metric: how bad and good they can be, and how far apart."""
+    ends, reach = limits(metric, values, margin), declared_range(metric, values)
+    return {"limits": ends, "bounded": bounded(metric, values), "reach": reach}
 
 
 def _one_by_one(table: ScoreTable) -> ScoreTable:
@@ -146,18 +145,9 @@ def task_columns(table: ScoreTable, margin_of: Mapping[str, Margin]) -> dict[str
             if not table.suite.weights[at]:
                 continue
             spec, of_all = (metric, table) if own is None else (own[at], parts[task])
-            seen = of_all.column(number)
             scores = targets(parts[task], PortfolioSettings(), per_metric=True)[number].scores
             check_range(spec.name, scores, table.models)
-            columns.setdefault(metric.name, []).append(
-                ScoreColumn(
-                    spec.name,
-                    scores,
-                    units_of(spec.name, [spec]),
-                    limits(spec, seen, margin_of[spec.name]),
-                    bounded=bounded(spec, seen),
-                    reach=declared_range(spec, seen),
-                    task=task,
-                )
-            )
+            seen = _known(spec, of_all.column(number), margin_of[spec.name])
+            column = ScoreColumn(spec.name, scores, units_of(spec.name, [spec]), task=task, **seen)
+            columns.setdefault(metric.name, []).append(column)
     return columns

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from riskrank.asked.baseline import named_numbers
 from riskrank.asked.option import METHOD, TESTS, ByName, Settings, ask
 from riskrank.asked.resampling import CORRECTIONS, FamilySettings
 from riskrank.asked.suites import FIXED, RANDOM
@@ -150,24 +150,13 @@ class GsdSettings(CriteriaSettings, RelabellingSettings):
                 )
 
 
-def _roundings(
-    parameter: str, given: float | str | Mapping[str, float] | Iterable[str | tuple[str, float]] | None
-) -> ByName:
+def _roundings(parameter: str, given: Any) -> ByName:
     """One number for all, by name, or texts such as ``acc=2``, in one form."""
-    if given is None:
-        return ()
-    if isinstance(given, Mapping):
-        entries: list[Any] = list(given.items())
-    elif isinstance(given, str | int | float):
-        entries = [given]
-    else:
-        entries = list(given)
-    return tuple(_rounding(parameter, entry) for entry in entries)
+    return tuple(_rounding(parameter, name, number) for name, number in named_numbers(given))
 
 
-def _rounding(parameter: str, entry: float | str | tuple[str, float]) -> tuple[str, float]:
+def _rounding(parameter: str, name: str, number: Any) -> tuple[str, float]:
     whole = parameter == "digits"
-    name, number = _split(entry)
     shown = f"{name}={number}" if name else f"{number}"
     try:
         value = float(number)
@@ -191,13 +180,3 @@ def _rounding(parameter: str, entry: float | str | tuple[str, float]) -> tuple[s
             hint="leave it out to use every digit there is",
         )
     return name, value
-
-
-def _split(entry: float | str | tuple[str, float]) -> tuple[str, float | str]:
-    """Name of a criterion, or "", and its number."""
-    if isinstance(entry, tuple):
-        return entry
-    if isinstance(entry, str):
-        name, separator, number = entry.rpartition("=")
-        return (name, number) if name or not separator else ("", entry)  # "=3" names no criterion
-    return "", entry

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import ceil, log2
+from typing import Any
 
 from riskrank.asked.suites import RANDOM
-from riskrank.engine.gsd.analysis import GsdAnalysis, Relabelling, analyse, counting_programs
-from riskrank.engine.gsd.front import FrontTest, front_test, witness
+from riskrank.engine.gsd.analysis import Relabelling, analyse, counting_programs
+from riskrank.engine.gsd.front import front_test, witness
 from riskrank.engine.gsd.labellings import possible_labellings
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.rank_tests import criteria_tests
@@ -15,7 +17,7 @@ from riskrank.errors import index_of, option
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.distributions import refuse_distributions
-from riskrank.studies.document import Provenance
+from riskrank.studies.document import Provenance, entries
 from riskrank.studies.gsd.criteria import Criteria, criteria
 from riskrank.studies.gsd.document import Explanation, GsdDocument, rows
 from riskrank.studies.gsd.findings import SENTENCES, GsdCase, gsd_findings
@@ -66,72 +68,35 @@ def gsd(
     ]
     explained = [resolve_pair(pair, table.models, parameter="witness") for pair in settings.witness]
     how = relabelling(settings, scales.quality)
-    analyses = tuple(
-        _analysis(scales.quality, settings, how, threshold, runtime) for threshold in thresholds(settings)
-    )
+    quality, at = scales.quality, thresholds(settings)
+    shared: dict[str, Any] = {"system": settings.system, "jobs": runtime.jobs}
+    analyses, fronts = [], []
+    for threshold in at:
+        with runtime.progress(f"comparing at {threshold}") as progress:
+            asked = {"threshold": threshold, "epsilon": settings.epsilon, **shared}
+            analyses.append(analyse(quality, how, progress=progress, **asked))
+    tested: dict[str, Any] = entries(settings, "resampling", "seed") | {"resamples": how.resamples}
+    tested["contamination_level"] = family_of(settings).level(1) if settings.contamination else None
+    for threshold, model in product(at, front_models):
+        with runtime.progress(f"front test of {table.models[model]}") as progress:
+            asked = {"threshold": threshold, "progress": counting_programs(progress), **tested}
+            fronts.append(front_test(quality, model, **asked, **shared))
     case = GsdCase(analyses[-1], table.models, "on these tasks" if tasks else "in these samples")
     return GsdDocument(
         provenance=_provenance(table, scales, settings, how),
         rows=rows(analyses, table.models),
         **SENTENCES.told(gsd_findings(case), case, table.models),
         means=means,
-        analyses=analyses,
+        analyses=tuple(analyses),
         criteria=tuple(spec.name for spec in scales.specs),
         relabelling=how,
         quality=scales.quality,
         system=settings.system,
         unit="task" if tasks else "sample",
-        front_tests=tuple(
-            _front_test(scales.quality, settings, how, threshold, model, table.models[model], runtime)
-            for threshold in thresholds(settings)
-            for model in front_models
-        ),
-        explanations=tuple(
-            _explanation(scales, settings, threshold, pair)
-            for threshold in thresholds(settings)
-            for pair in explained
-        ),
+        front_tests=tuple(fronts),
+        explanations=tuple(_explanation(scales, settings, *of) for of in product(at, explained)),
         baselines=criteria_tests(scales.scores) if settings.baselines else None,
     )
-
-
-def _analysis(
-    quality: QualityTable, settings: GsdSettings, how: Relabelling, threshold: Threshold, runtime: Runtime
-) -> GsdAnalysis:
-    with runtime.progress(f"comparing at {threshold}") as progress:
-        return analyse(
-            quality,
-            how,
-            threshold=threshold,
-            system=settings.system,
-            epsilon=settings.epsilon,
-            jobs=runtime.jobs,
-            progress=progress,
-        )
-
-
-def _front_test(
-    quality: QualityTable,
-    settings: GsdSettings,
-    how: Relabelling,
-    threshold: Threshold,
-    model: int,
-    name: str,
-    runtime: Runtime,
-) -> FrontTest:
-    with runtime.progress(f"front test of {name}") as progress:
-        return front_test(
-            quality,
-            model,
-            threshold=threshold,
-            system=settings.system,
-            resampling=settings.resampling,
-            resamples=how.resamples,
-            seed=settings.seed,
-            contamination_level=family_of(settings).level(1) if settings.contamination else None,
-            jobs=runtime.jobs,
-            progress=counting_programs(progress),
-        )
 
 
 def _explanation(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.metrics_file import how_to_bound
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Document, of, rows_of
+from riskrank.studies.document import Document, Provenance, of, rows_of
 from riskrank.studies.findings import Finding, stated
 from riskrank.studies.gate.margins import declared_range
 from riskrank.studies.power.options import PowerSettings
@@ -141,11 +142,8 @@ def anytime_of_pilot(table: ScoreTable, settings: PowerSettings, runtime: Runtim
         float(pilot.mean()),
         float(pilot.var()),
     )
-    found, described = _simulated(effect, settings, runtime, table.models)
-    return AnytimePowerDocument(
-        provenance=provenance("power", table, settings, described, seed=settings.seed),
-        **found,
-    )
+    origin = partial(provenance, "power", table, settings, seed=settings.seed)
+    return _simulated(effect, settings, runtime, table.models, origin)
 
 
 def anytime_between(
@@ -176,15 +174,19 @@ def anytime_between(
     mean = float(quantiles[0].mean() - quantiles[1].mean())
     variance = float(quantiles[0].var() + quantiles[1].var())
     effect = _Effect(None, (models[pair[0]], models[pair[1]]), reach, draw, mean, variance)
-    found, described = _simulated(effect, settings, runtime, models)
-    described = {"distributions": {name: str(one) for name, one in distributions.items()}} | described
-    return AnytimePowerDocument(provenance=of_distributions(settings, models, described), **found)
+    drawn = {"distributions": {name: str(one) for name, one in distributions.items()}}
+    origin = partial(of_distributions, settings, models, drawn)
+    return _simulated(effect, settings, runtime, models, origin)
 
 
 def _simulated(
-    effect: _Effect, settings: PowerSettings, runtime: Runtime, models: Sequence[str]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Entries of the document, and how it was done."""
+    effect: _Effect,
+    settings: PowerSettings,
+    runtime: Runtime,
+    models: Sequence[str],
+    origin: Callable[[dict[str, Any]], Provenance],
+) -> AnytimePowerDocument:
+    """The plan of an effect, whose origin tells how it was done."""
     if settings.margin >= effect.reach:
         raise UsageError(
             f"{option('margin', f'{settings.margin:g}')} is no margin: no two scores differ by more",
@@ -203,17 +205,17 @@ def _simulated(
     claim = PlannedClaim(effect.metric, *effect.pair, settings.margin)
     rows = rows_of(StopRow, ((claim, size, stops) for size in sizes))
     single = size_of_one_look(effect.mean, effect.variance, boundary, level, settings.target)
-    found = {
-        "rows": rows,
-        **stated(models, *_said(stops, claim, settings, single, models)),
-        "metric": effect.metric,
-        "stops": stops,
-        "every": settings.every,
-        "target": settings.target,
-        "single_look": single,
-    }
     described = {"anytime": True, "margin": settings.margin, "every": settings.every}
-    return found, described | {"simulations": repeats, "limit": limit, **level_of(settings)}
+    return AnytimePowerDocument(
+        provenance=origin(described | {"simulations": repeats, "limit": limit, **level_of(settings)}),
+        rows=rows,
+        **stated(models, *_said(stops, claim, settings, single, models)),
+        metric=effect.metric,
+        stops=stops,
+        every=settings.every,
+        target=settings.target,
+        single_look=single,
+    )
 
 
 def _said(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, isfinite
 from typing import Any, ClassVar
 
@@ -133,12 +133,11 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
     search = LabelSearch(pilot, settings.simulations, settings.seed)
     curve = search.curve(sizes)
     required = search.required(sizes, target=settings.target, smallest=FEWEST_LABELS, limit=limit)
-    height, reached = passing = _passing(need, required, settings.simulations)
+    height, reached = _passing(need, required, settings.simulations)
     interval = labels_interval(judged.corrections, claim, required, height, limit=limit, seed=settings.seed)
     new, old = (table.models[model] for model in pair)
     planned = PlannedClaim(metric.name, new, old, settings.margin)
     rows = rows_of(LabelsRow, ((planned, size, curve, at) for at, size in enumerate(curve.sizes)))
-    said = _said(required, curve, interval, need, passing, rows[0].claim, pair)
     granted = assuming((), judged_chapter(table))
     described = {
         "pair": [new, old],
@@ -148,10 +147,9 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
         "limit": limit,
         **level_of(settings),
     }
-    return LabelsDocument(
+    document = LabelsDocument(
         provenance=provenance("power", table, settings, described, seed=settings.seed),
         rows=rows,
-        **stated(table.models, *said, assuming=granted),
         curve=curve,
         required=required,
         interval=interval,
@@ -161,6 +159,8 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
         labelled=len(judged.labelled),
         samples=pilot.samples,
     )
+    said = stated(table.models, *_said(document, planned, pair), assuming=granted)
+    return replace(document, **said)
 
 
 def _sizes(settings: PowerSettings, need: LabelNeed, claim: LabelClaim, limit: int) -> list[int]:
@@ -188,28 +188,21 @@ def _passing(need: LabelNeed, required: RequiredSize, repeats: int) -> tuple[flo
 
 
 def _said(
-    required: RequiredSize,
-    curve: PowerCurve,
-    interval: SizeInterval,
-    need: LabelNeed,
-    passing: tuple[float, float],
-    planned: PlannedClaim,
-    pair: tuple[int, int],
+    document: LabelsDocument, planned: PlannedClaim, pair: tuple[int, int]
 ) -> list[tuple[Finding, str]]:
     """How many labels it takes, what the judge saves, and what else the pilot is compatible with."""
+    required, samples, interval = document.required, document.samples, document.interval
     claim, found = planned.sentence, size_finding(required, pair)
-    if need.effect <= 0:
+    if document.need.effect <= 0:
         return [(found, f"No number of labels shows that {claim}: in the pilot it does not hold.")]
-    height, reached = passing
-    samples, alone = need.samples, _whole(need.without_judge(height, reached))
-    beside = ""
+    alone, beside = document.without_judge, ""
     if alone is not None and alone >= GAIN * (required.size or 0):
         beside = f"; without the judge about {two_digits(alone):,}"
     asked, of = percent(required.target), f"labels of {samples:,} samples"
     if required.size is None:
         shows = f"show that {claim} with a power of {asked}"
         told = [(found, f"More than {interval.limit:,} {of} are needed to {shows}{beside}.")]
-        endless = _with_judge(need.endless(height, reached))
+        endless = document.endless
         if endless is not None and interval.limit == samples - FEWEST_OTHERS:
             text = f"If the judge scored samples without end, about {two_digits(endless):,} would do."
             told.append((Finding(kind="endless-samples", models=pair, figures={"labels": endless}), text))
@@ -217,7 +210,7 @@ def _said(
         least = _least(required)
         doubt = "" if required.confirmed or least else "; more simulations would make it surer"
         about = "At most" if least else "About"
-        power = asked if least else power_words(required, curve)
+        power = asked if least else power_words(required, document.curve)
         said = f"{about} {required.size:,} {of} show that {claim} with a power of {power}{beside}{doubt}."
         told = [(found, said)]
     return [*told, *possible_sizes(interval, pair)]

@@ -91,14 +91,16 @@ def require_one_metric(table: ScoreTable, asked: str) -> None:
         )
 
 
-def of_distributions(settings: PowerSettings, models: Sequence[str], method: dict[str, Any]) -> Provenance:
+def of_distributions(
+    settings: PowerSettings, models: Sequence[str], drawn: dict[str, Any], how: dict[str, Any]
+) -> Provenance:
     """Where a plan comes from that has no table."""
     return Provenance(
         command="power",
         seed=settings.seed,
         resamples=None,
         settings=told(settings),
-        method=method,
+        method=drawn | how,
         inputs=[],
         models=models,
         metrics=[],

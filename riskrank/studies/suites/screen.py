@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
 from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.shown.means import in_words
-from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
+from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, asked_for, by_row
 from riskrank.studies.rounding import decimals_apart, decimals_of, rounded
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.column import SuiteColumn
@@ -66,32 +67,20 @@ def strips(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Tab
     """A mark a task and model, against the model of the verdict; few tasks are named."""
     against = chapter.models[one.against]
     drawn = len(chapter.names) <= _LONGEST
-    rows: list[tuple[Cell | str, ...]] = []
-    for i in shown:
-        if i == one.against:
-            continue
-        marks = one.marks[i, one.against]
-        strip = [Cell("".join(MARKS[int(mark)] for mark in marks))] if drawn else []
-        better, worse = one.won(i, one.against), one.won(one.against, i)
-        rows.append(
-            (
-                chapter.models[i],
-                *strip,
-                _named(chapter, better),
-                _named(chapter, worse),
-                str(one.open(i, one.against)),
-            )
-        )
     # Means of single metrics stand above, and may say the opposite of the score that is compared here.
     head = "combined" if one.units.label == COMBINED else "tasks"
-    picture = [Column(head, "left", only="terminal")] if drawn else []
-    columns = (
-        *picture,
-        Column("+ better on", "left"),
-        Column("- worse on", "left"),
-        Column(". open", name="open tasks", spare=True),
-    )
-    return Table("", (Column(f"against {against}", "left"), *columns), tuple(rows))
+
+    def strip(i: int) -> str:
+        return "".join(MARKS[int(mark)] for mark in one.marks[i, one.against])
+
+    columns: list[OfModel | None] = [
+        (Column(f"against {against}", "left"), lambda i: chapter.models[i]),
+        (Column(head, "left", only="terminal"), strip) if drawn else None,
+        (Column("+ better on", "left"), lambda i: _named(chapter, one.won(i, one.against))),
+        (Column("- worse on", "left"), lambda i: _named(chapter, one.won(one.against, i))),
+        (Column(". open", name="open tasks", spare=True), lambda i: str(one.open(i, one.against))),
+    ]
+    return by_row("", columns, [i for i in shown if i != one.against], stub=1)
 
 
 def _named(chapter: SuiteChapter, tasks: Sequence[int]) -> str:
@@ -150,22 +139,24 @@ def macro(chapter: SuiteChapter, one: SuiteColumn) -> Table:
     digits = decimals_of(one.scopes[FIXED].means.error)
     said = {scope: ends(chapter, one, scope) for scope in one.scopes}
     level = f"{100 * chapter.family.confidence:g} %"
-    columns = [Column("model", "left"), Column("macro\nmean"), Column(f"{level} on\nthese tasks", "left")]
+
+    def interval(scope: str, i: int) -> str:
+        low, high = said[scope][i]
+        return f"{rounded(low, digits)} to {rounded(high, digits)}"
+
+    columns: list[OfModel] = [
+        (Column("model", "left"), lambda i: chapter.models[i]),
+        (Column("macro\nmean"), lambda i: rounded(float(value[i]), digits)),
+        (Column(f"{level} on\nthese tasks", "left"), partial(interval, FIXED)),
+    ]
     if RANDOM in said:
-        columns.append(Column(f"{level} on tasks\nlike these", "left"))
-    columns += [Column("worst tasks", "left"), Column("their\nmean")]
-    rows = []
-    for i in sorted(range(len(chapter.models)), key=lambda i: -float(one.scores.macro[i])):
-        intervals = [f"{rounded(low, digits)} to {rounded(high, digits)}" for low, high in _of(said, i)]
-        worst = one.worst[i]
-        where = names([chapter.names[t] for t in worst.tasks])
-        tail = rounded(float(one.units.sign * worst.mean), digits)
-        rows.append((chapter.models[i], rounded(float(value[i]), digits), *intervals, where, tail))
-    return Table(f"Macro means of {in_words(one.name)}", tuple(columns), tuple(rows))
-
-
-def _of(said: dict[str, list[tuple[float, float]]], model: int) -> list[tuple[float, float]]:
-    return [found[model] for found in said.values()]
+        columns.append((Column(f"{level} on tasks\nlike these", "left"), partial(interval, RANDOM)))
+    columns += [
+        (Column("worst tasks", "left"), lambda i: names([chapter.names[t] for t in one.worst[i].tasks])),
+        (Column("their\nmean"), lambda i: rounded(float(one.units.sign * one.worst[i].mean), digits)),
+    ]
+    order = sorted(range(len(chapter.models)), key=lambda i: -float(one.scores.macro[i]))
+    return by_row(f"Macro means of {in_words(one.name)}", columns, order, stub=1)
 
 
 def left_out(chapter: SuiteChapter, one: SuiteColumn) -> list[Section]:
@@ -173,22 +164,16 @@ def left_out(chapter: SuiteChapter, one: SuiteColumn) -> list[Section]:
     if one.left_out is None:
         return []
     mean = one.left_out.changes(one.leader) if one.first_by_mean == one.leader else []
-    ranked = dict(one.deciding())
-    rows = tuple(
-        (
-            task,
-            f"{chapter.samples[t]:,}",
-            chapter.models[ranked.get(t, one.leader)],
-            chapter.models[int(one.left_out.leader[t])],
-        )
-        for t, task in enumerate(chapter.names)
-        if t in ranked or t in mean
-    )
-    if not rows:
-        return []
-    heads = [Column("without", "left"), Column("samples")]
-    heads += [Column("first", "left"), Column("best macro mean", "left")]
-    return [Table(f"Tasks that decide who is first on {in_words(one.name)}", tuple(heads), rows)]
+    ranked, leaders = dict(one.deciding()), one.left_out.leader
+    deciding = [t for t in range(len(chapter.names)) if t in ranked or t in mean]
+    columns: list[OfModel] = [
+        (Column("without", "left"), lambda t: chapter.names[t]),
+        (Column("samples"), lambda t: f"{chapter.samples[t]:,}"),
+        (Column("first", "left"), lambda t: chapter.models[ranked.get(t, one.leader)]),
+        (Column("best macro mean", "left"), lambda t: chapter.models[int(leaders[t])]),
+    ]
+    title = f"Tasks that decide who is first on {in_words(one.name)}"
+    return [by_row(title, columns, deciding, stub=1)] if deciding else []
 
 
 def _reading(chapter: SuiteChapter) -> Line:

@@ -218,41 +218,13 @@ def test_every_document_has_typed_rows_and_a_view(values, question):
     ("options", "what"),
     [
         ({"p": 0.5}, "p must be a number of at least 1"),
-        ({"p": "1,two"}, "p must be a number of at least 1"),
         ({"ties": "mean"}, "the choices are min, average, max"),
         ({"denominator": "N"}, "the choices are n-1, n"),
         ({"missing": "keep"}, "the choices are error, drop, worst"),
         ({"against": "sw"}, 'did you mean against="saw"'),
-        ({"why": "a", "sweep": "b"}, "why and sweep are different questions"),
-        ({"steps": 5}, "steps needs a sweep"),
-        ({"sweep": "a", "top": 3}, "top says nothing about sweep"),
-        ({"against": "saw", "ccdf": True}, "ccdf says nothing about compare"),
-        ({"resample_models": 10, "seed": -1}, "seed must not be negative"),
-        ({"top": 0}, "top must be at least 1"),
-        ({"sweep_p": True, "p": 2}, "sweep_p takes every p"),
-        ({"why": "a", "p": [1, 2]}, "why works with one p"),
     ],
 )
 def test_settings_are_checked_at_the_door(options, what):
     with pytest.raises(UsageError) as error:
         CopaSettings(**options)
-    assert what in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("options", "what"),
-    [
-        ({"seed": 1}, "seed has nothing to seed"),
-        ({"sweep": "c02"}, "there is no objective 'c02'"),
-        ({"sweep": "p"}, "sweep_p=True turns it"),
-        ({"sweep": "co2", "weight": {"co2": 0.1}}, "gives it every weight"),
-        ({"why": "m99"}, "there is no model 'm99'"),
-        ({"require": "c02 < 1"}, "'c02', which is not an objective"),
-        ({"require": "co2 1"}, "require needs an objective"),
-        ({"weight": {"co2": 2}}, "the weights given sum to 2"),
-    ],
-)
-def test_names_are_checked_against_the_table(values, options, what):
-    with pytest.raises(UsageError) as error:
-        study(values, **options)
     assert what in str(error.value)

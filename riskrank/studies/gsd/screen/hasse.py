@@ -7,33 +7,26 @@ from collections.abc import Sequence
 from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.shown.escapes import visible
 from riskrank.shown.text_pictures import hasse_rows
-from riskrank.shown.view import Cell, Column, Table
+from riskrank.shown.view import Cell, Column, OfModel, Table, by_row
 
 
 def hasse_table(study: GsdAnalysis, models: Sequence[str], *, title: str) -> Table:
     """A row a node, from the top; models of equal utility share a node."""
     hasse = study.hasse
     names = _node_names(study, models)
-    rows = []
     order = sorted(range(len(hasse.nodes)), key=lambda node: (hasse.levels[node], node))
-    for node, drawn in zip(order, hasse_rows(hasse, order), strict=True):
-        below = [names[lower] for upper, lower in hasse.edges if upper == node]
-        first = not hasse.levels[node]
-        rows.append(
-            (
-                str(hasse.levels[node] + 1),
-                Cell(names[node], "bold" if first else ""),
-                ", ".join(below) if below else "–",
-                drawn,
-            )
-        )
-    columns = (
-        Column("level"),
-        Column("model", "left"),
-        Column("directly over", "left"),
-        Column("diagram", "left", only="terminal"),
-    )
-    return Table(title, columns, tuple(rows), stub=2)
+    drawn = dict(zip(order, hasse_rows(hasse, order), strict=True))
+
+    def below(node: int) -> str:
+        return ", ".join(names[lower] for upper, lower in hasse.edges if upper == node) or "–"
+
+    columns: list[OfModel] = [
+        (Column("level"), lambda node: str(hasse.levels[node] + 1)),
+        (Column("model", "left"), lambda node: Cell(names[node], "" if hasse.levels[node] else "bold")),
+        (Column("directly over", "left"), below),
+        (Column("diagram", "left", only="terminal"), drawn.__getitem__),
+    ]
+    return by_row(title, columns, order)
 
 
 def to_dot(studies: Sequence[GsdAnalysis], models: Sequence[str]) -> str:

@@ -8,31 +8,28 @@ import numpy as np
 
 from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.shown import numbers
-from riskrank.shown.view import Column, Line, Section, Table, headed
+from riskrank.shown.view import Column, Line, OfModel, Section, by_row
 
 
 def baseline_view(
     tests: CriteriaTests, models: Sequence[str], criteria: Sequence[str], level: float
 ) -> list[Section]:
     """A row a criterion, and the two heuristics in words."""
-    rows = []
-    for j, criterion in enumerate(criteria):
-        ranks = tests.mean_rank[j]
-        order = np.argsort(ranks, kind="stable")
-        rows.append(
-            (
-                criterion,
-                numbers.score(tests.friedman_statistic[j]),
-                numbers.p_value(tests.friedman_p_value[j]),
-                str(int(tests.better(level)[j].sum())),
-                ", ".join(f"{models[i]} {ranks[i]:.2f}" for i in order),
-            )
-        )
-    columns = (
-        *headed("criterion", right=("Friedman\nχ²", "p", "Nemenyi\npairs")),
-        Column("mean ranks", "left"),
-    )
-    view: list[Section] = [Table("Baselines: rank tests, criterion by criterion", columns, tuple(rows))]
+    ranks = tests.mean_rank
+
+    def in_order(j: int) -> str:
+        order = np.argsort(ranks[j], kind="stable")
+        return ", ".join(f"{models[i]} {ranks[j][i]:.2f}" for i in order)
+
+    columns: list[OfModel] = [
+        (Column("criterion", "left"), lambda j: criteria[j]),
+        (Column("Friedman\nχ²"), lambda j: numbers.score(tests.friedman_statistic[j])),
+        (Column("p"), lambda j: numbers.p_value(tests.friedman_p_value[j])),
+        (Column("Nemenyi\npairs"), lambda j: str(int(tests.better(level)[j].sum()))),
+        (Column("mean ranks", "left"), in_order),
+    ]
+    title = "Baselines: rank tests, criterion by criterion"
+    view: list[Section] = [by_row(title, columns, range(len(criteria)), stub=1)]
     for label, relation, meaning in (
         ("All-test:", tests.all_test(level), "better on every criterion"),
         ("One-test:", tests.one_test(level), "better on some criterion and worse on none"),
