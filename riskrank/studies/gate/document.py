@@ -174,6 +174,8 @@ class GateDocument(Gated[GateRow]):
         What this look and the ones before it saw, where the answers hold whenever one looks.
     judged : JudgedChapter or None
         Of a judge and people, what they are worth together.
+    blind : str
+        What samples that pass say nothing about, where a score may be as bad as any.
     counted_as : str
         Where only means are compared, why, and what the rows count as.
     choice : Choice or None
@@ -198,6 +200,7 @@ class GateDocument(Gated[GateRow]):
     unshared: Sequence[Unshared] = ()
     judged: JudgedChapter | None = None
     counted_as: str = ""
+    blind: str = ""
     choice: Choice | None = None
     visible: Mapping[str, float] = field(default_factory=dict)
 
@@ -206,6 +209,11 @@ class GateDocument(Gated[GateRow]):
         """The models that something is claimed of."""
         claimed = {model for row in self.rows for model in (row.new, row.old)}
         return [model for model in self.provenance.models if model in claimed]
+
+    @property
+    def scored(self) -> int | None:
+        """Samples that a judge scored, if there is one."""
+        return None if self.judged is None else self.judged.entry.samples
 
     @property
     def claims(self) -> Sequence[GateRow]:

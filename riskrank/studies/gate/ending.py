@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from riskrank.errors import RiskrankError, option
-from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.gate.claim import BETTER, NOT_WORSE
-from riskrank.studies.gate.document import FAIL, GateRow, counts, ends_with
+from riskrank.studies.gate.document import FAIL, GateDocument, GateRow, counts, ends_with
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.statistics import FAILED, MACRO
 from riskrank.studies.gate.words import by_margin, deciding_row, ranges, row_sentence, unit_of, what_decides
 
 
-def ending(
-    rows: Sequence[GateRow],
-    outcome: str,
-    settings: ClaimSettings,
-    metrics: Sequence[MetricSpec],
-    unit: str,
-    judged: int | None,
-    *,
-    cases: bool,
-) -> RiskrankError | None:
+def ending(document: GateDocument, settings: ClaimSettings, *, cases: bool) -> RiskrankError | None:
     """What the run ends with, after its result is written."""
+    rows, outcome, metrics = document.rows, document.outcome, document.metrics
     found, kind = counts(rows), ends_with(outcome, settings.inconclusive)
     if kind is None:
         return None
@@ -41,7 +30,7 @@ def ending(
     return kind(
         f"gate {asked} {verb} on the {first.statistic}{mean} of {first.metric}{first.place}{more}",
         found=row_sentence(first, metrics),
-        hint=_advice(first, outcome, unit_of(first, unit), judged, cases=cases),
+        hint=_advice(first, outcome, unit_of(first, document.unit), document.scored, cases=cases),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from riskrank.asked.suites import RANDOM
@@ -25,7 +26,7 @@ from riskrank.studies.gate.each_sample import SampleDocument, each_sample
 from riskrank.studies.gate.ending import ending
 from riskrank.studies.gate.evidence import resamples_of
 from riskrank.studies.gate.failures import counted_scores, failures
-from riskrank.studies.gate.findings import SENTENCES, GateCase, gate_findings
+from riskrank.studies.gate.findings import SENTENCES, gate_findings
 from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.quotes import quoted
@@ -100,27 +101,24 @@ def _decided(
     with runtime.progress("resampling"):
         rows, advice = decide(claims, inference, models, wager=wager, at_best=at_best)
     judged = judged_chapter(tables[0], {(claim.new, claim.old) for claim in claims if claim.of_means})
-    scored = None if judged is None else judged.entry.samples
     seen = {} if settings.anytime else visible(rows, claims, family_of(settings))
     counted = [] if judged is not None else counted_scores(given, rows)
     rows = [*failures(rows, counted, settings), *_as_labelled(rows, judged)]
     outcome, unit = overall(rows), _unit(claims)
     why = why_means(given[0]) if given[0].means_only else ""
-    case = GateCase(rows, metrics, models, unit, judged, why or _blind(claims))
     resamples = resamples_of(inference, len(claims), _most_samples(claims))
-    return GateDocument(
+    document = GateDocument(
         provenance=_provenance(
             tables, settings, metrics, len(claims), resamples, [*_notes(tables, wanted), *advice], counted
         ),
         rows=rows,
-        **SENTENCES.whole(gate_findings(case), case, models),
         quoted=quoted(rows),
         unit=unit,
         worth=min(claim.worth for claim in claims),
         family=family_of(settings),
         metrics=metrics,
         outcome=outcome,
-        failed=ending(rows, outcome, settings, metrics, unit, scored, cases=_may_list(given[0], settings)),
+        failed=None,
         inconclusive=settings.inconclusive,
         comment=settings.comment,
         looks=looks,
@@ -130,8 +128,12 @@ def _decided(
         texts=next((one.texts.said for one in given if one.texts is not None), ""),
         judged=judged,
         counted_as=why,
+        blind=why or _blind(claims),
         visible=seen,
     )
+    said = SENTENCES.whole(gate_findings(document), document, models)
+    failed = ending(document, settings, cases=_may_list(given[0], settings))
+    return replace(document, failed=failed, **said)
 
 
 def _otherwise(

@@ -183,8 +183,7 @@ def _to_do(document: GateDocument) -> list[Line]:
     parts = ["more samples" if document.judged is None else "more labels"]
     chosen = any(row.chosen_p is not None for row in open_)
     hanging = sum(row.hangs_on_missing for row in open_)
-    scored = None if document.judged is None else document.judged.entry.samples
-    beyond = [said for row in open_ if (said := beyond_labels(row, scored)) is not None]
+    beyond = [said for row in open_ if (said := beyond_labels(row, document.scored)) is not None]
     if chosen:
         parts = ["labels of samples drawn by chance"]
     elif hanging:
@@ -195,7 +194,7 @@ def _to_do(document: GateDocument) -> list[Line]:
         parts = [f"more samples, as no number of {beyond[0]} would do{which}"]
     elif needed:
         most = max(reached or needed, key=lambda row: row.samples_needed or 0)
-        size = what_decides(most, document.unit, scored)
+        size = what_decides(most, document.unit, document.scored)
         each = f"{size}, were the difference found the true one"
         parts = [f"{each} ({_claim(document.rows, most)})" if len(document.rows) > 1 else each]
     loss, missing = any(row.open_loss for row in open_), any(map(ranges, open_))
