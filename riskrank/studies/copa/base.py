@@ -42,9 +42,11 @@ class CopaBase(Document[Row]):
     ----------
     objectives : Objectives
         With the weights the question is about.
+    settings : CopaSettings
     """
 
     objectives: Objectives
+    settings: CopaSettings
 
     def meta(self) -> Mapping[str, Any]:
         """Models left out, and what the question adds."""
@@ -99,4 +101,4 @@ def chapter(
         models=table.population.names,
         **drawn,
     )
-    return {"provenance": origin, "objectives": table}
+    return {"provenance": origin, "objectives": table, "settings": settings}

@@ -32,15 +32,12 @@ class ComparisonDocument(CopaBase[ComparisonRow]):
     Attributes
     ----------
     comparison : ScalarizationComparison
-    top : int or None
-        Number of models shown; None for as many as one reads at a glance.
     """
 
     schema: ClassVar[str] = "copa-comparison"
     row_type: ClassVar[type] = ComparisonRow
 
     comparison: ScalarizationComparison
-    top: int | None
 
     @property
     def movers(self) -> list[int]:
@@ -91,7 +88,6 @@ def compare(asked: Asked) -> ComparisonDocument:
         **chapter(asked, orders, {"criteria": compared.names}, left_out(compared)),
         rows=[],
         comparison=compared,
-        top=settings.top,
     )
     places = [
         (document, m, j)

@@ -211,7 +211,7 @@ def _column(
     )
     if name.success is not None:
         return _divided(found, table, kept_rows(table.column(name.success)))
-    return _total(found, table) if name.statistic == TOTAL else found
+    return _total(found) if name.statistic == TOTAL else found
 
 
 def _stands_beside(known: Booleans, metric: int) -> bool:
@@ -221,7 +221,7 @@ def _stands_beside(known: Booleans, metric: int) -> bool:
     return bool((own.ravel() | ~known.any(axis=1)).all() or (own | ~others).all(axis=0).any())
 
 
-def _total(column: ObjectiveColumn, table: ScoreTable) -> ObjectiveColumn:
+def _total(column: ObjectiveColumn) -> ObjectiveColumn:
     """A total as a mean of scores, each as often as there are scores: they have to be the same for all."""
     sizes = {values.size for values in column.values if values.size}
     name, asked = column.spec.name, option("objective", column.name.name)

@@ -47,10 +47,6 @@ class CopaDocument(CopaBase[CopaRow]):
         shape (N, 5), and means, shape (N,).
     tasks : str
         Of a suite its tasks, and how they weigh, in words; else empty.
-    top : int or None
-        Number of models shown; None for as many as one reads at a glance.
-    ccdf : bool
-        Whether the quantiles are shown.
     """
 
     schema: ClassVar[str] = "copa"
@@ -65,8 +61,6 @@ class CopaDocument(CopaBase[CopaRow]):
     ccdf_quantiles: Floats
     ccdf_mean: Floats
     tasks: str
-    top: int | None
-    ccdf: bool
 
     @property
     def question(self) -> str:
@@ -170,8 +164,6 @@ def rank(asked: Asked, runtime: Runtime | None = None) -> CopaDocument:
         ccdf_quantiles=quantiles,
         ccdf_mean=mean,
         tasks=_tasks(asked),
-        top=settings.top,
-        ccdf=settings.ccdf,
     )
     shown = document.listed[: settings.top]
     return replace(document, rows=rows_of(CopaRow, ((document, table, i) for i in shown)))

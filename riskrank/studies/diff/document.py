@@ -7,9 +7,12 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any, ClassVar
 
-from riskrank.engine.family import Family
 from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.studies.diff.options import DiffSettings
 from riskrank.studies.document import Document
+
+# Cases to show where nobody says how many.
+_CASES = 10
 
 WORSE, BETTER, SAME = "worse", "better", "same"
 
@@ -85,14 +88,10 @@ class DiffDocument(Document[CaseRow]):
     new, old : str
     changes : sequence of Change
         By metric, of all samples together and then of each group.
-    cases : int
-        How many to show.
-    family : Family
+    settings : DiffSettings
     metrics : sequence of MetricSpec
     texts : str
         Where the texts of cases stand.
-    cases_asked : bool
-        Whether somebody said how many to show, and has room for their texts.
     """
 
     schema: ClassVar[str] = "diff"
@@ -101,11 +100,9 @@ class DiffDocument(Document[CaseRow]):
     new: str
     old: str
     changes: Sequence[Change]
-    cases: int
-    family: Family
+    settings: DiffSettings
     metrics: Sequence[MetricSpec]
     texts: str = ""
-    cases_asked: bool = False
 
     @property
     def about(self) -> Sequence[str]:
@@ -122,6 +119,11 @@ class DiffDocument(Document[CaseRow]):
         """Names of a row's fields, in order."""
         told = {name for row in self.rows for name in TEXTS if getattr(row, name) is not None}
         return tuple(name for name in super().fields if name not in TEXTS or name in told)
+
+    @property
+    def cases(self) -> int:
+        """How many to show."""
+        return _CASES if self.settings.cases is None else self.settings.cases
 
     @property
     def repeated(self) -> bool:

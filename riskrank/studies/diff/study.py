@@ -19,9 +19,6 @@ from riskrank.studies.said import assumed
 from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted
 
-# Cases to show where nobody says how many.
-_CASES = 10
-
 
 def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = None) -> DiffDocument:
     """Compare two models case by case: wins, losses, ties, and the cases that lost most.
@@ -71,9 +68,7 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
         new=table.models[new],
         old=table.models[old],
         changes=changes,
-        cases=_CASES if settings.cases is None else settings.cases,
-        cases_asked=settings.cases is not None,
-        family=family,
+        settings=settings,
         metrics=table.metrics,
         texts="" if table.texts is None else table.texts.said,
     )

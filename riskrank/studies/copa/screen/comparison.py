@@ -18,7 +18,7 @@ _MOST_ROWS = 20
 
 def view(document: ComparisonDocument) -> list[Section]:
     """Ranks by every scalarization, the models that move most, and how far they agree."""
-    table, found, top = document.objectives, document.comparison, document.top
+    table, found, top = document.objectives, document.comparison, document.settings.top
     shown = range(min(len(found.models), top or _MOST_ROWS))
     sections: list[Section] = [_rank_table("Ranks by every criterion", table, found, shown)]
     if len(shown) < len(found.models) and top is None:

@@ -26,7 +26,7 @@ _MOST_NAMES = 4
 
 def details(document: CopaDocument) -> list[Section]:
     """The ranking, the choice in words, and what would change it."""
-    table, leading, top = document.objectives, document.leading, document.top
+    table, leading, top = document.objectives, document.leading, document.settings.top
     models = document.listed[: top or usual_rows(table)]
     sections: list[Section] = [_ranking_table(document, models)]
     rest = len(table.population.names) - len(models)
@@ -35,7 +35,7 @@ def details(document: CopaDocument) -> list[Section]:
         text = f"the best {len(models)} of {len(table.population.names):,}; "
         text += f"{option('top', 'N')} shows more or fewer, {whole} gives all."
         sections.append(Line(text, "Shown:"))
-    if document.ccdf:
+    if document.settings.ccdf:
         sections.append(_ccdf_table(document, models))
     sections += _tie_lines(table, leading)
     sections.append(_front_line(table))

@@ -39,7 +39,9 @@ def view(document: CopaDocument) -> list[Section]:
     """The best models, what the front and the weights say, and what to ask next; then the rest."""
     table = document.objectives
     every = len(table.population.names)
-    models = document.listed[: document.top or MOST_ROWS - (every > MOST_ROWS)]  # a line says what is left
+    models = document.listed[
+        : document.settings.top or MOST_ROWS - (every > MOST_ROWS)
+    ]  # a line says what is left
     asked = [option("sweep", _swept(document)), option("sweep_p", True), option("explain", True)]
     return [
         _table(document, models),

@@ -28,7 +28,7 @@ def view(document: DiffDocument) -> list[Section]:
         title = f"Cases that {document.new} lost"
         sections.append(cases_table(lost[: document.cases], document.new, document.old, title))
         sections += _unlisted(len(lost) - document.cases, "worse", option("cases", len(lost)))
-        sections += texts if document.cases_asked else asked_for(texts)
+        sections += texts if document.settings.cases is not None else asked_for(texts)
     return [
         *sections,
         Line(all_rows(f"all {len(document.rows):,} cases") + "."),
@@ -106,6 +106,6 @@ def _reading(document: DiffDocument) -> str:
         text += (
             "; worse by chance is how many cases one run of the old model loses against another; p of a case "
             "is that of an exact test of its runs, by Benjamini and Hochberg, so that of the cases called "
-            f"shown about {100 * document.family.level(1):g} % at most are expected to be none"
+            f"shown about {100 * document.settings.alpha:g} % at most are expected to be none"
         )
     return f"{text}."
