@@ -9,6 +9,7 @@ from typing import Any
 
 from riskrank.asked.option import ask
 from riskrank.asked.reading import ReadOptions
+from riskrank.asked.values import number_or_nan
 from riskrank.errors import UsageError, option
 
 BASELINE = "baseline"
@@ -112,13 +113,10 @@ def margins(given: Any, *, relative: bool = False) -> tuple[tuple[str, Margin], 
 
 def _margin(value: Any, *, relative: bool) -> tuple[Margin, float]:
     """A margin, and the number in it: not a number where there is none."""
-    try:
-        if relative and isinstance(value, str) and value.endswith("%"):
-            number = float(value[:-1])
-            return (Percent(f"{number:.12g}%") if number else 0.0), number
-        return float(value), float(value)
-    except (TypeError, ValueError):
-        return math.nan, math.nan
+    if relative and isinstance(value, str) and value.endswith("%"):
+        number = number_or_nan(value[:-1])
+        return (Percent(f"{number:.12g}%") if number else 0.0), number
+    return number_or_nan(value), number_or_nan(value)
 
 
 def named_numbers(given: Any) -> list[tuple[str, Any]]:

@@ -15,6 +15,14 @@ ALL_OTHERS = "*"
 Numbers = float | str | Iterable[float | str] | None
 
 
+def number_or_nan(value: Any) -> float:
+    """A number, or what was meant as one; NaN of anything else."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return float("nan")
+
+
 def numbers(
     values: Numbers, *, parameter: str, example: str = "0.05,0.1", kind: str = "numbers"
 ) -> tuple[float, ...]:

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
+from riskrank.asked.values import number_or_nan
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import UsageError, listing, no_such, option
 from riskrank.scores.table.metrics_file import MetricSpec
@@ -175,10 +176,7 @@ def _weights(tasks: Sequence[str], sizes: Floats, asked: Sequence[str]) -> Float
 
 
 def _number(text: str, value: str) -> float:
-    try:
-        number = float(value)
-    except ValueError:
-        number = math.nan
+    number = number_or_nan(value)
     if not (math.isfinite(number) and number >= 0):
         raise UsageError(
             f"{option('task_weight', text)} is no weight",

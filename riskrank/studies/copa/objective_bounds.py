@@ -8,6 +8,7 @@ from math import isfinite
 
 import numpy as np
 
+from riskrank.asked.values import number_or_nan
 from riskrank.engine.copa.constraints import Constraint
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import UsageError, did_you_mean, listing, nearest, option
@@ -51,7 +52,7 @@ def parse_constraint(
         If it has another form, bounds something that is not an objective, or a share beyond 0 and 1.
     """
     match = _BOUND.fullmatch(text.translate(_TYPED))
-    bound = float("nan") if match is None else _number(match["bound"])
+    bound = number_or_nan(match and match["bound"])
     unknown = match is not None and match["name"] not in names
     if match is None or not isfinite(bound) or (unknown and _ODD.search(match["name"])):
         raise UsageError(
@@ -76,13 +77,6 @@ def parse_constraint(
             hint=f"write {option('require', f'{name} {relation} {inside:g}')}",
         )
     return Constraint(objective=at, relation=relation, bound=bound)
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")
 
 
 def _example(text: str, names: Sequence[str], values: Floats, larger_is_better: Booleans) -> str:

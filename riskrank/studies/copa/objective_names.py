@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from riskrank.asked.values import number_or_nan
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.studies.costs import PER_SUCCESS, cost_and_success
 
@@ -84,7 +85,7 @@ def _objective(text: str, metrics: Sequence[str]) -> ObjectiveName:
     if statistic == TOTAL:
         return ObjectiveName(at, TOTAL, None, f"{name}:{TOTAL}")
     if kind in _TAILS:
-        share = _share(level)
+        share = number_or_nan(level)
         if 0 < share < 1:
             return ObjectiveName(at, TAIL, share, f"{name}:{TAIL}@{share:g}")
     raise UsageError(
@@ -94,10 +95,3 @@ def _objective(text: str, metrics: Sequence[str]) -> ObjectiveName:
         hint=f"write {option('objective', f'{name}:tvar@0.05')} for the mean of the worst 5 %, or leave it "
         "out for the mean of all",
     )
-
-
-def _share(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, nan
+from math import inf
 from typing import ClassVar
 
 from riskrank.asked.baseline import margins
@@ -11,7 +11,7 @@ from riskrank.asked.option import METHOD, ByName, Settings, ask, differing
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.resampling import FamilySettings
 from riskrank.asked.suites import TaskScopeSettings
-from riskrank.asked.values import parts_of
+from riskrank.asked.values import number_or_nan, parts_of
 from riskrank.errors import UsageError, listing, option
 
 # Settings that say something about some questions only; None stands for the ranking.
@@ -226,10 +226,7 @@ def norm_order(given: float | str) -> float:
     UsageError
         For anything but numbers from 1 and ``inf``.
     """
-    try:
-        order = inf if given == "∞" else float(given)
-    except ValueError:
-        order = nan
+    order = inf if given == "∞" else number_or_nan(given)
     if not order >= 1:
         raise UsageError(
             f"{option('p')} must be a number of at least 1, or inf",

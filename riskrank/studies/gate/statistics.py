@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from riskrank.asked.suites import RANDOM
+from riskrank.asked.values import number_or_nan
 from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.studies.costs import PER_SUCCESS, cost_and_success
@@ -128,10 +129,7 @@ def _of_kind(text: str, metrics: tuple[str, ...]) -> Statistic:
         return Statistic(text, metrics, dominance=Claim(ORDERS[text], DIRECT))
     if passing := _RUNS.fullmatch(text):
         return Statistic(text, metrics, runs=(passing[1], int(passing[2])))
-    try:
-        level = float(text.partition("@")[2])
-    except ValueError:
-        level = 0.0
+    level = number_or_nan(text.partition("@")[2])
     if not 0 < level < 1:
         raise UsageError(
             f"{option('on', text)} names no share of the worst samples between 0 and 1",
