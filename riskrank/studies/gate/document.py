@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from riskrank.asked.tiers import ADVISORY, SUPPORTING
 from riskrank.engine.family import Family, Side
@@ -259,21 +259,13 @@ def claims_among(rows: Sequence[GateRow]) -> list[GateRow]:
     return [row for row in rows if row.statistic != FAILED]
 
 
-class HasVerdict(Protocol):
-    """A row with an answer."""
-
-    @property
-    def verdict(self) -> str:
-        """Pass, fail or inconclusive."""
-
-
-def counts(rows: Sequence[HasVerdict]) -> dict[str, int]:
+def counts(rows: Sequence[Any]) -> dict[str, int]:
     """Claims by answer; advisory ones fail nothing."""
     rows = [row for row in rows if getattr(row, "tier", None) != ADVISORY]
     return {kind: sum(row.verdict == kind for row in rows) for kind in (PASS, FAIL, INCONCLUSIVE)}
 
 
-def overall(rows: Sequence[HasVerdict]) -> str:
+def overall(rows: Sequence[Any]) -> str:
     """The answer to all claims together."""
     found = counts(rows)
     return FAIL if found[FAIL] else INCONCLUSIVE if found[INCONCLUSIVE] else PASS
