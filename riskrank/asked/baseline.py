@@ -90,7 +90,7 @@ def margins(given: Any, *, relative: bool = False) -> tuple[tuple[str, Margin], 
         If one is no number, is negative, or is given twice.
     """
     found: dict[str, Margin] = {}
-    for metric, value in named_numbers(given):
+    for metric, value in numbers_by_name(given):
         margin, number = _margin(value, relative=relative)
         if not (math.isfinite(number) and number >= 0):
             raise UsageError(
@@ -119,7 +119,7 @@ def _margin(value: Any, *, relative: bool) -> tuple[Margin, float]:
     return number_or_nan(value), number_or_nan(value)
 
 
-def named_numbers(given: Any) -> list[tuple[str, Any]]:
+def numbers_by_name(given: Any) -> list[tuple[str, Any]]:
     """What was given by name, as texts such as ``acc=2``, or for all, under the name ""."""
     if isinstance(given, Mapping):
         return [*given.items()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from riskrank.asked.baseline import named_numbers
+from riskrank.asked.baseline import numbers_by_name
 from riskrank.asked.option import METHOD, TESTS, ByName, Settings, ask
 from riskrank.asked.resampling import CORRECTIONS, FamilySettings
 from riskrank.asked.suites import FIXED, RANDOM
@@ -152,7 +152,7 @@ class GsdSettings(CriteriaSettings, RelabellingSettings):
 
 def _roundings(parameter: str, given: Any) -> ByName:
     """One number for all, by name, or texts such as ``acc=2``, in one form."""
-    return tuple(_rounding(parameter, name, number) for name, number in named_numbers(given))
+    return tuple(_rounding(parameter, name, number) for name, number in numbers_by_name(given))
 
 
 def _rounding(parameter: str, name: str, number: Any) -> tuple[str, float]:
