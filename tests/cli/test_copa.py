@@ -159,6 +159,7 @@ def test_explain_names_dominators_and_binding_objectives(tmp_path):
     assert [row["chosen_between"] for row in found.results] == [[], []]
     page = copa(path, "--wide", "--higher", "*", "--why", "bad").stdout
     assert "Dominated: good is at least as good everywhere" in page
+    assert "none" not in page.partition("Place:")[0]
     barred = copa(path, "--wide", "--higher", "*", "--why", "bad", "--require", "x > 2").stdout
     assert "Barred: it does not meet x > 2" in barred
 

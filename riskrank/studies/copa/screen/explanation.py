@@ -48,7 +48,7 @@ def _objective_table(document: ExplanationDocument) -> Table:
         (Column("weight"), lambda k: numbers.ratio(table.weights[k])),
         (Column("weighted\nrank"), lambda k: numbers.score(found.weighted[k])),
         (Column(share), lambda k: styled(k, f"{100 * found.contribution[k]:.0f} %")),
-        (Column("chosen for\nweights", "left"), lambda k: _ranges(document, k, 2) or "–"),
+        (Column("chosen for\nweights", "left"), lambda k: _ranges(document, k, 2)),
     ]
     title = f"{table.name(i)}, p = {numbers.order(found.ranking.p)}"
     return by_row(title, columns, range(len(metrics)), stub=1)
@@ -56,7 +56,8 @@ def _objective_table(document: ExplanationDocument) -> Table:
 
 def _ranges(document: ExplanationDocument, k: int, most: int) -> str:
     """Weights of an objective for which the model is chosen."""
-    return listing((numbers.interval(*ends) for ends in document.intervals(k)), most)
+    ranges = [numbers.interval(*ends) for ends in document.intervals(k)]
+    return listing(ranges, most) if ranges else "–"
 
 
 def _place(document: ExplanationDocument) -> str:
