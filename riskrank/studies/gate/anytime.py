@@ -18,14 +18,13 @@ from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.settings import family_of
 
 
-def wagered(claim: GateClaim, *, settings: ClaimSettings, models: Sequence[str]) -> Bet:
+def wagered(claim: GateClaim, *, settings: ClaimSettings) -> Bet:
     """What bets on the samples of a claim have come to.
 
     Parameters
     ----------
     claim : GateClaim
     settings : ClaimSettings
-    models : sequence of str
 
     Raises
     ------

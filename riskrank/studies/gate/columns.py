@@ -104,7 +104,7 @@ def score_columns(
     return columns
 
 
-def _known(metric: MetricSpec, values: Sequence[Floats], margin: float) -> dict[str, Any]:
+def _known(metric: MetricSpec, values: Sequence[Floats], margin: Margin) -> dict[str, Any]:
     """What is known of the scores of a metric: how bad and good they can be, and how far apart."""
     ends, reach = limits(metric, values, margin), declared_range(metric, values)
     return {"limits": ends, "bounded": bounded(metric, values), "reach": reach}

@@ -11,7 +11,6 @@ from riskrank.asked.tiers import ADVISORY, SUPPORTING
 from riskrank.engine.family import Family, Side
 from riskrank.errors import GateFailed, GateInconclusive
 from riskrank.scores.table.baseline import Overlap, Unshared
-from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.document import Gated, Quote, of
 from riskrank.studies.gate.choice import Choice
 from riskrank.studies.gate.listed import Lost, place_of
@@ -155,7 +154,6 @@ class GateDocument(Gated[GateRow]):
     Attributes
     ----------
     family : Family
-    metrics : sequence of MetricSpec
     unit : str
         What is drawn, and what more of would decide a claim: samples, clusters of them, tasks or labels.
     worth : int
@@ -189,7 +187,6 @@ class GateDocument(Gated[GateRow]):
     entries: ClassVar[Mapping[str, type]] = {"choice": Choice, "baseline": Overlap, "judge": JudgedEntry}
 
     family: Family
-    metrics: Sequence[MetricSpec]
     quoted: tuple[Quote, ...] = ()
     unit: str = "samples"
     worth: int = 0

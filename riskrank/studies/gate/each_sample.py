@@ -84,7 +84,6 @@ class SampleDocument(Gated[SampleRow]):
     Attributes
     ----------
     family : Family
-    metrics : sequence of MetricSpec
     at_least : float
         How often every sample is to pass.
     always : int or None
@@ -95,7 +94,6 @@ class SampleDocument(Gated[SampleRow]):
     row_type: ClassVar[type] = SampleRow
 
     family: Family
-    metrics: Sequence[MetricSpec]
     at_least: float
     always: int | None
 
@@ -164,7 +162,6 @@ def each_sample(tables: Sequence[ScoreTable], settings: ClaimSettings) -> Sample
         rows=rows,
         **stated(tables[0].models, *_said(rows, outcome, always)),
         family=family,
-        metrics=metrics,
         outcome=outcome,
         failed=_failed(rows, outcome, settings, always),
         inconclusive=settings.inconclusive,

@@ -12,7 +12,7 @@ from riskrank.studies.gate.words import by_margin, deciding_row, ranges, row_sen
 
 def ending(document: GateDocument, settings: ClaimSettings, *, cases: bool) -> RiskrankError | None:
     """What the run ends with, after its result is written."""
-    rows, outcome, metrics = document.rows, document.outcome, document.metrics
+    rows, outcome = document.rows, document.outcome
     found, kind = counts(rows), ends_with(outcome, settings.inconclusive)
     if kind is None:
         return None
@@ -23,13 +23,13 @@ def ending(document: GateDocument, settings: ClaimSettings, *, cases: bool) -> R
     if first.statistic == FAILED:
         return kind(
             f"gate failed: {first.new} has no score more often than {first.old}",
-            found=row_sentence(first, metrics),
+            found=row_sentence(first),
             hint="see why calls failed, and run them again: what did not answer says nothing of the model",
         )
     asked = option(first.claim.replace("-", "_"), f"{first.new}:{first.old}")
     return kind(
         f"gate {asked} {verb} on the {first.statistic}{mean} of {first.metric}{first.place}{more}",
-        found=row_sentence(first, metrics),
+        found=row_sentence(first),
         hint=_advice(first, outcome, unit_of(first, document.unit), document.scored, cases=cases),
     )
 

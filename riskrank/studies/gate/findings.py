@@ -74,7 +74,7 @@ def _outcome(_: Finding, case: GateDocument) -> str:
 def _deciding(_: Finding, case: GateDocument) -> str:
     row = deciding_row(case.rows)
     of_tasks = unit_of(row, case.unit) == "tasks"
-    return f"{'On tasks like these ' if of_tasks else ''}{row_sentence(row, case.metrics)}."
+    return f"{'On tasks like these ' if of_tasks else ''}{row_sentence(row)}."
 
 
 def _needed(_: Finding, case: GateDocument) -> str:

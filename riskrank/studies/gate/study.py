@@ -97,7 +97,7 @@ def _decided(
     at_best = claims_at_best(given, settings, wanted)
     inference = inference_of(settings, runtime.jobs)
     looks = look(tables, settings, claims) if settings.anytime else None
-    wager = partial(wagered, settings=settings, models=models) if settings.anytime else None
+    wager = partial(wagered, settings=settings) if settings.anytime else None
     with runtime.progress("resampling"):
         rows, advice = decide(claims, inference, models, wager=wager, at_best=at_best)
     judged = judged_chapter(tables[0], {(claim.new, claim.old) for claim in claims if claim.of_means})
@@ -116,7 +116,6 @@ def _decided(
         unit=unit,
         worth=min(claim.worth for claim in claims),
         family=family_of(settings),
-        metrics=metrics,
         outcome=outcome,
         failed=None,
         inconclusive=settings.inconclusive,

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from riskrank.asked.tiers import ADVISORY
-from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, overall
 from riskrank.studies.gate.statistics import FAILED, MEAN
@@ -48,7 +47,7 @@ def unit_of(row: GateRow, unit: str) -> str:
     return "samples" if row.task is not None and unit == "tasks" else unit
 
 
-def row_sentence(row: GateRow, metrics: Sequence[MetricSpec]) -> str:
+def row_sentence(row: GateRow) -> str:
     """The claim, and the numbers that decide it."""
     if row.statistic == FAILED:
         more = f"{round(row.estimate * row.samples):,} more of {row.samples:,} have no score"

@@ -26,7 +26,7 @@ def suite(document: GateDocument) -> Suite:
             kind_of(*_counts_as(row, document.inconclusive)),
             f"riskrank.gate.{row.claim}",
             row.name,
-            row_sentence(row, document.metrics),
+            row_sentence(row),
             row.verdict,
             tuple(_lost(document, row)),
         )
