@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 
 from riskrank.scores.exports.catalogue import EXPORTS  # noqa: E402
 from tests.fuzz import inputs, outside, refusals, relations, structured  # noqa: E402
-from tests.fuzz.oracles import Run, exact_ratios, violations  # noqa: E402
+from tests.fuzz.oracles import Run, comparable, exact_ratios, judged  # noqa: E402
 from tests.fuzz.running import ENDS, as_process, in_process, write  # noqa: E402
 
 COMMANDS = ("rank", "dominance", "mrm", "gsd", "copa", "portfolio", "power", "gate", "check")
@@ -62,10 +62,6 @@ def known_case(seed: int, number: int, folder: Path) -> list[tuple[Run, str]]:
     )
 
 
-def _judged(run: Run) -> list[tuple[Run, str]]:
-    return [(run, text) for text in violations(run)]
-
-
 def _damaged(rng: Random, folder: Path, *, process: bool) -> list[tuple[Run, str]]:
     one = inputs.table(rng)
     suffix, data = inputs.dressed(rng, one, rng.choice(inputs.KINDS))
@@ -82,7 +78,7 @@ def _damaged(rng: Random, folder: Path, *, process: bool) -> list[tuple[Run, str
         args += ["-o", str(output)]
     before = set(folder.iterdir())
     run = in_process(args, kind)
-    wrong = _judged(run)
+    wrong = judged(run)
     left = {path for path in set(folder.iterdir()) - before if path != output or run.status in (2, 3)}
     if left and command != "check":
         wrong.append((run, f"files left: {sorted(path.name for path in left)}"))
@@ -104,7 +100,7 @@ def _export(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     args += [word for rule in rng.sample(rules, rng.choice((0, 0, 1, 2))) for word in rule]
     run = in_process(args, kind)
     summary = run.status == 0
-    return [(run, text) for text in violations(run) if not (summary and text.startswith("an error is not"))]
+    return [(run, text) for run, text in judged(run) if not (summary and text.startswith("an error is not"))]
 
 
 def _two_dresses(rng: Random, folder: Path) -> list[tuple[Run, str]]:
@@ -119,20 +115,11 @@ def _two_dresses(rng: Random, folder: Path) -> list[tuple[Run, str]]:
         run = in_process(
             [command, write(folder, f"t{place}{suffix}", data), *args, "--format", "json"], "json"
         )
-        wrong += _judged(run)
-        documents.append(_comparable(run))
+        wrong += judged(run)
+        documents.append(comparable(run))
     if documents[0] != documents[1]:
         wrong.append((run, "another result for the same table in another dress"))
     return wrong
-
-
-def _comparable(run: Run) -> object:
-    if run.status in (2, 3):
-        return run.status
-    document = json.loads(run.stdout)
-    for name in ("inputs", "suggestions", "warnings"):
-        document["meta"].pop(name, None)
-    return document
 
 
 def _ratios(rng: Random, folder: Path) -> list[tuple[Run, str]]:
@@ -153,7 +140,7 @@ def _ratios(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     run = in_process(
         ["dominance", name, "--higher", "x", "--no-test", "--per-metric", "--format", "json"], "json"
     )
-    wrong = _judged(run)
+    wrong = judged(run)
     if run.status:
         return wrong
     for row in json.loads(run.stdout)["results"]:

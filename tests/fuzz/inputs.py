@@ -17,72 +17,16 @@ import zstandard
 ROOT = Path(__file__).resolve().parents[2]
 READERS = ROOT / "riskrank" / "scores" / "exports"
 
-NAMES = (
-    *(
-        "a",
-        "b",
-        "c",
-        "A",
-        "gpt-4",
-        "model 1",
-        "loss",
-        "x,y",
-        'q"uote',
-        "007",
-        "1.0",
-        "1",
-        "nan",
-        "null",
-        "-1",
-    ),
-    *(
-        "=1+1",
-        "@x",
-        "[x](javascript:1)",
-        "![i](http://x/y)",
-        "<b>",
-        "&amp;",
-        "a|b",
-        "`c`",
-        "*s*",
-        "a:b",
-        "a=b",
-    ),
-    *(
-        "é",
-        "e\u0301",
-        "模型",
-        "😀",
-        "a\u202eb",
-        "\u2066x",
-        "x\u2028y",
-        "t\x1b[31m",
-        "b\x07",
-        "c\x9b",
-        "d\x7f",
-        "\ufeff",
-    ),
-    *("a" * 300, "--help", "%s", "{}", "$HOME", "\\", "../x", "NUL", "true", "score", "sample", "metric"),
-)
-NUMBERS = (
-    *(
-        "0",
-        "1",
-        "-1",
-        "0.5",
-        "1e-3",
-        "1e149",
-        "-1e149",
-        "1e150",
-        "1e308",
-        "5e-324",
-        "-0.0",
-        "0x1",
-        "1,5",
-        "1_000",
-    ),
-    *("", "nan", "NaN", "inf", "-Infinity", "true", "none", "text", "١", "1e999", "9" * 400),
-)
+WORDS = r"""a b c A gpt-4 loss x,y q"uote 007 1.0 1 nan null -1 =1+1 @x [x](javascript:1) ![i](http://x/y) <b> &amp;
+a|b `c` *s* a:b a=b é 模型 😀 --help %s {} $HOME \ ../x NUL true score sample metric"""
+ODD = "model 1|e\u0301|a\u202eb|\u2066x|x\u2028y|t\x1b[31m|b\x07|c\x9b|d\x7f|\ufeff"
+NAMES = (*WORDS.split(), *ODD.split("|"), "a" * 300)
+FIGURES = """0 1 -1 0.5 1e-3 1e149 -1e149 1e150 1e308 5e-324 -0.0 0x1 1,5 1_000 nan NaN inf -Infinity true none text ١
+1e999"""
+NUMBERS = (*FIGURES.split(), "", "9" * 400)
+FILES = """results_2024-01-01.json samples_task_2024.jsonl x.json x.jsonl log.json x.csv x.eval annotations.json
+per_instance_stats.json run_spec.json eval_results.json"""
+ROLES = ("model", "sample", "metric", "score")
 
 
 @dataclass(frozen=True)
@@ -97,9 +41,14 @@ class Table:
     def rows(self) -> list[dict[str, object]]:
         cells = ((m, s, k) for m in self.models for s in self.samples for k in self.metrics)
         return [
-            {"model": m, "sample": s, "metric": k, "score": score}
-            for (m, s, k), score in zip(cells, self.scores, strict=True)
+            dict(zip(ROLES, (*of, score), strict=True)) for of, score in zip(cells, self.scores, strict=True)
         ]
+
+    def lines(self) -> bytes:
+        """As a plain CSV."""
+        return "\n".join(
+            [",".join(ROLES), *(",".join(map(str, row.values())) for row in self.rows())]
+        ).encode()
 
 
 def table(rng: Random, *, plain: bool = False) -> Table:
@@ -132,19 +81,12 @@ def dressed(rng: Random, one: Table, kind: str) -> tuple[str, bytes]:
         for row in rows
     ]
     if kind in ("csv", "tsv", "semicolon"):
-        frame = pl.DataFrame(texts)
-        columns = list(frame.columns)
-        rng.shuffle(columns)
-        separator = {"csv": ",", "tsv": "\t", "semicolon": ";"}[kind]
-        data = (
-            frame.select(columns)
-            .write_csv(
-                separator=separator,
-                quote_style=rng.choice(("necessary", "always")),
-                line_terminator=rng.choice(("\n", "\r\n")),
-            )
-            .encode()
-        )
+        frame = pl.DataFrame(texts).select(rng.sample(ROLES, 4))
+        style = {
+            "quote_style": rng.choice(("necessary", "always")),
+            "line_terminator": rng.choice(("\n", "\r\n")),
+        }
+        data = frame.write_csv(separator={"csv": ",", "tsv": "\t", "semicolon": ";"}[kind], **style).encode()
         suffix = ".tsv" if kind == "tsv" else ".csv"
     elif kind == "jsonl":
         data = "\n".join(json.dumps(row, ensure_ascii=rng.random() < 0.5) for row in rows).encode()
@@ -227,18 +169,7 @@ def any_json(rng: Random, words: list[str], depth: int = 4) -> object:
 
 def export(rng: Random, words: list[str]) -> tuple[str, bytes]:
     """A file some harness might have written, were it mad."""
-    name = rng.choice(
-        (
-            "results_2024-01-01.json",
-            "samples_task_2024.jsonl",
-            "x.json",
-            "x.jsonl",
-            "log.json",
-            "x.csv",
-            "x.eval",
-            *("annotations.json", "per_instance_stats.json", "run_spec.json", "eval_results.json"),
-        )
-    )
+    name = rng.choice(FILES.split())
     documents = [
         {rng.choice(words): any_json(rng, words) for _ in range(rng.randrange(1, 9))}
         for _ in range(rng.randrange(1, 5))
@@ -270,68 +201,49 @@ def metrics_file(rng: Random, one: Table) -> bytes:
     return "\n".join(lines).encode()
 
 
+OWN = {
+    "rank": "--all-methods | --per-metric | --aggregate borda | --top COUNT | --rank-by wins",
+    "dominance": "--order 1 | --test all | --threshold 0.3 | --threshold COUNT",
+    "mrm": "--level 0.1 | --level COUNT | --per-metric | --aggregate borda",
+    "gsd": "--ordinal METRIC | --digits COUNT | --tolerance 0.1 | --baselines | --delta 0.1",
+    "copa": "--sweep METRIC | --why A | --explain | --compare | --p COUNT | --require METRIC_<=_0.5",
+    "portfolio": "--summary | --copula empirical | --summary --level 0.1",
+    "power": "--variance clt | --order 1 | --target 0.7",
+    "gate": "--better A:B | --not-worse A:B --margin 0.1 | --alpha 0.1 --better A:B | --alpha 0.1 --not-worse A:B --margin 0.1",
+    "check": "--quiet",
+}
+SHARED = """--lower METRIC | --higher * | --models A,B | --metric METRIC | --missing drop | --repeats mean | --repeats min
+| --repeats draws | --unpaired | --wide | --where NAME_>_1 | --where score_>_0.2 | --columns model=NAME | --max-bytes 200
+| --weight METRIC=0.5 | --cluster sample | --group-by sample | --sql SELECT_*_FROM_scores | --nonsense"""
+TESTED = ("rank", "dominance", "mrm", "gsd")
+
+
 def options(rng: Random, command: str, one: Table) -> list[str]:
     """Options of a command, most of them good."""
-    a, b = (rng.choice(one.models), rng.choice((*one.models, rng.choice(NAMES))))
-    metric = rng.choice((*one.metrics, rng.choice(NAMES)))
-    count = rng.choice((*("1", "2", "3") * 5, "0", "-1", "x", "9" * 30))
-    own = {
-        "rank": [
-            ["--all-methods"],
-            ["--per-metric"],
-            ["--aggregate", "borda"],
-            ["--top", count],
-            ["--rank-by", "wins"],
-        ],
-        "dominance": [["--order", "1"], ["--test", "all"], ["--threshold", "0.3"], ["--threshold", count]],
-        "mrm": [["--level", "0.1"], ["--level", count], ["--per-metric"], ["--aggregate", "borda"]],
-        "gsd": [
-            ["--ordinal", metric],
-            ["--digits", count],
-            ["--tolerance", "0.1"],
-            ["--baselines"],
-            ["--delta", "0.1"],
-        ],
-        "copa": [
-            ["--sweep", metric],
-            ["--why", a],
-            ["--explain"],
-            ["--compare"],
-            ["--p", count],
-            ["--require", f"{metric} <= 0.5"],
-        ],
-        "portfolio": [["--summary"], ["--copula", "empirical"], ["--summary", "--level", "0.1"]],
-        "power": [["--variance", "clt"], ["--order", "1"], ["--target", "0.7"]],
-        "gate": [["--better", f"{a}:{b}"], ["--not-worse", f"{a}:{b}", "--margin", "0.1"], ["--on", metric]],
-        "check": [],
-    }[command]
-    shared = [
-        *(["--lower", metric], ["--higher", "*"], ["--models", f"{a},{b}"], ["--metric", metric]),
-        *(["--missing", "drop"], ["--repeats", "mean"], ["--repeats", "min"], ["--repeats", "draws"]),
-        *(["--unpaired"], ["--wide"], ["--where", f"{rng.choice(NAMES)} > 1"], ["--where", "score > 0.2"]),
-        *(["--columns", f"model={rng.choice(NAMES)}"], ["--max-bytes", "200"], ["--weight", f"{metric}=0.5"]),
-        *(
-            ["--cluster", "sample"],
-            ["--group-by", "sample"],
-            ["--sql", "SELECT * FROM scores"],
-            ["--nonsense"],
-        ),
-    ]
-    if command == "gate":
-        own = [[*group, *claim] for group in ([], ["--alpha", "0.1"]) for claim in own[:2]]
-    chosen = [
-        *rng.sample(own, min(len(own), 1 if command == "gate" else rng.choice((0, 1, 1, 2)))),
-        *rng.sample(shared, rng.choice((0, 0, 0, 0, 1, 1, 2))),
-    ]
+    a = rng.choice(one.models)
+    names = {
+        "METRIC": rng.choice((*one.metrics, rng.choice(NAMES))),
+        "COUNT": rng.choice((*("1", "2", "3") * 5, "0", "-1", "x", "9" * 30)),
+        "NAME": rng.choice(NAMES),
+        "A:B": f"{a}:{(b := rng.choice((*one.models, rng.choice(NAMES))))}",
+        "A,B": f"{a},{b}",
+    }
+
+    def some(groups: str, count: int) -> list[str]:
+        known = [group.split() for group in groups.split("|")]
+        return [word for group in rng.sample(known, min(len(known), count)) for word in group]
+
+    words = some(OWN[command], 1 if command == "gate" else rng.choice((0, 1, 1, 2)))
+    words += some(SHARED, rng.choice((0, 0, 0, 0, 1, 1, 2)))
+    for name, meant in names.items():
+        words = [word.replace("_", " ").replace(name, meant) if name in word else word for word in words]
+    words = [{"A": a}.get(word, word) for word in words]
     if command in ("gsd", "copa"):
-        chosen.append(["--higher", "*"])
-    words = [word for group in chosen for word in group]
+        words += ["--higher", "*"]
     if command == "power":
         words += ["--simulations", "2", "--sizes", "12", "--pair", f"{one.models[0]}:{one.models[-1]}"]
-    if command in ("rank", "dominance", "mrm", "gsd") and rng.random() < 0.6:
+    if command in TESTED and rng.random() < 0.6:
         words.append("--no-test")
-    elif command in ("rank", "dominance", "mrm", "gsd", "gate", "power"):
+    elif command in (*TESTED, "gate", "power"):
         words += ["--resamples", rng.choice(("20", "40"))]
-    if command in ("rank", "dominance", "mrm", "gsd", "gate", "power"):
-        words += ["--jobs", "1"]
-    return words
+    return [*words, *(("--jobs", "1") if command in (*TESTED, "gate", "power") else ())]

@@ -36,6 +36,21 @@ def violations(run: Run) -> list[str]:
     return [*_exits(run), *_streams(run), *_costs(run)]
 
 
+def judged(run: Run) -> list[tuple[Run, str]]:
+    """The same, each beside the run."""
+    return [(run, text) for text in violations(run)]
+
+
+def comparable(run: Run) -> object:
+    """What a run says of a table, whatever file that stood in; its status where it says nothing."""
+    if run.status in (2, 3):
+        return run.status
+    document = json.loads(run.stdout)
+    for name in ("inputs", "suggestions", "warnings"):
+        document["meta"].pop(name, None)
+    return document
+
+
 def _costs(run: Run):
     if run.seconds > MOST_SECONDS:
         yield f"over {MOST_SECONDS:.0f} s: {run.seconds:.1f}"

@@ -15,7 +15,7 @@ from random import Random
 
 from riskrank.scores.files import budget
 from tests.fuzz import inputs
-from tests.fuzz.oracles import Run, obeyed, violations
+from tests.fuzz.oracles import Run, comparable, judged, obeyed
 from tests.fuzz.running import as_process, in_process, write
 
 ENDLESS = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT {} FROM r"
@@ -31,16 +31,12 @@ ORDERS = (
     "a##[b",
     "::",
 )
-
-
-def _judged(run: Run) -> list[tuple[Run, str]]:
-    return [(run, text) for text in violations(run)]
+REACHING = ('executor = "dask:203.0.113.9:1"', 'output = "../r.json"', 'metrics-file = "s3://b/m.toml"')
 
 
 def _plain(rng: Random, folder: Path) -> tuple[inputs.Table, str]:
     one = inputs.table(rng, plain=True)
-    lines = [",".join(map(str, row.values())) for row in one.rows()]
-    return one, write(folder, "plain.csv", "\n".join(["model,sample,metric,score", *lines]).encode())
+    return one, write(folder, "plain.csv", one.lines())
 
 
 def _words(rng: Random, path: str, kind: str, command: str | None = None) -> list[str]:
@@ -49,17 +45,8 @@ def _words(rng: Random, path: str, kind: str, command: str | None = None) -> lis
     return [*words, "--no-test"] if command in ("rank", "dominance", "mrm") else words
 
 
-def _document(run: Run) -> object:
-    if run.status in (2, 3):
-        return run.status
-    document = json.loads(run.stdout)
-    for name in ("inputs", "suggestions", "warnings"):
-        document["meta"].pop(name, None)
-    return document
-
-
 def _differs(run: Run, other: Run) -> list[tuple[Run, str]]:
-    same = _document(run) == _document(other)
+    same = comparable(run) == comparable(other)
     return [] if same else [(run, f"another result than from a file: {run.stderr[:200]!r}")]
 
 
@@ -97,7 +84,7 @@ def database(rng: Random, folder: Path) -> list[tuple[Run, str]]:
         run = in_process(words, "json")
     finally:
         budget.MOST_SECONDS = seconds
-    wrong = _judged(run)
+    wrong = judged(run)
     left = {entry.name for entry in folder.iterdir()} - before
     if left:
         wrong.append((run, f"files left: {sorted(left)}"))
@@ -146,7 +133,7 @@ def pipe(rng: Random, folder: Path) -> list[tuple[Run, str]]:
         giver.start()
         run = in_process(words, "json")
         giver.join(60)
-    wrong = _judged(run)
+    wrong = judged(run)
     if endless:
         refused = run.status == 2 and "500,000 bytes" in run.stderr
         return wrong if refused else [*wrong, (run, f"an endless pipe: {run.status}, {run.stderr[:200]!r}")]
@@ -163,22 +150,11 @@ def build(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     kind = rng.choice(FORMATS)
     words = _words(rng, path, kind)
     if rng.random() < 0.2:
-        words = [
-            "gate",
-            path,
-            "--better",
-            "::error::y:::",
-            "--resamples",
-            "20",
-            "--jobs",
-            "1",
-            "--format",
-            kind,
-        ]
+        words = f"gate {path} --better ::error::y::: --resamples 20 --jobs 1 --format {kind}".split()
     elif rng.random() < 0.2:
         words += ["--models", rng.choice(ORDERS)]
     run = in_process(words, kind, variables={name: BUILDS[name]})
-    wrong = _judged(run)
+    wrong = judged(run)
     for stream, text in (("output", run.stdout), ("error", run.stderr)):
         if obeyed(text):
             wrong.append((run, f"a command to {name} on standard {stream}"))
@@ -189,15 +165,7 @@ def shared(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     """A configuration in a folder of others decides nothing, and no found one reaches out."""
     _, plain = _plain(rng, folder)
     lines = ["order = 1"]
-    reaching = rng.choice(
-        (
-            None,
-            None,
-            'executor = "dask:203.0.113.9:1"',
-            'output = "../r.json"',
-            'metrics-file = "s3://b/m.toml"',
-        )
-    )
+    reaching = rng.choice((None, None, *REACHING))
     if reaching:
         lines.append(rng.choice((reaching, f"[rank]\n{reaching}")))
     text = "\n".join(lines).encode()
@@ -212,7 +180,7 @@ def shared(rng: Random, folder: Path) -> list[tuple[Run, str]]:
         target.chmod(rng.choice((0o777, 0o1777, 0o666) if target == config else (0o777, 0o1777)))
     words = ["rank", plain, "--no-test", "--format", "json", "--higher", "*"]
     run = in_process(words, "json")
-    wrong = _judged(run)
+    wrong = judged(run)
     if others and run.status != 0:
         wrong.append((run, f"somebody else's file ends the run: {run.stderr[:200]!r}"))
     if others and run.status == 0 and "config" in json.loads(run.stdout)["meta"]:
@@ -298,7 +266,7 @@ def environment(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     status, stdout, stderr = as_process(words, folder, before=limited, **variables)
     told = f"{variables}, {files} files, {size} bytes"
     run = Run((*words, told), status, stdout, stderr, (), "json", False)
-    wrong = _judged(run)
+    wrong = judged(run)
     left = {entry.name for entry in folder.iterdir()} - before - {"p.svg"}
     if left:
         wrong.append((run, f"files left: {sorted(left)}"))

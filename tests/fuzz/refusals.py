@@ -22,29 +22,14 @@ import zstandard
 from riskrank.asked.commands import COMMANDS
 from riskrank.cli.call import options_on_the_line
 from tests.fuzz import inputs
-from tests.fuzz.oracles import Run, violations
+from tests.fuzz.inputs import ROLES
+from tests.fuzz.oracles import Run, judged
 from tests.fuzz.running import in_process, write
 
 STUDIES = ("rank", "dominance", "mrm", "copa", "portfolio", "check", "gsd", "report")
-ROLES = ("model", "sample", "metric", "score")
 # Texts of JSON a cell may hold; some are no JSON at all.
-CELLS = [
-    '{"a":1}',
-    "{}",
-    "[1,[2]]",
-    "[]",
-    "null",
-    "true",
-    '"\\ud800"',
-    '""',
-    "1e999",
-    "NaN",
-    "-",
-    "",
-    "0x1",
-    "x",
-]
-CELLS += ["1" + "0" * 400, "[" * 600 + "]" * 600, '{"a": ' * 90 + "1" + "}" * 90]
+TEXTS = r"""{"a":1} {} [1,[2]] [] null true "\ud800" "" 1e999 NaN - 0x1 x"""
+CELLS = [*TEXTS.split(), "", "1" + "0" * 400, "[" * 600 + "]" * 600, '{"a": ' * 90 + "1" + "}" * 90]
 # Values of Parquet, each the whole of a column.
 TYPED = [[1.0, 2.0], {"a": 1, "b": [2]}, date(2024, 1, 2), datetime(2024, 1, 2, tzinfo=UTC), b"\xff\x00"]
 TYPED += [timedelta(1), time(1, 2), Decimal("1.5"), True, 2**63, [[]], {"a": None}, "x" * 100_000, None]
@@ -83,7 +68,7 @@ def case(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     words, stdin = rng.choice(KINDS)(rng, folder, one)
     before = _state(folder)
     run = in_process(words, "table", stdin)
-    wrong = [(run, text) for text in violations(run)]
+    wrong = judged(run)
     if run.status in (2, 3) and _state(folder) != before:
         wrong.append((run, f"files left or changed: {sorted(set(_state(folder)) ^ set(before))}"))
     return wrong
@@ -101,8 +86,7 @@ def _study(rng: Random, path: str, *more: str) -> tuple[list[str], bytes]:
 
 
 def _plain(folder: Path, one: inputs.Table) -> str:
-    lines = [",".join(map(str, row.values())) for row in one.rows()]
-    return write(folder, "s.csv", "\n".join([",".join(ROLES), *lines]).encode())
+    return write(folder, "s.csv", one.lines())
 
 
 def _some(rng: Random) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 from tests.fuzz import inputs
-from tests.fuzz.oracles import Run, violations
+from tests.fuzz.oracles import Run, judged
 from tests.fuzz.running import in_process, write
 
 Row = dict[str, object]
@@ -50,7 +50,7 @@ def places(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     for kept, changed in (("a.csv", rows), ("b.csv", RELATIONS[name](rng, rows))):
         way = "--lower" if kept == "b.csv" and "lower" in name else "--higher"
         run = in_process(["rank", _csv(folder, kept, changed), way, "*", *method, "--format", "json"], "json")
-        wrong += [(run, text) for text in violations(run)]
+        wrong += judged(run)
         found.append(run.status or _places(run, "x" if kept == "b.csv" and "models" in name else ""))
     return wrong + ([(run, f"other places: {name}")] if found[0] != found[1] else [])
 
@@ -71,7 +71,7 @@ def means(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     a, b = list(dict.fromkeys(row["model"] for row in rows))[:2]
     words = ["--better", f"{a}:{b}", "--higher", "*", "--resamples", "40", "--jobs", "1"]
     run = in_process(["gate", _csv(folder, "g.csv", rows), *words, "--format", "json"], "json")
-    wrong = [(run, text) for text in violations(run)]
+    wrong = judged(run)
     if run.status in (2, 3):
         return wrong
     scores = {model: [Fraction(row["score"]) for row in rows if row["model"] == model] for model in (a, b)}

@@ -18,7 +18,7 @@ import zstandard
 
 from riskrank.scores.exports.catalogue import EXPORTS as READERS
 from tests.fuzz import inputs
-from tests.fuzz.oracles import Run, violations
+from tests.fuzz.oracles import Run, judged
 from tests.fuzz.running import in_process
 from tests.scores.exports import archives
 from tests.scores.exports.test_wrong_types import EXPORTS, REPLACEMENTS, changed, nodes, paths_of, write
@@ -48,7 +48,7 @@ def case(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     words = [word for rule in rng.sample(rules, rng.choice((0, 1, 1, 2))) for word in rule]
     before = set(folder.rglob("*"))
     run = in_process(["convert", form, *given, *words, "--format", kind], kind)
-    wrong = [(run, text) for text in violations(run)]
+    wrong = judged(run)
     if set(folder.rglob("*")) != before:
         wrong.append((run, "files are left or gone"))
     if run.status == 0 and kind == "csv":
