@@ -25,34 +25,20 @@ FILES = 200
 
 # Options that take names: of what, and what stands between several of them, or before them.
 _NAMES = {
-    "models": ("models", ","),
-    "pair": ("models", ":"),
-    "better": ("models", ":"),
-    "not_worse": ("models", ":"),
-    "witness": ("models", ":"),
-    "front_test": ("models", ""),
-    "why": ("models", ""),
-    "metric": ("metrics", ""),
-    "on": ("metrics", ":"),
-    "lower": ("metrics", ","),
-    "higher": ("metrics", ","),
-    "ordinal": ("metrics", ","),
-    "weight": ("metrics", ""),
-    "sweep": ("metrics", ""),
+    name: (kind, between)
+    for kind, between, names in (
+        ("models", ",", "models"),
+        ("models", ":", "pair better not_worse witness"),
+        ("models", "", "front_test why"),
+        ("metrics", "", "metric weight sweep"),
+        ("metrics", ":", "on"),
+        ("metrics", ",", "lower higher ordinal"),
+    )
+    for name in names.split()
 }
 
 # Options that say how a file is read. Queries are left out: Tab runs none.
-_READING = (
-    "columns",
-    "wide",
-    "matrix",
-    "task",
-    "input_format",
-    "from_",
-    "filter",
-    "split",
-    "model_from_path",
-)
+_READING = "columns wide matrix task input_format from_ filter split model_from_path"
 
 _PLAIN = re.compile(r"[^\W_][\w./@%+:=-]*")
 
@@ -93,7 +79,7 @@ def names_of(scores: list[str], given: Mapping[str, Any]) -> dict[str, list[str]
         return nothing
     options = {one.name: one for one in options_of(BY_NAME["check"].reading_type)}
     words = ["check", *scores, "--format", "json", "--quiet"]
-    for name in _READING:
+    for name in _READING.split():
         words += _written(options[name], given.get(name))
     # Not what the shell said to complete: this is a command to run.
     variables = {

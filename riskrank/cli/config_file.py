@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from riskrank.asked.values import contradict
 from riskrank.cli.ownership import distrusted, refuse_reaching_out, without_outputs
-from riskrank.errors import InputError, UsageError, option
+from riskrank.errors import InputError, option
 
 OWN, SHARED = "riskrank.toml", "pyproject.toml"
 # No configuration a person wrote is larger; a pipe or a device would never end.
@@ -50,11 +51,7 @@ def chosen_file(given: str | None, *, isolated: bool) -> Chosen:
     """
     if isolated:
         if given is not None:
-            raise UsageError(
-                f"{option('config')} and {option('isolated', True)} contradict each other",
-                found=option("config", given),
-                hint="leave out one of them",
-            )
+            contradict(option("config", given), option("isolated", True))
         return Chosen(None)
     return Chosen(given, named=True) if given is not None else found_file()
 

@@ -59,17 +59,16 @@ def refuse_reaching_out(settings: Mapping[str, Any], path: str) -> None:
 
     for key, text in _texts(settings):
         name = key.replace("_", "-")
-        why = None
-        if name in _CODE:
-            why = "names a computer that runs code"
-        elif _ADDRESS.search(text):
-            why = "names an address"
-        elif name in _QUERIES and _OPENS.search(text):
-            why = "opens other files"
-        elif reads := _unusual(text, path) or _unusual(text.partition("=")[2], path):  # NAME=FILE as well
-            why = reads
-        elif name in _INSISTS or (name == "max-bytes" and text.isdecimal() and int(text) > MAX_TABLE_BYTES):
-            why = "insists on what may not fit into memory"
+        large = name == "max-bytes" and text.isdecimal() and int(text) > MAX_TABLE_BYTES
+        reads = _unusual(text, path) or _unusual(text.partition("=")[2], path)  # NAME=FILE as well
+        told = (
+            (name in _CODE, "names a computer that runs code"),
+            (_ADDRESS.search(text), "names an address"),
+            (name in _QUERIES and _OPENS.search(text), "opens other files"),
+            (reads, reads),
+            (name in _INSISTS or large, "insists on what may not fit into memory"),
+        )
+        why = next((words for is_so, words in told if is_so), None)
         if why is not None:
             raise InputError(
                 f"{path}: '{key}' {why}, and nobody named this file",

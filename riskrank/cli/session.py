@@ -207,33 +207,20 @@ class Session:
         from riskrank.shown.render import render
         from riskrank.shown.staging import is_device
 
-        safe = self.output.csv_safe
-        if not self.output.output:
-            width, color = self._terminal_width(), self._wants_color()
-            encoding = self._encoding(getattr(self.environment.stdout, "encoding", None))
-            page = render(
-                document,
-                self.formats[0],
-                encoding=encoding,
-                width=width,
-                color=color,
-                csv_safe=safe,
-                explain=self.output.explain,
-            )
-            return [(None, self._for_log(page, self.formats[0], encoding))]
-        encoding = self._encoding(None)
+        asked, shown = self.output, not self.output.output
+        width, color = (self._terminal_width(), self._wants_color()) if shown else (None, False)
+        encoding = self._encoding(getattr(self.environment.stdout, "encoding", None) if shown else None)
+        how: dict[str, Any] = {
+            "width": width,
+            "color": color,
+            "csv_safe": asked.csv_safe,
+            "explain": asked.explain,
+        }
         results: list[tuple[str | None, bytes]] = []
-        for file, kind in zip(self.output.output, self.formats, strict=True):
-            page = render(
-                document,
-                kind,
-                encoding=encoding,
-                width=None,
-                color=False,
-                csv_safe=safe,
-                explain=self.output.explain,
-            )
-            results.append((file, self._for_log(page, kind, encoding) if is_device(Path(file)) else page))
+        for file, kind in zip(asked.output or (None,), self.formats, strict=True):
+            page = render(document, kind, encoding=encoding, **how)
+            logged = file is None or is_device(Path(file))
+            results.append((file, self._for_log(page, kind, encoding) if logged else page))
         return results
 
     def _for_log(self, page: bytes, kind: str, encoding: str) -> bytes:

@@ -17,7 +17,7 @@ import polars as pl
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, nearest, option
 from riskrank.scores.files.budget import Answer, Budget, whole_column
 from riskrank.scores.files.query import no_rows, require_select
-from riskrank.scores.files.source import Source, first_line
+from riskrank.scores.files.source import FrameInMemory, first_line
 from riskrank.scores.files.tables import likeliest, roles_in, with_columns
 from riskrank.scores.files.write_ahead import quiet_address
 
@@ -40,7 +40,7 @@ _DUCKDB_TABLES = (
 )
 
 
-class DatabaseSource(Source):
+class DatabaseSource(FrameInMemory):
     """Rows a query gives, or the only table there is.
 
     Parameters
@@ -66,10 +66,6 @@ class DatabaseSource(Source):
             raise no_rows(path, sql) if sql else self._empty("a table without rows")
         self._name_columns(answer.names)
         self._frame = pl.DataFrame(list(map(whole_column, self.columns, answer.pieces)))
-
-    def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """The named columns."""
-        return self._frame.select(names)
 
     def rewritten(self) -> str | None:
         """The table to ask instead, where another one looks more like scores than what a query gave."""

@@ -18,19 +18,17 @@ _LOOK, _MOST_COLUMNS = 100, 1_000
 # A sample called 10.0 by one file (pandas does, once a column held a gap) and 10 by another is one sample.
 WHOLE_FLOAT = r"^(-?(?:0|[1-9][0-9]*))\.0$"
 
+# What is told of a source that is true in another form of it, too.
+_HANDED_ON = "columns decimal_comma model_label queried own_sql folder_columns notes"
+
 
 class DerivedSource(Source):
     """A source that hands out what another one holds, in another form."""
 
     def __init__(self, inner: Source) -> None:
         super().__init__(inner.label, b"", inner.sha256)
-        self.columns = inner.columns
-        self.decimal_comma = inner.decimal_comma
-        self.model_label = inner.model_label
-        self.queried = inner.queried
-        self.own_sql = inner.own_sql
-        self.folder_columns = inner.folder_columns
-        self.notes = inner.notes
+        for name in _HANDED_ON.split():
+            setattr(self, name, getattr(inner, name))
         self._inner = inner
 
     def file_of(self, position: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -27,13 +26,13 @@ class JsonArraySource(FrameInMemory):
         decode(label, data)
         columns = json_columns(Path(label), data, otherwise=partial(rows_of, label))
         texts = {name: list(map(json_text, cells)) for name, cells in columns.items()}
-        self._halves = {}
+        halves = self._halves = dict[str, int]()
         for name, cells in texts.items():
             at = next((at for at, cell in enumerate(cells) if cell is not None and is_half(cell)), None)
             if is_half(name):
                 raise no_unicode(label, name)
             if at is not None:
-                self._halves[name], texts[name] = at + 1, [None] * len(cells)
+                halves[name], texts[name] = at + 1, [None] * len(cells)
         self._frame = pl.DataFrame([pl.Series(name, cells, pl.String) for name, cells in texts.items()])
         self._data = b""
         self._name_columns(self._frame.columns)
@@ -47,11 +46,3 @@ class JsonArraySource(FrameInMemory):
             return rows_of(self.label, json.loads(path.read_bytes()))
         except ValueError:  # it is compressed
             return None
-
-    def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """The named columns."""
-        raw = dict(zip(self.columns, self._frame.columns, strict=True))
-        for name in names:
-            if raw[name] in self._halves:
-                raise no_unicode(f"{self.label}: row {self._halves[raw[name]]}", name)
-        return super().load(names)

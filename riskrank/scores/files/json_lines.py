@@ -13,7 +13,7 @@ import polars as pl
 from riskrank.errors import InputError
 from riskrank.scores.files.json_objects import Pairs, is_half, no_unicode, repeated_name
 from riskrank.scores.files.shape import MOST_COLUMNS, require_columns, require_filled
-from riskrank.scores.files.source import Source, decode, excerpt
+from riskrank.scores.files.source import FrameInMemory, decode, excerpt
 
 # An escape for half of a surrogate pair, without the other half beside it.
 _HALF = re.compile(
@@ -27,42 +27,38 @@ _ESCAPED_NAME = re.compile(rb'"(?:[^"\\]++|\\[^u])*+\\u(?:[^"\\]++|\\.)*+"\s*+:'
 _PIECE, _MOST_COUNTED = 1 << 14, 100
 
 
-class JsonLinesSource(Source):
+class JsonLinesSource(FrameInMemory):
     """A file with one JSON object a line."""
 
     def __init__(self, label: str, data: bytes, sha256: str) -> None:
         super().__init__(label, data.removeprefix(b"\xef\xbb\xbf"), sha256)
         if not self._data.strip():
             raise self._empty(f"{len(data)} bytes")
-        self._frame: pl.DataFrame | None = None
-        self._halves: dict[str, int] = {}
+        self._lazy = True
         self._lines = self._data.count(b"\n") + 1
         escaped = b"\\u" in self._data
         if escaped and (_HALF.search(self._data) or _ESCAPED_NAME.search(self._data)):
-            self._frame = self._read_line_by_line()
+            self._read_line_by_line()
         try:
-            raw = self._names() if self._frame is None else self._frame.columns
+            self._raw = self._names() if self._lazy else self._frame.columns
         except (pl.exceptions.PolarsError, OSError, ValueError, RecursionError):
-            self._frame = self._read_line_by_line()
-            raw = self._frame.columns
-        self._raw = raw
-        self._name_columns(raw)
+            self._read_line_by_line()
+            self._raw = self._frame.columns
+        self._name_columns(self._raw)
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
         """The named columns."""
-        raw = dict(zip(self.columns, self._raw, strict=True))
-        schema = {raw[name]: pl.String for name in names}
-        for name in names:
-            if raw[name] in self._halves:
-                raise no_unicode(f"{self.label}: row {self._halves[raw[name]]}", name)
-        if self._frame is None:
+        if self._lazy:
+            raw = dict(zip(self.columns, self._raw, strict=True))
             try:
-                frame = pl.read_ndjson(io.BytesIO(self._data), schema=schema)
+                frame = pl.read_ndjson(
+                    io.BytesIO(self._data), schema={raw[name]: pl.String for name in names}
+                )
                 self._refuse_repeated(frame)
                 return frame.select(pl.col(raw[name]).alias(name) for name in names)
             except (pl.exceptions.PolarsError, OSError):
-                self._frame = self._read_line_by_line()
-        return self._frame.select(pl.col(raw[name]).alias(name) for name in names)
+                self._read_line_by_line()
+        return super().load(names)
 
     def _names(self) -> list[str]:
         """The names in all lines, as they come: a metric that first occurs far down must not be lost.
@@ -99,10 +95,11 @@ class JsonLinesSource(Source):
         lines = (number for number, line in enumerate(self._data.split(b"\n"), start=1) if line.strip())
         return next(itertools.islice(lines, position, None), position + 1)
 
-    def _read_line_by_line(self) -> pl.DataFrame:
+    def _read_line_by_line(self) -> None:
         """Read as Python does, which names the line that is wrong and accepts its own NaN and Infinity."""
         columns: dict[str, list[str | None]] = {}
         height = known = 0
+        halves = self._halves = dict[str, int]()
         for number, line in enumerate(self._data.split(b"\n"), start=1):
             if not line.strip():
                 continue
@@ -113,7 +110,7 @@ class JsonLinesSource(Source):
                 values.extend([None] * (height - len(values)))
                 text = json_text(value)
                 if text is not None and is_half(text):
-                    self._halves.setdefault(name, number)
+                    halves.setdefault(name, number)
                     text = None
                 values.append(text)
             height += 1
@@ -122,7 +119,7 @@ class JsonLinesSource(Source):
                 require_filled(self.label, self._lines, known, len(self._data))
         for values in columns.values():
             values.extend([None] * (height - len(values)))
-        return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+        self._frame, self._lazy = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)), False
 
     def _refuse_repeated(self, frame: pl.DataFrame) -> None:
         """Refuse a line that names a column twice, of which Polars would take one without a word.

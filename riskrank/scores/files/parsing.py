@@ -57,11 +57,7 @@ def column_kind(series: pl.Series, decimal_comma: bool = False) -> str:
         return "number"
     if not _is_text(dtype):
         return "other"
-    _, state = parse_scores(series, decimal_comma)
-    if state is None:
-        return "number"
-    filled = int(np.count_nonzero(state != MISSING))
-    wrong = int(np.count_nonzero(state == TEXT))
+    filled, wrong = _counts(series, decimal_comma)
     if filled == 0:
         return "empty"
     return "number" if 2 * wrong < filled else "text"
@@ -69,11 +65,16 @@ def column_kind(series: pl.Series, decimal_comma: bool = False) -> str:
 
 def numeric_share(series: pl.Series, decimal_comma: bool = False) -> float:
     """Share of the filled cells of a text column that are numbers."""
+    filled, wrong = _counts(series, decimal_comma)
+    return (filled - wrong) / filled if filled else 0.0
+
+
+def _counts(series: pl.Series, decimal_comma: bool) -> tuple[int, int]:
+    """How many cells are filled, and how many of them are no numbers."""
     _, state = parse_scores(series, decimal_comma)
     if state is None:
-        return 1.0
-    filled = int(np.count_nonzero(state != MISSING))
-    return (filled - int(np.count_nonzero(state == TEXT))) / filled if filled else 0.0
+        return series.len(), 0
+    return int(np.count_nonzero(state != MISSING)), int(np.count_nonzero(state == TEXT))
 
 
 def _to_float(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, np.ndarray | None]:

@@ -6,13 +6,15 @@ import re
 import shlex
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import polars as pl
 
 from riskrank.errors import InputError, listing
+from riskrank.scores.files.json_objects import no_unicode
 from riskrank.scores.files.shape import require_columns, require_short
 
 
@@ -150,10 +152,15 @@ class FrameInMemory(Source):
     """A source whose columns have been read, under their names as they stand in the file."""
 
     _frame: pl.DataFrame
+    # Columns with half of a character of JSON in them, which no text holds: the first row of it.
+    _halves: Mapping[str, int] = MappingProxyType({})
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
         """The named columns."""
         raw = dict(zip(self.columns, self._frame.columns, strict=True))
+        for name in names:
+            if raw[name] in self._halves:
+                raise no_unicode(f"{self.label}: row {self._halves[raw[name]]}", name)
         return self._frame.select(pl.col(raw[name]).alias(name) for name in names)
 
 

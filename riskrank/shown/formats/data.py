@@ -117,11 +117,12 @@ def to_parquet(document: Document) -> bytes:
     """Write rows as Parquet."""
     import polars
 
-    buffer = io.BytesIO()
-    if isinstance(document.rows, FrameRows):
-        document.rows.frame.write_parquet(buffer, compression="zstd", statistics=False)
-        return buffer.getvalue()
-    frame = polars.DataFrame(document.columns(), infer_schema_length=None)
+    buffer, rows = io.BytesIO(), document.rows
+    frame = (
+        rows.frame
+        if isinstance(rows, FrameRows)
+        else polars.DataFrame(document.columns(), infer_schema_length=None)
+    )
     frame.write_parquet(buffer, compression="zstd", statistics=False)
     return buffer.getvalue()
 
