@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from riskrank.cli.memory import address_space_left, resident_memory
 from riskrank.errors import NumericalError, option, spell
-from riskrank.scores.files.how import machine_memory
 
 if TYPE_CHECKING:
     from riskrank.studies.runtime import Move
@@ -25,6 +26,16 @@ _SILENT = 10.0
 _KEPT = {"mrm": 300, "rank": 80, "report": 80, "dominance": 100, "gate": 8, "copa": 100}
 _SIGN = 8
 _KEPT_AT_ALL = {("power", "resamples"): 100, ("power", "simulations"): 80, ("copa", "resample_models"): 10}
+
+
+def machine_memory() -> int:
+    """Bytes of memory this run may have: those of the machine, or of the container it runs in."""
+    found = 1 << 60
+    with suppress(OSError, ValueError, AttributeError):
+        found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    with suppress(OSError, ValueError):
+        found = min(found, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return found
 
 
 def require_room(needed: float, what: str, hint: str, say: Callable[[str], None], *, insist: bool) -> None:

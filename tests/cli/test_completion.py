@@ -179,4 +179,4 @@ def all_options():
 
 def test_every_option_that_is_completed_exists():
     assert set(completion._NAMES) <= all_options()
-    assert set(completion._READING) <= all_options()
+    assert set(completion._READING.split()) <= all_options()

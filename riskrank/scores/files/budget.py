@@ -16,7 +16,6 @@ import polars as pl
 from riskrank.errors import InputError, option
 from riskrank.scores.files.cells import column
 from riskrank.scores.files.contents import BeyondLimitError, too_large
-from riskrank.scores.files.how import machine_memory
 
 # Seconds a query may take, all its rows included; and without another row.
 MOST_SECONDS = 300.0
@@ -80,7 +79,7 @@ class Budget:
 
     def room(self) -> int:
         """Bytes of memory the database may hold for its own work: what is allowed, if the machine has it."""
-        return min(max(self._limit, _LEAST_ROOM), machine_memory() * 3 // 4)
+        return min(max(self._limit, _LEAST_ROOM), _physical() * 3 // 4)
 
     def longest(self) -> int:
         """Bytes one value may have; the text of a view, which is one too, at least some."""
@@ -229,3 +228,10 @@ def _resident() -> int:
 
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # of macOS, which counts bytes
     return 0
+
+
+def _physical() -> int:
+    """Bytes of memory of this machine; more than any has where the system does not tell."""
+    with suppress(OSError, ValueError, AttributeError):
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return 1 << 50

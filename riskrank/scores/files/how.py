@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import BinaryIO
 
 # Far more than a machine holds beside the table it becomes; it is there to stop what unpacks without end.
@@ -38,13 +35,3 @@ class How:
     sheet: str | None = None
     skip_rows: int = 0
     limit: int = MAX_TABLE_BYTES
-
-
-def machine_memory() -> int:
-    """Bytes of memory this run may have: those of the machine, or of the container it runs in."""
-    found = 1 << 60
-    with suppress(OSError, ValueError, AttributeError):
-        found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    with suppress(OSError, ValueError):
-        found = min(found, int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    return found

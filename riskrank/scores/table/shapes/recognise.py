@@ -8,8 +8,10 @@ from dataclasses import replace
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.files import query
+from riskrank.scores.files.contents import BeyondLimitError
 from riskrank.scores.files.derived import INDEX, flattened, with_index
 from riskrank.scores.files.source import Source
+from riskrank.scores.names.words import sounds_like_a_role
 from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.folds import columns_of_folds
 from riskrank.scores.table.preparation import lacks
@@ -75,7 +77,10 @@ def understood(
         else _readings(columns, named | columns_of_folds(seen, named), options)
     )
     if not readings:
-        raise no_reading(columns, seen, options)
+        error = no_reading(columns, seen, options)
+        if not columns.all_seen and not any(map(sounds_like_a_role, columns.names)):
+            raise BeyondLimitError(error.what, found=error.found, hint=error.hint, ways=error.ways)
+        raise error
     if not (columns.all_seen or options.models or options.metric):
         raise too_many_columns(
             seen[0],
