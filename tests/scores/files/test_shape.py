@@ -87,7 +87,7 @@ def test_a_name_as_long_as_a_text(write, long_frame, column):
             assert read_scores([path]).rows == frame.height
     with pytest.raises(InputError, match=f"a name of 10,001 characters in column {column}; 10,000 are"):
         read_scores([path])
-    wide = write("t.csv", frame.select("model", "sample", pl.col("score").alias("x" * 10_001)))
+    wide = write("t.csv", long_frame.select("model", "sample", pl.col("score").alias("x" * 10_001)))
     with pytest.raises(InputError, match="for a metric"):
         read_scores([wide], ReadOptions(wide=True))
 
