@@ -1,6 +1,6 @@
 """Make year/: forty simulated weeks of one assistant in continuous integration, of which the truth is known.
 
-Nobody scored anything: the scores are drawn, from the first seed. `WEEKS` says what happens in which week,
+Nobody scored anything: the scores are drawn, from seed 0. `WEEKS` says what happens in which week,
 all others are equal runs.
 """
 

@@ -39,7 +39,9 @@ def truth(week):
 def played(run, folder, tables, weeks):
     """Run the page's commands week by week; returns a status and what is said of each week."""
     blocks = re.findall(r"^```bash\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    first, weekly = ([shlex.split(line)[1:] for line in block.splitlines()] for block in blocks[:2])
+    first, weekly = (
+        [shlex.split(line)[1:] for line in block.replace("\\\n", "").splitlines()] for block in blocks[:2]
+    )
     said = {}
     for week in (0, *weeks):
         for name, table in tables.items():
