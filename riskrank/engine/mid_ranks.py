@@ -30,7 +30,7 @@ class Pool:
     def of(cls, scores: ClusteredScores, models: Sequence[int]) -> Pool:
         """The scores of some models together."""
         values = np.concatenate([scores.values[model] for model in models])
-        if scores.weights is None:
+        if scores.plain:
             return cls(np.sort(values))
         order = np.argsort(values, kind="stable")
         weights = np.concatenate([scores.weights[model] for model in models])[order]

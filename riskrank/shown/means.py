@@ -75,8 +75,7 @@ def side_by_side(
 def seen(scores: ClusteredScores) -> str:
     """How many samples there are, and what they cannot see."""
     blind = blind_to(scores.effective_size)
-    labelled = scores.labelled
-    few = labelled is not None and not bad_cases(FEWEST_LABELS / labelled)
+    few = scores.judged and not bad_cases(FEWEST_LABELS / scores.labelled)
     return f"{design(scores)} ({blind}{'; too few labels for a tail' if few else ''})"
 
 

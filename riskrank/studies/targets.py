@@ -108,11 +108,11 @@ def tasks_of(table: ScoreTable, *, random: bool = False) -> TaskDesign | None:
     return TaskDesign.build(suite.names, tasks, weights=suite.weights, random=random)
 
 
-def row_weights(table: ScoreTable) -> tuple[np.ndarray, ...] | None:
-    """Weight of every row of every model of a suite, of sum 1; None of other tables."""
+def row_weights(table: ScoreTable) -> tuple[np.ndarray, ...]:
+    """Weight of every row of every model, of sum 1 where it has tasks."""
     tasks = tasks_of(table)
     if tasks is None:
-        return None
+        return tuple(np.ones(len(rows)) for rows in table.row_samples)
     return tuple(
         (tasks.weights / np.bincount(rows, minlength=len(tasks.names)))[rows] for rows in tasks.of_row
     )

@@ -90,7 +90,7 @@ def unseen_in(scores: ClusteredScores) -> str:
     worth = scores.effective_size
     count = scores.cluster_counts[int(scores.independent.argmin())]
     told = unseen(worth, scores.unit)
-    if worth < count and scores.labelled is None:
+    if worth < count and not scores.judged:
         uneven = f"{count:,} {scores.unit} of unequal weights, worth {worth:,} equal ones,"
         return told.replace(f"{worth:,} {scores.unit}", uneven, 1)
     return told.replace(" say nothing", f"{fewest} say nothing", 1)
@@ -99,7 +99,7 @@ def unseen_in(scores: ClusteredScores) -> str:
 def design(scores: ClusteredScores) -> str:
     """How many samples there are: paired, or of each model."""
     counts = scores.cluster_counts
-    if scores.labelled is not None:
+    if scores.judged:
         return f"{counts[0]:,} paired samples, {scores.labelled:,} of them labelled"
     if scores.paired:
         return f"{counts[0]:,} paired {scores.unit}"

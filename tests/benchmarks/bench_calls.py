@@ -84,7 +84,7 @@ def dominance() -> Iterator[Call]:
     unequal = [sample[: 5000 - 7 * i] for i, sample in enumerate(equal)]
     for design, samples, paired in (("paired", equal, True), ("unpaired, unequal", unequal, False)):
         for order in (1, 2):
-            run = partial(influence_of_violation, samples, order=order, paired=paired)
+            run = partial(influence_of_violation, ClusteredScores.build(samples, paired=paired), order=order)
             yield Call(f"influences, 12 x 5,000, {design}, order {order}", run)
 
 

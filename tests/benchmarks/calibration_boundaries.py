@@ -155,9 +155,4 @@ def rejections(case: Case, seed: int, *, resamples: int) -> np.ndarray:
 
 def influences_of(scores: ClusteredScores) -> dict:
     """Asymptotic standard errors of both orders."""
-    return {
-        order: influence_of_violation(
-            scores.values, order=order, clusters=scores.clusters, paired=scores.paired
-        )
-        for order in (1, 2)
-    }
+    return {order: influence_of_violation(scores, order=order) for order in (1, 2)}

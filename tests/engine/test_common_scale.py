@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.estimates import estimate
-from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.sampling.design import ClusteredScores
-from tests.engine.dominance.helpers import replicate
+from tests.engine.dominance.helpers import influence_of, replicate
 
 # No further apart than normal numbers are from 1: the smallest of them have their place on a common scale.
 sizes = st.floats(1e-5, 1e300)
@@ -123,10 +122,10 @@ def test_ratios_far_from_zero_against_fractions(far_off, order):
     ratios = violation_matrices([np.sort(row) for row in far_off], orders=(order,))[0]
     assert ratios == pytest.approx(np.array(exact), rel=1e-9)
     assert estimate(scores).ratios[order - 1] == pytest.approx(np.array(exact), rel=1e-9)
-    asymptotic = influence_of_violation(list(far_off), order=order)
+    asymptotic = influence_of(list(far_off), order=order)
     apart = ~np.eye(3, dtype=bool)
     assert asymptotic.ratio[apart] == pytest.approx(np.array(exact)[apart], rel=1e-9)
-    near = influence_of_violation(list(far_off - far_off.min()), order=order)
+    near = influence_of(list(far_off - far_off.min()), order=order)
     assert asymptotic.ratio_error[apart] == pytest.approx(near.ratio_error[apart], rel=1e-9)
 
 

@@ -67,7 +67,7 @@ class BootstrapColumn:
         pairs = k * (k - 1) / 2
         if self.pairs is not None:
             pairs = len({(min(pair), max(pair)) for pair in self.pairs})
-        if self.scores.weights is None:  # also of units of several sizes: how many resamples depends on it
+        if self.scores.plain:  # also of units of several sizes: how many resamples depends on it
             return pairs * sum(self.scores.sizes) / k
         # Few different values are merged at once, whatever their number; weighing them is a pass a model.
         values = sum(np.unique(value).size for value in self.scores.values) / k
@@ -175,7 +175,7 @@ class _Problem:
         """Whether models share clusters, of as many scores each."""
         units = [np.bincount(cluster) for cluster in self.scores.clusters]
         same = all(np.array_equal(sizes, units[0]) for sizes in units)
-        return self.scores.weights is None and self.scores.paired and same
+        return self.scores.plain and self.scores.paired and same
 
     def gathering(self) -> Gathering:
         column = self.column

@@ -15,7 +15,6 @@ from riskrank.engine.dominance.enumerated import drawn_tasks, enumerable, enumer
 from riskrank.engine.dominance.estimates import ViolationEstimates, estimate
 from riskrank.engine.dominance.inference import FIRST_ROUND, Inference
 from riskrank.engine.dominance.influence import influence_of_violation
-from riskrank.engine.dominance.influence_of_tasks import TaskWeights
 from riskrank.engine.dominance.pair_freedom import behind_pairs, least
 from riskrank.engine.dominance.replicates import Replicates
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
@@ -276,13 +275,7 @@ def asymptotic_tests(
             hint=f"leave it out, or speak of these tasks only: {option('tasks', 'fixed')}",
         )
     influences = {
-        order: influence_of_violation(
-            scores.values,
-            order=order,
-            clusters=scores.clusters,
-            paired=scores.paired,
-            tasks=TaskWeights.of(scores),
-        )
+        order: influence_of_violation(scores, order=order)
         for order in {claim.order for claim in question.claims}
     }
     return tuple(

@@ -171,7 +171,7 @@ def _ranking(tests: DominanceTests, *, by_wins: bool) -> Ranking:
 
 def _win_rates(scores: ClusteredScores, dominance: DominanceStudy) -> dict[str, Ranking]:
     rankings = {MODEL_WIN_RATE: rank_by_score(model_win_rate(dominance.estimates.means))}
-    if scores.paired and scores.labelled is None:
+    if scores.paired and not scores.judged:
         means, weights = np.stack(scores.sample_means()), scores.sample_weights()
         rankings[SAMPLE_WIN_RATE] = rank_by_score(mean_over(best_on_sample(means), weights))
         rankings[PAIRWISE_WIN_RATE] = rank_by_score(mean_over(beaten_on_sample(means), weights))

@@ -32,8 +32,7 @@ def enumerable(column: BootstrapColumn, work_limit: float) -> Multisets | None:
 
 def drawn_tasks(scores: ClusteredScores) -> int:
     """How many tasks are drawn whole; 0 where samples are."""
-    strata = scores.strata
-    return strata.tasks if strata is not None and strata.random else 0
+    return scores.strata.tasks if scores.strata.random else 0
 
 
 def enumerated(column: BootstrapColumn, multisets: Multisets) -> Replicates:

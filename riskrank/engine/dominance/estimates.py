@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,20 +25,19 @@ def tail_level(scores: ClusteredScores) -> float:
 
     With a judge, 20 of those that people scored (method §12).
     """
-    if scores.labelled is not None:
+    if scores.judged:
         return min(max(TAIL_LEVEL, FEWEST_LABELS / scores.labelled), 1.0)
     samples: float = min(scores.cluster_counts)
-    if scores.weights is not None:
+    if not scores.plain:
         # Also where whole tasks are drawn, a tail is one of samples.
-        units = scores.clusters if scores.samples is None else scores.samples
-        sums = [np.bincount(*both) for both in zip(units, scores.weights, strict=True)]
+        sums = [np.bincount(*both) for both in zip(scores.samples, scores.weights, strict=True)]
         samples = min(float(1 / (own**2).sum()) for own in sums)
     return min(max(TAIL_LEVEL, 5 / samples), 1.0)
 
 
 def matrices_of(scores: ClusteredScores, *, orders: Sequence[int] = ORDERS) -> Floats:
     """Violation ratios of all ordered pairs of any design, shape (orders, k, k)."""
-    if scores.weights is None:
+    if scores.plain:
         return violation_matrices([np.sort(value) for value in scores.values], orders=orders)
     return weighted_matrices(scores, orders=orders)
 
@@ -90,39 +89,40 @@ def estimate(scores: ClusteredScores) -> ViolationEstimates:
     -------
     ViolationEstimates
     """
-    if scores.weights is not None:
-        return _weighted(scores)
-    ordered = [np.sort(value) for value in scores.values]
-    ratios = violation_matrices(ordered)
     # On a common scale sums of scores near the largest double stay finite.
-    scale, level = CommonScale.of(ordered), tail_level(scores)
-    scaled = [scale.apply(value) for value in ordered]
-    means = scale.undo(np.array([value.mean() for value in scaled]))
-    tails = scale.undo(np.array([tail_value_of_sorted(value, level) for value in scaled]))
-    k = len(ordered)
+    scale, level, k = CommonScale.of(scores.values), tail_level(scores), scores.models
+    scaled = replace(scores, values=scale.of_all(scores.values))
+    ratios, means, tails, same = (_plain if scores.plain else _weighted)(scaled, level)
     identical = np.zeros((k, k), dtype=bool)
     for i, j in zip(*np.nonzero(np.triu(ratios[0] == 0.5, 1)), strict=True):
-        identical[i, j] = identical[j, i] = _same_distribution(ordered[i], ordered[j])
-    return ViolationEstimates(ratios, means, identical, float(scores.independent.min()), tails, level)
+        identical[i, j] = identical[j, i] = same(i, j)
+    independent = float(scores.independent.min())
+    return ViolationEstimates(ratios, scale.undo(means), identical, independent, scale.undo(tails), level)
 
 
-def _weighted(scores: ClusteredScores) -> ViolationEstimates:
+Estimated = tuple[Floats, Floats, Floats, Callable[[int, int], bool]]
+"""Ratios, means and tail means, and whether two models have one distribution."""
+
+
+def _plain(scores: ClusteredScores, level: float) -> Estimated:
+    ordered = [np.sort(value) for value in scores.values]
+    means = np.array([value.mean() for value in ordered])
+    tails = np.array([tail_value_of_sorted(value, level) for value in ordered])
+    ratios = violation_matrices(ordered)
+    return ratios, means, tails, lambda i, j: _same_distribution(ordered[i], ordered[j])
+
+
+def _weighted(scores: ClusteredScores, level: float) -> Estimated:
     """The same of scores that weigh differently (method §8)."""
-    scale, level = CommonScale.of(scores.values), tail_level(scores)
-    scaled = replace(scores, values=scale.of_all(scores.values))
-    design = WeightedDesign(scaled)
+    design, worst, most = WeightedDesign(scores), WeightedDesign(for_tail(scores, level)), max(scores.sizes)
     cumulated = design.of_sample()
-    steps = [Steps(*one) for one in zip(design.values, (own[0] for own in cumulated), strict=True)]
-    most = max(scores.sizes)
+    steps, ends = (
+        [Steps(*one) for one in zip(own.values, (rows[0] for rows in of), strict=True)]
+        for own, of in ((design, cumulated), (worst, worst.of_sample()))
+    )
     ratios = ViolationKernel.of(len(steps)).ratios_of_steps(design.values, cumulated, most)[..., 0]
-    means = scale.undo(np.array([one.means for one in steps]))
-    worst = WeightedDesign(for_tail(scaled, level))
-    ends = zip(worst.values, (own[0] for own in worst.of_sample()), strict=True)
-    tails = scale.undo(np.array([Steps(*one).tail_means(level) for one in ends]))
-    identical = np.zeros((len(steps), len(steps)), dtype=bool)
-    for i, j in zip(*np.nonzero(np.triu(ratios[0] == 0.5, 1)), strict=True):
-        identical[i, j] = identical[j, i] = same_distribution(steps[i], steps[j], most)
-    return ViolationEstimates(ratios, means, identical, float(scores.independent.min()), tails, level)
+    means, tails = np.array([one.means for one in steps]), np.array([one.tail_means(level) for one in ends])
+    return ratios, means, tails, lambda i, j: same_distribution(steps[i], steps[j], most)
 
 
 def _same_distribution(a: Floats, b: Floats) -> bool:

@@ -12,22 +12,21 @@ sample size. So a p-value here is never smaller than that of the hypothesis that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.equal_distributions import equal_p_values
-from riskrank.engine.dominance.influence_of_tasks import TaskWeights, per_cluster
+from riskrank.engine.dominance.equal_distributions import equal_p_values, per_cluster
 from riskrank.engine.dominance.pair_influence import (
     MergedGrid,
     first_order_influence,
     integrated_distance,
     second_order_influence,
 )
+from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import InputError, UsageError, option
+from riskrank.errors import one_of
 
 LARGEST_ERROR = 0.5
 """The largest standard deviation a ratio, being in [0, 1], can have."""
@@ -70,14 +69,7 @@ class ViolationInfluence:
     clusters: Integers
 
 
-def influence_of_violation(
-    samples: Sequence[Floats],
-    *,
-    order: int,
-    clusters: Sequence[Integers] | None = None,
-    paired: bool = True,
-    tasks: TaskWeights | None = None,
-) -> ViolationInfluence:
+def influence_of_violation(scores: ClusteredScores, *, order: int) -> ViolationInfluence:
     """Violation ratios, absolute and relative, with standard errors from influence functions.
 
     With d = Q_i − Q_j, d₋ = min(d, 0), S = ∫d² and N = ∫d₋², the ratio ε_ij = N/S changes with Q_i at the
@@ -88,18 +80,10 @@ def influence_of_violation(
 
     Parameters
     ----------
-    samples : sequence of k ndarrays, shapes (n_i,)
-        Scores, larger is better; sizes may differ.
+    scores : ClusteredScores
+        k models' scores, of no drawn tasks.
     order : {1, 2}
         Order of dominance.
-    clusters : sequence of k ndarrays of int, shapes (n_i,), optional
-        Which scores were drawn together (the draws of one sample); every row on its own by default. In a
-        paired design the numbers are shared by the models, and by default row r of each model belongs
-        together, which needs equal sizes.
-    paired : bool
-        Whether the models were scored on the same clusters.
-    tasks : TaskWeights, optional
-        Tasks within which the clusters of a suite were drawn, and the weights of its scores.
 
     Returns
     -------
@@ -116,30 +100,29 @@ def influence_of_violation(
     ----------
     [RAB] Theorems 1 and 2, remarks 2 and 3; method §4 "CLT".
     """
-    values, units, counts = _validated(samples, order, clusters, paired)
-    sortings = [np.argsort(value, kind="stable") for value in values]
-    ordered = [value[sorting] for value, sorting in zip(values, sortings, strict=True)]
+    one_of("order", order, (1, 2))
     # The ratio is free of location and unit; a common scale keeps its fourth powers within range. A first
     # one, exact, keeps the sums behind the centre finite.
-    first = CommonScale.of(ordered)
-    ordered = [first.apply(row) for row in ordered]
-    centre = np.mean([row.mean() for row in ordered])
-    scale = max(float(np.abs(row - centre).max()) for row in ordered) or 1.0
-    ordered = [(row - centre) / scale for row in ordered]
+    values = CommonScale.of(scores.values).of_all(scores.values)
+    centre = np.mean([row.mean() for row in values])
+    scale = max(float(np.abs(row - centre).max()) for row in values) or 1.0
+    scores = replace(scores, values=tuple((row - centre) / scale for row in values))
+    sortings = [np.argsort(row, kind="stable") for row in scores.values]
+    ordered = [row[sorting] for row, sorting in zip(scores.values, sortings, strict=True)]
     influence_of_pair = first_order_influence if order == 1 else second_order_influence
     k = len(ordered)
+    counts = np.array(scores.cluster_counts)
     ratio = np.full((k, k), np.nan)
     identical = np.zeros((k, k), dtype=bool)
-    width = int(counts.max())
     # effect[i, j]: what each cluster of model i contributes to ε_ij, shape (k, k, clusters).
-    effect = np.zeros((k, k, width))
+    effect = np.zeros((k, k, int(counts.max())))
     distance = np.zeros((k, k))
     grids: dict[tuple[int, int], MergedGrid] = {}
     for i in range(k):
         for j in range(i):
             sizes = (len(ordered[i]), len(ordered[j]))
-            if tasks is not None:
-                grids[sizes] = MergedGrid.of_weights(*(tasks.weights[m][sortings[m]] for m in (i, j)))
+            if not scores.plain:
+                grids[sizes] = MergedGrid.of_weights(*(scores.weights[m][sortings[m]] for m in (i, j)))
             elif sizes not in grids:
                 grids[sizes] = MergedGrid(*sizes)
             distance[i, j] = distance[j, i] = integrated_distance(ordered[i], ordered[j], grids[sizes])
@@ -148,14 +131,15 @@ def influence_of_violation(
             identical[i, j] = identical[j, i] = pair.influence_first is None
             if pair.influence_first is None or pair.influence_second is None:
                 continue
-            effect[i, j] = per_cluster(pair.influence_first, sortings[i], units[i], width, tasks, i)
-            effect[j, i] = -per_cluster(pair.influence_second, sortings[j], units[j], width, tasks, j)
-    correction = counts / np.maximum(counts - 1, 1) if tasks is None else np.ones(k)
-    errors = _paired_errors if paired else _unpaired_errors
-    linear, _ = errors(effect, correction)
+            for first, second, moved in ((i, j, pair.influence_first), (j, i, -pair.influence_second)):
+                influence = np.empty(moved.size)
+                influence[sortings[first]] = moved
+                effect[first, second, : counts[first]] = per_cluster(scores, first, influence)
+    errors = _paired_errors if scores.paired else _unpaired_errors
+    linear, _ = errors(effect)
     # Nothing within [0, 1] has a standard deviation above ½; models too alike for the linear rate exceed it.
     effect *= (LARGEST_ERROR / np.fmax(linear, LARGEST_ERROR))[:, :, None]
-    ratio_error, relative_error = errors(effect, correction)
+    ratio_error, relative_error = errors(effect)
     one_versus_all = np.nanmean(ratio, axis=1)
     return ViolationInfluence(
         order=order,
@@ -165,68 +149,25 @@ def influence_of_violation(
         relative=one_versus_all[:, None] - one_versus_all[None, :],
         relative_error=relative_error,
         identical=identical,
-        equal_p_value=equal_p_values(ordered, sortings, units, counts, distance, paired=paired, tasks=tasks),
+        equal_p_value=equal_p_values(scores, distance),
         clusters=counts,
     )
 
 
-def _validated(
-    samples: Sequence[Floats], order: int, clusters: Sequence[Integers] | None, paired: bool
-) -> tuple[list[Floats], list[Integers], Integers]:
-    """Scores, the cluster of each by its number from 0, and the number of clusters of each model."""
-    if order not in (1, 2):
-        raise UsageError(
-            f"dominance of order {order!r} is not defined here",
-            found=f"{order!r}",
-            hint="use order 1 (quantiles) or 2 (integrated quantiles)",
-        )
-    values = [np.asarray(sample, dtype=float) for sample in samples]
-    if len(values) < 2:
-        raise InputError(
-            "a comparison needs at least two models",
-            found=f"{len(values)} model",
-            hint="select more models or give a table that holds more",
-        )
-    for number, value in enumerate(values, start=1):
-        if value.ndim != 1 or value.size < 2 or not np.isfinite(value).all():
-            raise InputError(
-                f"the scores of model {number} cannot be used",
-                found=f"shape {value.shape}, {np.count_nonzero(~np.isfinite(value))} not finite",
-                hint="scores must be finite numbers, at least two per model",
-            )
-    rows = [np.arange(value.size) for value in values]
-    labels = rows if clusters is None else [np.asarray(cluster) for cluster in clusters]
-    if [label.shape for label in labels] != [value.shape for value in values]:
-        raise InputError(
-            "every score needs the number of its sample",
-            found=f"{[label.size for label in labels]} numbers for {[value.size for value in values]} scores",
-            hint="give one cluster array per model, as long as its scores",
-        )
-    found = [np.unique(label, return_inverse=True) for label in labels]
-    if paired and any(not np.array_equal(names, found[0][0]) for names, _ in found):
-        raise InputError(
-            "paired models must be scored on the same samples",
-            found=f"models with {min(len(n) for n, _ in found)} to {max(len(n) for n, _ in found)} samples",
-            hint=f"use {option('unpaired', True)}, or keep the common samples: {option('missing', 'drop')}",
-        )
-    counts = np.array([len(names) for names, _ in found])
-    return values, [unit for _, unit in found], counts
-
-
-def _paired_errors(effect: Floats, correction: Floats) -> tuple[Floats, Floats]:
+def _paired_errors(effect: Floats) -> tuple[Floats, Floats]:
     # Both models' effects on ε_ij meet in the same cluster; the second's enters ε_ij with the other sign.
     both = effect - effect.swapaxes(0, 1)
-    ratio_error = np.sqrt(correction[0] * np.einsum("ijc,ijc->ij", both, both))
+    ratio_error = np.sqrt(np.einsum("ijc,ijc->ij", both, both))
     one_versus_all = both.sum(axis=1) / (len(effect) - 1)
     difference = one_versus_all[:, None] - one_versus_all[None, :]
-    relative_error = np.sqrt(correction[0] * np.einsum("ijc,ijc->ij", difference, difference))
+    relative_error = np.sqrt(np.einsum("ijc,ijc->ij", difference, difference))
     return _without_diagonal(ratio_error), _without_diagonal(relative_error)
 
 
-def _unpaired_errors(effect: Floats, correction: Floats) -> tuple[Floats, Floats]:
+def _unpaired_errors(effect: Floats) -> tuple[Floats, Floats]:
     k = len(effect)
     # product[m, i, j]: covariance of model m's effects on ε_mi and ε_mj.
-    product = np.einsum("mic,mjc->mij", effect, effect, optimize=True) * correction[:, None, None]
+    product = np.einsum("mic,mjc->mij", effect, effect, optimize=True)
     own = np.einsum("mii->mi", product)
     ratio_error = np.sqrt(own + own.T)
     relative_error = np.full((k, k), np.nan)

@@ -68,7 +68,7 @@ class MetricTails:
         self.columns, self.level = columns, tail_level(columns[0])
         self.counting = np.ones(len(columns), dtype=bool) if counting is None else counting
         self.seed = seed
-        self._tails = (_alike if columns[0].weights is None else _weighted)(columns, self.level)
+        self._tails = (_alike if columns[0].plain else _weighted)(columns, self.level)
         ones = [np.ones((1, count), dtype=np.int64) for count in columns[0].cluster_counts]
         self.sample = self._tails(ones)[0]
         self._drawn = [np.empty((0, *self.sample.shape))]
@@ -77,7 +77,7 @@ class MetricTails:
     def work(self) -> float:
         """Score comparisons that a resample costs; of scores that weigh the same the worst are looked at."""
         scores = len(self.columns) * sum(self.columns[0].sizes)
-        return scores * (self.level if self.columns[0].weights is None else WEIGHING)
+        return scores * (self.level if self.columns[0].plain else WEIGHING)
 
     def resampled(self, total: int) -> Floats:
         """Tail means of this many resamples, shape (total, k, m); a later call goes on where one stopped."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile, weighted_steps
 from riskrank.engine.types import Floats
@@ -44,7 +45,7 @@ def pair_curves(
     loser: Floats,
     ratios: Sequence[float],
     *,
-    weights: tuple[Floats, Floats] | None = None,
+    weights: tuple[ArrayLike, ArrayLike] = (1.0, 1.0),
 ) -> PairCurves:
     """Curves of two models at their merged breakpoints.
 
@@ -62,25 +63,21 @@ def pair_curves(
     PairCurves
         Without a band.
     """
-    if weights is None:
-        steps = [np.arange(1, sample.size + 1) / sample.size for sample in (winner, loser)]
-    else:
-        steps = [_ends(*both) for both in zip((winner, loser), weights, strict=True)]
-    levels = np.unique(np.concatenate(steps))
-    if weights is not None:  # the ends of both that differ by rounding are one
-        levels = levels[np.diff(levels, prepend=0.0) > _ROUNDING]
+    levels = np.unique(np.concatenate([_ends(*own) for own in zip((winner, loser), weights, strict=True)]))
+    # The ends of both that differ by rounding are one.
+    levels = levels[np.diff(levels, prepend=0.0) > _ROUNDING]
     if levels.size > _MOST:
         levels = np.arange(1, _MOST + 1) / _MOST
 
-    def both(sample: Floats, own: Floats | None) -> Floats:
+    def both(sample: Floats, own: ArrayLike) -> Floats:
         return np.array([quantile(sample, levels, own), integrated_quantile(sample, levels, own)])
 
-    first, second = (None, None) if weights is None else weights
+    first, second = weights
     return PairCurves(levels, both(winner, first), both(loser, second), (float(ratios[0]), float(ratios[1])))
 
 
-def _ends(sample: Floats, weights: Floats) -> Floats:
+def _ends(sample: Floats, weights: ArrayLike) -> Floats:
     """Cumulated weights of a sample upwards, to 1."""
-    steps = weighted_steps(sample, weights)
+    steps = weighted_steps(sample, np.broadcast_to(weights, sample.shape))
     ends = steps.cumulated / float(steps.cumulated[-1])
     return ends[np.diff(ends, prepend=0.0) > _ROUNDING]

@@ -28,7 +28,7 @@ def behind_pairs(scores: ClusteredScores, pairs: Sequence[tuple[int, int]] | Non
     -------
     ndarray or Freedom, shape (k, k)
     """
-    if scores.strata is None or scores.strata.random:
+    if scores.strata.random or not scores.strata.several:
         independent = scores.independent
         return np.minimum(independent[:, None], independent)
     k = scores.models
@@ -69,7 +69,7 @@ def _of_pair(
 ) -> Freedom:
     if scores.paired:
         found = satterthwaite(_variances(scores, parts[0] - parts[1], models[0]), counts[0])
-        return found if scores.labelled is None else _tuned(found)
+        return _tuned(found) if scores.judged else found
     each = [
         satterthwaite(_variances(scores, own, model), n)
         for own, model, n in zip(parts, models, counts, strict=True)
@@ -86,10 +86,9 @@ def _tuned(found: Freedom) -> Freedom:
 def _parts(scores: ClusteredScores, model: int, pools: Sequence[Pool]) -> Floats:
     """How far each unit moves the macro mean of the mid-rank shares, shape (C,); 0 in sum within a task."""
     strata, clusters = scores.strata, scores.clusters[model]
-    assert strata is not None
     shares = mid_rank_shares(scores.values[model], pools)
-    if strata.signed is not None:
-        sums = np.bincount(clusters, shares * strata.signed[model])
+    if scores.judged:
+        sums = np.bincount(clusters, shares * scores.shares[model])
         of_unit = strata.of_cluster[model]
         away: Floats = sums - (np.bincount(of_unit, sums) / strata.counts(model))[of_unit]
         return away
@@ -102,7 +101,6 @@ def _parts(scores: ClusteredScores, model: int, pools: Sequence[Pool]) -> Floats
 def _variances(scores: ClusteredScores, parts: Floats, model: int) -> Floats:
     """Variance of each task's part of the sum, shape (T,)."""
     strata = scores.strata
-    assert strata is not None
     squares = np.bincount(strata.of_cluster[model], parts**2, minlength=strata.tasks)
     n = np.maximum(strata.counts(model), 2).astype(np.float64)
     found: Floats = squares * n / (n - 1)
@@ -112,8 +110,7 @@ def _variances(scores: ClusteredScores, parts: Floats, model: int) -> Floats:
 def _counts(scores: ClusteredScores, model: int) -> Floats:
     """Units of each task, of unequal ones Kish's number, shape (T,)."""
     strata, clusters = scores.strata, scores.clusters[model]
-    assert strata is not None
-    sizes = np.bincount(clusters) if strata.signed is None else np.ones(strata.of_cluster[model].size)
+    sizes = np.ones(strata.of_cluster[model].size) if scores.judged else np.bincount(clusters)
     of_cluster = strata.of_cluster[model]
     sums = np.bincount(of_cluster, sizes)
     return np.asarray(sums**2 / np.bincount(of_cluster, sizes.astype(np.float64) ** 2))

@@ -181,9 +181,7 @@ class _Pool:
         counts = [scores.cluster_counts[model] for model in pair]
         unit = np.concatenate([scores.clusters[worse], scores.clusters[better] + counts[0]])
         own, strata = np.arange(sum(counts)) < counts[0], scores.strata
-        task_of, weights = np.zeros(own.size, dtype=np.int64), np.ones(1)
-        if strata is not None:
-            task_of, weights = np.concatenate([strata.of_cluster[model] for model in pair]), strata.weights
+        task_of, weights = np.concatenate([strata.of_cluster[model] for model in pair]), strata.weights
         sides = [np.where(own[units], 0, 1) for units in (np.arange(own.size), unit)]
         units, rows = (
             np.bincount(2 * task_of[of] + side, minlength=2 * weights.size).reshape(-1, 2)

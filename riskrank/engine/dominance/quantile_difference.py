@@ -54,8 +54,9 @@ def quantile_difference(
     """
     levels = np.asarray(levels, dtype=np.float64)
     pair = scores.of_models((winner, loser))
-    weights = (None, None) if pair.weights is None else pair.weights
-    estimate = quantile(pair.values[0], levels, weights[0]) - quantile(pair.values[1], levels, weights[1])
+    both = zip(pair.values, pair.weights, strict=True)
+    better, worse = (quantile(own, levels, shares) for own, shares in both)
+    estimate = better - worse
     if not resamples:
         return Differences(estimate, None, None)
     found = (_plain if pair.even else _weighted)(pair, levels, resamples, seed)

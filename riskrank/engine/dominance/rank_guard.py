@@ -121,13 +121,11 @@ def _unit_scores(
     Scores of a suite have their weights in the sums, which then compare whatever the sizes.
     """
     share, cluster = mid_rank_shares(scores.values[model], pools), scores.clusters[model]
-    weights: Floats | float = 1.0
-    if scores.strata is not None:
-        weights = 1 / share.size if scores.weights is None else scores.weights[model]
-        weights = weights if scores.strata.signed is None else scores.strata.signed[model]
+    sizes, weights = np.bincount(cluster), np.ones(share.size)
+    if scores.strata.several:
+        sizes, weights = np.ones_like(sizes), scores.shares[model]
     sums = np.stack([np.bincount(cluster, -((1 - share) ** power) * weights) for power in asked])
-    sizes = np.bincount(cluster)
-    return sums.astype(np.float64), sizes if scores.strata is None else np.ones_like(sizes)
+    return sums.astype(np.float64), sizes
 
 
 def _pair(
@@ -144,7 +142,7 @@ def _pair(
     if scores.drawn_together:
         difference = a - b
         effect, variance = difference.sum(axis=1), _flipped(scores, difference)
-    elif scores.strata is not None:
+    elif scores.strata.several:
         effect, variance = _within_tasks(scores.strata, models, a, b)
     else:
         n, m = a.shape[1], b.shape[1]
@@ -163,7 +161,7 @@ def _flipped(scores: ClusteredScores, difference: Floats) -> Floats:
     in opposite directions: they vary about their own means, and the sum, of the samples that people scored.
     """
     labelled = scores.labelled
-    if labelled is None:
+    if not labelled:
         return np.asarray(np.einsum("...n,...n->...", difference, difference))
     parts = difference[..., :labelled], difference[..., labelled:]
     within = sum(part.var(axis=-1) * part.shape[-1] for part in parts)

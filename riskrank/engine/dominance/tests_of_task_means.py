@@ -137,6 +137,5 @@ def means_of_tasks(scores: ClusteredScores) -> Floats:
 
 def task_mean_differences(scores: ClusteredScores) -> Student:
     """Differences of all pairs' macro means, as tasks are drawn."""
-    assert scores.strata is not None
     means = means_of_tasks(scores)
     return weighted_mean(means[:, None] - means, scores.strata.weights)

@@ -83,16 +83,13 @@ def share_better(scores: ClusteredScores, one: int, other: int) -> float | None:
     float or None
         None of an unpaired design, and where a judge's scores are corrected by a few of people's.
     """
-    if not scores.paired or scores.labelled is not None:
+    if not scores.paired or scores.judged:
         return None
     means = scores.sample_means()
     better = np.sign(means[one] - means[other])
     return float((mean_over(better, scores.sample_weights()) + 1) / 2)
 
 
-def mean_over(shares: NDArray, weights: Floats | None) -> Floats:
+def mean_over(shares: NDArray, weights: Floats) -> Floats:
     """Mean over samples, the last axis; of a suite each sample weighs as its task says (method §8)."""
-    if weights is None:
-        return np.asarray(shares.mean(axis=-1), dtype=np.float64)
-    found: Floats = np.einsum("...s,s->...", shares.astype(np.float64), weights)
-    return found
+    return np.asarray(np.einsum("...s,s->...", shares.astype(np.float64), weights) / weights.sum())

@@ -74,7 +74,7 @@ class Comparison:
         bounded: bool,
     ) -> Comparison:
         """Two models of a column of scores, by number, and the worst and the best score there can be."""
-        if scores.labelled is not None:
+        if scores.judged:
             return cls._judged(scores, (new, old), level, limits, bounded)
         sides = [
             SideScores(scores.values[model], scores.clusters[model], SideTasks.of(scores, model))

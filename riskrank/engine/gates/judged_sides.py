@@ -27,7 +27,6 @@ _LESS = 0.5
 def mean_side(scores: ClusteredScores, model: int) -> tuple[SideScores, float]:
     """Residuals in the place of scores, and how much larger they are than people's scores."""
     own, strata = JudgedRows.of(scores, model), scores.strata
-    assert strata is not None
     counts = strata.counts(model)
     second = _LESS * min(1.0, counts[1] / counts[0])
     weights = np.array([1 - second, second])
@@ -62,7 +61,6 @@ class LabelledPair:
     @classmethod
     def of(cls, scores: ClusteredScores, new: int, old: int) -> LabelledPair:
         """Those of two models by number."""
-        assert scores.strata is not None
         rows = (JudgedRows.of(scores, model) for model in (new, old))
         first, second = (own.values[own.people] for own in rows)
         counts = scores.strata.counts(new)
@@ -102,7 +100,6 @@ class TailSide(SideScores):
     def of(cls, scores: ClusteredScores, model: int) -> TailSide:
         """One model's side."""
         own, strata = JudgedRows.of(scores, model), scores.strata
-        assert strata is not None
         tasks = SideTasks(strata.of_cluster[model], np.ones(2), random=False)
         shares = own.signed * strata.counts(model)[strata.of_cluster[model][scores.clusters[model]]]
         return cls(own.values, scores.clusters[model], tasks, shares=shares, people=own.people)

@@ -37,7 +37,7 @@ class SideTasks:
     def of(cls, scores: ClusteredScores, model: int) -> SideTasks | None:
         """Of one model's scores; None where they are no suite."""
         strata = scores.strata
-        if strata is None:
+        if not strata.several:
             return None
         return cls(strata.of_cluster[model], strata.weights, strata.random)
 

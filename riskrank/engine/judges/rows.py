@@ -30,9 +30,5 @@ class JudgedRows:
     @classmethod
     def of(cls, scores: ClusteredScores, model: int) -> JudgedRows:
         """Those of one model; the scores must have signed weights."""
-        strata = scores.strata
-        assert strata is not None
-        assert strata.signed is not None
-        labelled = strata.of_cluster[model][scores.clusters[model]] == 0
-        signed = strata.signed[model]
+        labelled, signed = scores.strata.of_cluster[model][scores.clusters[model]] == 0, scores.shares[model]
         return cls(scores.values[model], signed, labelled, labelled & (signed > 0))

@@ -27,14 +27,12 @@ def for_tail(scores: ClusteredScores, level: float) -> ClusteredScores:
     level : float
         Share p of the worst scores.
     """
-    strata = scores.strata
-    if strata is None or strata.signed is None:
+    if not scores.judged:
         return scores
     models = [JudgedRows.of(scores, model) for model in range(scores.models)]
     cut = for_differences([_below(rows, level) for rows in models])
     signed = tuple(_weights(rows, one.power) for rows, one in zip(models, cut, strict=True))
-    tuned = replace(strata, signed=signed)
-    return replace(scores, strata=tuned, weights=tuned.score_weights(scores.clusters, scores.values))
+    return replace(scores, strata=replace(scores.strata, signed=signed))
 
 
 def _below(rows: JudgedRows, level: float) -> Correction:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from riskrank.engine.portfolio.quantiles import mean_of, quantile, tail_value_at_risk
+from riskrank.engine.portfolio.quantiles import alike, mean_of, quantile, tail_value_at_risk
 from riskrank.engine.types import Floats, Integers
 
 _GRID = 200
@@ -34,7 +35,7 @@ class Curves:
     order: Integers
 
 
-def curves(scores: Sequence[Floats], weights: Sequence[Floats] | None = None) -> Curves:
+def curves(scores: Sequence[Floats], weights: Sequence[ArrayLike] = ()) -> Curves:
     """Curves of all models at common levels: every step of the data where they are few.
 
     Parameters
@@ -49,8 +50,8 @@ def curves(scores: Sequence[Floats], weights: Sequence[Floats] | None = None) ->
     Curves
     """
     sizes = {column.size for column in scores}
-    steps = sizes.pop() if len(sizes) == 1 and weights is None else _GRID
-    both = list(zip(scores, [None] * len(scores) if weights is None else weights, strict=True))
+    steps = sizes.pop() if len(sizes) == 1 and all(map(alike, weights)) else _GRID
+    both = list(zip(scores, weights or [1.0] * len(scores), strict=True))
     count = min(steps, _GRID)
     levels = np.arange(1, count + 1) / count
     return Curves(

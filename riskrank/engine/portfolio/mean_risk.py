@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.copa.pareto import pareto_front
-from riskrank.engine.portfolio.quantiles import weighted_steps
+from riskrank.engine.portfolio.quantiles import alike, weighted_steps
 from riskrank.engine.portfolio.risks import RiskColumn, risk_columns
 from riskrank.engine.portfolio.sorted_scores import SortedScores, sorted_scores, weighted_scores
 from riskrank.engine.sampling.steps import Steps
@@ -85,7 +86,7 @@ def mean_risk(
     samples: Sequence[Floats],
     columns: Sequence[RiskColumn] | None = None,
     *,
-    weights: Sequence[Floats] | None = None,
+    weights: Sequence[ArrayLike] = (),
 ) -> MeanRisk:
     """Mean, risk, mean − risk and ranks of several samples.
 
@@ -116,11 +117,13 @@ def mean_risk(
     ordered = _validated(samples)
     columns = tuple(columns) if columns is not None else risk_columns()
     scale = unit_of(ordered, columns)
-    if weights is None:
-        parts = [mean_risk_of_sorted(scale.apply(row)[None, :], columns) for row in ordered]
-    else:
-        each = [weighted_steps(scale.apply(row), own) for row, own in zip(samples, weights, strict=True)]
-        parts = [mean_risk_of_steps(Steps(one.values, one.cumulated[None]), columns) for one in each]
+    parts = []
+    for row, own, shares in zip(samples, ordered, weights or [1.0] * len(ordered), strict=True):
+        if alike(shares):
+            parts.append(mean_risk_of_sorted(scale.apply(own)[None, :], columns))
+        else:
+            one = weighted_steps(scale.apply(row), shares)
+            parts.append(mean_risk_of_steps(Steps(one.values, one.cumulated[None]), columns))
     mean = np.concatenate([part[0] for part in parts])
     risk = np.concatenate([part[1] for part in parts])
     value = mean[:, None] - risk

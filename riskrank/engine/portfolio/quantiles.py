@@ -17,7 +17,7 @@ from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError
 
 
-def quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike | None = None) -> Floats:
+def quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike = 1.0) -> Floats:
     """Left-continuous inverse of the empirical CDF.
 
     Parameters
@@ -39,14 +39,14 @@ def quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike | None = No
     InputError
         If a level lies outside (0, 1] or the sample is empty.
     """
-    if weights is not None:
+    if not alike(weights):
         steps = weighted_steps(sample, weights)
         return steps.values[steps.at(_levels(level))]
     ordered = np.sort(np.asarray(sample, dtype=np.float64))
     return ordered[_steps(ordered.size, _levels(level)) - 1]
 
 
-def integrated_quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike | None = None) -> Floats:
+def integrated_quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike = 1.0) -> Floats:
     """Integral of the quantile function from 0 to ``level``, ``F^(-2)(p)`` ([RAB] eq. 3).
 
     Parameters
@@ -69,7 +69,7 @@ def integrated_quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike 
         If a level lies outside (0, 1] or the sample is empty.
     """
     levels = _levels(level)
-    if weights is not None:
+    if not alike(weights):
         return weighted_steps(sample, weights).integrated(levels)
     ordered = np.sort(np.asarray(sample, dtype=np.float64))
     steps = _steps(ordered.size, levels)
@@ -77,7 +77,7 @@ def integrated_quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike 
     return below + (levels - (steps - 1) / ordered.size) * ordered[steps - 1]
 
 
-def tail_value_at_risk(sample: ArrayLike, level: ArrayLike, weights: ArrayLike | None = None) -> Floats:
+def tail_value_at_risk(sample: ArrayLike, level: ArrayLike, weights: ArrayLike = 1.0) -> Floats:
     """Mean of the worst share ``level`` of the scores, ``F^(-2)(p) / p`` (method §3).
 
     Parameters
@@ -129,9 +129,14 @@ def _tail_weights(n: int, level: float) -> Floats:
     return weights
 
 
-def mean_of(sample: Floats, weights: Floats | None = None) -> float:
+def mean_of(sample: Floats, weights: ArrayLike = 1.0) -> float:
     """Mean of scores, of which each counts as its weight says."""
-    return float(sample.mean() if weights is None else np.dot(sample, weights) / weights.sum())
+    return float(sample.mean() if alike(weights) else np.dot(sample, weights) / np.sum(weights))
+
+
+def alike(weights: ArrayLike) -> bool:
+    """Whether all scores of a sample weigh the same, so that nobody needs to weigh them."""
+    return not np.ptp(weights)
 
 
 def weighted_steps(sample: ArrayLike, weights: ArrayLike) -> Steps:

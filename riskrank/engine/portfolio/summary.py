@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from riskrank.engine.portfolio.quantiles import mean_of, quantile, tail_value_at_risk
+from riskrank.engine.portfolio.quantiles import alike, mean_of, quantile, tail_value_at_risk
 from riskrank.engine.types import Floats, Integers
 
 DEFAULT_LEVELS = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75)
@@ -43,7 +44,7 @@ class Summary:
 
 
 def summarise(
-    scores: Sequence[Floats], levels: Sequence[float], weights: Sequence[Floats] | None = None
+    scores: Sequence[Floats], levels: Sequence[float], weights: Sequence[ArrayLike] = ()
 ) -> Summary:
     """Summarise each model's scores.
 
@@ -65,7 +66,7 @@ def summarise(
     InputError
         If a level lies outside (0, 1].
     """
-    both = list(zip(scores, [None] * len(scores) if weights is None else weights, strict=True))
+    both = list(zip(scores, weights or [1.0] * len(scores), strict=True))
     return Summary(
         np.array([column.size for column in scores]),
         np.array([mean_of(column, own) for column, own in both]),
@@ -76,12 +77,12 @@ def summarise(
     )
 
 
-def _deviation(column: Floats, weights: Floats | None) -> float:
+def _deviation(column: Floats, weights: ArrayLike) -> float:
     if column.size < 2:
         return 0.0
-    if weights is None:
+    if alike(weights):
         return float(column.std(ddof=1))
-    share = weights / weights.sum()
+    share = np.asarray(weights) / np.sum(weights)
     variance = np.dot(share, (column - np.dot(share, column)) ** 2)
     # n/(n − 1) of equal weights.
     return float(np.sqrt(variance / (1 - np.dot(share, share))))

@@ -31,7 +31,6 @@ def shares_between_tasks(scores: ClusteredScores, pairs: Sequence[tuple[int, int
     ndarray, shape (m,)
         0 where nothing varies.
     """
-    assert scores.strata is not None
     weights = scores.strata.weights
     tasks = TaskScores.build(
         scores.values, scores.clusters, units=scores.samples, weights=weights, paired=scores.paired

@@ -236,8 +236,7 @@ class TaskTables:
     def _answers(
         self, drawn: Integers, size: int, height: float, rng: np.random.Generator | None = None
     ) -> Booleans:
-        weights = self.normal.sampler.weights
-        assert weights is not None
+        weights = self.normal.sampler.scores.strata.weights
         share = weights[drawn] / weights[drawn].sum(axis=1, keepdims=True)
         p_value = weighted_mean(self.apart[:, drawn], share).p_above().T
         if self.normal.blind(size):

@@ -94,15 +94,11 @@ class Effects:
         return found
 
 
-def effects_of(
-    sampler: PilotSampler, scores: ClusteredScores, claim: Claim, family: Pairs, seed: int
-) -> Effects:
+def effects_of(scores: ClusteredScores, claim: Claim, family: Pairs, seed: int) -> Effects:
     """The effects of a population.
 
     Parameters
     ----------
-    sampler : PilotSampler
-        Of these scores.
     scores : ClusteredScores
     claim : Claim
     family : sequence of m (int, int)
@@ -114,13 +110,13 @@ def effects_of(
     """
     scale = CommonScale.of(scores.values)
     scores = replace(scores, values=tuple(scale.apply(value) for value in scores.values))
-    sampler = replace(sampler, values=scores.values)
-    effects = _influences(sampler, scores.weights, claim, family)
+    sampler = PilotSampler(scores)
+    effects = _influences(sampler, claim, family)
     mean, some = effects.mean.copy(), np.arange(len(family))
     for samples in _SIZES:
         size = max(round(samples / sampler.width), 1)
         pairs, rng = [family[at] for at in some.tolist()], np.random.default_rng([seed, 0, size])
-        mean[some] = counted(sampler, scores, claim, effects.of(some), pairs, size, rng)
+        mean[some] = counted(sampler, claim, effects.of(some), pairs, size, rng)
         some = some[np.abs(mean[some]) * sqrt(size) < _ENOUGH]
         if not some.size:
             break
@@ -129,7 +125,6 @@ def effects_of(
 
 def counted(
     sampler: PilotSampler,
-    scores: ClusteredScores,
     claim: Claim,
     linear: Effects,
     family: Pairs,
@@ -137,11 +132,12 @@ def counted(
     rng: np.random.Generator,
 ) -> Floats:
     """δ of each pair by the share of tables of a size that lie across the boundary, shape (m,)."""
-    drawn = size * sampler.width * len(sampler.values)
+    scores = sampler.scores
+    drawn = size * sampler.width * scores.models
     # Weights are those of all scores, whichever are drawn.
-    numbers = drawn if scores.weights is None else max(drawn, sum(scores.sizes))
+    numbers = drawn if scores.plain else max(drawn, sum(scores.sizes))
     tables = max(_COUNTED // numbers, _TABLES)
-    statistics = _Sorted(sampler) if scores.weights is None else _Weighted(scores, sampler)
+    statistics = _Sorted(sampler) if scores.plain else _Weighted(sampler)
     across, left, step = np.zeros(len(family)), tables, max(_BATCH // numbers, 1)
     while left:
         now = min(step, left)
@@ -169,7 +165,7 @@ class _Sorted:
 
     def ratios(self, drawn: Sequence[Integers], tables: int, claim: Claim, family: Pairs) -> Floats:
         """Of all pairs in tables whose units were drawn one after another, (tables, k, k)."""
-        draw, k = self.sampler.of(drawn), len(self.sampler.values)
+        draw, k = self.sampler.of(drawn), self.sampler.scores.models
         rows = np.full((tables, k), draw.samples[0].size // tables)
         if draw.clusters is not None:
             each = drawn[0].size // tables
@@ -192,32 +188,29 @@ class _Sorted:
 class _Weighted:
     """Ratios of tables of a suite, whose scores weigh by their tasks."""
 
-    scores: ClusteredScores
     sampler: PilotSampler
 
     def __post_init__(self) -> None:
-        self._design = WeightedDesign(self.scores)
+        self._design = WeightedDesign(self.sampler.scores)
 
     def ratios(self, drawn: Sequence[Integers], tables: int, claim: Claim, family: Pairs) -> Floats:
         """Of all pairs in tables whose units were drawn one after another, (tables, k, k)."""
-        counts, k = [], len(self.scores.values)
+        counts, scores = [], self.sampler.scores
         for units, own in zip(drawn, self.sampler.lengths, strict=False):
             of_table = np.repeat(np.arange(tables), units.size // tables)
             flat = np.bincount(of_table * len(own) + units, minlength=tables * len(own))
             counts.append(flat.reshape(tables, len(own)))
-        cumulated = self._design.of_counts(counts * (k // len(counts)))
-        kernel, most = _kernel(k, claim, family), max(self.scores.sizes)
+        cumulated = self._design.of_counts(counts * (scores.models // len(counts)))
+        kernel, most = _kernel(scores.models, claim, family), max(scores.sizes)
         found: Floats = kernel.ratios_of_steps(self._design.values, cumulated, most)[0].transpose(2, 0, 1)
         return found
 
 
-def _influences(
-    sampler: PilotSampler, weights: Sequence[Floats] | None, claim: Claim, family: Pairs
-) -> Effects:
+def _influences(sampler: PilotSampler, claim: Claim, family: Pairs) -> Effects:
     """Effects to first order, and the parts of the units."""
     pairs = np.array(family)
-    shares = weights or [np.full(value.size, 1 / value.size) for value in sampler.values]
-    curves = [_Curve.of(*both) for both in zip(sampler.values, shares, strict=True)]
+    shares = sampler.scores.weights
+    curves = [_Curve.of(*both) for both in zip(sampler.scores.values, shares, strict=True)]
     apart = np.stack([curves[i].quantiles - curves[j].quantiles for i, j in family])
     if claim.order == 2:
         apart = np.cumsum(apart, axis=1) / _LEVELS
@@ -278,18 +271,13 @@ class _Curve:
 def _of_units(sampler: PilotSampler, model: int, influence: Floats, weights: Floats) -> Floats:
     """Sums over the scores of each unit, centred within its task, for a mean over as many units."""
     centred = influence - weights @ influence
-    sums = np.add.reduceat(weights[:, None] * centred, sampler.starts[model], axis=0)
-    counts = _counts(sampler, model)[:, None]
-    if sampler.bounds is not None:
-        starts = sampler.bounds[model]
-        means = np.add.reduceat(sums, starts[:-1], axis=0) / np.diff(starts)[:, None]
-        sums = sums - np.repeat(means, np.diff(starts), axis=0)
-    return sums * counts
+    sums = np.add.reduceat(weights[:, None] * centred, sampler.starts(model), axis=0)
+    starts = sampler.bounds(model)
+    means = np.add.reduceat(sums, starts[:-1], axis=0) / np.diff(starts)[:, None]
+    return (sums - np.repeat(means, np.diff(starts), axis=0)) * _counts(sampler, model)[:, None]
 
 
 def _counts(sampler: PilotSampler, model: int) -> Floats:
     """Units that each unit is drawn from."""
-    if sampler.bounds is None:
-        return np.full(len(sampler.lengths[model]), float(len(sampler.lengths[model])))
-    sizes = np.diff(sampler.bounds[model])
+    sizes = np.diff(sampler.bounds(model))
     return np.repeat(sizes, sizes).astype(np.float64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import ceil
 
 import numpy as np
@@ -15,7 +16,7 @@ from riskrank.engine.dominance.tests import DominanceTests, compare, family_of
 from riskrank.engine.power.between_tasks import shares_between_tasks
 from riskrank.engine.power.closed_form import table_of
 from riskrank.engine.power.distributions import Distribution
-from riskrank.engine.power.samplers import PilotSampler, pilot_sampler
+from riskrank.engine.power.samplers import PilotSampler
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores, require_testable
 from riskrank.engine.sampling.strata import FEWEST_IN_TASK, FEWEST_TASKS
 from riskrank.engine.types import Floats
@@ -40,8 +41,6 @@ class Plan:
 
     Attributes
     ----------
-    sampler : PilotSampler
-        What tables are drawn from.
     claim : Claim
     inference : Inference
     pairs : tuple of (int, int)
@@ -58,7 +57,6 @@ class Plan:
         Where tasks are drawn: the share of each difference's variance that no number of samples takes away.
     """
 
-    sampler: PilotSampler
     claim: Claim
     inference: Inference
     pairs: tuple[tuple[int, int], ...]
@@ -82,6 +80,11 @@ class Plan:
         study = study_dominance(scores, [self.claim], inference, pairs=self.pairs if self.alone else None)
         return [bool(study.tests[0].dominates[pair]) for pair in self.pairs]
 
+    @cached_property
+    def sampler(self) -> PilotSampler:
+        """Draws tables of any size from the pilot."""
+        return PilotSampler(self.scores)
+
     @property
     def paired(self) -> bool:
         """Whether the models of a table share their samples."""
@@ -101,18 +104,16 @@ class Plan:
     @property
     def unit(self) -> str:
         """What the sizes count: ``samples a model``, of a suite ``samples a task``, or ``tasks``."""
-        if self.sampler.weights is None:
-            return "samples a model"
-        return TASKS if self.sampler.bounds is None else "samples a task"
+        if self.scores.strata.random:
+            return TASKS
+        return "samples a task" if self.scores.strata.several else "samples a model"
 
     @property
     def smallest(self) -> int:
         """The smallest size that can be tested."""
-        if self.sampler.weights is None:
-            return FEWEST_SAMPLES
-        if self.sampler.bounds is None:
+        if self.unit == TASKS:
             return FEWEST_TASKS
-        each = float((self.sampler.weights**2).sum())
+        each = float((self.scores.strata.weights**2).sum())
         return max(FEWEST_IN_TASK, ceil(FEWEST_SAMPLES * each - 1e-9))
 
     @property
@@ -175,7 +176,7 @@ def plan_from_pilot(
                 found=f"{scores.models} models, {scores.effective_size} {scores.unit}",
                 hint=f"name the pair you hope to separate: {option('pair', 'BETTER:WORSE')}",
             )
-    if scores.strata is not None:
+    if scores.strata.several:
         require_testable(scores)
     elif scores.effective_size < FEWEST_SAMPLES:
         raise InputError(
@@ -239,6 +240,4 @@ def _plan(
     alone: bool,
 ) -> Plan:
     """Make a plan; a pair that was named is a family of its own, but a relative claim needs the field."""
-    clusters = None if scores.draws_per_sample() == 1 else scores.clusters
-    sampler = pilot_sampler(scores.values, clusters=clusters, paired=scores.paired, strata=scores.strata)
-    return Plan(sampler, claim, inference, pairs, reference, scores, alone and claim.kind != RELATIVE)
+    return Plan(claim, inference, pairs, reference, scores, alone and claim.kind != RELATIVE)

@@ -93,12 +93,11 @@ def size_interval(
     SizeInterval
         It holds the size found.
     """
-    units: float = sampler.units[0]
-    behind: Behind = units
-    if sampler.bounds is not None and sampler.weights is not None:
-        # Samples of a task, if all had as many and told as much; and what stands behind the spread of all.
-        spread = sampler.weights**2 / sampler.units
-        units, behind = float((sampler.weights**2).sum() / spread.sum()), satterthwaite(spread, sampler.units)
+    # Samples of a task, if all had as many and told as much; and what stands behind the spread of all.
+    strata = sampler.scores.strata
+    squares = np.ones(1) if strata.random else strata.weights**2
+    spread = squares / sampler.units
+    units, behind = float(squares.sum() / spread.sum()), satterthwaite(spread, sampler.units)
     own = effects.mean[claimed]
     noise = effects.noise(np.random.default_rng([seed, 0, 3]), _RESAMPLES)[:, claimed]
     at = int(found.sizes[-1]) if found.size is None else found.size

@@ -158,7 +158,7 @@ class _Search:
         self._claimed = np.array([plan.family.index(pair) for pair in plan.pairs])
         self.agreement: Agreement | None = None
         scores, inference = plan.scores, plan.inference
-        self.effects = effects_of(plan.sampler, scores, plan.claim, plan.family, inference.seed)
+        self.effects = effects_of(scores, plan.claim, plan.family, inference.seed)
         drawn = plan.sampler, scores.paired, plan.claim, inference, plan.family, plan.alone
         self._normal = NormalTables(*drawn, self.effects, _CLOSED * repeats)
         self._closed: ClosedForm = self._normal

@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskrank.engine.sampling.nesting import nested, unit_numbers
 from riskrank.engine.sampling.places import places_of
-from riskrank.engine.sampling.strata import Strata, TaskDesign
+from riskrank.engine.sampling.proper_steps import proper_weights
+from riskrank.engine.sampling.strata import UNTOLD, Strata, TaskDesign
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, option
 
@@ -43,21 +44,23 @@ class ClusteredScores:
         Unit of resampling of each score: non-decreasing numbers 0, 1, ... without gaps within a model.
     paired : bool
         Whether cluster c, and sample s, are the same for every model.
-    samples : tuple of k ndarrays of int, shapes (n_i,), or None
-        Sample of each score where clusters hold several samples, likewise non-decreasing and without gaps;
-        None where every cluster is one sample.
-    strata : Strata or None
-        Tasks of the clusters; None where there is one task, or nobody told them apart.
-    weights : tuple of k ndarrays, shapes (n_i,), or None
-        Weight of each score, of sum 1 a model; None where all scores weigh the same in every resample.
+    samples : tuple of k ndarrays of int, shapes (n_i,)
+        Sample of each score, likewise non-decreasing and without gaps; the clusters where each is one sample.
+    strata : Strata
+        Tasks of the clusters; one where nobody told them apart.
     """
 
     values: tuple[Floats, ...]
     clusters: tuple[Integers, ...]
     paired: bool
-    samples: tuple[Integers, ...] | None = None
-    strata: Strata | None = None
-    weights: tuple[Floats, ...] | None = None
+    samples: tuple[Integers, ...] = ()
+    strata: Strata = UNTOLD
+
+    def __post_init__(self) -> None:
+        if not self.samples:
+            object.__setattr__(self, "samples", self.clusters)
+        if not self.strata.tasks:
+            object.__setattr__(self, "strata", Strata.one(self.clusters))
 
     @classmethod
     def build(
@@ -117,10 +120,7 @@ class ClusteredScores:
             sortings = [np.argsort(unit, kind="stable") for unit in units]
             ordered = tuple(array[sorting] for array, sorting in zip(arrays, sortings, strict=True))
             found = cls(ordered, unit_numbers(units, sortings, paired), paired)
-        if tasks is None:
-            return found
-        strata = tasks.strata(units)
-        return replace(found, strata=strata, weights=strata.score_weights(found.clusters, found.values))
+        return found if tasks is None else replace(found, strata=tasks.strata(units))
 
     def of_models(self, models: Sequence[int]) -> ClusteredScores:
         """The same design of some models alone."""
@@ -132,20 +132,46 @@ class ClusteredScores:
             self,
             values=chosen(self.values),
             clusters=chosen(self.clusters),
-            samples=None if self.samples is None else chosen(self.samples),
-            strata=None if self.strata is None else self.strata.of_models(models),
-            weights=None if self.weights is None else chosen(self.weights),
+            samples=chosen(self.samples),
+            strata=self.strata.of_models(models),
         )
 
     @property
     def drawn_together(self) -> bool:
         """Whether a resample draws the same units for every model: their samples, or the tasks of a suite."""
-        return self.paired or (self.strata is not None and self.strata.random)
+        return self.paired or self.strata.random
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether all scores of a model weigh the same in every resample: nobody needs to weigh them."""
+        return self.strata.plain(self.clusters)
+
+    @cached_property
+    def shares(self) -> tuple[Floats, ...]:
+        """What each score counts in its model's mean, of sum 1; with a judge some are negative."""
+        return tuple(self.strata.shares(*both) for both in enumerate(self.clusters))
+
+    @cached_property
+    def weights(self) -> tuple[Floats, ...]:
+        """Weight of each score in its model's distribution, of sum 1, none negative."""
+        if not self.judged:
+            return self.shares
+        return tuple(proper_weights(*both) for both in zip(self.values, self.shares, strict=True))
+
+    @property
+    def nested(self) -> bool:
+        """Whether clusters hold several samples."""
+        return any(own[-1] != cluster[-1] for own, cluster in zip(self.samples, self.clusters, strict=True))
+
+    @property
+    def judged(self) -> bool:
+        """Whether a judge scored all samples, and people some (method §12)."""
+        return bool(self.strata.signed)
 
     @cached_property
     def even(self) -> bool:
         """Whether every resample holds equally many scores of the same weight; others are weighed."""
-        return self.weights is None and all(np.ptp(np.bincount(own)) == 0 for own in self.clusters)
+        return self.plain and all(np.ptp(np.bincount(own)) == 0 for own in self.clusters)
 
     @cached_property
     def places(self) -> tuple[Floats, list[Integers]]:
@@ -175,19 +201,17 @@ class ClusteredScores:
         one size, little more than 1 where one holds most of the scores (method §4, rule 1). With a judge
         those that people scored.
         """
-        if self.labelled is not None:
+        if self.judged:
             return np.full(self.models, float(self.labelled))
-        if self.weights is None:
+        if self.plain:
             return np.array([kish(cluster) for cluster in self.clusters])
         sums = [np.bincount(*both) for both in zip(self.clusters, self.weights, strict=True)]
         return np.array([float(own.sum() ** 2 / (own**2).sum()) for own in sums])
 
     @property
-    def labelled(self) -> int | None:
-        """Samples that people scored, where a judge scored all (method §12); None of other scores."""
-        if self.strata is None or self.strata.signed is None:
-            return None
-        return int(self.strata.counts(0)[0])
+    def labelled(self) -> int:
+        """Samples that people scored, where a judge scored all (method §12); 0 of other scores."""
+        return int(self.strata.counts(0)[0]) if self.judged else 0
 
     @property
     def effective_size(self) -> int:
@@ -203,11 +227,11 @@ class ClusteredScores:
     @property
     def unit(self) -> str:
         """What is resampled, and counts as independent, in words."""
-        if self.strata is not None and self.strata.random:
+        if self.strata.random:
             return "tasks"
-        if self.labelled is not None:
+        if self.judged:
             return "labels"
-        return "samples" if self.samples is None else "clusters of samples"
+        return "clusters of samples" if self.nested else "samples"
 
     def draws_per_sample(self) -> int | None:
         """Scores a unit of resampling holds if that number is the same for all and every model, else None."""
@@ -216,33 +240,26 @@ class ClusteredScores:
 
     def sample_means(self) -> tuple[Floats, ...]:
         """Mean of the draws of each sample, per model: shapes (number of samples,)."""
-        numbers = self.clusters if self.samples is None else self.samples
         means = []
-        for value, sample in zip(self.values, numbers, strict=True):
+        for value, sample in zip(self.values, self.samples, strict=True):
             # Scaled by a power of two, the sum of a few draws near the largest double does not overflow.
             exponent = int(np.frexp(np.abs(value).max())[1])
             sums = np.bincount(sample, np.ldexp(value, -exponent))
             means.append(np.ldexp(sums / np.bincount(sample), exponent))
         return tuple(means)
 
-    def sample_clusters(self) -> tuple[Integers, ...] | None:
-        """Cluster of each sample, per model; None where every cluster is one sample."""
-        if self.samples is None:
-            return None
+    def sample_clusters(self) -> tuple[Integers, ...]:
+        """Cluster of each sample, per model."""
         return tuple(
             cluster[np.append(True, sample[1:] != sample[:-1])]
             for cluster, sample in zip(self.clusters, self.samples, strict=True)
         )
 
-    def sample_weights(self) -> Floats | None:
-        """Weight of each sample of a paired design, of sum 1; None where all weigh the same."""
-        if self.weights is None or self.strata is None:
-            return None
-        clusters = self.clusters[0]
-        numbers = clusters if self.samples is None else self.samples[0]
-        first = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
-        task = self.strata.of_cluster[0][clusters[first]]
-        return self.strata.weights[task] / np.bincount(task)[task]
+    def sample_weights(self) -> Floats:
+        """How much each sample of a paired design weighs: all 1 where they weigh the same."""
+        clusters = self.sample_clusters()[0]
+        task = self.strata.of_cluster[0][clusters]
+        return np.ones(task.size) if self.plain else self.strata.weights[task] / np.bincount(task)[task]
 
 
 def kish(clusters: Integers) -> float:
@@ -259,10 +276,10 @@ def require_testable(scores: ClusteredScores) -> None:
     InputError
         If a model has fewer than 10; of a suite, if a task has fewer than 2, or fewer than 6 tasks are drawn.
     """
-    if scores.strata is not None:
+    if scores.strata.several:
         scores.strata.require_testable()
-        if scores.strata.random:
-            return
+    if scores.strata.random:
+        return
     if scores.effective_size < FEWEST_SAMPLES:
         raise InputError(
             f"a dominance test needs at least {FEWEST_SAMPLES} {scores.unit} a model",
@@ -287,10 +304,10 @@ def weak_sizes(scores: ClusteredScores) -> list[str]:
     told = []
     if worth < FEW_SAMPLES:
         many = f"only {worth} {unit}"
-        if scores.strata is not None and scores.labelled is None and count > worth:
+        if scores.strata.several and not scores.judged and count > worth:
             many = f"{count} {unit}, weighed by task, tell no more than {worth} of equal weight"
         told.append(f"{many}: verdicts below {FEW_SAMPLES} {unit} are fragile")
-    if scores.lopsided and scores.strata is None:
+    if scores.lopsided and not scores.strata.several:
         told.append(
             f"{count} {unit} of very different sizes tell no more than {worth} of equal size: the largest "
             "decide"

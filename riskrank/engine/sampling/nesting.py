@@ -36,7 +36,7 @@ def unit_numbers(
 
 def nested(
     values: Sequence[Floats], clusters: Sequence[NDArray], samples: Sequence[NDArray], paired: bool
-) -> tuple[tuple[Floats, ...], tuple[Integers, ...], bool, tuple[Integers, ...] | None]:
+) -> tuple[tuple[Floats, ...], tuple[Integers, ...], bool, tuple[Integers, ...]]:
     """Values, clusters, pairing and samples of a design whose clusters hold several samples.
 
     Raises
@@ -62,7 +62,7 @@ def nested(
         changes = sample[sorting][1:] != sample[sorting][:-1]
         grouped.append(np.concatenate(([0], np.cumsum(changes))).astype(np.int64))
     if all(np.array_equal(*both) for both in zip(numbers, grouped, strict=True)):
-        return ordered, numbers, paired, None
+        return ordered, numbers, paired, ()
     return ordered, numbers, paired, tuple(grouped)
 
 

@@ -130,7 +130,7 @@ def chosen_many(scores: ClusteredScores, rng: np.random.Generator, count: int) -
     Of these tasks (method §8) each one draws as many as it has; tasks that are drawn are samples here.
     """
     counts, strata = scores.cluster_counts, scores.strata
-    if strata is not None and not strata.random:
+    if strata.several and not strata.random:
         models = range(1 if scores.paired else scores.models)
         return [_within_tasks(strata.bounds(model), rng, count) for model in models]
     if scores.drawn_together:

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskrank.engine.sampling.proper_steps import proper_weights
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, listing, option
 
@@ -40,15 +39,15 @@ class TaskDesign:
         Task of each score of each model.
     random : bool
         Whether the tasks themselves were drawn, and are drawn again, instead of the samples within them.
-    signed : tuple of k ndarrays, shapes (n_i,), or None
-        Weight of each score of each model, of sum 1, some negative; None where tasks share theirs out evenly.
+    signed : tuple of k ndarrays, shapes (n_i,)
+        Weight of each score of each model, of sum 1, some negative; empty where tasks share theirs out.
     """
 
     names: tuple[str, ...]
     weights: Floats
     of_row: tuple[Integers, ...]
     random: bool = False
-    signed: tuple[Floats, ...] | None = None
+    signed: tuple[Floats, ...] = ()
 
     @classmethod
     def build(
@@ -69,7 +68,7 @@ class TaskDesign:
         used = np.unique(np.concatenate([np.unique(rows) for rows in self.of_row]))
         if used.size < 2:
             return None
-        if used.size == len(self.names) or self.signed is not None:
+        if used.size == len(self.names) or self.signed:
             return self
         rows = [np.searchsorted(used, own) for own in self.of_row]
         return TaskDesign.build(
@@ -78,11 +77,11 @@ class TaskDesign:
 
     def picked(self, part: Callable[[Sequence[NDArray]], tuple[NDArray, ...]]) -> TaskDesign:
         """The tasks of some of the scores; `part` takes these from k arrays."""
-        return replace(self, of_row=part(self.of_row), signed=self.signed and part(self.signed))
+        return replace(self, of_row=part(self.of_row), signed=part(self.signed) if self.signed else ())
 
     def share_of(self, model: int) -> Floats:
         """Weight of each score of a model."""
-        if self.signed is not None:
+        if self.signed:
             return self.signed[model]
         rows = self.of_row[model]
         return (self.weights / np.bincount(rows, minlength=len(self.names)))[rows]
@@ -108,10 +107,10 @@ class TaskDesign:
         for rows, label in zip(self.of_row, labels, strict=True):
             _, first = np.unique(label, return_index=True)
             found.append(rows[first].astype(np.int64))
-        signed = self.signed
-        if signed is not None:  # in the order of the units, as scores are kept
-            sortings = [np.argsort(label, kind="stable") for label in labels]
-            signed = tuple(own[sorting] for own, sorting in zip(signed, sortings, strict=True))
+        # In the order of the units, as scores are kept.
+        signed = tuple(
+            own[np.argsort(label, kind="stable")] for own, label in zip(self.signed, labels, strict=False)
+        )
         return Strata(self.names, self.weights, tuple(found), self.random, signed)
 
 
@@ -128,7 +127,7 @@ class Strata:
         Task of each unit of resampling, non-decreasing; where tasks are drawn, each is a unit of its own.
     random : bool
         Whether tasks are drawn, instead of units within them.
-    signed : tuple of k ndarrays, shapes (n_i,), or None
+    signed : tuple of k ndarrays, shapes (n_i,)
         As of :class:`TaskDesign`, in the order of the units.
     """
 
@@ -136,12 +135,23 @@ class Strata:
     weights: Floats
     of_cluster: tuple[Integers, ...]
     random: bool = False
-    signed: tuple[Floats, ...] | None = None
+    signed: tuple[Floats, ...] = ()
+
+    @classmethod
+    def one(cls, clusters: Sequence[Integers]) -> Strata:
+        """All units in one task."""
+        of_cluster = tuple(np.zeros(int(own[-1]) + 1, dtype=np.int64) for own in clusters)
+        return cls(("",), np.ones(1), of_cluster)
 
     @property
     def tasks(self) -> int:
         """Number of tasks, T."""
         return len(self.names)
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one."""
+        return len(self.names) > 1
 
     def counts(self, model: int) -> Integers:
         """Units of resampling in each task, shape (T,)."""
@@ -153,40 +163,25 @@ class Strata:
 
     def of_models(self, models: Sequence[int]) -> Strata:
         """The tasks of some models' units."""
-        signed = None if self.signed is None else tuple(self.signed[model] for model in models)
+        signed = tuple(self.signed[model] for model in models) if self.signed else ()
         return replace(self, of_cluster=tuple(self.of_cluster[model] for model in models), signed=signed)
 
-    def share_of(self, model: int, clusters: Integers) -> Floats:
-        """Weight of each score of a model, `clusters` being their units."""
-        if self.signed is not None:
+    def shares(self, model: int, clusters: Integers) -> Floats:
+        """What each score of a model counts in its mean, w_t/n_t or signed; `clusters` are their units."""
+        if self.signed:
             return self.signed[model]
         tasks = self.of_cluster[model][clusters]
         return (self.weights / np.bincount(tasks, minlength=self.tasks))[tasks]
 
-    def score_weights(
-        self, clusters: Sequence[Integers], values: Sequence[Floats]
-    ) -> tuple[Floats, ...] | None:
-        """Weight of each score, w_t/n_t; None where it is one number in every resample.
-
-        Of signed weights those of the distribution they stand for, none of which is negative.
-
-        Parameters
-        ----------
-        clusters : sequence of k ndarrays of int, shapes (n_i,)
-            Unit of resampling of each score.
-        values : sequence of k ndarrays, shapes (n_i,)
-            The scores.
-        """
-        if self.signed is not None:
-            return tuple(proper_weights(*both) for both in zip(values, self.signed, strict=True))
-        found, alike = [], not self.random
-        for of_cluster, own in zip(self.of_cluster, clusters, strict=True):
-            tasks = of_cluster[own]
-            share = self.weights / np.bincount(tasks, minlength=self.tasks)
-            found.append(share[tasks])
-            even = np.ptp(np.bincount(own)) == 0
-            alike &= bool(even and np.ptp(share) <= _ROUNDING * share.max())
-        return None if alike else tuple(found)
+    def plain(self, clusters: Sequence[Integers]) -> bool:
+        """Whether all scores of a model weigh one and the same number in every resample."""
+        if not self.several:
+            return True
+        return (
+            not (self.random or self.signed)
+            and all(np.ptp(np.bincount(own)) == 0 for own in clusters)
+            and all(_alike(self.weights / self.counts(model)) for model in range(len(clusters)))
+        )
 
     def require_testable(self) -> None:
         """Refuse a test on tasks that tell nothing of what varies.
@@ -226,3 +221,11 @@ class Strata:
                 found=f"{int(fewest[short].min())} in {listing([self.names[task] for task in short])}",
                 hint="score more samples of the task, or leave it out",
             )
+
+
+UNTOLD = Strata((), np.empty(0), ())
+"""Of scores whose tasks nobody told: they count as one."""
+
+
+def _alike(weights: Floats) -> bool:
+    return bool(np.ptp(weights) <= _ROUNDING * weights.max())

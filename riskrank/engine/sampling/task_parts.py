@@ -68,7 +68,7 @@ class TaskParts:
         parts = _sums(numbers, (values - of_task[rows]) * share)
         tasks = np.zeros(len(parts), dtype=np.int64)
         tasks[numbers] = rows
-        if design.signed is not None:
+        if design.signed:
             parts = shares - (_sums(tasks, shares) / np.bincount(tasks)[:, None])[tasks]
             return cls(mean, parts, shares, tasks, np.bincount(tasks).astype(np.float64))
         of_size = np.bincount(numbers).astype(np.float64)

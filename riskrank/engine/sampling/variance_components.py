@@ -76,7 +76,7 @@ def variance_components(scores: ClusteredScores) -> VarianceComponents:
     NumericalError
         If a variance is too large for a number.
     """
-    if scores.samples is not None:
+    if scores.nested:
         raise InputError(
             "the variance between and within samples needs independent samples",
             found="clusters of several samples",

@@ -30,8 +30,7 @@ class WeightedDesign:
 
     def __init__(self, scores: ClusteredScores) -> None:
         self._scores = scores
-        self._signed = None if scores.strata is None else scores.strata.signed
-        own = [None] * scores.models if self._signed is None else self._signed
+        own = scores.strata.signed or [None] * scores.models
         self._makers = [StepMaker.of(*each) for each in zip(scores.values, scores.clusters, own, strict=True)]
         self._sizes = [np.bincount(cluster) for cluster in scores.clusters]
 
@@ -63,7 +62,7 @@ class WeightedDesign:
             for start in range(0, len(drawn), step):
                 rows = slice(start, start + step)
                 ends = maker.cumulated(self._weights(model, drawn[rows]))
-                own[rows] = ends if self._signed is None else proper(maker.values, ends)
+                own[rows] = proper(maker.values, ends) if self._scores.judged else ends
             found.append(own)
         return found
 
@@ -83,11 +82,8 @@ class WeightedDesign:
     def _weights(self, model: int, counts: Integers) -> Integers:
         """Weight in units of one score of each unit of resampling, shape (B, C), or counts of signed ones."""
         sizes, strata = self._sizes[model], self._scores.strata
-        if self._signed is not None:
+        if strata.signed:
             return counts
-        if strata is None:
-            drawn = counts @ sizes
-            return counts * units_of(1 / drawn[:, None])
         if strata.random:
             share = counts * strata.weights
             return units_of(share / (share.sum(axis=1, keepdims=True) * sizes))

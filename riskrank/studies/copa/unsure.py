@@ -34,7 +34,7 @@ def reason_against(asked: Asked) -> str:
             continue
         scores = column.of(there.tolist()).scores()
         name = column.name.name
-        if scores.strata is not None:
+        if scores.strata.several:
             if scores.strata.random:
                 scores.strata.require_testable()
                 continue

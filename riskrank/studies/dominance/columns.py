@@ -71,7 +71,7 @@ class DominanceColumn:
         """Both models' quantile functions, with a band around their difference where there are resamples."""
         scores = self.target.scores
         ratios = self.study.estimates.ratios[:, winner, loser].tolist()
-        weights = None if scores.weights is None else (scores.weights[winner], scores.weights[loser])
+        weights = scores.weights[winner], scores.weights[loser]
         found = pair_curves(scores.values[winner], scores.values[loser], ratios, weights=weights)
         if not inference.resampled:
             return found

@@ -107,7 +107,7 @@ def _reach(claim: GateClaim) -> float:
             found=option("unpaired", True),
             hint=f"leave out {option('unpaired', True)}, or look once, without {anytime}",
         )
-    if column.scores.weights is not None:
+    if not column.scores.plain:
         raise UsageError(
             f"{anytime} bets on samples that weigh alike, and tasks weigh here",
             found=f"{len(column.scores.cluster_counts)} models on a suite of tasks",
@@ -143,9 +143,8 @@ def _require_declared_clusters(table: ScoreTable, settings: ClaimSettings) -> No
 
 def _clusters(scores: ClusteredScores, largest: int | None) -> Integers | None:
     """Cluster of each sample; None where samples are drawn one by one."""
-    found = scores.sample_clusters()
-    if found is not None:
-        return found[0]
+    if scores.nested:
+        return scores.sample_clusters()[0]
     # Bets are as small as declared from the first look on, even while every cluster holds one sample: a
     # later look could not take back what larger ones had won.
     return None if largest is None else np.arange(scores.cluster_counts[0])

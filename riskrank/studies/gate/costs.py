@@ -35,7 +35,7 @@ def _together(costs: ScoreColumn, successes: ScoreColumn, statistic: Statistic) 
         ("on", f"{statistic.name}:{statistic.label}"),
         (costs.units.sign < 0, costs.scores.values),
         (successes.units.sign < 0, successes.scores.values),
-        alike=successes.scores.strata is None and successes.means is None and successes.in_order is None,
+        alike=not successes.scores.strata.several and successes.means is None and successes.in_order is None,
         paired=successes.scores.paired,
     )
     return replace(

@@ -176,17 +176,17 @@ def _of_tests(claim: GateClaim, tests: DominanceTests, scores: ClusteredScores) 
         scores.labelled or min(scores.cluster_counts[new], scores.cluster_counts[old]),
         float(tests.p_value[new, old]),
         float(tests.p_value[old, new]),
-        kept=0.0 if scores.labelled is None else 1.0,
+        kept=float(scores.judged),
     )
 
 
 def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:
     scores = claim.scores
-    if scores.strata is not None:
+    if scores.strata.several:
         scores.strata.require_testable()
-        if scores.strata.random:
-            return
-    if scores.labelled is not None and claim.level is not None:
+    if scores.strata.random:
+        return
+    if scores.judged and claim.level is not None:
         _require_tail(claim, scores.labelled)
     pair = [claim.new, claim.old]
     if int(scores.independent[pair].min()) < FEWEST_SAMPLES:
@@ -219,7 +219,7 @@ def _few_samples(claims: Sequence[GateClaim]) -> list[str]:
     for claim in claims:
         scores, unit = claim.scores, claim.scores.unit
         counts = scores.cluster_counts
-        n = min(counts[claim.new], counts[claim.old]) if scores.labelled is None else scores.labelled
+        n = scores.labelled or min(counts[claim.new], counts[claim.old])
         advice += weak_sizes(claim.pair_scores)
         if claim.level is not None and n * claim.level < 5:
             advice.append(

@@ -61,15 +61,14 @@ def passing(column: ScoreColumn, statistic: Statistic, models: Sequence[str]) ->
             found=f"scores of {column.name} that are neither",
             hint=f"claim {option('on', f'mean:{column.name}')}, or give scores of 0 and 1",
         )
-    if scores.strata is not None:
+    if scores.strata.several:
         raise UsageError(
             f"{option('on', statistic.name)} looks at single samples, and tasks weigh here",
             found=f"{option('on', statistic.name)} on a suite of tasks",
             hint=f"pool the tasks with {option('task', 'none')}, or ask in each with {option('group_by')}",
         )
-    numbers = scores.clusters if scores.samples is None else scores.samples
     values = []
-    for model, own, samples in zip(models, scores.values, numbers, strict=True):
+    for model, own, samples in zip(models, scores.values, scores.samples, strict=True):
         passes = Passes.of(own == best, samples)
         if int(passes.runs.min()) < k:
             raise InputError(
@@ -84,7 +83,7 @@ def passing(column: ScoreColumn, statistic: Statistic, models: Sequence[str]) ->
         scores=ClusteredScores.build(
             values,
             clusters,
-            samples=None if clusters is None else [np.arange(one.size) for one in values],
+            samples=[np.arange(one.size) for one in values],
             paired=scores.paired,
         ),
         units=Units(1.0, f"{statistic.name} of {column.name}"),

@@ -18,7 +18,7 @@ def with_labels(columns: Sequence[RiskColumn], scores: ClusteredScores) -> tuple
         If nothing is left.
     """
     kept = tuple(one for one in columns if not _narrow(one, scores))
-    if kept or scores.labelled is None:
+    if kept or not scores.judged:
         return kept
     raise InputError(
         f"tails of {scores.labelled:,} human scores hold too few of them",

@@ -204,7 +204,7 @@ def _studied(
     target: Target, models: Sequence[str], settings: MeanRiskSettings, runtime: Runtime
 ) -> MeanRiskStudy:
     check_range(target.name, target.scores, models)
-    if not settings.no_test and target.scores.strata is not None:
+    if not settings.no_test and target.scores.strata.several:
         target.scores.strata.require_testable()
     with runtime.progress(f"resampling {target.name}") as progress:
         return study_mean_risk(

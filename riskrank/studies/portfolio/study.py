@@ -144,7 +144,7 @@ class PortfolioDocument(Document[ScoreRow]):
     row_type: ClassVar[type] = PortfolioRow
 
     rows: PortfolioScores
-    weights: tuple[Floats, ...] | None = None
+    weights: tuple[Floats, ...]
     suite: SuiteOutline | None = None
 
     @property
@@ -188,7 +188,7 @@ class PortfolioSummaryDocument(Document[PortfolioSummary]):
 
     found: Summary
     scores: tuple[Floats, ...]
-    weights: tuple[Floats, ...] | None = None
+    weights: tuple[Floats, ...]
     suite: SuiteOutline | None = None
 
     @cached_property
@@ -198,8 +198,7 @@ class PortfolioSummaryDocument(Document[PortfolioSummary]):
 
     def quantiles(self, levels: ArrayLike) -> Floats:
         """Quantiles of all models at probabilities in (0, 1], shape (k, l)."""
-        weights = [None] * len(self.scores) if self.weights is None else self.weights
-        both = zip(self.scores, weights, strict=True)
+        both = zip(self.scores, self.weights, strict=True)
         return np.array([quantile(column, levels, own) for column, own in both])
 
 

@@ -124,11 +124,11 @@ def anytime_of_pilot(table: ScoreTable, settings: PowerSettings, runtime: Runtim
     for wrong, what, hint in (
         (not scores.paired, option("unpaired", True), f"leave out {option('unpaired', True)}"),
         (
-            scores.samples is not None,
+            scores.nested,
             option("cluster"),
             f"leave out {option('cluster')}: samples are drawn one by one",
         ),
-        (scores.weights is not None, "a suite of tasks", f"pool its tasks: {option('task', 'none')}"),
+        (not scores.plain, "a suite of tasks", f"pool its tasks: {option('task', 'none')}"),
     ):
         if wrong:
             raise UsageError(f"{asked} simulates samples that both models share", found=what, hint=hint)

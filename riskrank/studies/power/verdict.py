@@ -70,7 +70,7 @@ def power_words(required: RequiredSize, curve: PowerCurve) -> str:
 def unit_words(study: PowerStudy) -> str:
     """What sizes count; of a suite with the tasks there are."""
     plan = study.plan
-    if plan.sampler.weights is None:
+    if not plan.scores.strata.several:
         return plan.unit
     return f"{plan.unit} like these" if plan.unit == TASKS else f"{plan.unit} on these {plan.sampler.width}"
 

@@ -6,8 +6,10 @@ from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
 from riskrank.engine.dominance.column import Question, study_columns
 from riskrank.engine.dominance.column_ranking import rank_column
 from riskrank.engine.dominance.estimates import estimate
+from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
 from riskrank.engine.dominance.violation import violation_matrix
+from riskrank.engine.sampling.design import ClusteredScores
 
 
 def violation_ratio(winner, loser, *, order):
@@ -34,3 +36,8 @@ def study_ranking(scores, claims, inference, *, by_wins=False, progress=None):
     """Rank one column of scores by every claim and by mean win rates."""
     (dominance,) = study_columns([Question(scores, tuple(claims))], inference, progress=progress)
     return rank_column(scores, dominance, inference, by_wins=by_wins)
+
+
+def influence_of(samples, *, order, clusters=None, paired=True):
+    """Influences of plain samples."""
+    return influence_of_violation(ClusteredScores.build(samples, clusters, paired=paired), order=order)

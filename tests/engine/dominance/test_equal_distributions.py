@@ -1,5 +1,6 @@
 """The test of equal distributions: its size, and that many clusters may be described by some of them."""
 
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 
 from riskrank.engine.dominance import equal_distributions
 from riskrank.engine.dominance.equal_distributions import LEVELS, MOST_CLUSTERS, equal_p_values
-from riskrank.engine.dominance.influence import influence_of_violation
+from riskrank.engine.sampling.design import ClusteredScores
+from tests.engine.dominance.helpers import influence_of
 
 
 @pytest.mark.parametrize("paired", [True, False])
@@ -21,7 +23,7 @@ def test_equal_distributions_against_monte_carlo(paired, clustered):
         shared = rng.normal(size=units) if paired else 0
         samples = [np.repeat(shared + rng.normal(size=units), draws) for _ in range(2)]
         samples = [sample + 0.3 * rng.normal(size=sample.size) for sample in samples]
-        result = influence_of_violation(samples, order=1, clusters=clusters, paired=paired)
+        result = influence_of(samples, order=1, clusters=clusters, paired=paired)
         p.append(result.equal_p_value[0, 1])
     # Uniform at the levels of tests, within four binomial errors.
     for level in (0.02, 0.05, 0.1):
@@ -30,8 +32,7 @@ def test_equal_distributions_against_monte_carlo(paired, clustered):
 
 def covariance(scores, clusters):
     """Covariance of a model's integrated quantiles, as the package describes it."""
-    sorting = np.argsort(scores, kind="stable")
-    noise = equal_distributions._noise(scores[sorting], sorting, clusters, int(clusters.max()) + 1)
+    noise = equal_distributions._noise(ClusteredScores.build([scores] * 2, [clusters] * 2), 0)
     return equal_distributions._gram(noise, noise)
 
 
@@ -72,11 +73,10 @@ def test_paired_models_are_described_on_the_same_clusters():
     """A model and its shifted copy have no noise between them, so any distance is certain."""
     clusters = np.arange(2 * MOST_CLUSTERS + 7)
     scores = np.random.default_rng(3).normal(size=len(clusters))
-    sorting = np.argsort(scores, kind="stable")
-    both = [scores[sorting], scores[sorting] + 1e-4]
-    counts, distance = np.array([len(clusters)] * 2), np.full((2, 2), 1e-8 / 3)
-    paired = equal_p_values(both, [sorting] * 2, [clusters] * 2, counts, distance, paired=True)
-    unpaired = equal_p_values(both, [sorting] * 2, [clusters] * 2, counts, distance, paired=False)
+    both = ClusteredScores.build([scores, scores + 1e-4], [clusters] * 2)
+    paired, unpaired = (
+        equal_p_values(one, np.full((2, 2), 1e-8 / 3)) for one in (both, replace(both, paired=False))
+    )
     assert paired[0, 1] == paired[1, 0] < 1e-6
     assert unpaired[0, 1] > 0.5
     assert np.isnan(np.diag(paired)).all()
@@ -85,9 +85,9 @@ def test_paired_models_are_described_on_the_same_clusters():
 def test_p_values_beyond_the_cap_agree_with_those_of_all_clusters(monkeypatch):
     rng = np.random.default_rng(4)
     samples = list(rng.normal(size=(2, 4000)) + np.array([[0.0], [0.03]]))
-    every = influence_of_violation(samples, order=2, paired=False).equal_p_value[0, 1]
+    every = influence_of(samples, order=2, paired=False).equal_p_value[0, 1]
     monkeypatch.setattr(equal_distributions, "MOST_CLUSTERS", 1000)
-    some = influence_of_violation(samples, order=2, paired=False).equal_p_value[0, 1]
+    some = influence_of(samples, order=2, paired=False).equal_p_value[0, 1]
     assert some != every
     assert some == pytest.approx(every, rel=0.3)
     assert 0.001 < every < 0.9
@@ -95,9 +95,8 @@ def test_p_values_beyond_the_cap_agree_with_those_of_all_clusters(monkeypatch):
 
 @pytest.mark.parametrize("paired", [True, False])
 def test_without_noise_any_difference_is_certain_and_none_is_none(paired):
-    ordered = [np.zeros(6), np.zeros(6), np.ones(6)]
-    rows = [np.arange(6)] * 3
+    scores = ClusteredScores.build([np.zeros(6), np.zeros(6), np.ones(6)], paired=paired)
     distance = np.array([[0.0, 0.0, 1 / 3], [0.0, 0.0, 1 / 3], [1 / 3, 1 / 3, 0.0]])
-    found = equal_p_values(ordered, rows, rows, np.array([6] * 3), distance, paired=paired)
+    found = equal_p_values(scores, distance)
     assert (found[0, 1], found[1, 0]) == (1, 1)
     assert found[2, :2].tolist() == found[:2, 2].tolist() == [0, 0]

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskrank.engine.dominance.asymptotic_tests import absolute_p_values, relative_p_values
-from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.errors import InputError, UsageError
+from tests.engine.dominance.helpers import influence_of
 
 N = 5000
 TRUTH = {1: 0.16771, 2: 0.44473}
@@ -101,7 +101,7 @@ DESIGNS = {
 def test_ratio_against_brute_force(order, data):
     values = st.lists(st.integers(-9, 9), min_size=2, max_size=12)
     x, y = data.draw(values), data.draw(values)
-    result = influence_of_violation([np.array(x), np.array(y)], order=order, paired=False)
+    result = influence_of([np.array(x), np.array(y)], order=order, paired=False)
     if np.array_equal(np.sort(np.repeat(x, len(y))), np.sort(np.repeat(y, len(x)))):
         assert result.identical[0, 1]
         assert result.ratio[0, 1] == 0.5
@@ -132,7 +132,7 @@ def test_error_against_numerical_derivatives_of_the_weights(order, sizes):
     first = [rate(p, at, lambda w: weighted_ratio(x, w, y, q, order)) for at in range(sizes[0])]
     second = [rate(q, at, lambda w: weighted_ratio(x, p, y, w, order)) for at in range(sizes[1])]
     variance = sum(np.var(v, ddof=1) / len(v) for v in (first, second))
-    result = influence_of_violation([x, y], order=order, paired=False)
+    result = influence_of([x, y], order=order, paired=False)
     error = min(sqrt(variance), 0.5)
     assert result.ratio_error[0, 1] == pytest.approx(error, rel=1e-4)
     assert result.relative_error[0, 1] == pytest.approx(2 * error, rel=1e-4)
@@ -154,7 +154,7 @@ def monte_carlo(draw, order, repeats, seed):
 
 def mean_errors(draw, order, paired, seed, repeats=30):
     rng = np.random.default_rng(seed)
-    results = [influence_of_violation(list(draw(rng, N)), order=order, paired=paired) for _ in range(repeats)]
+    results = [influence_of(list(draw(rng, N)), order=order, paired=paired) for _ in range(repeats)]
     return (
         np.mean([result.ratio_error for result in results], axis=0),
         np.mean([result.relative_error for result in results], axis=0),
@@ -168,7 +168,7 @@ def test_against_monte_carlo(design, order):
     draw, paired = DESIGNS[design]
     simulated = monte_carlo(draw, order, 3000, seed=7)
     asymptotic = mean_errors(draw, order, paired, seed=8)
-    ratio = influence_of_violation(list(draw(np.random.default_rng(9), 200_000)), order=order).ratio
+    ratio = influence_of(list(draw(np.random.default_rng(9), 200_000)), order=order).ratio
     which = clear_of_the_ends(ratio)
     # Among ten pairs a single one, further from its limit, may differ more; what ranks models may not.
     limits = (0.05 if len(ratio) == 2 else 0.08, 0.05)
@@ -190,7 +190,7 @@ def test_against_a_plain_bootstrap(design, order):
         ratios.append(ratios_of_sorted(np.sort(rows, axis=-1), order))
     ratios = np.stack(ratios, axis=-1)
     relative = np.stack([relative_of(ratios[..., r]) for r in range(resamples)], axis=-1)
-    result = influence_of_violation(list(sample), order=order, paired=paired)
+    result = influence_of(list(sample), order=order, paired=paired)
     # 200 resamples know a standard deviation to 5 %; the slow Monte Carlo test is the sharper one.
     which = clear_of_the_ends(result.ratio)
     assert result.ratio_error[which] == pytest.approx(ratios.std(axis=-1, ddof=1)[which], rel=0.15)
@@ -202,9 +202,7 @@ def test_against_a_plain_bootstrap(design, order):
 def test_against_the_known_errors_of_the_normal_pair(order, known):
     error, _ = mean_errors(normals, order, False, seed=3, repeats=25)
     assert error[0, 1] == pytest.approx(known, rel=0.02)
-    ratio = influence_of_violation(
-        list(normals(np.random.default_rng(0), 400_000)), order=order, paired=False
-    )
+    ratio = influence_of(list(normals(np.random.default_rng(0), 400_000)), order=order, paired=False)
     assert ratio.ratio[0, 1] == pytest.approx(TRUTH[order], abs=4 * known * sqrt(N / 400_000))
 
 
@@ -213,8 +211,8 @@ def test_against_the_known_errors_of_the_normal_pair(order, known):
 def test_repeating_every_row_within_its_cluster_changes_nothing(order, paired):
     rng = np.random.default_rng(2)
     samples = [rng.normal(i / 4, 1 + i / 3, 60) for i in range(3)]
-    plain = influence_of_violation(samples, order=order, paired=paired)
-    tripled = influence_of_violation(
+    plain = influence_of(samples, order=order, paired=paired)
+    tripled = influence_of(
         [np.repeat(sample, 3) for sample in samples],
         order=order,
         clusters=[np.repeat(np.arange(60), 3)] * 3,
@@ -240,9 +238,7 @@ def test_clustered_errors_against_monte_carlo(order, paired):
         return samples
 
     clusters = [np.repeat(np.arange(groups), draws)] * 2
-    results = [
-        influence_of_violation(draw(), order=order, clusters=clusters, paired=paired) for _ in range(repeats)
-    ]
+    results = [influence_of(draw(), order=order, clusters=clusters, paired=paired) for _ in range(repeats)]
     simulated = np.std([result.ratio[0, 1] for result in results], ddof=1)
     found = np.mean([result.ratio_error[0, 1] for result in results])
     assert found == pytest.approx(simulated, rel=0.15)
@@ -254,9 +250,9 @@ def test_invariance_to_rows_models_location_and_unit(order, paired):
     rng = np.random.default_rng(6)
     samples = five(rng, 80)
     clusters = rng.integers(0, 30, 80)
-    plain = influence_of_violation(list(samples), order=order, clusters=[clusters] * 5, paired=paired)
+    plain = influence_of(list(samples), order=order, clusters=[clusters] * 5, paired=paired)
     rows, models = rng.permutation(80), rng.permutation(5)
-    moved = influence_of_violation(
+    moved = influence_of(
         [1e6 * samples[m][rows] - 3e6 for m in models],
         order=order,
         clusters=[100 - clusters[rows]] * 5,
@@ -271,7 +267,7 @@ def test_invariance_to_rows_models_location_and_unit(order, paired):
 def test_relative_errors_of_two_models_are_twice_the_absolute_ones(order):
     samples = list(correlated(np.random.default_rng(1), 200))
     for paired in (True, False):
-        result = influence_of_violation(samples, order=order, paired=paired)
+        result = influence_of(samples, order=order, paired=paired)
         assert result.relative[0, 1] == pytest.approx(2 * result.ratio[0, 1] - 1)
         assert result.relative_error[0, 1] == pytest.approx(2 * result.ratio_error[0, 1])
         assert relative_p_values(result)[0, 1] == pytest.approx(absolute_p_values(result, 0.5)[0, 1])
@@ -280,15 +276,15 @@ def test_relative_errors_of_two_models_are_twice_the_absolute_ones(order):
 @pytest.mark.parametrize("order", [1, 2])
 def test_pairing_helps_where_models_agree(order):
     samples = list(correlated(np.random.default_rng(4), 2000))
-    paired = influence_of_violation(samples, order=order)
-    unpaired = influence_of_violation(samples, order=order, paired=False)
+    paired = influence_of(samples, order=order)
+    unpaired = influence_of(samples, order=order, paired=False)
     assert paired.ratio_error[0, 1] < 0.8 * unpaired.ratio_error[0, 1]
 
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_identical_models_among_others(order):
     x = np.random.default_rng(9).normal(size=50)
-    result = influence_of_violation([x, np.repeat(x[::-1], 2), x + 5], order=order, paired=False)
+    result = influence_of([x, np.repeat(x[::-1], 2), x + 5], order=order, paired=False)
     assert result.identical[0, 1]
     assert result.ratio[0, 1] == result.ratio[1, 0] == 0.5
     assert not result.identical[0, 2]
@@ -304,12 +300,12 @@ def test_errors_stay_within_what_a_ratio_can_have():
     rng = np.random.default_rng(14)
     for _ in range(30):
         for paired in (True, False):
-            result = influence_of_violation(list(rng.normal(size=(3, 100))), order=2, paired=paired)
+            result = influence_of(list(rng.normal(size=(3, 100))), order=2, paired=paired)
             assert np.nanmax(result.ratio_error) <= 0.5 + 1e-12
 
 
 def test_p_values_of_a_clear_pair_are_complementary():
-    result = influence_of_violation(list(normals(np.random.default_rng(0), 3000)), order=2)
+    result = influence_of(list(normals(np.random.default_rng(0), 3000)), order=2)
     assert result.equal_p_value[0, 1] < 1e-9
     p = relative_p_values(result)
     assert p[0, 1] + p[1, 0] == pytest.approx(1)
@@ -320,7 +316,7 @@ def test_size_for_two_models_of_the_same_distribution(order):
     # The limit theorem alone would reject about 30 % of the time in order 2.
     rng = np.random.default_rng(13)
     p = [
-        relative_p_values(influence_of_violation(list(rng.normal(size=(2, 200))), order=order, paired=False))
+        relative_p_values(influence_of(list(rng.normal(size=(2, 200))), order=order, paired=False))
         for _ in range(150)
     ]
     assert np.mean([table[0, 1] <= 0.05 for table in p]) < 0.05 + 3 * sqrt(0.05 * 0.95 / 150)
@@ -330,16 +326,11 @@ def test_size_for_two_models_of_the_same_distribution(order):
     ("arguments", "kind", "what"),
     [
         ({"samples": [np.arange(5.0)]}, InputError, "at least two models"),
-        ({"samples": [np.arange(5.0), np.array([0, np.nan])]}, InputError, "model 2 cannot be used"),
+        ({"samples": [np.arange(5.0), np.array([0, np.nan])]}, InputError, "scores must be finite"),
         ({"samples": [np.arange(5.0), np.arange(4.0)]}, InputError, "same samples"),
-        (
-            {"samples": [np.arange(5.0), np.arange(5.0)], "clusters": [np.arange(4), np.arange(5)]},
-            InputError,
-            "number of its sample",
-        ),
-        ({"samples": [np.arange(5.0), np.arange(5.0)], "order": 3}, UsageError, "order 3"),
+        ({"samples": [np.arange(5.0), np.arange(5.0)], "order": 3}, UsageError, "order"),
     ],
 )
 def test_bad_input(arguments, kind, what):
     with pytest.raises(kind, match=what):
-        influence_of_violation(**{"order": 1, **arguments})
+        influence_of(**{"order": 1, **arguments})

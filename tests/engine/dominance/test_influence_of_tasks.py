@@ -8,10 +8,10 @@ import pytest
 from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.equal_distributions import per_cluster
 from riskrank.engine.dominance.estimates import weighted_matrices
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.influence import influence_of_violation
-from riskrank.engine.dominance.influence_of_tasks import TaskWeights
 from riskrank.engine.dominance.pair_influence import MergedGrid
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
@@ -28,16 +28,6 @@ def suite(sizes, weights, *, paired=True, seed=0, random=False):
     return ClusteredScores.build(values, tasks=tasks, paired=paired)
 
 
-def influence(scores, order, tasks=True):
-    return influence_of_violation(
-        scores.values,
-        order=order,
-        clusters=scores.clusters,
-        paired=scores.paired,
-        tasks=TaskWeights.of(scores) if tasks else None,
-    )
-
-
 @cache
 def resampled(paired):
     """A suite and its resamples, which hold both orders."""
@@ -50,7 +40,7 @@ def resampled(paired):
 @pytest.mark.parametrize("order", [1, 2])
 def test_errors_against_resampling_within_tasks(order, paired):
     scores, drawn = resampled(paired)
-    found = influence(scores, order)
+    found = influence_of_violation(scores, order=order)
     off = ~np.eye(3, dtype=bool)
     assert found.ratio[off] == pytest.approx(weighted_matrices(scores)[order - 1][off], abs=1e-9)
     # Near 0 and 1 a ratio is no linear function of the scores, however many there are.
@@ -60,13 +50,17 @@ def test_errors_against_resampling_within_tasks(order, paired):
 
 
 @pytest.mark.parametrize("order", [1, 2])
-def test_one_task_is_as_no_task(order):
-    plain = ClusteredScores.build(suite([300, 300], None).values)
-    one = TaskWeights(tuple(np.full(600, 1 / 600) for _ in range(3)), (np.zeros(600, dtype=np.int64),) * 3)
-    found = influence_of_violation(plain.values, order=order, tasks=one)
-    expected = influence(plain, order, tasks=False)
-    for name in ("ratio", "ratio_error", "relative_error", "equal_p_value"):
-        assert getattr(found, name) == pytest.approx(getattr(expected, name), nan_ok=True, rel=1e-6)
+def test_tasks_that_are_drawn_from_as_one_are_as_no_task(order):
+    """Strata whose means agree say what all samples together do, but for a degree of freedom."""
+    values = np.random.default_rng(0).normal(size=(3, 600))
+    values -= values.reshape(3, 2, 300).mean(axis=2).repeat(300, axis=1)
+    tasks = TaskDesign.build(["0", "1"], [np.repeat([0, 1], 300)] * 3)
+    found, expected = (
+        influence_of_violation(ClusteredScores.build(list(values), tasks=own), order=order)
+        for own in (tasks, None)
+    )
+    np.testing.assert_array_equal(found.ratio, expected.ratio)
+    assert found.relative_error == pytest.approx(expected.relative_error, nan_ok=True, rel=0.03)
 
 
 def test_grids_of_equal_weights_are_the_plain_ones():
@@ -87,10 +81,8 @@ def test_a_study_of_a_suite_without_resampling():
 
 def test_clusters_add_up_to_the_variance_of_a_weighted_mean():
     scores = suite([6, 10, 40], [0.5, 0.3, 0.2])
-    tasks = TaskWeights.of(scores)
-    assert tasks is not None
     value, of = scores.values[0], scores.strata.of_cluster[0]
-    parts = tasks.centred(value * tasks.weights[0], 0)
+    parts = per_cluster(scores, 0, value)
     by_task = [value[of == task] for task in range(3)]
     expected = sum(w**2 * own.var(ddof=1) / own.size for w, own in zip((0.5, 0.3, 0.2), by_task, strict=True))
     assert (parts**2).sum() == pytest.approx(expected)

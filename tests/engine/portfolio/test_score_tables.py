@@ -28,7 +28,7 @@ def test_a_subsample_holds_whole_clusters(tables):
         kept = np.isin(HOME, chosen)
         assert np.array_equal(part.values[model], tables.values[model][kept])
         assert np.array_equal(part.row_samples[model], np.flatnonzero(kept))
-    assert part.column("a").samples is not None
+    assert part.column("a").nested
 
 
 def test_a_subsample_without_clusters_holds_samples():

@@ -12,7 +12,7 @@ from riskrank.engine.dominance.violation import violation_matrix
 from riskrank.engine.power.distributions import parse_distribution
 from riskrank.engine.power.effects import _influences, _Sorted, _Weighted, effects_of
 from riskrank.engine.power.planning import plan_from_distributions, plan_from_pilot
-from riskrank.engine.power.samplers import pilot_sampler
+from riskrank.engine.power.samplers import PilotSampler
 from riskrank.engine.power.simulation import streams, verdicts_of
 from riskrank.engine.power.study import Agreement, _Search, study_power
 from riskrank.engine.sampling.design import ClusteredScores
@@ -114,8 +114,8 @@ def test_what_units_add_says_how_a_table_turns_out():
 
 def test_noise_has_variance_one_and_goes_with_the_pairs():
     scores = pilot(300, 0.5, 0.2, 0.0)
-    sampler, pairs = pilot_sampler(scores.values), ((0, 1), (1, 0), (0, 2))
-    effects = effects_of(sampler, scores, DIRECT, pairs, 0)
+    sampler, pairs = PilotSampler(scores), ((0, 1), (1, 0), (0, 2))
+    effects = effects_of(scores, DIRECT, pairs, 0)
     many = effects.noise(np.random.default_rng(0), 20_000)
     assert many.std(axis=0) == pytest.approx(np.ones(3), abs=0.03)
     correlation = np.corrcoef(many.T)
@@ -130,7 +130,7 @@ def test_influences_against_a_score_moved_by_little(claim):
     """What a unit adds is the derivative of T where that unit weighs a little more."""
     rng = np.random.default_rng(0)
     values = [rng.normal(0.3, 1, 50), rng.normal(0, 1.3, 50)]
-    effects = _influences(pilot_sampler(values, paired=False), None, claim, ((0, 1),))
+    effects = _influences(PilotSampler(ClusteredScores.build(values, paired=False)), claim, ((0, 1),))
 
     def distance(weights):
         ends = [np.cumsum(own[np.argsort(value)]) for own, value in zip(weights, values, strict=True)]
@@ -163,10 +163,10 @@ def test_ratios_of_tables_of_uneven_clusters_against_a_loop(claim):
     clusters = [np.repeat(np.arange(12), rng.integers(1, 4, 12)) for _ in range(3)]
     values = [rng.normal(size=len(cluster)) for cluster in clusters]
     scores = ClusteredScores.build(values, clusters, paired=False)
-    sampler = pilot_sampler(values, clusters=clusters, paired=False)
+    sampler = PilotSampler(scores)
     units = sampler.chosen(np.random.default_rng(5), 8 * 30)
     draw, pairs = sampler.of(units), ((0, 1), (2, 0))
-    found = [kind.ratios(units, 30, claim, pairs) for kind in (_Sorted(sampler), _Weighted(scores, sampler))]
+    found = [kind.ratios(units, 30, claim, pairs) for kind in (_Sorted(sampler), _Weighted(sampler))]
     for number in range(30):
         parts = [
             value[cluster // 8 == number] for value, cluster in zip(draw.samples, draw.clusters, strict=True)

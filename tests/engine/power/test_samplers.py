@@ -1,15 +1,18 @@
 """Data sets drawn from pilots whose rows tell where they come from."""
 
 import numpy as np
-import pytest
 
-from riskrank.engine.power.samplers import pilot_sampler
-from riskrank.errors import InputError
+from riskrank.engine.power.samplers import PilotSampler
+from riskrank.engine.sampling.design import ClusteredScores
+
+
+def sampler_of(*scores, **design):
+    return PilotSampler(ClusteredScores.build(*scores, **design))
 
 
 def test_a_paired_pilot_keeps_rows_together():
     x = np.arange(7.0)
-    sampler = pilot_sampler([x, 10 * x])
+    sampler = sampler_of([x, 10 * x])
     draw = sampler(np.random.default_rng(0), 500)
     assert draw.clusters is None
     assert draw.samples[0].shape == (500,)
@@ -18,7 +21,7 @@ def test_a_paired_pilot_keeps_rows_together():
 
 
 def test_an_unpaired_pilot_draws_models_alone():
-    sampler = pilot_sampler([np.arange(50.0), np.arange(60.0)], paired=False)
+    sampler = sampler_of([np.arange(50.0), np.arange(60.0)], paired=False)
     first, second = sampler(np.random.default_rng(0), 400).samples
     assert not np.array_equal(first, second)
     assert second.max() > 49
@@ -28,7 +31,7 @@ def test_clusters_are_drawn_whole_and_numbered_anew():
     # Samples of 1, 2 and 3 draws, in shuffled rows; the tens of a score name its sample.
     score = np.array([31.0, 20.0, 30.0, 10.0, 21.0, 32.0])
     whole = {1: [10], 2: [20, 21], 3: [30, 31, 32]}
-    sampler = pilot_sampler([score, -score], clusters=[score // 10, score // 10])
+    sampler = sampler_of([score, -score], [score // 10, score // 10])
     draw = sampler(np.random.default_rng(1), 300)
     assert np.array_equal(draw.clusters[0], draw.clusters[1])
     assert np.unique(draw.clusters[0]).tolist() == list(range(300))
@@ -39,12 +42,3 @@ def test_clusters_are_drawn_whole_and_numbered_anew():
         met.add(int(inside[0] // 10))
         assert inside == whole[int(inside[0] // 10)]
     assert met == {1, 2, 3}
-
-
-def test_bad_input():
-    with pytest.raises(InputError, match="same samples"):
-        pilot_sampler([np.zeros(3), np.zeros(4)])
-    with pytest.raises(InputError, match="each with its sample"):
-        pilot_sampler([np.zeros(3), np.zeros(3)], clusters=[np.zeros(3)])
-    with pytest.raises(InputError, match="each with its sample"):
-        pilot_sampler([])

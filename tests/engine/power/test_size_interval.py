@@ -15,7 +15,7 @@ from riskrank.engine.power.distributions import parse_distribution
 from riskrank.engine.power.effects import effects_of
 from riskrank.engine.power.planning import plan_from_distributions, plan_from_pilot
 from riskrank.engine.power.required_size import RequiredSize
-from riskrank.engine.power.samplers import pilot_sampler
+from riskrank.engine.power.samplers import PilotSampler
 from riskrank.engine.power.size_interval import _height, _sizes, corrected_ends, size_interval
 from riskrank.engine.power.study import study_power
 from riskrank.engine.sampling.design import ClusteredScores
@@ -40,11 +40,9 @@ def needed(size, power=0.8, target=0.8):
 
 def interval(values, found, claim=DIRECT, pairs=((0, 1),), *, limit=5000, smallest=10, seed=0, **design):
     scores = ClusteredScores.build(values, **design)
-    clusters = None if scores.draws_per_sample() == 1 else scores.clusters
-    sampler = pilot_sampler(scores.values, clusters=clusters, paired=scores.paired)
-    effects = effects_of(sampler, scores, claim, pairs, seed)
+    effects = effects_of(scores, claim, pairs, seed)
     options = {"nominal": -ndtri(0.05 / len(pairs)), "smallest": smallest, "limit": limit, "seed": seed}
-    return size_interval(sampler, effects, np.arange(len(pairs)), found, **options)
+    return size_interval(PilotSampler(scores), effects, np.arange(len(pairs)), found, **options)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from riskrank.engine.power.between_tasks import shares_between_tasks
 from riskrank.engine.power.closed_form import TaskTables
 from riskrank.engine.power.effects import effects_of
 from riskrank.engine.power.planning import plan_from_pilot
-from riskrank.engine.power.samplers import pilot_sampler
+from riskrank.engine.power.samplers import PilotSampler
 from riskrank.engine.power.simulation import verdicts_of
 from riskrank.engine.power.study import _Search, study_power
 from riskrank.engine.sampling.design import ClusteredScores
@@ -40,15 +40,6 @@ def suite(sizes=SIZES, gap=0.4, effect=0.0, *, weights=None, random=False, paire
     return ClusteredScores.build(values, paired=paired, tasks=design)
 
 
-def sampler_of(scores):
-    return pilot_sampler(
-        scores.values,
-        clusters=None if scores.draws_per_sample() == 1 else scores.clusters,
-        paired=scores.paired,
-        strata=scores.strata,
-    )
-
-
 def power_of(scores, size, inference, repeats=200, claim=DIRECT):
     plan = plan_from_pilot(scores, claim, inference, pair=(0, 1))
     return study_power(plan, [size], limit=size, repeats=repeats).curve.power[0, 0]
@@ -57,9 +48,9 @@ def power_of(scores, size, inference, repeats=200, claim=DIRECT):
 @pytest.mark.parametrize("paired", [True, False])
 def test_so_many_samples_of_every_task_are_drawn(paired):
     scores = suite(paired=paired)
-    draw = sampler_of(scores)(np.random.default_rng(0), 7)
+    draw = PilotSampler(scores)(np.random.default_rng(0), 7)
     assert draw.tasks is not None
-    assert scores.strata is not None
+    assert scores.strata.several
     for model, (value, tasks) in enumerate(zip(draw.samples, draw.tasks.of_row, strict=True)):
         assert np.bincount(tasks).tolist() == [7] * 4
         # Any four in a row are one of each task.
@@ -73,7 +64,7 @@ def test_so_many_samples_of_every_task_are_drawn(paired):
 
 def test_whole_tasks_are_drawn_for_all_models_with_their_weights():
     scores = suite((6, 8, 7, 9, 6, 10), weights=np.arange(1, 7), random=True, paired=False)
-    draw = sampler_of(scores)(np.random.default_rng(0), 9)
+    draw = PilotSampler(scores)(np.random.default_rng(0), 9)
     assert draw.tasks is not None
     assert draw.tasks.random
     of = scores.clusters[0]
@@ -180,7 +171,7 @@ def test_an_effect_is_the_macro_difference_in_standard_deviations_of_a_sample_a_
     for weights in (None, (1, 1, 2)):
         scores = suite((4000, 3000, 5000), gap=0.2, weights=weights)
         share = np.array(weights or (1, 1, 1)) / sum(weights or (1, 1, 1))
-        found = effects_of(sampler_of(scores), scores, DIRECT, ((0, 1),), 0).mean
+        found = effects_of(scores, DIRECT, ((0, 1),), 0).mean
         assert found[0] == pytest.approx(0.2 / np.sqrt(2 * (share**2).sum()), abs=0.06)
 
 

@@ -106,7 +106,7 @@ def test_clusters_of_one_sample_each_are_the_usual_design():
     values, sample = rng.normal(size=(3, 12)), [np.repeat(np.arange(6), 2)] * 3
     plain = ClusteredScores.build(values, sample)
     given = ClusteredScores.build(values, sample, samples=sample)
-    assert given.samples is None
+    assert not given.nested
     for ours, theirs in zip(given.values + given.clusters, plain.values + plain.clusters, strict=True):
         assert ours.tobytes() == theirs.tobytes()
 

@@ -30,7 +30,7 @@ def suite(sizes, *, k=3, weights=None, random=False, seed=0, draws=1, decimals=N
 
 def test_scores_weigh_their_task_over_its_size():
     scores, values, tasks = suite([5, 20, 3], weights=[1, 1, 2])
-    assert scores.weights is not None
+    assert not scores.plain
     assert [own.sum() for own in scores.weights] == pytest.approx([1, 1, 1])
     by_task = np.array([[own[tasks == task].mean() for task in range(3)] for own in values])
     macro = by_task @ [0.25, 0.25, 0.5]
@@ -41,14 +41,14 @@ def test_scores_weigh_their_task_over_its_size():
 
 def test_tasks_of_one_size_weigh_as_pooled_scores_do():
     scores, _, _ = suite([8, 8, 8])
-    assert scores.weights is None
-    assert scores.strata is not None
-    assert suite([8, 8, 8], weights=[1, 1, 2])[0].weights is not None
-    assert suite([4, 8], weights=[1, 2])[0].weights is None
+    assert scores.plain
+    assert scores.strata.several
+    assert suite([8, 8, 8], weights=[1, 1, 2])[0].plain is False
+    assert suite([4, 8], weights=[1, 2])[0].plain
 
 
 def test_one_task_is_no_suite():
-    assert suite([12])[0].strata is None
+    assert suite([12])[0].strata.several is False
 
 
 def test_each_task_draws_as_many_as_it_has():
