@@ -111,16 +111,14 @@ def _of_units(drawn: Floats, numbers: Integers) -> tuple[Floats, Floats]:
 
 def _is_mean(side: SideScores, level: float | None) -> bool:
     """Whether a statistic is a mean over units that are drawn within their tasks, if there are any."""
-    return level is None and (side.tasks is None or not side.tasks.random)
+    return level is None and not side.tasks.random
 
 
 def _means(own: Floats, added: Floats, sides: Sequence[SideScores]) -> list[Floats]:
     """Means of one model's scores, and with either unit more: the sums over its own units are the same."""
     plain = sides[0]
-    tasks = np.zeros(plain.sizes.size, dtype=np.int64) if plain.tasks is None else plain.tasks.of_unit
-    weights = np.ones(1) if plain.tasks is None else plain.tasks.weights
-    heaviest = 0 if plain.tasks is None else plain.tasks.heaviest
-    bounds = np.searchsorted(tasks, np.arange(weights.size + 1))
+    weights, heaviest = plain.tasks.weights, plain.tasks.heaviest
+    bounds = np.searchsorted(plain.tasks.of_unit, np.arange(weights.size + 1))
     sums, sizes = plain.sums, plain.sizes.astype(np.float64)
     found = [np.zeros(len(own)) for _ in sides]
     for task, weight in enumerate(weights.tolist()):

@@ -21,10 +21,9 @@ from math import inf
 
 import numpy as np
 
-from riskrank.engine.evidence.johnson import MeanDifference, mean_difference
+from riskrank.engine.evidence.johnson import MeanDifference
 from riskrank.engine.gates.judged_sides import LabelledPair, TailSide, mean_side
-from riskrank.engine.gates.side import SideScores
-from riskrank.engine.gates.side_tasks import SideTasks, TaskSide, mean_difference_of_tasks
+from riskrank.engine.gates.side import SideScores, difference_of_means
 from riskrank.engine.judges.tails import for_tail
 from riskrank.engine.sampling.design import ClusteredScores, kish
 from riskrank.engine.types import Floats
@@ -76,10 +75,7 @@ class Comparison:
         """Two models of a column of scores, by number, and the worst and the best score there can be."""
         if scores.judged:
             return cls._judged(scores, (new, old), level, limits, bounded)
-        sides = [
-            SideScores(scores.values[model], scores.clusters[model], SideTasks.of(scores, model))
-            for model in (new, old)
-        ]
+        sides = [SideScores.of(scores, model) for model in (new, old)]
         return cls(sides[0], sides[1], scores.drawn_together, level, *limits, bounded)
 
     @classmethod
@@ -116,37 +112,31 @@ class Comparison:
     @property
     def mean_difference(self) -> MeanDifference:
         """The difference of the means, new minus old, with its cumulants."""
-        if self.new.tasks is not None and self.old.tasks is not None:
-            first = TaskSide(self.new.values, self.new.clusters, self.new.tasks)
-            second = TaskSide(self.old.values, self.old.clusters, self.old.tasks)
-            return mean_difference_of_tasks(first, second, paired=self.paired)
-        new, old = ((side.values, side.clusters) for side in (self.new, self.old))
-        return mean_difference(new, old, paired=self.paired)
+        return difference_of_means(self.new, self.old, paired=self.paired)
 
     @property
     def kept(self) -> float:
         """Share of a difference's variance that more human scores would leave; 1 where that is not known."""
-        if self.labelled is None:
+        if not self.labelled:
             return 0.0
-        if self.level is not None or self.new.tasks is None or self.old.tasks is None:
+        if self.level is not None:
             return 1.0
-        both = (side.tasks.parts(side.values, side.clusters) for side in (self.new, self.old) if side.tasks)
-        return self.labelled.kept(float(self.new.tasks.variances(next(both) - next(both)).sum()))
+        return self.labelled.kept(float(self.new.tasks.variances(self.new.parts() - self.old.parts()).sum()))
 
     @property
     def most(self) -> float:
         """Samples there can be: labels of all that a judge scored, or any number."""
-        return inf if self.labelled is None else self.labelled.most
+        return self.labelled.most if self.labelled else inf
 
     @property
     def drawn_tasks(self) -> bool:
         """Whether the units are whole tasks: means of many scores, of which none is an unseen failure."""
-        return self.new.tasks is not None and self.new.tasks.random
+        return self.new.tasks.random
 
     @property
     def samples(self) -> int:
         """Independent units behind the model that has fewer; with a judge those that people scored."""
-        if self.labelled is not None:
+        if self.labelled:
             return self.labelled.labels
         return int(min(self.new.clusters[-1], self.old.clusters[-1])) + 1
 

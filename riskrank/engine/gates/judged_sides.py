@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from riskrank.engine.gates.side import SideScores
-from riskrank.engine.gates.side_tasks import SideTasks
+from riskrank.engine.gates.side import SideScores, SideTasks
 from riskrank.engine.judges.correction import FEWEST_OTHERS
 from riskrank.engine.judges.rows import JudgedRows
 from riskrank.engine.sampling.design import ClusteredScores
@@ -36,7 +35,7 @@ def mean_side(scores: ClusteredScores, model: int) -> tuple[SideScores, float]:
     judged = own.labelled & ~own.people
     offset = -float(own.values[judged] @ own.signed[judged])
     values = (sums * counts[task] + np.array([offset, -offset])[task]) / weights[task]
-    side = SideScores(values, np.arange(values.size), SideTasks(task, weights, random=False))
+    side = SideScores(values, np.arange(values.size), SideTasks(task, weights))
     return side, float(1 / weights[0])
 
 
@@ -100,7 +99,7 @@ class TailSide(SideScores):
     def of(cls, scores: ClusteredScores, model: int) -> TailSide:
         """One model's side."""
         own, strata = JudgedRows.of(scores, model), scores.strata
-        tasks = SideTasks(strata.of_cluster[model], np.ones(2), random=False)
+        tasks = SideTasks(strata.of_cluster[model], np.ones(2))
         shares = own.signed * strata.counts(model)[strata.of_cluster[model][scores.clusters[model]]]
         return cls(own.values, scores.clusters[model], tasks, shares=shares, people=own.people)
 
@@ -115,7 +114,6 @@ class TailSide(SideScores):
 
     def with_unit(self, score: float) -> TailSide:
         """Add a sample that people scored, and of which the judge says what it usually does."""
-        assert self.tasks is not None
         judge = (self.tasks.of_unit[self.clusters] == 0) & ~self.people
         unit = int(self.clusters[-1]) + 1
         return replace(
@@ -129,7 +127,6 @@ class TailSide(SideScores):
 
     def tails(self, drawn: Floats, level: float) -> Floats:
         """Mean of the worst share in resamples of weights `drawn`, shape (B, C)."""
-        assert self.tasks is not None
         weights = self.tasks.weigh(drawn, np.ones(drawn.shape[1]))
         maker = StepMaker.of(self.values, self.clusters)
         order = np.argsort(self.values, kind="stable")

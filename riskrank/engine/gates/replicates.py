@@ -50,10 +50,10 @@ def differences(comparisons: Sequence[Comparison], *, resamples: int, seed: int)
         units = int(one.new.clusters[-1]) + 1, int(one.old.clusters[-1]) + 1
         designs.setdefault((one.paired, *units), []).append(at)
     for (paired, new, old), members in designs.items():
-        plain = [at for at in members if comparisons[at].new.tasks is None]
-        means = [at for at in plain if comparisons[at].level is None]
-        tails = [at for at in plain if comparisons[at].level is not None]
-        suites = [at for at in members if comparisons[at].new.tasks is not None]
+        means = [
+            at for at in members if comparisons[at].level is None and not comparisons[at].new.tasks.several
+        ]
+        others = [at for at in members if at not in means]
         matrices = [_Means([getattr(comparisons[at], side) for at in means]) for side in ("new", "old")]
         start = 0
         for weights in _weights(new, old, paired, resamples, seed):
@@ -63,13 +63,7 @@ def differences(comparisons: Sequence[Comparison], *, resamples: int, seed: int)
                 both = [matrix.of(drawn) for matrix, drawn in zip(matrices, weights, strict=True)]
                 for column, at in enumerate(means):
                     found[at][rows] = both[0][:, column] - both[1][:, column]
-            for at in tails:
-                one = comparisons[at]
-                assert one.level is not None
-                found[at][rows] = tail_means(one.new, weights[0], one.level) - tail_means(
-                    one.old, weights[1], one.level
-                )
-            for at in suites:
+            for at in others:
                 one = comparisons[at]
                 found[at][rows] = statistics(one.new, weights[0], one.level) - statistics(
                     one.old, weights[1], one.level
@@ -133,11 +127,9 @@ def statistics(side: SideScores | TailSide, drawn: Floats, level: float | None) 
     if isinstance(side, TailSide):
         assert level is not None
         return side.tails(drawn, level)
-    weights = side.weigh(drawn)
     if level is not None:
-        return tail_means(side, weights, level)
-    sums = weighted_sums(weights, side.sums)
-    return sums if side.tasks is not None else sums / weighted_sums(weights, side.sizes.astype(np.float64))
+        return tail_means(side, side.weigh(drawn) if side.tasks.several else drawn, level)
+    return weighted_sums(side.weigh(drawn), side.sums)
 
 
 class _Means:

@@ -12,7 +12,6 @@ import numpy as np
 from riskrank.engine.copa.objective_scores import tail_value
 from riskrank.engine.evidence.costs import Costs
 from riskrank.engine.gates.side import SideScores
-from riskrank.engine.gates.side_tasks import SideTasks
 from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
@@ -291,6 +290,5 @@ def oriented_values(column: ObjectiveColumn, means: Floats, models: Sequence[str
     elif len(there) > 1:
         scores = column.of(there).scores()
         for at, model in enumerate(there):
-            side = SideScores(scores.values[at], scores.clusters[at], SideTasks.of(scores, at))
-            found[model] = tail_value(side, column.name.level)
+            found[model] = tail_value(SideScores.of(scores, at), column.name.level)
     return found

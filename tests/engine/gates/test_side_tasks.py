@@ -7,8 +7,7 @@ from riskrank.engine.evidence.bootstrap import ResampledDifference
 from riskrank.engine.evidence.johnson import mean_difference
 from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.replicates import difference, differences
-from riskrank.engine.gates.side import SideScores
-from riskrank.engine.gates.side_tasks import SideTasks, TaskSide, mean_difference_of_tasks
+from riskrank.engine.gates.side import SideScores, SideTasks, difference_of_means
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
@@ -24,7 +23,7 @@ def suite(seed=0, random=False, weights=shares, shift=0.0):
 
 
 def comparison(scores, level=None, bounded=True):
-    sides = [SideScores(scores.values[m], scores.clusters[m], SideTasks.of(scores, m)) for m in (0, 1)]
+    sides = [SideScores.of(scores, model) for model in (0, 1)]
     return Comparison(*sides, True, level, -9.0, 9.0, bounded)
 
 
@@ -58,15 +57,17 @@ def test_replicates_of_drawn_tasks_spread_over_tasks():
     assert drawn.std() == pytest.approx(means.std() / 2, rel=0.03)
 
 
-def test_one_task_is_as_no_task():
+def test_a_task_that_weighs_nothing_changes_nothing():
     values = np.random.default_rng(0).normal(size=(2, 30))
-    one = SideTasks(np.zeros(30, dtype=np.int64), np.ones(1), False)
+    one = SideTasks(np.repeat([0, 1], [30, 3]), np.array([1.0, 0.0]))
     units = np.arange(30)
-    with_task = Comparison(*(SideScores(own, units, one) for own in values), True, None, -9.0, 9.0, False)
+    with_task = Comparison(
+        *(SideScores(np.append(own, np.zeros(3)), np.arange(33), one) for own in values),
+        *(True, None, -9.0, 9.0, False),
+    )
     plain = Comparison(*(SideScores(own, units) for own in values), True, None, -9.0, 9.0, False)
     for first, second in ((with_task, plain), (with_task.against(), plain.against())):
-        drawn = differences([first, second], resamples=50, seed=3)
-        assert drawn[0] == pytest.approx(drawn[1])
+        assert difference(first) == pytest.approx(difference(second))
     found, expected = with_task.modified, plain.modified
     assert found.error == pytest.approx(expected.error)
     assert found.skewness == pytest.approx(expected.skewness)
@@ -98,8 +99,7 @@ def test_modified_t_of_tasks_against_its_formulas():
 
 def test_modified_t_of_drawn_tasks_is_that_of_their_means():
     scores, values = suite(random=True, weights=np.ones(3))
-    side = [TaskSide(scores.values[m], scores.clusters[m], SideTasks.of(scores, m)) for m in (0, 1)]
-    found = mean_difference_of_tasks(*side, paired=True)
+    found = difference_of_means(*(SideScores.of(scores, model) for model in (0, 1)), paired=True)
     means = [np.array([own[task_of == task].mean() for task in range(3)]) for own in values]
     expected = mean_difference(*((own, np.arange(3)) for own in means), paired=True)
     for name in ("estimate", "error", "skewness", "samples"):
