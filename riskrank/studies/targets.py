@@ -96,7 +96,7 @@ def tasks_of(table: ScoreTable, *, random: bool = False) -> TaskDesign | None:
         rows = [of_row] * len(table.models)
         found = TaskDesign.build(("labelled", "not labelled"), rows, weights=counts)
         return replace(found, signed=signed)
-    if suite is None or not table.options.weighs_tasks:
+    if not suite or not table.options.weighs_tasks:
         if random:
             raise UsageError(
                 f"{option('tasks', RANDOM)} is about the tasks of a suite",

@@ -44,15 +44,15 @@ def on_task_scale(table: ScoreTable, settings: SuiteSettings) -> ScoreTable:
     UsageError
         If something is asked of tasks and there are none, or a metric has no bounds.
     """
-    if table.suite is None:
+    if not table.suite:
         _refuse_without_tasks(table, settings)
         return table
     scale = scale_of(table, settings)
     if scale == NONE:
-        return table if table.suite.specs is None else _as_they_are(table, table.suite)
+        return _as_they_are(table, table.suite) if table.suite.specs else table
     values = _ranks(table) if scale == RANK else _shares_of_bounds(table)
     suite = replace(table.suite, means=_means(table), scale=scale)
-    if suite.specs is not None:
+    if suite.specs:
         suite = replace(suite, specs=tuple(_scaled(spec) for spec in suite.specs))
     return replace(
         table,
@@ -71,7 +71,7 @@ def _as_they_are(table: ScoreTable, suite: Suite) -> ScoreTable:
     UsageError
         If their bounds say that their units differ.
     """
-    assert suite.specs is not None
+    assert suite.specs
     counted = [spec for spec, weight in zip(suite.specs, suite.weights, strict=True) if weight]
     own = {spec.name: spec for spec in counted}
     if len(own) < 2:
@@ -95,9 +95,9 @@ def _as_they_are(table: ScoreTable, suite: Suite) -> ScoreTable:
 
 def scale_of(table: ScoreTable, settings: SuiteSettings) -> str:
     """The scale the scores of a table are brought onto."""
-    if table.suite is None:
+    if not table.suite:
         return NONE
-    return settings.task_scale or (NONE if table.suite.specs is None else RANK)
+    return settings.task_scale or (RANK if table.suite.specs else NONE)
 
 
 def _refuse_without_tasks(table: ScoreTable, settings: SuiteSettings) -> None:
@@ -124,12 +124,9 @@ def _scaled(spec: MetricSpec) -> MetricSpec:
 def _means(table: ScoreTable) -> Floats:
     """Means by metric, model and task as the file has them."""
     suite = table.suite
-    assert suite is not None
     tasks = [suite.of_sample[samples] for samples in table.row_samples]
-    own = suite.specs
-    signs = [
-        [spec.sign] * len(suite.names) if own is None else [one.sign for one in own] for spec in table.metrics
-    ]
+    own = [one.sign for one in suite.specs]
+    signs = [own or [spec.sign] * len(suite.names) for spec in table.metrics]
     from riskrank.engine.suites.task_scores import TaskScores  # most tables are no suite
 
     columns = [TaskScores.build(table.column(number), tasks).mean for number in range(len(table.metrics))]
@@ -144,7 +141,6 @@ def _ranks(table: ScoreTable) -> tuple[Floats, ...]:
 
 def _shares_of_bounds(table: ScoreTable) -> tuple[Floats, ...]:
     suite = table.suite
-    assert suite is not None
     own = suite.specs
     by_task = [table.metrics if own is None else (own[task],) for task in range(len(suite.names))]
     ends = np.array([[_ends(spec) for spec in specs] for specs in by_task])

@@ -1,6 +1,6 @@
 """One model's scores in a comparison, and the units they are resampled by.
 
-Units may lie in tasks, or be tasks: what each weighs in a resample is method §8's. Without tasks all lie in one.
+Units may lie in tasks, or be tasks: what each weighs then is method §8's. Without tasks all lie in one.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import numpy as np
 
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.scores.table.suite import Suite
+from riskrank.scores.table.suite import NO_SUITE, Suite
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,14 +84,14 @@ def _means(table: ScoreTable, known: np.ndarray) -> np.ndarray:
     """Average with exact sums: models with the same scores in another order stay tied."""
     means = np.full((len(table.models), known.shape[1]), np.nan)
     ends = np.cumsum([len(rows) for rows in table.values])
-    suite = table.suite if table.options.weighs_tasks else None
+    suite = table.suite if table.options.weighs_tasks else NO_SUITE
     for i, (rows, has) in enumerate(zip(table.values, np.split(known, ends[:-1]), strict=True)):
         for k in range(known.shape[1]):
             scores = rows[has[:, k], k]
             if not scores.size:
                 continue
             mean = math.fsum(scores.tolist()) / scores.size
-            if suite is not None:
+            if suite:
                 mean = _macro_mean(scores, suite, suite.of_sample[table.row_samples[i][has[:, k]]])
             # Rounding must not make another price of one that stands beside every sample.
             means[i, k] = min(max(mean, scores.min()), scores.max())

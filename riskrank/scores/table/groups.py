@@ -10,6 +10,7 @@ import numpy as np
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.sql_names import is_number, leaving_out
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.scores.table.suite import NO_SUITE
 
 
 def group_tables(table: ScoreTable) -> dict[str, ScoreTable]:
@@ -40,9 +41,8 @@ def group_tables(table: ScoreTable) -> dict[str, ScoreTable]:
 def task_tables(table: ScoreTable) -> dict[str, ScoreTable]:
     """Each task of a suite as a table of its own, by name."""
     suite = table.suite
-    assert suite is not None
     tasks = tuple(suite.of_sample[samples] for samples in table.row_samples)
-    return group_tables(replace(table, groups=tasks, group_names=suite.names, suite=None))
+    return group_tables(replace(table, groups=tasks, group_names=suite.names, suite=NO_SUITE))
 
 
 def without_groups(table: ScoreTable, names: Sequence[str]) -> str:
@@ -71,7 +71,7 @@ def _of_rows(table: ScoreTable, kept: Sequence[np.ndarray]) -> ScoreTable:
         groups=None,
         group_names=(),
         units=None if table.units is None else _renumbered(taken(table.units))[1],
-        suite=None if table.suite is None else table.suite.part(used),
+        suite=table.suite and table.suite.part(used),
     )
 
 

@@ -30,7 +30,7 @@ from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.score_table import checked_table
 from riskrank.scores.table.scored import Scored, scored
 from riskrank.scores.table.scores import Scores, select
-from riskrank.scores.table.suite import suite_of
+from riskrank.scores.table.suite import NO_SUITE, suite_of
 from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
 from riskrank.scores.table.validate import constant_metrics, incomplete_tasks, unusable
 
@@ -388,8 +388,8 @@ def _tasks(
     cuts = np.searchsorted(means.model, np.arange(1, len(scores.models)))
     samples = np.split(means.sample, cuts)
     wanted = scores.has("task") or bool(scores.options.task_weight)
-    suite = suite_of(scores, scores.samples, samples, of_task) if wanted else None
-    if suite is None:
+    suite = suite_of(scores, scores.samples, samples, of_task) if wanted else NO_SUITE
+    if not suite:
         return ()
     names, valid = scores.names("task"), ~scores.invalid()
     key = scores.codes("task") * len(scores.models) + scores.codes("model")

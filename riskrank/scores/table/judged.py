@@ -19,6 +19,7 @@ from riskrank.scores.table.judge import Judged, LabelShift, by_sample
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.oriented import ScoreTable
 from riskrank.scores.table.placeholders import placeholder
+from riskrank.scores.table.suite import NO_SUITE
 
 # A judge whose scores lie so far outside people's, in ranges of theirs, or span so little of that range, is
 # on another scale.
@@ -39,7 +40,7 @@ def corrected(table: ScoreTable, options: ReadOptions) -> ScoreTable:
     UsageError
         If the samples belong to tasks.
     """
-    if table.suite is not None and options.task != NO_TASKS:
+    if table.suite and options.task != NO_TASKS:
         raise UsageError(
             f"{option('judge')} corrects samples of one kind, and these belong to tasks",
             found=f"{len(table.suite.names)} tasks: {listing(table.suite.names, 4)}",
@@ -250,7 +251,7 @@ def _table(
         has_draws=False,
         warnings=warnings,
         options=options,
-        suite=None,
+        suite=NO_SUITE,
         scored=(),
         judged=judged,
     )

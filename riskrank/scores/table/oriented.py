@@ -16,7 +16,7 @@ from riskrank.scores.table.judge import Judged
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.scored import Scored
-from riskrank.scores.table.suite import Suite
+from riskrank.scores.table.suite import NO_SUITE, Suite
 from riskrank.scores.table.texts import Texts
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class ScoreTable:
         Per model, the group of each row as an index into `group_names`; None where nobody grouped samples.
     group_names : tuple of str
         Sorted.
-    suite : Suite or None
+    suite : Suite
         The tasks the samples belong to; None where they are of one kind.
     overlap : Overlap or None
         What the new scores and a baseline have in common.
@@ -99,7 +99,7 @@ class ScoreTable:
     options: ReadOptions = field(default_factory=ReadOptions)
     groups: tuple[Integers, ...] | None = None
     group_names: tuple[str, ...] = ()
-    suite: Suite | None = None
+    suite: Suite = NO_SUITE
     overlap: Overlap | None = None
     unshared: tuple[Unshared, ...] = ()
     best: tuple[np.ndarray, ...] | None = None

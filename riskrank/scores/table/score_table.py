@@ -25,7 +25,7 @@ from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scored import scored
 from riskrank.scores.table.scores import Scores, select
-from riskrank.scores.table.suite import suite_of
+from riskrank.scores.table.suite import NO_SUITE, suite_of
 from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
 from riskrank.scores.table.texts import texts_of
 from riskrank.scores.table.times import belonging_noted, in_blocks, in_time, neighbours_noted
@@ -121,10 +121,10 @@ def _laid_out(scores: Scores, specs: tuple[MetricSpec, ...], warnings: Sequence[
 
 def _with_suite(table: ScoreTable, scores: Scores, of_task: Mapping[str, MetricSpec] | None) -> ScoreTable:
     """The table with its tasks, and what is to be said of them."""
-    options, suite = table.options, None
+    options, suite = table.options, NO_SUITE
     if scores.has("task") or options.task_weight:
         suite = suite_of(scores, table.samples, table.row_samples, of_task)
-    if suite is None:
+    if not suite:
         return table
     notes = () if options.weighs_tasks else (suite.pooled(),)
     return replace(table, suite=suite, warnings=(*table.warnings, *notes))
@@ -135,7 +135,7 @@ def _with_folds(table: ScoreTable, scores: Scores) -> ScoreTable:
     if not table.paired or table.has_draws or scores.options.time is not None:
         return table
     suite = table.suite
-    of_task, weights = (None, None) if suite is None else (suite.of_sample, suite.weights)
+    of_task, weights = (suite.of_sample, suite.weights) if suite else (None, None)
     return replace(table, folds=fold_design(scores, table.samples, of_task, weights))
 
 

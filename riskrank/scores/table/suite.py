@@ -26,20 +26,20 @@ MIXED = "mixed"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Suite:
-    """The tasks of a score table.
+    """The tasks of a score table; false where there is none of :data:`NO_SUITE`.
 
     Attributes
     ----------
     names : tuple of str
-        Of the tasks, sorted; at least two.
+        Of the tasks, sorted; at least two, or none.
     of_sample : ndarray of int64, shape (samples,)
         The task of each sample, as an index into `names`: a sample lies in one task, since the same name in
         two tasks is two samples. Read-only.
     weights : ndarray of float64, shape (tasks,)
         Sum to 1; equal unless asked for otherwise. Read-only.
-    specs : tuple of MetricSpec, or None
+    specs : tuple of MetricSpec
         The metric of each task, where tasks have metrics of their own: the table then has one column,
-        ``score``, oriented task by task.
+        ``score``, oriented task by task. Else empty.
     means : ndarray, shape (metrics, models, tasks), or None
         Means as the file has them, where the table's scores were brought onto another scale.
     scale : {"none", "mixed", "rank", "bounds"}
@@ -49,31 +49,34 @@ class Suite:
     names: tuple[str, ...]
     of_sample: Integers
     weights: Floats
-    specs: tuple[MetricSpec, ...] | None = None
+    specs: tuple[MetricSpec, ...] = ()
     means: Floats | None = None
     scale: str = "none"
 
+    def __bool__(self) -> bool:
+        return bool(self.names)
+
     @property
-    def metrics(self) -> tuple[str, ...] | None:
+    def metrics(self) -> tuple[str, ...]:
         """The name of each task's metric, where tasks have metrics of their own."""
-        return None if self.specs is None else tuple(spec.name for spec in self.specs)
+        return tuple(spec.name for spec in self.specs)
 
     @property
     def sizes(self) -> Integers:
         """Samples of each task, of all models together."""
         return np.bincount(self.of_sample, minlength=len(self.names))
 
-    def part(self, samples: Sequence[int]) -> Suite | None:
-        """The suite of some samples, or None if they are all of one task, or no task of them weighs."""
+    def part(self, samples: Sequence[int]) -> Suite:
+        """The suite of some samples, which is none if they are all of one task, or no task of them weighs."""
         used, numbers = np.unique(self.of_sample[samples], return_inverse=True)
         total = self.weights[used].sum()
         if used.size < 2 or not total:
-            return None
+            return NO_SUITE
         return Suite(
             names=tuple(self.names[task] for task in used),
             of_sample=_fixed(numbers.astype(np.int64)),
             weights=_fixed(self.weights[used] / total),
-            specs=None if self.specs is None else tuple(self.specs[task] for task in used),
+            specs=tuple(self.specs[task] for task in used) if self.specs else (),
         )
 
     def pooled(self) -> str:
@@ -87,13 +90,17 @@ class Suite:
         )
 
 
+NO_SUITE = Suite(names=(), of_sample=np.empty(0, dtype=np.int64), weights=np.empty(0))
+"""Of a table whose samples belong to no task, or all to one."""
+
+
 def suite_of(
     scores: Scores,
     samples: Sequence[str],
     row_samples: Sequence[Integers],
     of_task: Mapping[str, MetricSpec] | None = None,
-) -> Suite | None:
-    """The suite of a table; None where its samples are of one task, or a task is what each is called.
+) -> Suite:
+    """The suite of a table; none where its samples are of one task, or a task is what each is called.
 
     Parameters
     ----------
@@ -117,7 +124,7 @@ def suite_of(
         of_sample = scores.task_of_samples()[left]
     used, numbers = np.unique(of_sample, return_inverse=True)
     if names and used.size == len(samples) and not asked and not scores.notes.tasks_named:
-        return None
+        return NO_SUITE
     tasks = tuple(names[code] for code in used) if names else ()
     if len(tasks) < 2:
         if asked:
@@ -126,7 +133,7 @@ def suite_of(
                 found=f"one task, {tasks[0]}" if tasks else "no column of tasks",
                 hint=f"name the column of the tasks: {option('task', 'COL')}, or leave the weights out",
             )
-        return None
+        return NO_SUITE
     # How many models have each sample.
     held = np.zeros(len(samples), dtype=np.int64)
     for rows in row_samples:
@@ -137,7 +144,7 @@ def suite_of(
         names=tasks,
         of_sample=_fixed(numbers.astype(np.int64)),
         weights=_fixed(weights / weights.sum()),
-        specs=None if of_task is None else tuple(of_task[task] for task in tasks),
+        specs=() if of_task is None else tuple(of_task[task] for task in tasks),
     )
 
 

@@ -265,7 +265,7 @@ def neighbours_noted(scores: Scores, table: ScoreTable) -> ScoreTable:
         exponent = max(int(np.frexp(np.abs(values).max())[1]) for values in table.column(at))
         scaled = [np.ldexp(values, -exponent) for values in table.column(at)]
         means = np.array([unit_scores(*one)[order] for one in zip(scaled, table.row_samples, strict=True)])
-        of_task = None if table.suite is None else table.suite.of_sample[order]
+        of_task = table.suite.of_sample[order] if table.suite else None
         if neighbours_alike(means, of_task):
             return replace(table, warnings=(*table.warnings, _note(metric.name, means)))
     return table

@@ -171,7 +171,7 @@ def rank(asked: Asked, runtime: Runtime | None = None) -> CopaDocument:
 
 def _tasks(asked: Asked) -> str:
     suite = asked.table.suite
-    if suite is None or not asked.table.options.weighs_tasks:
+    if not suite or not asked.table.options.weighs_tasks:
         return ""
     alike = np.ptp(suite.weights) < 1e-12
     return f"{counted(len(suite.names), 'task')}, {'weighed alike' if alike else 'by their weights'}"

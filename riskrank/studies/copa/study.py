@@ -53,7 +53,7 @@ def copa(table: ScoreTable, settings: CopaSettings | None = None, runtime: Runti
         For objectives without a direction, and names that are none.
     """
     settings = settings or CopaSettings()
-    if table.suite is not None and table.suite.specs is not None:
+    if table.suite.specs:
         table = on_task_scale(table, SuiteSettings())
     asked = Asked(table=table, settings=settings, objectives=objectives(table, settings))
     if settings.question is None:

@@ -81,7 +81,7 @@ def cases_of(table: ScoreTable, new: int, old: int, metric: int, family: Family)
 def specs_of(table: ScoreTable, cases: Cases) -> tuple[Sequence[MetricSpec], Integers]:
     """Metrics, and of each case the number of its own: that of its task, where tasks have their own."""
     suite = table.suite
-    if suite is None or suite.specs is None:
+    if not suite.specs:
         return [table.metrics[cases.metric]], np.zeros(cases.samples.size, dtype=np.int64)
     return suite.specs, suite.of_sample[cases.samples]
 
@@ -115,7 +115,7 @@ def groups_of(table: ScoreTable, model: int) -> list[str | None]:
 
 def tasks_of(table: ScoreTable) -> list[str | None]:
     """Task of every sample; None where there are none."""
-    if table.suite is None:
+    if not table.suite:
         return [None] * len(table.samples)
     return [table.suite.names[task] for task in table.suite.of_sample.tolist()]
 

@@ -73,7 +73,7 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
         texts="" if table.texts is None else table.texts.said,
     )
     document = replace(document, rows=_with_texts(table, document))
-    own = None if table.suite is None else table.suite.specs
+    own = table.suite.specs
     unsaid = assumed(
         list(dict.fromkeys(one.name for one in own or table.metrics if assumed_against_its_name(one)))
     )

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from riskrank.asked.suites import RANK
 from riskrank.errors import UsageError, option
-from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.gate.claim import BETTER, NOT_WORSE, GateClaim
@@ -68,7 +67,7 @@ def claims_of(
     names = wanted_metrics(settings, [metric.name for table in tables for metric in table.metrics])
     apart = any(one.name == TASK for one in wanted)
     if apart:
-        names += _own_metrics(by_themselves)
+        names += (name for table in by_themselves for name in table.suite.metrics)
     margin_of = margins(settings, list(dict.fromkeys(names)), wanted)
     by_metric: dict[str, list[ScoreColumn]] = {}
     for table in tables:
@@ -92,14 +91,5 @@ def claims_of(
                 for column in columns:
                     claim = GateClaim(kind, new, old, column, name, one.level, one.dominance)
                     claims.append(with_margin(claim, margin_of[column.name], settings, models))
-    specs = [metric for table in by_themselves for metric in (*table.metrics, *_own_specs(table))]
+    specs = [metric for table in by_themselves for metric in (*table.metrics, *table.suite.specs)]
     return in_tiers(list(dict.fromkeys(claims)), specs, settings)
-
-
-def _own_specs(table: ScoreTable) -> Sequence[MetricSpec]:
-    return () if table.suite is None or table.suite.specs is None else table.suite.specs
-
-
-def _own_metrics(tables: Sequence[ScoreTable]) -> list[str]:
-    """Metrics that tasks have of their own."""
-    return [name for table in tables if table.suite is not None for name in table.suite.metrics or ()]

@@ -127,7 +127,7 @@ def _in_order(table: ScoreTable, metric: int) -> tuple[Floats, ...] | None:
 
 def without_a_claim(tables: Sequence[ScoreTable]) -> Iterator[str]:
     """A note on tasks that are not claimed anything of, as nothing counts there."""
-    suites = [table.suite for table in tables if table.suite is not None]
+    suites = [table.suite for table in tables if table.suite]
     idle = [suite.names[at] for suite in suites for at in np.flatnonzero(suite.weights == 0)]
     if idle:
         yield f"no claim on {listing(dict.fromkeys(idle))}: {option('task_weight')} gives weight 0 there"
@@ -135,7 +135,6 @@ def without_a_claim(tables: Sequence[ScoreTable]) -> Iterator[str]:
 
 def task_columns(table: ScoreTable, margin_of: Mapping[str, Margin]) -> dict[str, list[ScoreColumn]]:
     """Scores by metric of those that claims are about, a column a task that counts."""
-    assert table.suite is not None
     parts, own = task_tables(table), table.suite.specs
     columns: dict[str, list[ScoreColumn]] = {}
     for number, metric in enumerate(table.metrics):
@@ -144,7 +143,7 @@ def task_columns(table: ScoreTable, margin_of: Mapping[str, Margin]) -> dict[str
         for at, task in enumerate(table.suite.names):
             if not table.suite.weights[at]:
                 continue
-            spec, of_all = (metric, table) if own is None else (own[at], parts[task])
+            spec, of_all = (own[at], parts[task]) if own else (metric, table)
             scores = targets(parts[task], PortfolioSettings(), per_metric=True)[number].scores
             check_range(spec.name, scores, table.models)
             seen = _known(spec, of_all.column(number), margin_of[spec.name])

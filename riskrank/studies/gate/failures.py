@@ -30,7 +30,7 @@ def counted_scores(tables: Sequence[ScoreTable], rows: Sequence[GateRow]) -> lis
                 model=one.model, metric=one.metric, scored=one.scored, total=one.total - absent, why=why
             )
         names = [metric.name for metric in table.metrics]
-        names += [] if table.suite is None else table.suite.metrics or ()
+        names += table.suite.metrics
         for model, name in ((model, name) for model, name in claimed if name in names):
             every = len(table.values[table.index(model)])
             full = Scored(model=model, metric=name, scored=every, total=every, why={})

@@ -82,7 +82,7 @@ def _lost(
 def _columns(table: ScoreTable, metric: str, task: str | None) -> list[int]:
     """Columns that hold the scores of a metric; tasks with metrics of their own share one."""
     suite = table.suite
-    if task is not None and suite is not None and suite.specs is not None:
+    if task is not None and suite.specs:
         own = dict(zip(suite.names, suite.specs, strict=True))
         return [0] if task in own and own[task].name == metric else []
     return [number for number, spec in enumerate(table.metrics) if spec.name == metric]

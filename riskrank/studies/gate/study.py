@@ -91,7 +91,7 @@ def _decided(
     models = tables[0].models
     metrics = tuple(metric for one in tables for metric in one.metrics)
     names = [metric.name for metric in metrics]
-    wanted = statistics(settings.on, names, suite=given[0].suite is not None, drawn=settings.tasks == RANDOM)
+    wanted = statistics(settings.on, names, suite=bool(given[0].suite), drawn=settings.tasks == RANDOM)
     # A task by itself needs no scale in common with others.
     claims = claims_of(tables, given if settings.task_scale is None else tables, settings, wanted)
     at_best = claims_at_best(given, settings, wanted)

@@ -58,7 +58,7 @@ def gsd(
     """
     settings, runtime = settings or GsdSettings(), runtime or Runtime()
     refuse_distributions(table, "gsd")
-    means, tasks = metric_means(table), table.suite is not None
+    means, tasks = metric_means(table), bool(table.suite)
     table = tasks_as_samples(
         table, asked=settings.tasks == RANDOM, tested=not settings.no_test, ordinal=settings.ordinal
     )

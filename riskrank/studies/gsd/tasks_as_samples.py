@@ -11,7 +11,7 @@ from riskrank.asked.suites import RANDOM
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.scores.table.suite import Suite
+from riskrank.scores.table.suite import NO_SUITE, Suite
 from riskrank.studies.targets import tasks_of
 
 
@@ -44,7 +44,7 @@ def tasks_as_samples(
         If there are fewer than six tasks to test.
     """
     suite = table.suite
-    if suite is None:
+    if not suite:
         tasks_of(table, random=asked)
         return table
     _refuse(suite, asked=asked)
@@ -64,7 +64,7 @@ def tasks_as_samples(
         row_samples=numbers,
         clusters=numbers,
         has_draws=False,
-        suite=None,
+        suite=NO_SUITE,
         warnings=(*table.warnings, *_notes(table, ordinal)),
     )
 
@@ -89,7 +89,7 @@ def _refuse(suite: Suite, *, asked: bool) -> None:
             found=f"weights from {suite.weights.min():.3g} to {suite.weights.max():.3g}",
             hint=f"leave out {option('task_weight')}",
         )
-    if suite.specs is not None:
+    if suite.specs:
         raise UsageError(
             "gsd compares models by criteria that all tasks share",
             found="tasks with metrics of their own",

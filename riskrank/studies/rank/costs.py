@@ -67,7 +67,7 @@ def cost_column(table: ScoreTable, text: str) -> tuple[MeanColumn, CostMeans]:
         ("on", text),
         (cost.direction == "lower" and cost.transform == "none", spent),
         (success.direction == "lower" or success.transform != "none", passed),
-        alike=table.suite is None and not table.means_only and table.units is None,
+        alike=not table.suite and not table.means_only and table.units is None,
         paired=table.paired,
     )
     name = "/".join(both)

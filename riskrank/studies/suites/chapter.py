@@ -74,8 +74,8 @@ class SuiteChapter(SuiteOutline):
 
     Attributes
     ----------
-    metrics : tuple of str or None
-        Of each task, where tasks have metrics of their own.
+    metrics : tuple of str
+        Of each task, where tasks have metrics of their own; else empty.
     scope : {"fixed", "random"}
         Whether models are ranked on these tasks or on tasks like these.
     models : tuple of str
@@ -86,7 +86,7 @@ class SuiteChapter(SuiteOutline):
     tested : bool
     """
 
-    metrics: tuple[str, ...] | None
+    metrics: tuple[str, ...]
     scope: str
     models: tuple[str, ...]
     columns: Mapping[str, SuiteColumn]
@@ -105,7 +105,7 @@ class SuiteChapter(SuiteOutline):
 def suite_outline(table: ScoreTable) -> SuiteOutline | None:
     """What there is to say of a table's suite before any column is looked at; None where it has none."""
     suite = table.suite
-    if suite is None:
+    if not suite:
         return None
     units = [suite.of_sample[np.unique(samples)] for samples in table.row_samples]
     counts = np.min([np.bincount(own, minlength=len(suite.names)) for own in units], axis=0)
@@ -132,7 +132,7 @@ def suite_chapter(
     scope : {"fixed", "random"}
     """
     suite = table.suite
-    if suite is None or not leaders:
+    if not suite or not leaders:
         return None
     from riskrank.studies.suites.column import suite_column  # most tables are no suite
 

@@ -176,7 +176,7 @@ def suite_column(
     marks = found.marks if inference.test else np.zeros_like(found.marks)
     answered = (FIXED, RANDOM) if task_number(scores.weights) >= FEWEST_TASKS - 1e-9 else (FIXED,)
     units = units_of(name, table.metrics)
-    signs = [units.sign] * scores.count if suite.specs is None else [spec.sign for spec in suite.specs]
+    signs = [spec.sign for spec in suite.specs] or [units.sign] * scores.count
     scopes = {}
     for one in answered:
         differences = macro_differences(scores, found, one)

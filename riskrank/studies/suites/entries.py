@@ -148,7 +148,7 @@ def by_task(chapter: SuiteChapter) -> dict[str, list[Any]]:
         ends = np.sort(np.array([low, high]) * one.signs, axis=0) + 0.0
         for t, i in np.ndindex(len(chapter.names), len(chapter.models)):
             span = [None, None] if one.file_means is not None else ends[:, i, t].tolist()
-            metric = one.name if chapter.metrics is None else chapter.metrics[t]
+            metric = chapter.metrics[t] if chapter.metrics else one.name
             mark = _MARKS[int(one.marks[i, one.against, t])] if chapter.tested else None
             row = (chapter.models[i], chapter.names[t], metric, float(one.mean[i, t]), *span, mark)
             for name, value in zip(columns, row, strict=True):

@@ -98,16 +98,16 @@ def by_task(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Ta
     rows: list[tuple[Cell | str, ...]] = []
     for t, task in enumerate(chapter.names):
         cells = [_cell(one, i, t, digits[t], tested=chapter.tested) for i in shown]
-        metric = [] if chapter.metrics is None else [chapter.metrics[t]]
+        metric = [chapter.metrics[t]] if chapter.metrics else []
         rows.append((task, *metric, f"{chapter.samples[t]:,}", *_weight(chapter, t), *cells))
     macro = one.units.of(one.scores.macro)
     together = decimals_of(one.scopes[FIXED].means.error)
     below = [rounded(float(macro[i]), together) + _space(chapter) for i in shown]
-    blank = [""] * (1 + (chapter.metrics is not None) + (not chapter.alike))
+    blank = [""] * (1 + bool(chapter.metrics) + (not chapter.alike))
     label = "macro mean" if one.file_means is None else "macro mean, as compared"
     rows.append((Cell(label, "bold"), *blank, *below))
     columns = [Column("task", "left")]
-    columns += [] if chapter.metrics is None else [Column("metric", "left")]
+    columns += [Column("metric", "left")] if chapter.metrics else []
     columns += [Column("samples")] + ([] if chapter.alike else [Column("weight")])
     columns += [Column(chapter.models[i]) for i in shown]
     title = f"Means of {in_words(one.name)} by task" + (

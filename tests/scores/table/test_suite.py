@@ -81,10 +81,10 @@ def test_a_column_of_another_name_is_named(read, how):
 
 def test_none_pools_and_says_so(read):
     table = read(task="none")
-    assert table.suite is None
+    assert not table.suite
     assert table.samples == read().samples
     assert "all samples are pooled" in table.warnings[0]
-    assert read(rows({"arc": 5}), task="none").suite is None
+    assert not read(rows({"arc": 5}), task="none").suite
 
 
 def test_who_pools_says_which_task_decides(read):
@@ -95,12 +95,12 @@ def test_who_pools_says_which_task_decides(read):
 
 
 def test_what_is_no_suite(read):
-    assert read(rows({"arc": 5})).suite is None
+    assert not read(rows({"arc": 5})).suite
     each_its_own = [line.replace(",arc,", f",t{at % 5},") for at, line in enumerate(rows({"arc": 5}))]
-    assert read(each_its_own, weighs_tasks=True).suite is None
+    assert not read(each_its_own, weighs_tasks=True).suite
     blank = [line.replace(",arc,", ",,") for line in rows({"arc": 5})]
-    assert read(blank).suite is None
-    assert read(rows(name="{task}{sample}"), cluster="task").suite is None
+    assert not read(blank).suite
+    assert not read(rows(name="{task}{sample}"), cluster="task").suite
 
 
 def test_every_sample_in_every_task_is_told(read):
@@ -130,7 +130,7 @@ def test_sizes_of_unpaired_models_are_those_of_all_together(read):
 def test_where_nothing_names_samples_tasks_may_be_their_names(read):
     means = [f"{model},{task},acc,0.{at}\n" for at, model in enumerate("AB") for task in ("arc", "gsm")]
     table = read(means, head="model,task,metric,score\n")
-    assert table.suite is None
+    assert not table.suite
     assert table.warnings[0] == "Read as a long table: a row a model (model) and sample (task); a row a score"
 
 
@@ -173,13 +173,13 @@ def test_a_group_is_a_part_of_the_suite(read):
     parts = group_tables(
         read(lines, head=HEAD.replace("score", "score,kind"), group_by="kind", task_weight="gsm=3")
     )
-    assert parts["x"].suite is None
+    assert not parts["x"].suite
     assert parts["y"].suite.names == ("arc", "gsm")
     assert parts["y"].suite.weights.tolist() == pytest.approx([0.25, 0.75])
     assert tasks_by_name(parts["y"]) == {f"{t}+{at}": t for t in ("arc", "gsm") for at in range(SIZES[t])}
     alone = group_tables(read(group_by="task"))
     assert list(alone) == ["arc", "big", "gsm"]
-    assert all(part.suite is None for part in alone.values())
+    assert not any(part.suite for part in alone.values())
 
 
 @settings(max_examples=30, deadline=None)

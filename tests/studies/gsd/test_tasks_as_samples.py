@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from riskrank.errors import InputError, UsageError
+from riskrank.scores.table.suite import NO_SUITE
 from riskrank.studies.gsd.options import GsdSettings
 from riskrank.studies.gsd.study import gsd
 from riskrank.studies.gsd.tasks_as_samples import tasks_as_samples
@@ -24,7 +25,7 @@ def test_tasks_are_samples_by_their_means():
     table = with_directions(suite_table(AHEAD, metrics=2))
     found = tasks_as_samples(table, asked=True, tested=True)
     assert found.samples == NAMES
-    assert found.suite is None
+    assert not found.suite
     assert not found.has_draws
     for model, values in enumerate(table.values):
         of = table.suite.of_sample[table.row_samples[model]]
@@ -66,7 +67,7 @@ def test_what_cannot_be_taken_as_samples():
     assert "no_test" in error.value.hint
     assert gsd(few, GsdSettings(tasks="random", no_test=True, digits=3)).provenance.samples == 5
     with pytest.raises(UsageError, match="about the tasks of a suite"):
-        gsd(replace(few, suite=None), GsdSettings(tasks="random"))
+        gsd(replace(few, suite=NO_SUITE), GsdSettings(tasks="random"))
 
 
 def test_means_of_levels_are_warned_of():

@@ -15,7 +15,7 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
-from riskrank.scores.table.suite import Suite
+from riskrank.scores.table.suite import NO_SUITE, Suite
 from riskrank.shown.formats.data import to_csv, to_json
 from riskrank.shown.formats.terminal import to_terminal
 from riskrank.shown.schema import json_schema
@@ -151,7 +151,7 @@ def test_the_document_fits_its_schema(name):
 
 
 def test_a_table_without_tasks_has_no_suite():
-    table = replace(suite_table(CLEAR), suite=None)
+    table = replace(suite_table(CLEAR), suite=NO_SUITE)
     document = rank(table, RankSettings(resamples=100))
     assert document.suite is None
     assert "suite" not in document.meta()
@@ -304,7 +304,7 @@ def test_few_tasks_rank_by_means_and_say_so():
 def test_tasks_like_these_need_six_tasks_and_tasks_at_all():
     with pytest.raises(InputError, match="at least 6 tasks"):
         ranked([0.5, 0.0], sizes=(30, 40, 50, 60, 70), tasks="random")
-    table = replace(suite_table(CLEAR), suite=None)
+    table = replace(suite_table(CLEAR), suite=NO_SUITE)
     for study, settings in ((rank, RankSettings), (dominance, DominanceSettings)):
         with pytest.raises(UsageError, match="about the tasks of a suite"):
             study(table, settings(tasks="random"))
@@ -315,7 +315,7 @@ def test_tasks_like_these_need_six_tasks_and_tasks_at_all():
 def test_a_task_that_does_not_count_is_not_spoken_of():
     weights = np.array([0.0, 1, 1, 1, 1, 1, 1, 1]) / 7
     table = suite_table(CLEAR)
-    assert table.suite is not None
+    assert table.suite
     document = rank(replace(table, suite=replace(table.suite, weights=weights)), RankSettings(resamples=50))
     assert "on 7 of these 8 tasks" in document.verdict
     assert "on these 8 tasks" not in document.verdict
@@ -342,7 +342,7 @@ def test_every_command_that_weighs_tasks_begins_with_them():
 def test_tasks_like_these_need_weights_worth_six_tasks():
     """One task of nearly all the weight is a single one: an interval of 10^153 was the answer."""
     table = suite_table([0.5, 0.0], sizes=(30,) * 8)
-    assert table.suite is not None
+    assert table.suite
     weights = np.array([1000.0, 1, 1, 1, 1, 1, 1, 1])
     heavy = replace(table, suite=replace(table.suite, weights=weights / weights.sum()))
     with pytest.raises(InputError, match="worth at least 6 equal tasks") as error:
@@ -385,7 +385,7 @@ def test_metrics_of_their_own_are_added_as_they_are_only_aloud():
     (said,) = (text for text in document.provenance.warnings if "as they are" in text)
     assert "adds scores of the " in said
     assert "; metrics of different tasks added as they are." in " ".join(screen(document).split())
-    assert table.suite is not None
+    assert table.suite
     assert table.suite.specs is not None
     wide = [replace(spec, bounds=(0.0, 100.0 if at else 1.0)) for at, spec in enumerate(table.suite.specs)]
     declared = replace(table, suite=replace(table.suite, specs=tuple(wide)))

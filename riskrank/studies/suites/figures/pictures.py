@@ -62,7 +62,7 @@ def task_map(chapter: SuiteChapter, one: SuiteColumn) -> TaskMap:
         mean=one.mean[order],
         ahead=one.found.difference[order, one.against],
         marks=one.marks[order, one.against],
-        by_task=chapter.metrics is not None,
+        by_task=bool(chapter.metrics),
     )
 
 
