@@ -142,7 +142,7 @@ def _ranks(table: ScoreTable) -> tuple[Floats, ...]:
 def _shares_of_bounds(table: ScoreTable) -> tuple[Floats, ...]:
     suite = table.suite
     own = suite.specs
-    by_task = [table.metrics if own is None else (own[task],) for task in range(len(suite.names))]
+    by_task = [(own[task],) if own else table.metrics for task in range(len(suite.names))]
     ends = np.array([[_ends(spec) for spec in specs] for specs in by_task])
     found = []
     for values, samples in zip(table.values, table.row_samples, strict=True):
