@@ -24,7 +24,13 @@ from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio, rank_by_sc
 from riskrank.engine.dominance.simultaneous import Spread, spread_of_differences
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.dominance.violation import one_versus_all
-from riskrank.engine.dominance.win_rate import beaten_on_sample, best_on_sample, mean_over, model_win_rate
+from riskrank.engine.dominance.win_rate import (
+    beaten_on_sample,
+    best_on_sample,
+    mean_over,
+    model_win_rate,
+    sample_weights,
+)
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import Freedom
 from riskrank.engine.types import Floats
@@ -172,7 +178,7 @@ def _ranking(tests: DominanceTests, *, by_wins: bool) -> Ranking:
 def _win_rates(scores: ClusteredScores, dominance: DominanceStudy) -> dict[str, Ranking]:
     rankings = {MODEL_WIN_RATE: rank_by_score(model_win_rate(dominance.estimates.means))}
     if scores.paired and not scores.judged:
-        means, weights = np.stack(scores.sample_means()), scores.sample_weights()
+        means, weights = np.stack(scores.sample_means()), sample_weights(scores)
         rankings[SAMPLE_WIN_RATE] = rank_by_score(mean_over(best_on_sample(means), weights))
         rankings[PAIRWISE_WIN_RATE] = rank_by_score(mean_over(beaten_on_sample(means), weights))
     return rankings

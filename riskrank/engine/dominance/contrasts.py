@@ -16,7 +16,7 @@ from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.johnson import p_above
 from riskrank.engine.family import Answers, Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
-from riskrank.engine.sampling.design import kish
+from riskrank.engine.sampling.freedom import kish
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.sampling.task_parts import TaskParts
 from riskrank.engine.types import Booleans, Floats

@@ -87,9 +87,15 @@ def share_better(scores: ClusteredScores, one: int, other: int) -> float | None:
         return None
     means = scores.sample_means()
     better = np.sign(means[one] - means[other])
-    return float((mean_over(better, scores.sample_weights()) + 1) / 2)
+    return float((mean_over(better, sample_weights(scores)) + 1) / 2)
 
 
 def mean_over(shares: NDArray, weights: Floats) -> Floats:
     """Mean over samples, the last axis; of a suite each sample weighs as its task says (method §8)."""
     return np.asarray(np.einsum("...s,s->...", shares.astype(np.float64), weights) / weights.sum())
+
+
+def sample_weights(scores: ClusteredScores) -> Floats:
+    """How much each sample of a paired design weighs: all 1 where they weigh the same."""
+    task = scores.strata.of_cluster[0][scores.sample_clusters()[0]]
+    return np.ones(task.size) if scores.plain else scores.strata.weights[task] / np.bincount(task)[task]

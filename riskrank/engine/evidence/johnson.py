@@ -20,7 +20,7 @@ import numpy as np
 import scipy  # loads its functions when they are first used
 from numpy.typing import ArrayLike
 
-from riskrank.engine.sampling.design import kish
+from riskrank.engine.sampling.freedom import kish
 from riskrank.engine.types import Floats, Integers
 
 # Scores are at most 1 where this is asked.

@@ -25,7 +25,8 @@ from riskrank.engine.evidence.johnson import MeanDifference
 from riskrank.engine.gates.judged_sides import LabelledPair, TailSide, mean_side
 from riskrank.engine.gates.side import SideScores, difference_of_means
 from riskrank.engine.judges.tails import for_tail
-from riskrank.engine.sampling.design import ClusteredScores, kish
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.freedom import kish
 from riskrank.engine.types import Floats
 
 MEAN_SHARE = 0.5

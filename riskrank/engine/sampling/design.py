@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskrank.engine.sampling.freedom import kish
 from riskrank.engine.sampling.nesting import nested, unit_numbers
 from riskrank.engine.sampling.places import places_of
 from riskrank.engine.sampling.proper_steps import proper_weights
@@ -255,18 +256,6 @@ class ClusteredScores:
             for cluster, sample in zip(self.clusters, self.samples, strict=True)
         )
 
-    def sample_weights(self) -> Floats:
-        """How much each sample of a paired design weighs: all 1 where they weigh the same."""
-        clusters = self.sample_clusters()[0]
-        task = self.strata.of_cluster[0][clusters]
-        return np.ones(task.size) if self.plain else self.strata.weights[task] / np.bincount(task)[task]
-
-
-def kish(clusters: Integers) -> float:
-    """Clusters of equal size that tell as much of a mean: (Σm)²/Σm² of the sizes m of numbered clusters."""
-    sizes = np.bincount(clusters).astype(np.int64)
-    return int(sizes.sum()) ** 2 / int((sizes**2).sum())
-
 
 def require_testable(scores: ClusteredScores) -> None:
     """Refuse a test on fewer independent samples, or clusters of them, than can carry one.
@@ -291,11 +280,9 @@ def require_testable(scores: ClusteredScores) -> None:
 def found_samples(scores: ClusteredScores) -> str:
     """Independent samples of the least-sampled model, and why they are fewer than there are clusters."""
     count, worth = min(scores.cluster_counts), scores.effective_size
-    return (
-        f"{count}"
-        if worth >= FEWEST_SAMPLES or count < FEWEST_SAMPLES
-        else (f"{count} of such unequal sizes that they tell no more than {worth} equal ones")
-    )
+    if worth >= FEWEST_SAMPLES or count < FEWEST_SAMPLES:
+        return f"{count}"
+    return f"{count} of such unequal sizes that they tell no more than {worth} equal ones"
 
 
 def weak_sizes(scores: ClusteredScores) -> list[str]:
@@ -308,8 +295,6 @@ def weak_sizes(scores: ClusteredScores) -> list[str]:
             many = f"{count} {unit}, weighed by task, tell no more than {worth} of equal weight"
         told.append(f"{many}: verdicts below {FEW_SAMPLES} {unit} are fragile")
     if scores.lopsided and not scores.strata.several:
-        told.append(
-            f"{count} {unit} of very different sizes tell no more than {worth} of equal size: the largest "
-            "decide"
-        )
+        uneven = f"{count} {unit} of very different sizes tell no more than {worth} of equal size"
+        told.append(f"{uneven}: the largest decide")
     return told

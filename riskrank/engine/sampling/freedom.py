@@ -98,3 +98,9 @@ def smallest(first: Freedom, second: Freedom) -> Freedom:
     """Of two, place by place, that of fewer degrees of freedom."""
     fewer = first.df <= second.df
     return Freedom(np.where(fewer, first.df, second.df), np.where(fewer, first.seen, second.seen))
+
+
+def kish(clusters: Integers) -> float:
+    """Clusters of equal size that tell as much of a mean: (Σm)²/Σm² of the sizes m of numbered clusters."""
+    sizes = np.bincount(clusters).astype(np.int64)
+    return int(sizes.sum()) ** 2 / int((sizes**2).sum())

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.sampling.design import kish
+from riskrank.engine.sampling.freedom import kish
 from riskrank.engine.types import Floats, Integers
 
 

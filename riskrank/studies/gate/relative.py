@@ -57,7 +57,7 @@ def _refuse(claim: GateClaim, margin: Percent, settings: ClaimSettings) -> None:
     beside = {
         option("on", claim.statistic): claim.level is not None,
         option("anytime", True): settings.anytime,
-        option("judge"): column.scores.labelled is not None,
+        option("judge"): column.scores.judged,
         option("task_scale"): settings.task_scale is not None,
         "means of folds": column.means is not None,
         f"logarithms of {column.name}": column.units.label != column.name,

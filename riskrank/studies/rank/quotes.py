@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from riskrank.engine.dominance.challenge import Challenge
-from riskrank.engine.dominance.win_rate import mean_over
+from riskrank.engine.dominance.win_rate import mean_over, sample_weights
 from riskrank.studies.document import Quote
 from riskrank.studies.rank.case import RankCase
 from riskrank.studies.rank.leading import Leading
@@ -104,7 +104,7 @@ def _bad_cases(one: Leading, case: RankCase) -> Iterator[Quote]:
             yield _of_two(one.pair, tail.both(model, other), what, one, case, more)
         return
     if one.scores.paired:
-        means, weights = one.scores.sample_means(), one.scores.sample_weights()
+        means, weights = one.scores.sample_means(), sample_weights(one.scores)
         mine, its = means[model], means[other]
         apart = (float(mean_over(where, weights)) for where in (mine > its, mine < its))
         wins, losses = shares.shares(*apart)

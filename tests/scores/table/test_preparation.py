@@ -58,7 +58,7 @@ def test_what_the_paths_say_can_be_chosen_and_pooled(folder):
     kept = read_scores([place], ReadOptions(where="task <> 'mmlu'", models=("A", "B")))
     assert kept.suite.names == ("arc", "gsm")
     pooled = read_scores([place], ReadOptions(task="none"))
-    assert (pooled.suite, len(pooled.samples)) == (None, 10)
+    assert (bool(pooled.suite), len(pooled.samples)) == (False, 10)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_what_the_paths_say_can_be_chosen_and_pooled(folder):
 def test_files_that_name_their_models_are_believed(folder, head, cell, options):
     place = folder("{task}/{model}.csv", head=head, cell=cell)
     table = read_scores([place], ReadOptions(**options))
-    assert (table.models, table.suite, table.warnings) == (("A", "B"), None, ())
+    assert (table.models, bool(table.suite), table.warnings) == (("A", "B"), False, ())
 
 
 def test_paths_that_differ_in_one_place_only_are_asked_about(folder):

@@ -53,7 +53,7 @@ def test_the_same_sample_in_two_tasks_is_two_samples(read):
     }
     assert table.suite.sizes.tolist() == [5, 20, 3]
     assert table.suite.weights.tolist() == pytest.approx([1 / 3] * 3)
-    assert table.suite.metrics is None
+    assert not table.suite.metrics
     by_hand = read(columns="sample=task+sample")
     assert by_hand.samples == table.samples
     assert all(map(np.array_equal, by_hand.values, table.values))

@@ -58,7 +58,7 @@ def test_a_direction_nobody_declared_is_told(read):
 def test_metrics_all_tasks_share_stay_columns(read):
     table = read(lines({"arc": ("acc", "f1"), "mmlu": ("acc", "f1")}))
     assert [metric.name for metric in table.metrics] == ["acc", "f1"]
-    assert table.suite.metrics is None
+    assert not table.suite.metrics
 
 
 @pytest.mark.parametrize(
