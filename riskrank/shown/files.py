@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from riskrank.errors import UsageError, by_door, option
-from riskrank.shown.staging import is_device, refuse_foreign_links, staged
+from riskrank.shown.staging import cannot_write, is_device, refuse_foreign_links, staged
 from riskrank.shown.streams import discard, write_whole
 from riskrank.shown.tidying import tidying_up
 
@@ -120,22 +120,14 @@ def check_writable(output: str | None, inputs: Iterable[str], *, parameter: str 
 def _check_place(path: Path, output: str, inputs: Iterable[str], parameter: str) -> None:
     refuse_foreign_links(path)
     if path.is_dir():
-        raise UsageError(
-            f"cannot write to {output}", found="a folder", hint="name a file, e.g. ranking.json in it"
-        )
+        raise cannot_write(output, "a folder", "name a file, e.g. ranking.json in it")
     if not path.resolve().parent.is_dir():
-        raise UsageError(
-            f"cannot write to {output}",
-            found=f"no folder {path.parent}",
-            hint="create the folder first, or write elsewhere",
-        )
+        raise cannot_write(output, f"no folder {path.parent}", "create the folder first, or write elsewhere")
     # A file is replaced, not written into, so the folder has to be open too; a device is written into.
     places = [path] if path.exists() else []
     places += [] if is_device(path) else [path.resolve().parent]
     if not all(os.access(place, os.W_OK) for place in places):
-        raise UsageError(
-            f"cannot write to {output}", found="no permission to write there", hint="write elsewhere"
-        )
+        raise cannot_write(output, "no permission to write there")
     for source in inputs:
         if path.exists() and Path(source).exists() and path.samefile(source):
             raise UsageError(
@@ -167,12 +159,10 @@ def check_not_read(stdout: TextIO, inputs: Iterable[str | int]) -> None:
 
 
 def _no_place(output: str, error: OSError | RuntimeError) -> UsageError:
-    gone = isinstance(error, FileNotFoundError)
-    return UsageError(
-        f"cannot write to {output}",
-        found="the working directory is gone" if gone else getattr(error, "strerror", None) or str(error),
-        hint="name a file in a folder that exists, by its whole path" if gone else "write elsewhere",
-    )
+    if isinstance(error, FileNotFoundError):
+        where = "name a file in a folder that exists, by its whole path"
+        return cannot_write(output, "the working directory is gone", where)
+    return cannot_write(output, getattr(error, "strerror", None) or str(error))
 
 
 def write(data: bytes, output: str | None, stdout: TextIO) -> None:
@@ -232,11 +222,8 @@ def write_all(
                         undo.callback(vanish)
                 undo.pop_all()
     except OSError as error:
-        raise UsageError(
-            f"cannot write to {place or 'standard output'}",
-            found=error.strerror or str(error),
-            hint="make room, or write the result elsewhere" + by_door(f" with {option('output')}", ""),
-        ) from None
+        room = "make room, or write the result elsewhere" + by_door(f" with {option('output')}", "")
+        raise cannot_write(place or "standard output", error.strerror or str(error), room) from None
 
 
 def _send(data: bytes, stdout: TextIO) -> None:

@@ -56,6 +56,11 @@ def staged(path: Path, data: bytes) -> Iterator[tuple[Callable[[], object], Call
         before.unlink(missing_ok=True)
 
 
+def cannot_write(place: str | Path, found: str, hint: str = "write elsewhere") -> UsageError:
+    """What is said of a place where nothing can be written."""
+    return UsageError(f"cannot write to {place}", found=found, hint=hint)
+
+
 def refuse_foreign_links(path: Path) -> None:
     """Refuse a link out of its folder, and a path through one that anybody could have made, as in /tmp.
 
@@ -65,21 +70,15 @@ def refuse_foreign_links(path: Path) -> None:
     """
     streams = path.is_relative_to("/dev") or path.is_relative_to("/proc")
     if path.is_symlink() and not streams and not path.resolve().is_relative_to(path.parent.resolve()):
-        raise UsageError(
-            f"cannot write to {path}",
-            found="it is a link that leads out of its folder",
-            hint="name the file it leads to, or remove the link",
-        )
+        leads = "it is a link that leads out of its folder"
+        raise cannot_write(path, leads, "name the file it leads to, or remove the link")
     for place in (path, *path.parents):
         if not place.is_symlink():
             continue
         folder = place.parent.stat()
         if folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH:
-            raise UsageError(
-                f"cannot write to {path}",
-                found=f"{place} is a link in a folder where anybody may make one",
-                hint="name the file it leads to, or write elsewhere",
-            )
+            link = f"{place} is a link in a folder where anybody may make one"
+            raise cannot_write(path, link, "name the file it leads to, or write elsewhere")
 
 
 def is_device(path: Path) -> bool:

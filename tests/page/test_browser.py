@@ -1,6 +1,5 @@
 """The report in headless Chromium: `make test-page`; skipped where there is no browser."""
 
-import json
 import re
 import zlib
 from pathlib import Path
@@ -11,6 +10,8 @@ from tests.page import chromium
 from tests.page.conftest import HOSTILE, scores
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_data"
+# The width of A4 less the margins of the style sheet, in CSS pixels.
+PAPER = int((210 - 30) * 96 / 25.4)
 AXE = Path(__file__).resolve().parents[2] / "build/page/node_modules/axe-core/axe.min.js"
 
 pytestmark = [
@@ -23,6 +24,18 @@ pytestmark = [
 def browser():
     with chromium.Chromium() as opened:
         yield opened
+
+
+@pytest.fixture
+def show(browser, tmp_path):
+    """Write a result as a page and open it."""
+
+    def shown(result, **how):
+        path = tmp_path / "report.html"
+        path.write_text(result.to_html(), encoding="utf-8")
+        browser.open(path, **how)
+
+    return shown
 
 
 @pytest.fixture(scope="module", params=["usual", "hostile", "sixty", "two"])
@@ -83,12 +96,10 @@ def _answers():
     yield "ten", rr.report(rr.read(scores(names, metrics=("p", "q", "r", "s")), higher="*"), **quick)
 
 
-def test_the_answer_is_seen_without_scrolling(browser, tmp_path):
+def test_the_answer_is_seen_without_scrolling(browser, show):
     """At 1280 × 800: title, verdict, its certainty, its figures, and every row of raw means or of claims."""
     for name, result in _answers():
-        path = tmp_path / f"{name}.html"
-        path.write_text(result.to_html(), encoding="utf-8")
-        browser.open(path, width=1280, height=800)
+        show(result, width=1280, height=800)
         found = browser.run("""(() => {
           const bottom = one => one.getBoundingClientRect().bottom;
           const seen = ['h1', '.word strong', '.verdict', '.quotes div:last-child dt', '.answer table'];
@@ -102,12 +113,10 @@ def test_the_answer_is_seen_without_scrolling(browser, tmp_path):
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_names_never_break_inside_a_word(browser, make_report, tmp_path, width):
+def test_names_never_break_inside_a_word(browser, make_report, width, show):
     """Long ones go on in the next line after what joins their words, and tables scroll within their box."""
     names = ["lyra-instruct-tuned", "org/some-instruct.model_v2.1-preview:latest", "boosting_squared"]
-    path = tmp_path / "report.html"
-    path.write_text(make_report(scores(names, metrics=("a", "b", "c", "d"))).to_html(), encoding="utf-8")
-    browser.open(path, width=width)
+    show(make_report(scores(names, metrics=("a", "b", "c", "d"))), width=width)
     broken = browser.run("""[...document.querySelectorAll('td[dir], .models li')].flatMap(cell => {
       const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), found = [];
       while (texts.nextNode()) {
@@ -161,16 +170,12 @@ def test_words_of_pictures_stay_legible_where_there_is_little_room(browser, page
 
 def test_every_table_sorts(browser, page):
     browser.open(page)
-    found = json.loads(
-        str(
-            browser.run("""JSON.stringify([...document.querySelectorAll('table')].map(table => {
-              const text = () => [...table.tBodies[0].rows].map(row => row.cells[0].textContent);
-              const button = table.tHead.querySelector('button'), given = text();
-              const steps = [1, 2, 3].map(() => { button.click(); return text(); });
-              return {given, steps, sort: table.tHead.querySelectorAll('[aria-sort]').length};
-            }))""")
-        )
-    )
+    found = browser.run("""[...document.querySelectorAll('table')].map(table => {
+      const text = () => [...table.tBodies[0].rows].map(row => row.cells[0].textContent);
+      const button = table.tHead.querySelector('button'), given = text();
+      const steps = [1, 2, 3].map(() => { button.click(); return text(); });
+      return {given, steps, sort: table.tHead.querySelectorAll('[aria-sort]').length};
+    })""")
     assert found
     for table in found:
         up, down, again = table["steps"]
@@ -180,10 +185,8 @@ def test_every_table_sorts(browser, page):
         assert table["sort"] == 0
 
 
-def test_numbers_sort_as_numbers(browser, usual, tmp_path):
-    path = tmp_path / "report.html"
-    path.write_text(usual.to_html(), encoding="utf-8")
-    browser.open(path)
+def test_numbers_sort_as_numbers(browser, usual, show):
+    show(usual)
     means = browser.run("""(() => {
       const table = document.querySelector('#ranking table');
       const head = [...table.tHead.rows[0].cells].findIndex(c => c.textContent === 'mean');
@@ -194,10 +197,8 @@ def test_numbers_sort_as_numbers(browser, usual, tmp_path):
     assert len(means) == 12
 
 
-def test_filter_and_focus(browser, usual, tmp_path):
-    path = tmp_path / "report.html"
-    path.write_text(usual.to_html(), encoding="utf-8")
-    browser.open(path)
+def test_filter_and_focus(browser, usual, show):
+    show(usual)
     shown = browser.run("""(() => {
       const input = document.querySelector('#ranking input');
       input.value = 'MODEL 03'; input.dispatchEvent(new Event('input'));
@@ -218,12 +219,10 @@ def test_filter_and_focus(browser, usual, tmp_path):
     assert found[1:] == [5, "true", 0]  # tails, quantiles, both charts of ranks, parallel axes
 
 
-def test_pictures_show_names_as_tables_do(browser, make_report, tmp_path):
+def test_pictures_show_names_as_tables_do(browser, make_report, show):
     """The browser has the fonts; names from right to left stay beside their place, and nothing is cut."""
     names = ["模型一", "نموذج", "हिन्दी", "ไทย", "🤖", "Модель-ёж-" * 6, "W" * 60]
-    path = tmp_path / "report.html"
-    path.write_text(make_report(scores(names)).to_html(), encoding="utf-8")
-    browser.open(path)
+    show(make_report(scores(names)))
     texts = browser.run("[...document.querySelectorAll('#pairs svg text')].map(one => one.textContent)")
     assert set(names[:5]) <= set(texts)
     # In focus names are bold, and still not cut.
@@ -236,11 +235,9 @@ def test_pictures_show_names_as_tables_do(browser, make_report, tmp_path):
 
 
 @pytest.mark.parametrize("model", [0, 9, 11])
-def test_focus_reaches_every_figure(browser, usual, tmp_path, model):
+def test_focus_reaches_every_figure(browser, usual, model, show):
     """In each figure that names models something is chosen, and what is of the others only is dimmed."""
-    path = tmp_path / "report.html"
-    path.write_text(usual.to_html(), encoding="utf-8")
-    browser.open(path)
+    show(usual)
     found = browser.run(f"""(() => {{
       document.querySelectorAll('.models button')[{model}].click();
       const drawn = figure => [...figure.querySelectorAll('path, use, text, image')]
@@ -269,31 +266,27 @@ def test_focus_reaches_every_figure(browser, usual, tmp_path, model):
 
 def test_figures_are_printed_whole(browser, page):
     """None is larger than what A4 leaves, and none may be broken over two pages."""
-    # A4 less the margins of the style sheet, in CSS pixels.
-    width, height = (210 - 30) * 96 / 25.4, (297 - 30) * 96 / 25.4
-    browser.open(page, width=int(width), media="print")
+    height = (297 - 30) * 96 / 25.4
+    browser.open(page, width=PAPER, media="print")
     boxes = browser.run("""[...document.querySelectorAll('figure')].map(figure => {
       const box = figure.getBoundingClientRect(), svg = figure.querySelector('svg').getBoundingClientRect();
       return [svg.width, box.height, getComputedStyle(figure).breakInside];
     })""")
     assert boxes
     for wide, high, inside in boxes:
-        assert wide <= width + 1
+        assert wide <= PAPER + 2
         assert high <= height
         assert inside == "avoid"
     assert browser.printed().startswith(b"%PDF")
     # Tables of many columns have a page of their own, turned.
     browser.run("document.querySelectorAll('.turned').forEach(one => one.remove())")
-    assert browser.run("document.documentElement.scrollWidth") <= width + 1
-    turned = (297 - 30) * 96 / 25.4
-    browser.open(page, width=int(turned), media="print")
-    assert browser.run("document.documentElement.scrollWidth") <= turned + 1
+    assert browser.run("document.documentElement.scrollWidth") <= PAPER + 2
+    browser.open(page, width=int(height), media="print")
+    assert browser.run("document.documentElement.scrollWidth") <= height + 1
 
 
-def test_heads_of_tables_are_printed_on_every_page(browser, usual, tmp_path):
-    path = tmp_path / "report.html"
-    path.write_text(usual.to_html(), encoding="utf-8")
-    browser.open(path)
+def test_heads_of_tables_are_printed_on_every_page(browser, usual, show):
+    show(usual)
     # Green 2 marks the words of tables: red says head or row, blue which table.
     browser.run(
         """[...document.querySelectorAll("table")].forEach((table, at) => {
@@ -320,16 +313,15 @@ def _inks(pdf):
         yield {(red, blue) for red, green, blue in shades if green == 2}
 
 
-def test_a_diff_fits_two_screens_and_prints_without_what_is_folded(browser, tmp_path):
+def test_a_diff_fits_two_screens_and_prints_without_what_is_folded(browser, show):
     """Less what the page was made of; and somebody may have opened what is folded."""
     import riskrank as rr
 
     data = rr.read(SAMPLE / "classifiers.parquet", metrics_file=str(SAMPLE / "classifiers.toml"))
-    path = tmp_path / "diff.html"
-    path.write_text(rr.diff(data, metric="correct", pair="lda:logistic").to_html(), encoding="utf-8")
-    browser.open(path, width=1280, height=800)
+    found = rr.diff(data, metric="correct", pair="lda:logistic")
+    show(found, width=1280, height=800)
     assert browser.run("document.querySelector('#compared').getBoundingClientRect().top") < 1600
-    browser.open(path, width=int((210 - 30) * 96 / 25.4), media="print")
+    show(found, width=PAPER, media="print")
     shown = browser.run("""[...document.querySelectorAll('details.folded')].map(one => {
       one.open = true;
       const seen = [...one.children].filter(part => part.getBoundingClientRect().height > 0);
@@ -338,13 +330,10 @@ def test_a_diff_fits_two_screens_and_prints_without_what_is_folded(browser, tmp_
     assert shown == [["SUMMARY"], ["SUMMARY"]]
 
 
-def test_parts_fold_open_for_links_and_for_print(browser, usual, tmp_path):
+def test_parts_fold_open_for_links_and_for_print(browser, usual, show):
     """Closed until a link leads there; twelve models fold to three screens; printing opens all."""
-    path = tmp_path / "report.html"
-    text = usual.to_html()
-    path.write_text(text, encoding="utf-8")
-    assert len(text.encode()) < 600_000
-    browser.open(path, width=1280)
+    assert len(usual.to_html().encode()) < 600_000
+    show(usual, width=1280)
     parts = "[...document.querySelectorAll('details.part')]"
     assert browser.run("document.documentElement.scrollHeight") < 2600
     assert browser.run(f"{parts}.filter(one => one.open).length") == 0
@@ -365,24 +354,20 @@ def test_parts_fold_open_for_links_and_for_print(browser, usual, tmp_path):
 
 
 @pytest.mark.parametrize("metrics", [("acc", "f1"), ("acc", "f1", "cost", "time")])
-def test_nine_models_are_three_screens(browser, make_report, tmp_path, metrics):
+def test_nine_models_are_three_screens(browser, make_report, metrics, show):
     """Folded, with all there is to mind of few samples, and no more than two screens of reasons."""
     result = make_report(scores([f"model {n}" for n in range(9)], metrics=metrics, n=20))
     assert len(result.document.provenance.warnings) > 1
-    path = tmp_path / "report.html"
-    path.write_text(result.to_html(), encoding="utf-8")
-    browser.open(path, width=1280)
+    show(result, width=1280)
     high = "document.querySelector('#why').getBoundingClientRect().height"
     assert browser.run("document.documentElement.scrollHeight") < 2400
     assert browser.run(high) < 1600
 
 
-def test_names_of_rows_are_printed_whole(browser, make_report, tmp_path):
+def test_names_of_rows_are_printed_whole(browser, make_report, show):
     """None goes on in the next line after a hyphen, in tables of any width."""
     names = ["lyra-instruct-tuned", "org/some-model.v2-latest", *(f"neo-{n}-chat-large" for n in range(8))]
-    path = tmp_path / "report.html"
-    path.write_text(make_report(scores(names, metrics=("acc-norm", "b", "c"))).to_html(), encoding="utf-8")
-    browser.open(path, width=int((210 - 30) * 96 / 25.4), media="print")
+    show(make_report(scores(names, metrics=("acc-norm", "b", "c"))), width=PAPER, media="print")
     broken = browser.run("""[...document.querySelectorAll('td')].flatMap(cell => {
       const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), found = [];
       while (texts.nextNode()) {
@@ -409,11 +394,8 @@ def test_axe_finds_no_violation(browser, page, dark, width):
     assert found == []
 
 
-def test_hostile_names_are_inert(browser, make_report, tmp_path):
-    path = tmp_path / "report.html"
-    result = make_report(scores(HOSTILE, metrics=HOSTILE[:3]), title=HOSTILE[1])
-    path.write_text(result.to_html(), encoding="utf-8")
-    browser.open(path)
+def test_hostile_names_are_inert(browser, make_report, show):
+    show(make_report(scores(HOSTILE, metrics=HOSTILE[:3]), title=HOSTILE[1]))
     assert browser.run("document.scripts.length") == 1
     assert browser.run("document.querySelectorAll('img, iframe, object, [onload], [onerror]').length") == 0
     assert browser.run("document.querySelectorAll('a[href^=\"javascript\"]').length") == 0
@@ -422,11 +404,9 @@ def test_hostile_names_are_inert(browser, make_report, tmp_path):
     assert named == sorted(name.replace("\x1b", "\\x1b").replace("\x07", "\\x07") for name in HOSTILE)
 
 
-def test_names_stay_while_a_table_scrolls(browser, usual, tmp_path):
+def test_names_stay_while_a_table_scrolls(browser, usual, show):
     """On a telephone a shade says that there is more, and the name of a row does not go away."""
-    path = tmp_path / "report.html"
-    path.write_text(usual.to_html(), encoding="utf-8")
-    browser.open(path, width=400)
+    show(usual, width=400)
     found = browser.run("""(() => {
       const box = document.querySelector('#ranking table').parentElement;
       const name = box.querySelector('td.name');
@@ -438,19 +418,15 @@ def test_names_stay_while_a_table_scrolls(browser, usual, tmp_path):
     assert found == [True, 0, "local, local, scroll, scroll"]
 
 
-def test_no_table_of_twelve_models_scrolls_at_1280(browser, usual, tmp_path):
-    path = tmp_path / "report.html"
-    path.write_text(usual.to_html(), encoding="utf-8")
-    browser.open(path, width=1280)
+def test_no_table_of_twelve_models_scrolls_at_1280(browser, usual, show):
+    show(usual, width=1280)
     wide = browser.run("""[...document.querySelectorAll('table')].map(one => one.parentElement)
       .filter(box => box.scrollWidth > box.clientWidth + 1).map(box => box.ariaLabel)""")
     assert wide == []
 
 
-def test_a_filter_without_hits_says_so(browser, usual, tmp_path):
-    path = tmp_path / "report.html"
-    path.write_text(usual.to_html(), encoding="utf-8")
-    browser.open(path)
+def test_a_filter_without_hits_says_so(browser, usual, show):
+    show(usual)
     said = browser.run("""(() => {
       const input = document.querySelector('#ranking input');
       input.value = 'nobody'; input.dispatchEvent(new Event('input'));
@@ -460,7 +436,7 @@ def test_a_filter_without_hits_says_so(browser, usual, tmp_path):
 
 
 def test_printed_type_is_large_enough_and_words_stay_whole(browser, page):
-    browser.open(page, width=int((210 - 30) * 96 / 25.4), media="print")
+    browser.open(page, width=PAPER, media="print")
     sizes = browser.run("""[...new Set([...document.querySelectorAll('td, th')].map(
       cell => parseFloat(getComputedStyle(cell).fontSize)))]""")
     assert min(sizes) >= 7 * 96 / 72 - 1e-3

@@ -49,18 +49,8 @@ ROW = {
     "name": 'modèle "x", y',
     "u": {"a": 0.1, "b": (1, 2)},
 }
-PLAIN = {
-    "nan": None,
-    "infinite": None,
-    "third": 1 / 3,
-    "numpy": 0.1,
-    "array": [1.5, None],
-    "count": 3,
-    "yes": True,
-    "none": None,
-    "name": 'modèle "x", y',
-    "u": {"a": 0.1, "b": [1, 2]},
-}
+PLAIN = ROW | {"nan": None, "infinite": None, "numpy": 0.1, "array": [1.5, None], "count": 3, "yes": True}
+PLAIN |= {"u": {"a": 0.1, "b": [1, 2]}}
 
 
 def test_json():

@@ -10,10 +10,10 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from riskrank.engine.types import Floats, Integers
-from riskrank.shown.figures.fonts import TEXT, text_width
+from riskrank.shown.figures.fonts import text_width
 from riskrank.shown.figures.key import OTHERS, Look, in_focus, joined, looks
 from riskrank.shown.figures.labels import spread
-from riskrank.shown.figures.marks import model_mark
+from riskrank.shown.figures.marks import model_mark, write
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.rows import MOST_NAMED
 from riskrank.shown.figures.style import FAINT, FOCUS, INK, MARGIN, QUIET, ROW, SMALL, Plot, drawn, sheet
@@ -104,9 +104,8 @@ def draw_bump(
     y = top - height / k * (found.places + 0.5)
     for at, head in zip(x, heads, strict=True):
         canvas.plot([at, at], [MARGIN, top], color=FAINT, linewidth=0.8, zorder=1)
-        canvas.text(
-            at, top + 6, head, size=SMALL, ha="center", va="bottom", rotation=0 if upright else 90, color=INK
-        )
+        how: dict[str, Any] = {"va": "bottom", "rotation": 0 if upright else 90}
+        write(canvas, at, top + 6, head, ha="center", size=SMALL, **how)
     given = looks(k, found.focus)
     for j, look in enumerate(given):
         joined(canvas, x, y[:, j], look, j, 3.5 if step > 4 else 1.5)
@@ -130,15 +129,9 @@ def _names(
     models = sorted(shown)
     stand = spread(heights[models], ROW, MARGIN + ROW / 2, max(heights.max(), MARGIN + ROW * len(models)))
     for j, y in zip(models, stand, strict=True):
-        color = QUIET if given[j] is OTHERS else INK
-        said: dict[str, Any] = {"ha": align, "va": "center", "color": color, "gid": model_mark(j)}
-        canvas.text(x + away * 8, y, str(found.ranks[end, j]), size=SMALL, **said)
-        canvas.text(x + away * 28, y, shown[j], size=TEXT, **said)
+        color, mark = QUIET if given[j] is OTHERS else INK, model_mark(j)
+        write(canvas, x + away * 8, y, str(found.ranks[end, j]), mark, align, size=SMALL, color=color)
+        write(canvas, x + away * 28, y, shown[j], mark, align, color=color)
         if abs(y - heights[j]) > 1:
-            canvas.plot(
-                [x, x + away * 7],
-                [heights[j], y],
-                color=given[j].color,
-                linewidth=0.6,
-                gid=model_mark(j),
-            )
+            tie: dict[str, Any] = {"color": given[j].color, "linewidth": 0.6}
+            canvas.plot([x, x + away * 7], [heights[j], y], gid=mark, **tie)

@@ -15,14 +15,13 @@ from riskrank.shown.figures.picture import Picture
 if TYPE_CHECKING:
     from riskrank.shown.figures.style import Plot
 
-# What can be drawn of the groups of samples that a document may have.
-GROUPS = "riskrank.studies.groups.figures"
-# And of its suite of tasks.
-SUITES = "riskrank.studies.suites.figures.pictures"
-# And of its judge.
-JUDGES = "riskrank.studies.judged.figures"
-# And of what makes its scores noisy.
-NOISE = "riskrank.shown.figures.shares"
+# What can be drawn of what a document may have beside its rows.
+_PARTS = {
+    "suite": "riskrank.studies.suites.figures.pictures",
+    "judged": "riskrank.studies.judged.figures",
+    "groups": "riskrank.studies.groups.figures",
+    "components": "riskrank.shown.figures.shares",
+}
 
 
 def require_matplotlib() -> None:
@@ -77,8 +76,7 @@ def pictures(document: Any, whole: Any = None) -> Sequence[Picture]:
         return ()
     require_matplotlib()
     found = [*import_module(f".{figures}", "riskrank.studies").pictures(document)] if figures else []
-    parts = (("suite", SUITES), ("judged", JUDGES), ("groups", GROUPS), ("components", NOISE))
-    for name, home in parts:
+    for name, home in _PARTS.items():
         more = getattr(document, name, None)
         found += [] if more is None else import_module(home).pictures(more)
     from riskrank.shown.figures.key import as_in_study

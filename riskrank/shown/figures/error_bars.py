@@ -72,7 +72,7 @@ def draw_error_bars(
     """
     given = looks(len(names), found.order, models=False)
     key = Key.of(names, found.order, given)
-    page, axes, legend = beside_key(key, title, reading, width=_WIDTH)
+    page, axes, legend = beside_key(key, title, reading)
     _sizes(axes, found.sizes, _WIDTH)
     axes.set(xlabel="samples", ylabel=ylabel, ylim=(low, 1.02))
     beside = _beside(found.sizes, len(names))

@@ -19,13 +19,12 @@ from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.shown.figures.fonts import TEXT, text_width
 from riskrank.shown.figures.labels import spread
-from riskrank.shown.figures.marks import model_mark
+from riskrank.shown.figures.marks import model_mark, write
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.rows import dot
 from riskrank.shown.figures.style import (
     FAINT,
     GREY,
-    INK,
     MARGIN,
     ON_DARK,
     ON_PALE,
@@ -115,17 +114,19 @@ def draw_heat_map(found: HeatMap, names: Sequence[str], title: str, method: str,
     right = left - (6 if named == k else 28)
     for label, number, y, place, mark in zip(shown, numbers, rows, places, marks, strict=False):
         # Two texts: with a name written from right to left, its place would jump to the other side.
-        said: dict[str, Any] = {"size": TEXT, "va": "center", "ha": "right", "color": INK, "gid": mark}
-        canvas.text(right - beside, place, label, **said)
-        canvas.text(right, place, number, **said)
+        write(canvas, right - beside, place, label, mark, "right")
+        write(canvas, right, place, number, mark, "right")
         if named < k:
             tie = [left - 25, left - 18, left - 4, left - 1]
             canvas.plot(tie, [place, place, y, y], color=GREY, linewidth=0.6, gid=mark)
     every = max(1, int(np.ceil(18.0 / cell)))
     for place in range(0, k, every):
         x = left + cell * (place + 0.5)
-        canvas.text(x, 20, str(place + 1), size=SMALL, va="top", ha="center", color=QUIET, gid=marks[place])
-    _scale(page.axes(left + side + 18, 26 + side - min(side, 130), 9, min(side, 130)))
+        write(canvas, x, 20, str(place + 1), marks[place], "center", size=SMALL, va="top", color=QUIET)
+    beside_map = page.axes(left + side + 18, 26 + side - min(side, 130), 9, min(side, 130))
+    color_scale(beside_map, _COLORS, 0, 1, ticks=[0, 0.5, 1])
+    beside_map.set_title("ε", size=TEXT, loc="left", pad=4)
+    beside_map.invert_yaxis()
     return page.figure
 
 
@@ -142,12 +143,12 @@ def _cells(axes: Axes, found: HeatMap, cell: float) -> None:
     for i, j in np.argwhere(~np.isnan(found.ratios)).tolist():
         mark = model_mark(int(found.order[i]), int(found.order[j]))
         cell_of(axes, j - 0.5, i - 0.5, 1, 1, colors[i, j], mark)
-        said: dict[str, Any] = {"va": "center", "ha": "center", "color": ink[i, j], "gid": mark}
         numbered = k <= _NUMBERED
         if found.identical[i, j]:
-            axes.text(j, i, "=", size=min(TEXT, 0.8 * cell), **said)
+            write(axes, j, i, "=", mark, "center", color=ink[i, j], size=min(TEXT, 0.8 * cell))
         elif numbered:
-            axes.text(j, i - 0.08, short(found.ratios[i, j]), size=SMALL, **said)
+            said = short(found.ratios[i, j])
+            write(axes, j, i - 0.08, said, mark, "center", color=ink[i, j], size=SMALL)
         if found.dominates[i, j]:
             dot(axes, j, i + (0.3 if numbered else 0), mark, ink[i, j], size=min(4.0, 0.35 * cell))
 
@@ -180,7 +181,7 @@ def _strips(axes: Axes, found: HeatMap, cell: float) -> None:
     ink = np.where(found.ratios < _DARK, ON_DARK, ON_PALE)
     for i, j in np.argwhere(found.identical).tolist():
         mark = model_mark(int(found.order[i]), int(found.order[j]))
-        axes.text(j, i, "=", size=min(TEXT, 0.8 * cell), va="center", ha="center", color=ink[i, j], gid=mark)
+        write(axes, j, i, "=", mark, "center", color=ink[i, j], size=min(TEXT, 0.8 * cell))
     for i, model in enumerate(found.order.tolist()):
         columns = np.flatnonzero(found.dominates[i])
         dots: dict[str, Any] = {"s": min(4.0, 0.35 * cell) ** 2, "linewidths": 0, "gid": model_mark(model)}
@@ -206,9 +207,8 @@ def short(ratio: float) -> str:
     return ">.99" if ratio >= 0.995 else f"{ratio:.2f}"[1:]
 
 
-def _scale(axes: Axes) -> None:
+def color_scale(axes: Axes, colors: Any, low: float, high: float, **how: Any) -> None:
+    """Fill axes with what the colours from one number to another say."""
     assert axes.figure is not None
-    axes.figure.colorbar(ScalarMappable(Normalize(0, 1), _COLORS), cax=axes, ticks=[0, 0.5, 1])
+    axes.figure.colorbar(ScalarMappable(Normalize(low, high), colors), cax=axes, **how)
     axes.set_ylabel("")
-    axes.set_title("ε", size=TEXT, loc="left", pad=4)
-    axes.invert_yaxis()

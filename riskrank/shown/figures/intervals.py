@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from riskrank.engine.types import Floats
 from riskrank.shown.figures.fonts import TEXT, text_width
-from riskrank.shown.figures.marks import model_mark
+from riskrank.shown.figures.marks import model_mark, write
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.rows import Rows, bar, dot
 from riskrank.shown.figures.style import FAINT, INK, MARGIN, PALETTE, QUIET, Plot, drawn, sheet
@@ -103,8 +103,8 @@ def draw_intervals(found: Sequence[Intervals], title: str = "Claims") -> Plot:
         _panel(axes, one, rows)
         rows.draw(canvas, below, left)
         for answer, y, mark in zip(one.answer[: len(rows.labels)], rows.y, rows.marks, strict=False):
-            how: dict[str, Any] = {"weight": "bold", "color": _ANSWERS[answer][0], "gid": mark}
-            canvas.text(left + _WIDTH + 10, below + y, answer, size=TEXT, va="center", ha="left", **how)
+            bold: dict[str, Any] = {"weight": "bold", "color": _ANSWERS[answer][0]}
+            write(canvas, left + _WIDTH + 10, below + y, answer, mark, **bold)
         top = below - _BELOW - _APART
     return page.figure
 

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from riskrank.shown.figures.fonts import TEXT, text_width
-from riskrank.shown.figures.marks import curve_mark, model_mark
+from riskrank.shown.figures.fonts import text_width
+from riskrank.shown.figures.marks import curve_mark, model_mark, write
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.style import (
     DASHES,
@@ -225,13 +225,11 @@ class Key:
             how: dict[str, Any] = look.line | {"marker": look.marker if markers else "none", "markersize": 4}
             canvas.plot(xs, [y] * len(xs), markevery=[1], gid=mark, **how)
             color = QUIET if look is OTHERS else INK
-            canvas.text(
-                left + self._SAMPLE + 6, y, name, size=TEXT, va="center", ha="left", color=color, gid=mark
-            )
+            write(canvas, left + self._SAMPLE + 6, y, name, mark, color=color)
 
 
 def beside_key(
-    key: Key, title: str, reading: str, *, method: str = "", width: float = 340.0, least: float = 220.0
+    key: Key, title: str, reading: str, *, method: str = "", width: float = 340.0, below: float = 42.0
 ) -> tuple[Sheet, Axes, Callable[..., None]]:
     """Start a sheet of axes with a key on their right.
 
@@ -240,8 +238,10 @@ def beside_key(
     key : Key
     title, reading, method : str
         As of :func:`sheet`.
-    width, least : float
-        Of the axes, whose height is at least that of the key, in points.
+    width : float
+        Of the axes, in points, whose height is at least that of the key.
+    below : float
+        Room for the numbers and the label of the lower axis.
 
     Returns
     -------
@@ -250,7 +250,7 @@ def beside_key(
     legend : callable
         Draws the key, as :meth:`Key.draw` does at its place.
     """
-    height, left, below = max(least, key.height), 58.0, 42.0
+    height, left = max(220.0, key.height), 58.0
     whole = left + width + 16 + key.width + MARGIN
     page = sheet(title, reading, width=whole, height=below + height + 4, method=method)
     axes = page.axes(left, below, width, height)

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from riskrank.shown.figures.fonts import TEXT
 
 P = TypeVar("P", bound=Figure)
 
@@ -32,6 +35,13 @@ def model_mark(*models: int) -> str:
 def curve_mark(model: int) -> str:
     """Mark of a model's curve, which a page draws thicker in focus."""
     return f"{model_mark(model)} {CURVE}"
+
+
+def write(
+    axes: Axes, x: float, y: float, text: str, mark: str | None = None, ha: str = "left", **how: Any
+) -> None:
+    """Write a text of a model on axes or a canvas, of the usual size, in the middle of its line."""
+    axes.text(x, y, text, None, ha=ha, gid=mark, **{"size": TEXT, "va": "center"} | how)
 
 
 def marked_models(mark: str) -> list[int]:

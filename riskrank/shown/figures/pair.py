@@ -16,7 +16,7 @@ from riskrank.engine.dominance.pair_curves import PairCurves
 from riskrank.engine.types import Floats
 from riskrank.shown.figures.fonts import TEXT, text_width
 from riskrank.shown.figures.key import Look, looks
-from riskrank.shown.figures.marks import model_mark
+from riskrank.shown.figures.marks import model_mark, write
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.style import GREY, INK, MARGIN, QUIET, SMALL, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit
@@ -91,7 +91,7 @@ def draw_pair(
     for number, name in enumerate(shown):
         mark = model_mark(number)
         canvas.plot([x, x + 24], [y, y], color=given[number].color, linewidth=4, gid=mark)
-        canvas.text(x + 30, y, f"{name} ahead", size=TEXT, va="center", ha="left", gid=mark)
+        write(canvas, x + 30, y, f"{name} ahead", mark)
         x += 30 + text_width(f"{name} ahead") + 24
     return page.figure
 

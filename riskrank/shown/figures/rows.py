@@ -12,10 +12,10 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from riskrank.engine.types import Floats
-from riskrank.shown.figures.fonts import TEXT, text_width
-from riskrank.shown.figures.marks import model_mark
+from riskrank.shown.figures.fonts import text_width
+from riskrank.shown.figures.marks import model_mark, write
 from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.style import FAINT, INK, MARGIN, QUIET, ROW, SMALL, Sheet, sheet
+from riskrank.shown.figures.style import FAINT, MARGIN, QUIET, ROW, SMALL, Sheet, sheet
 
 MOST_NAMED = 80
 """Rows that all have a name; where there are more, the first ones have."""
@@ -118,10 +118,10 @@ class Rows:
         """
         left = self.width if left is None else left
         for label, y, mark in zip(self.labels, self.y, self.marks, strict=False):
-            canvas.text(left - 6, below + y, label, size=TEXT, va="center", ha="right", color=INK, gid=mark)
+            write(canvas, left - 6, below + y, label, mark, "right")
         if self.rest:
             y = below + float(self.y[len(self.labels) :].mean())
-            canvas.text(left - 6, y, self._others, size=SMALL, va="center", ha="right", color=QUIET)
+            write(canvas, left - 6, y, self._others, ha="right", size=SMALL, color=QUIET)
 
 
 def ruled(

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from riskrank.engine.types import Floats
-from riskrank.shown.figures.fonts import TEXT, text_width
+from riskrank.shown.figures.fonts import text_width
 from riskrank.shown.figures.labels import around, nearest
+from riskrank.shown.figures.marks import model_mark, write
 from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.style import GREY, INK
+from riskrank.shown.figures.style import GREY
 
 COLUMN = 150.0
 """Room to the right of the axes for names that find none beside their point, in points."""
@@ -31,10 +33,9 @@ def name_points(
     names: Sequence[str],
     named: Sequence[int],
     *,
-    marks: Sequence[str],
     line: tuple[ArrayLike, ArrayLike] = ((), ()),
 ) -> None:
-    """Write names next to points of axes, of as many as there is room for.
+    """Write names of models next to their points on axes, of as many as there is room for.
 
     Parameters
     ----------
@@ -43,12 +44,10 @@ def name_points(
     axes : Axes
         Where the points are; all of them must be there.
     x, y : array_like, shape (n,)
-        Of all points, named or not.
+        Of all models, named or not; NaN where there is no point.
     names : sequence of n str
     named : sequence of int
         Points to name, the most important first.
-    marks : sequence of n str
-        Of whom each point is.
     line : (array_like, array_like)
         Corners of a line that names should not cross either.
     """
@@ -65,21 +64,12 @@ def name_points(
     for at, (text, size, corner) in enumerate(zip(shown, sizes, corners, strict=True)):
         if corner is None:
             continue
-        (x_at, y_at), mark = places[named[at]].tolist(), marks[named[at]]
+        (x_at, y_at), mark = places[named[at]].tolist(), model_mark(named[at])
         end = nearest((x_at, y_at), (*corner, corner[0] + size[0], corner[1] + _LINE))
         if np.hypot(end[0] - x_at, end[1] - y_at) > 10:
             canvas.plot([x_at, end[0]], [y_at, end[1]], color=GREY, linewidth=0.6, zorder=1, gid=mark)
-        canvas.text(
-            corner[0] + 1,
-            corner[1] + _LINE / 2,
-            text,
-            size=TEXT,
-            va="center_baseline",
-            ha="left",
-            color=INK,
-            bbox=_HALO,
-            gid=mark,
-        )
+        how: dict[str, Any] = {"va": "center_baseline", "bbox": _HALO}
+        write(canvas, corner[0] + 1, corner[1] + _LINE / 2, text, mark, **how)
 
 
 def sheet_points(canvas: Axes, axes: Axes, x: ArrayLike, y: ArrayLike) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from riskrank.engine.evidence.crossed import Components
-from riskrank.shown.figures.fonts import TEXT
+from riskrank.shown.figures.marks import write
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.rows import Rows, bar, ruled
 from riskrank.shown.figures.style import QUIET, Plot, drawn
@@ -37,7 +37,7 @@ def draw_shares(components: Components) -> Plot:
     )
     for (_, _, share), y in zip(found, rows.y.tolist(), strict=True):
         bar(axes, [0, 100 * share], y, "", QUIET, width=7.0)
-        axes.text(100 * share + 1.5, y, percent(share) if share else "0 %", size=TEXT, va="center")
+        write(axes, 100 * share + 1.5, y, percent(share) if share else "0 %")
     rows.lay_out(axes, "share of the variance (%)", 5)
     axes.set_xlim(0, 112)
     axes.set_xticks([0, 25, 50, 75, 100])

@@ -251,15 +251,6 @@ def sheet(title: str, reading: str, *, width: float, height: float, method: str 
     FigureCanvasAgg(figure)
     steps = itertools.accumulate((size * 1.4 for _, size, _, _ in lines), initial=MARGIN)
     for (line, size, weight, color), below in zip(lines, steps, strict=False):
-        figure.text(
-            MARGIN / width,
-            1 - below / whole,
-            line,
-            size=size,
-            weight=weight,
-            color=color,
-            va="top",
-            ha="left",
-            gid=HEADING,
-        )
+        how: dict[str, Any] = {"size": size, "weight": weight, "color": color, "gid": HEADING}
+        figure.text(MARGIN / width, 1 - below / whole, line, va="top", ha="left", **how)
     return Sheet(figure, width, whole, height)

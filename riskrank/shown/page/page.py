@@ -6,7 +6,6 @@ import hashlib
 import re
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from riskrank.shown.escapes import for_page
 from riskrank.shown.figures.catalogue import pictures
 from riskrank.shown.formats.data import to_json
 from riskrank.shown.page import require_pages
-from riskrank.shown.page.chapters import Block, PagePart, answer, chapters, one_of_each
+from riskrank.shown.page.chapters import Block, answer, chapters, one_of_each
 from riskrank.shown.together import apart, together
 from riskrank.studies.document import Document
 from riskrank.studies.rank.certainty import MEANING
@@ -71,7 +70,13 @@ def _rendered(template: str, document: Document, *, flags: bool) -> str:
     beside: Sequence[Block] = () if whole else one_of_each(pictures(document)[:1])
     shown = [*make.exhibits([*answer(document), *beside], wide=True)]
     found = [
-        (chapter, [(_spelled(part, flags=flags), [*make.exhibits(part.blocks)]) for part in chapter.parts])
+        (
+            chapter,
+            [
+                (part, spell(part.finding, flags=flags), [*make.exhibits(part.blocks)])
+                for part in chapter.parts
+            ],
+        )
         for chapter in (chapters(document) if whole else ())
     ]
     style = _text("page.css") + "\n" + make.styles.sheet(mark) + "\n"
@@ -94,10 +99,6 @@ def _rendered(template: str, document: Document, *, flags: bool) -> str:
             policy=_policy(style, script),
         )
     )
-
-
-def _spelled(part: PagePart, *, flags: bool) -> PagePart:
-    return replace(part, finding=spell(part.finding, flags=flags))
 
 
 def _policy(style: str, script: str) -> str:

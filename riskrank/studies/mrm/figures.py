@@ -11,7 +11,7 @@ from riskrank.engine.portfolio.mean_risk import MeanRisk
 from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.shown.figures.fonts import TEXT
 from riskrank.shown.figures.key import in_focus, looks
-from riskrank.shown.figures.marks import model_mark
+from riskrank.shown.figures.marks import model_mark, write
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.rows import Rows, dot
 from riskrank.shown.figures.scatter import COLUMN, name_points
@@ -83,8 +83,7 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
     axes.grid(visible=True)
     # The frontier first, then the others; those of the largest mean minus risk first.
     named = np.lexsort([-risks.value[:, number], ~frontier]).tolist()
-    marks = [model_mark(model) for model in range(len(names))]
-    name_points(page.canvas(), axes, x, y, names, named[:_NAMED], marks=marks, line=stairs)
+    name_points(page.canvas(), axes, x, y, names, named[:_NAMED], line=stairs)
     return page.figure
 
 
@@ -120,7 +119,7 @@ def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequen
             dot(axes, share, y, mark, look.color, marker=look.marker)
             if y in rows.y[: len(rows.labels)]:
                 rank = str(int(risks.rank[model, at]))
-                axes.text(1.27, y, rank, size=SMALL, ha="right", va="center", color=QUIET, gid=mark)
+                write(axes, 1.27, y, rank, mark, "right", size=SMALL, color=QUIET)
         if place == 0:
             rows.draw(canvas, below)
     return page.figure

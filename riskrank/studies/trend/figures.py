@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from riskrank.shown.figures.key import Key, looks
+from riskrank.shown.figures.key import Key, beside_key, looks
 from riskrank.shown.figures.marks import curve_mark
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.picture import Picture
-from riskrank.shown.figures.style import MARGIN, PALETTE, Plot, drawn, sheet
+from riskrank.shown.figures.style import PALETTE, Plot, drawn
 from riskrank.shown.figures.units import Unit
 from riskrank.studies.trend.document import WORSE, TrendDocument, TrendLine
 
@@ -44,14 +45,9 @@ def _draw(document: TrendDocument, metric: str, lines: Sequence[TrendLine]) -> P
     numbers = [list(models).index(line.model) for line in lines]
     given = looks(len(models), numbers, accent=False)
     key = Key.of(models, numbers, given)
-    width, height, left, below = 420.0, max(220.0, key.height), 58.0, 78.0
-    page = sheet(
-        f"{metric} over {len(document.runs)} runs",
-        _READING,
-        width=left + width + 16 + key.width + MARGIN,
-        height=below + height,
-    )
-    axes = page.axes(left, below, width, height)
+    title = f"{metric} over {len(document.runs)} runs"
+    page, axes, legend = beside_key(key, title, _READING, width=420.0, below=78.0)
+    axes.grid(visible=False, axis="x")
     place = {run: at for at, run in enumerate(document.runs)}
     unit = Unit.of(np.array([end for line in lines for row in line.rows for end in (row.low, row.high)]))
     for line, number in zip(lines, numbers, strict=True):
@@ -67,20 +63,11 @@ def _draw(document: TrendDocument, metric: str, lines: Sequence[TrendLine]) -> P
         axes.plot(x, mean, marker=look.marker, markersize=3, **look.line, gid=mark)
         bad = [at for at, row in enumerate(line.rows) if row.against_baseline_answer == WORSE]
         if bad:
-            axes.plot(
-                [x[at] for at in bad],
-                mean[bad],
-                linestyle="none",
-                marker="X",
-                markersize=7,
-                color=PALETTE[1],
-                zorder=30,
-                gid=mark,
-            )
+            cross: dict[str, Any] = {"linestyle": "none", "marker": "X", "markersize": 7, "color": PALETTE[1]}
+            axes.plot([x[at] for at in bad], mean[bad], zorder=30, gid=mark, **cross)
     step = -(-len(place) // _NAMED)
     named = list(place)[::step]
     axes.set_xticks([place[run] for run in named], fitted(named, 64.0), rotation=45, ha="right")
     axes.set_ylabel(unit.label(metric))
-    axes.grid(visible=True, axis="y")
-    key.draw(page.canvas(), left + width + 16, below + height)
+    legend()
     return page.figure

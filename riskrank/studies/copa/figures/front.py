@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import ListedColormap, Normalize
+from matplotlib.colors import ListedColormap
 
 from riskrank.engine.copa.sweep import Sweep
 from riskrank.engine.types import Booleans, Floats
 from riskrank.shown.figures.fonts import TEXT
+from riskrank.shown.figures.heat_map import color_scale
 from riskrank.shown.figures.marks import model_mark
 from riskrank.shown.figures.rows import dot
 from riskrank.shown.figures.scatter import COLUMN
@@ -58,8 +58,7 @@ def draw_front(table: Objectives, sweep: Sweep, other: int) -> Plot:
         _points(axes, models.front, weight, panel)
         panel.finish(page, axes, models.names, [at for at in chosen if panel.known[at]][:_NAMED])
     bar = page.axes(left, 34, width, 8)
-    assert bar.figure is not None
-    bar.figure.colorbar(ScalarMappable(Normalize(0, 1), _COLORS), cax=bar, orientation="horizontal")
+    color_scale(bar, _COLORS, 0, 1, orientation="horizontal")
     bar.set_xlabel(f"weight α of {first}", size=SMALL)
     return page.figure
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,7 +12,7 @@ from riskrank.engine.copa.population import Population
 from riskrank.engine.types import Floats, Integers
 from riskrank.shown.figures.fonts import text_width
 from riskrank.shown.figures.key import OTHERS, Key, Look, joined, looks
-from riskrank.shown.figures.marks import curve_mark
+from riskrank.shown.figures.marks import curve_mark, write
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.style import FAINT, MARGIN, SMALL, Plot, drawn, sheet
 
@@ -52,15 +53,8 @@ def draw_parallel(models: Population, order: Integers) -> Plot:
     _lines(axes, models.u, given)
     canvas = page.canvas()
     for at, head in enumerate(heads):
-        canvas.text(
-            left + step * at,
-            below + height + 5,
-            head,
-            size=SMALL,
-            ha="center",
-            va="bottom",
-            rotation=0 if upright else 90,
-        )
+        how: dict[str, Any] = {"va": "bottom", "rotation": 0 if upright else 90}
+        write(canvas, left + step * at, below + height + 5, head, ha="center", size=SMALL, **how)
     key.draw(canvas, left + step * (K - 1) + max(20.0, widest / 2 + 8), below + height)
     return page.figure
 

@@ -54,7 +54,9 @@ def _of_ranking(document: CopaDocument) -> list[Picture]:
     found = [] if document.doubt is None else _doubts(table, document.doubt)
     if len(table.population.metrics) > 1:
         caption = "Ranks of every model on every objective, joined by lines; the first ones in colour."
-        found.append(Picture("parallel", caption, partial(_parallel, document)))
+        found.append(
+            Picture("parallel", caption, partial(draw_parallel, table.population, document.leading.order))
+        )
     caption = "Share of models that each model beats: boxes over the objectives."
     found.append(Picture("boxes", caption, partial(_boxes, document)))
     for sweep in document.sweeps:
@@ -93,10 +95,6 @@ def _comparison(document: ComparisonDocument) -> Plot:
     names = [document.objectives.name(model) for model in found.models]
     drawn = draw_bump(bump(found.comparison.rank), names, found.names, "Ranks by every scalarization")
     return renumbered(drawn, found.models.tolist())
-
-
-def _parallel(document: CopaDocument) -> Plot:
-    return draw_parallel(document.objectives.population, document.leading.order)
 
 
 def _boxes(document: CopaDocument) -> Plot:

@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from riskrank.engine.types import Booleans, Floats
-from riskrank.shown.figures.marks import model_mark
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.scatter import name_points
 from riskrank.shown.figures.style import FAINT, SMALL
@@ -66,14 +65,4 @@ class Plane:
         axes.grid(visible=True, color=FAINT)
         axes.set_xlabel(self.heads[0], size=SMALL)
         axes.set_ylabel(self.heads[1], size=SMALL)
-        there = np.flatnonzero(self.known).tolist()
-        name_points(
-            page.canvas(),
-            axes,
-            self.at[0][there],
-            self.at[1][there],
-            [names[model] for model in there],
-            [there.index(model) for model in named],
-            marks=[model_mark(model) for model in there],
-            line=line,
-        )
+        name_points(page.canvas(), axes, self.at[0], self.at[1], names, named, line=line)

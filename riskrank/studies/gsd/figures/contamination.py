@@ -66,8 +66,6 @@ def draw_contamination(
         f"p-values if some samples may be arbitrary, {label}",
         f"Dashed: the level {level:g}, before any correction. The further right a line crosses it, the more "
         f"of the {samples:,} samples could be wrong without changing the result.",
-        width=320.0,
-        least=210.0,
     )
     for look, p_values, mark in zip(given, found.p_values, marks, strict=True):
         axes.plot(np.arange(p_values.size), p_values, marker=look.marker, markersize=4, **look.line, gid=mark)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.shown.figures.fonts import TEXT, text_width
-from riskrank.shown.figures.marks import model_mark
+from riskrank.shown.figures.fonts import text_width
+from riskrank.shown.figures.marks import model_mark, write
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.rows import bar, dot
 from riskrank.shown.figures.style import GREY, INK, MARGIN, QUIET, ROW, SMALL, Plot, drawn, sheet
@@ -101,7 +100,7 @@ def draw_critical_difference(
     canvas = page.canvas()
     top = page.top
     for one, labels, height in zip(found, shown, heights, strict=True):
-        canvas.text(MARGIN, top - 4, fitted([one.criterion], 400.0)[0], size=TEXT, weight="bold", va="top")
+        write(canvas, MARGIN, top - 4, fitted([one.criterion], 400.0)[0], weight="bold", va="top")
         _draw(canvas, one, labels, MARGIN + side, across, top - 44)
         top -= height
     return page.figure
@@ -121,7 +120,7 @@ def _draw(
     for rank in range(1, k + 1, every):
         at = left + across * (rank - 1) / max(k - 1, 1)
         canvas.plot([at, at], [axis, axis + 4], color=INK, linewidth=0.8)
-        canvas.text(at, axis + 6, str(rank), size=SMALL, ha="center", va="bottom", color=QUIET)
+        write(canvas, at, axis + 6, str(rank), ha="center", size=SMALL, va="bottom", color=QUIET)
     for number, (first, last) in enumerate(found.cliques):
         mark = model_mark(*found.order[first : last + 1].tolist())
         bar(canvas, [x[first] - 2, x[last] + 2], axis - 6 - _BAR * number, mark, INK, width=2.6)
@@ -139,7 +138,6 @@ def _draw(
         canvas.plot([x[place], x[place], end], [axis, y, y], color=GREY, linewidth=0.7, zorder=1, gid=mark)
         dot(canvas, x[place], axis, mark, INK, size=4)
         align, away = ("right", -1) if on_left else ("left", 1)
-        said: dict[str, Any] = {"ha": align, "va": "center", "gid": mark}
         mean = f"{found.mean_rank[place]:.1f}"
-        canvas.text(end + away * 2, y, mean, size=SMALL, color=QUIET, **said)
-        canvas.text(end + away * 27, y, label, size=TEXT, color=INK, **said)
+        write(canvas, end + away * 2, y, mean, mark, align, size=SMALL, color=QUIET)
+        write(canvas, end + away * 27, y, label, mark, align)

@@ -12,7 +12,7 @@ from riskrank.engine.gsd.hasse import HasseDiagram
 from riskrank.engine.types import Booleans
 from riskrank.shown.figures.fonts import TEXT, text_width
 from riskrank.shown.figures.key import tone
-from riskrank.shown.figures.marks import model_mark
+from riskrank.shown.figures.marks import model_mark, write
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.style import GREY, INK, MARGIN, QUIET, Plot, drawn, sheet
 from riskrank.studies.gsd.figures.layers import Layers, layered, positions
@@ -131,7 +131,7 @@ def draw_hasse(found: Sequence[Hasse], names: Sequence[str], *, tested: bool) ->
     canvas = page.canvas()
     left = MARGIN
     for panel in panels:
-        canvas.text(left, page.top - 4, panel.found.label, size=TEXT, weight="bold", va="top", ha="left")
+        write(canvas, left, page.top - 4, panel.found.label, weight="bold", va="top")
         _draw(canvas, panel, left, page.top - 24)
         left += panel.width + gap
     return page.figure
@@ -185,13 +185,4 @@ def _draw(canvas: Axes, panel: _HassePanel, left: float, top: float) -> None:
         )
         for number, (line, model) in enumerate(zip(lines, found.nodes[node], strict=True)):
             middle = y + tall / 2 - 3 - _LINE * (number + 0.5)
-            canvas.text(
-                x,
-                middle,
-                line,
-                size=TEXT,
-                ha="center",
-                va="center_baseline",
-                zorder=4,
-                gid=model_mark(model),
-            )
+            write(canvas, x, middle, line, model_mark(model), "center", va="center_baseline", zorder=4)

@@ -22,9 +22,15 @@ def pictures(document: GsdDocument) -> list[Picture]:
     found = [Picture("hasse", caption, partial(_hasse, document))]
     for analysis in document.analyses:
         at = f"@{analysis.threshold}" if len(document.analyses) > 1 else ""
-        if contamination(analysis.tests.values(), analysis.family.level(1)).pairs:
+        level = analysis.family.level(1)
+        arbitrary = contamination(analysis.tests.values(), level)
+        if arbitrary.pairs:
             caption = "p-value of every significant pair, by the number of samples that may be arbitrary."
-            found.append(Picture(f"contamination{at}", caption, partial(_contamination, document, analysis)))
+            drawing = partial(
+                draw_contamination, arbitrary, models, level=level, label=str(analysis.threshold)
+            )
+            drawing = partial(drawing, samples=document.quality.samples)
+            found.append(Picture(f"contamination{at}", caption, drawing))
         for i, j in _closest_calls(analysis):
             caption = f"Optima of {models[i]} over {models[j]} on relabelled samples, with the observed one."
             name = f"null@{models[i]}@{models[j]}{at}"
@@ -52,17 +58,6 @@ def _closest_calls(analysis: GsdAnalysis) -> list[tuple[int, int]]:
 def _hasse(document: GsdDocument) -> Plot:
     tested = any(analysis.tests for analysis in document.analyses)
     return draw_hasse(diagrams(document), document.provenance.models, tested=tested)
-
-
-def _contamination(document: GsdDocument, analysis: GsdAnalysis) -> Plot:
-    found = contamination(analysis.tests.values(), analysis.family.level(1))
-    return draw_contamination(
-        found,
-        document.provenance.models,
-        level=analysis.family.level(1),
-        samples=document.quality.samples,
-        label=str(analysis.threshold),
-    )
 
 
 def _null(document: GsdDocument, analysis: GsdAnalysis, i: int, j: int) -> Plot:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from riskrank.shown.figures.fonts import TEXT, text_width
+from riskrank.shown.figures.fonts import text_width
 from riskrank.shown.figures.key import looks
-from riskrank.shown.figures.marks import model_mark
+from riskrank.shown.figures.marks import model_mark, write
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.rows import BELOW, Rows, bar, dot, ruled
 from riskrank.shown.figures.style import QUIET, Plot, drawn
@@ -46,7 +46,7 @@ def draw_trade(document: RankDocument) -> Plot:
         bar(axes, [lead[at] - reach[at], lead[at] + reach[at]], y, both, color)
         dot(axes, lead[at], y, both, color, size=6.0, full=side != 0)
         right = rows.width + _WIDTH + 10
-        canvas.text(right, y + BELOW, figures[at], size=TEXT, va="center", ha="left", gid=both)
+        write(canvas, right, y + BELOW, figures[at], both)
     axes.set_xlim(-1.06, 1.06)
     names = fitted([first, other], _WIDTH / 2 - 50)
     rows.lay_out(axes, f"{names[1]} better ← → {names[0]} better", 1)

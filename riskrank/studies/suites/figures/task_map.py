@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Normalize
 
 from riskrank.engine.types import Floats, Integers
-from riskrank.shown.figures.fonts import TEXT, text_width
-from riskrank.shown.figures.heat_map import cell_of
+from riskrank.shown.figures.fonts import text_width
+from riskrank.shown.figures.heat_map import cell_of, color_scale
+from riskrank.shown.figures.marks import write
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.rows import Rows
-from riskrank.shown.figures.style import INK, ON_DARK, ON_PALE, SMALL, Plot, drawn, sheet
+from riskrank.shown.figures.style import ON_DARK, ON_PALE, SMALL, Plot, drawn, sheet
 from riskrank.shown.means import score_of
 from riskrank.studies.rounding import decimals_apart, rounded
 
@@ -97,9 +96,11 @@ def draw_task_map(
     canvas = page.canvas()
     for at, head in enumerate(heads):
         x = rows.width + cell * (at + 0.5)
-        canvas.text(x, foot - 5, head, size=SMALL, rotation=90, va="top", ha="center", color=INK)
+        write(canvas, x, foot - 5, head, ha="center", size=SMALL, rotation=90, va="top")
     rows.draw(canvas, foot)
-    _scale(page.axes(rows.width + side + 16, foot, 9, min(rows.height, 110)))
+    beside = page.axes(rows.width + side + 16, foot, 9, min(rows.height, 110))
+    color_scale(beside, _COLORS, -1, 1, ticks=[-1, 0, 1])
+    beside.set_yticks([-1, 0, 1], ["worse", "level", "better"], size=SMALL)
     return page.figure
 
 
@@ -115,24 +116,15 @@ def _cells(axes: Axes, found: TaskMap, rows: Rows, cell: float) -> None:
         cell_of(axes, t * cell, low, cell, high - low, colors[i, t], mark)
         if i >= named:
             continue
-        said: dict[str, Any] = {"va": "center", "ha": "center", "color": ink[i, t], "gid": mark}
-        y = float(rows.y[i])
+        said = partial(write, axes, y=float(rows.y[i]), mark=mark, ha="center", color=ink[i, t])
         middle, arrow = t * cell + cell / 2, {1: "▲", -1: "▼", 0: ""}[int(found.marks[i, t])]
         if cell >= _NUMBERED:
             digits = decimals_apart(found.mean[:, t].tolist())
             number = rounded(float(found.mean[i, t]), min(digits, 2)).replace("0.", ".")
             fits = text_width(number, SMALL - 1) <= cell - 9
             text = number if fits else f"{found.mean[i, t]:.2g}"
-            axes.text(middle - (3 if arrow else 0), y, text, size=SMALL - 1, **said)
+            said(middle - (3 if arrow else 0), text=text, size=SMALL - 1)
             if arrow:
-                axes.text(middle + cell / 2 - 5, y, arrow, size=5, **said)
+                said(middle + cell / 2 - 5, text=arrow, size=5)
         elif arrow:
-            axes.text(middle, y, arrow, size=6, **said)
-
-
-def _scale(axes: Axes) -> None:
-    assert axes.figure is not None
-    bar = axes.figure.colorbar(ScalarMappable(Normalize(-1, 1), _COLORS), cax=axes, ticks=[-1, 0, 1])
-    bar.set_ticklabels(["worse", "level", "better"])
-    bar.ax.tick_params(labelsize=SMALL)
-    axes.set_ylabel("", size=TEXT)
+            said(middle, text=arrow, size=6)
