@@ -241,7 +241,9 @@ def _cells(scores: Scores) -> pl.Series:
 
 def _columns(scores: Scores, names: Sequence[str]) -> Columns:
     """Further columns of the input rows, but lists and objects, beside what a row scores."""
-    frames = [file.source.load(names) for file in scores.notes.files if names]
+    if not names:  # a look at the samples of millions of rows takes seconds
+        return Columns(pl.DataFrame(), [])
+    frames = [file.source.load(names) for file in scores.notes.files]
     plain = [name for name in names if not any(frame[name].dtype.is_nested() for frame in frames)]
     rows = _rows_read(scores)
     own = [rows["sample"].alias(_SAMPLE), _cells(scores).alias(_CELL)]
