@@ -59,17 +59,18 @@ class Sizes:
         return str(path)
 
 
+# What is read only, and what is resampled: both long beside an almost empty table.
+READ, DRAWN, SMALLEST = Sizes(200_000, 4, m=2), Sizes(20_000, 4, 400, 2), Sizes(20, 2, 20, 1)
 FEW = ["--resamples", "B"]
-# Of each command: what else it is asked, and the sizes it grows with.
+# Of each command: what else it is asked, the base and the sizes it grows with.
 GROWING = {
-    "check": ([], "nkm"),
-    "rank --no-test": ([], "nkm"),
-    "rank": (FEW, "nkBm"),
-    "mrm": (FEW, "nkBm"),
-    "dominance": (FEW, "nkBm"),
-    "portfolio": (["-o", "OUT"], "nkm"),
+    "check": ([], READ, "nkm"),
+    "rank --no-test": ([], READ, "nkm"),
+    "portfolio": (["-o", "OUT"], READ, "nkm"),
+    "rank": (FEW, DRAWN, "nkBm"),
+    "mrm": (FEW, DRAWN, "nkBm"),
+    "dominance": (FEW, DRAWN, "nkBm"),
 }
-BASE, SMALLEST = Sizes(2000, 4, 200, 2), Sizes(20, 2, 20, 1)
 FACTORS = (1, 2, 4)
 
 PAPER, TASKS = Sizes(5000, 12, m=8), Sizes(60 * 200, 20, T=60)
@@ -112,36 +113,32 @@ def directions(sizes: Sizes | None) -> list[str]:
     return [] if sizes is None else ["--higher", ",".join(f"metric-{j}" for j in range(sizes.m))]
 
 
-def grown(words: list[str], name: str, folder: Path, runs: int) -> list[Measurement]:
-    """A command where one size is each of the multiples of the base."""
-    sizes = [replace(BASE, **{name: getattr(BASE, name) * factor}) for factor in FACTORS]
-    return [measure(call(words, one, folder), runs=runs) for one in sizes]
-
-
 def print_growth(folder: Path, runs: int) -> None:
     """A row a command: the exponent of each size, CPU and memory of the base and of the largest tables."""
-    print(
-        f"CPU grows with size^exponent, from n {BASE.n:,} × k {BASE.k} × B {BASE.B} × m {BASE.m}, × {FACTORS}"
-    )
-    print(
-        f"{'command':16}{'n':>7}{'k':>7}{'B':>7}{'m':>7}"
-        f"{'base s':>9}{'most s':>9}{'base MB':>9}{'most MB':>9}"
-    )
-    for command, (rest, of) in GROWING.items():
+    print(f"CPU grows with size^exponent, sizes of the base × {FACTORS}")
+    heads = "".join(f"{name:>9}" for name in ("base s", "most s", "base MB", "most MB"))
+    print(f"{'command':16}{'base n × k × B × m':>24}{'n':>7}{'k':>7}{'B':>7}{'m':>7}{heads}")
+    for command, (rest, base, of) in GROWING.items():
         words = [*command.split(), *rest]
-        least = measure(call(words, SMALLEST, folder), runs=runs).cpu
-        found = {name: grown(words, name, folder, runs) for name in of}
+
+        def spent_on(sizes: Sizes, words: list[str] = words) -> Measurement:
+            return measure(call(words, sizes, folder), runs=runs)
+
+        least, first = spent_on(SMALLEST).cpu, spent_on(base)
+        larger = {
+            name: [spent_on(replace(base, **{name: getattr(base, name) * factor})) for factor in FACTORS[1:]]
+            for name in of
+        }
         shown = []
         for name in "nkBm":
-            spent = [max(one.cpu - least, 1e-3) for one in found.get(name, ())]
-            slope = np.polyfit(np.log(FACTORS), np.log(spent), 1)[0] if spent else None
-            shown.append(f"{'' if slope is None else f'{slope:.2f}':>7}")
-        every = [one for row in found.values() for one in row]
-        base, most = found["n"][0], max(one.cpu for one in every)
-        memory = max(one.memory for one in every)
+            spent = [one.cpu - least for one in (first, *larger.get(name, ()))]
+            slope = f"{np.polyfit(np.log(FACTORS), np.log(spent), 1)[0]:.2f}" if spent[1:] else ""
+            shown.append(f"{slope:>7}")
+        every = [one for row in larger.values() for one in row]
+        sizes = f"{base.n:,} × {base.k} × {base.B or '-'} × {base.m}"
         print(
-            f"{command:16}{''.join(shown)}{base.cpu:9.2f}{most:9.2f}"
-            f"{base.memory / 1e6:9.0f}{memory / 1e6:9.0f}",
+            f"{command:16}{sizes:>24}{''.join(shown)}{first.cpu:9.2f}{max(one.cpu for one in every):9.2f}"
+            f"{first.memory / 1e6:9.0f}{max(one.memory for one in every) / 1e6:9.0f}",
             flush=True,
         )
 

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from calibration_answers import ANSWER_CASES, ROW_CASES, answer_rows, row_name, row_rows
 from calibration_boundaries import boundaries
 from calibration_cases import DIFFERENT, DISASTERS, IDENTICAL, TIED
-from calibration_effects import COVERAGE, RISKS
+from calibration_effects import COVERAGE, RISKS, coverage_rows, risk_rows
 from calibration_fronts import FRONT_CASES, front_rows
 from calibration_gsd import CORRELATIONS, gsd_key, gsd_rows
 from calibration_judges import JUDGE_CASES, judge_rows
@@ -27,7 +27,7 @@ from calibration_page import Page
 from calibration_rivals import CASES, RIVALS, rival_task
 from calibration_store import ROOT, Job, Store, code_version
 from calibration_suites import SUITE_CASES, suite_rows
-from calibration_tables import boundary_task, coverage_rows, disaster_task, risk_rows, table_task
+from calibration_tables import boundary_task, disaster_task, table_task
 from dependent_rows import OUTCOMES, outcome_rows
 from finding_truths import KINDS, finding_rows
 from gate_simulation import CASES as GATES
@@ -35,136 +35,57 @@ from gate_simulation import gate_rows
 from suite_gate_simulation import SUITE_GATES, suite_gate_rows
 
 
-def identical_jobs(tables: int) -> list[Job]:
-    return [Job("tables", case.key, table_task, case, tables // case.costs) for case in IDENTICAL]
-
-
-def different_jobs(tables: int) -> list[Job]:
+def jobs_of(tables: int) -> dict[str, list[Job]]:
+    """What there is to be simulated, part by part; so many tables a case, more of what is rare or quick."""
+    named = [(f"{case.name}; n={n}", case.name, n) for n in (50, 200) for case in boundaries(n)]
+    risks = [(f"{case.name}; n={n}", at, n) for at, case in enumerate(RISKS) for n in case.sizes]
+    gates = [(case, at, n) for at, case in enumerate(GATES) for n in case.sizes]
+    spreads = [(f"{name}; n={n}", (name, n)) for name in COVERAGE for n in (30, 100, 300)]
+    rivals = [(who, case) for who in RIVALS if who.installed for case in CASES if who.answers(case)]
     # Pairs found are many a table, and need fewer of them than a rare false alarm.
-    cases = [power.case for power in DIFFERENT]
-    return [Job("tables", case.key, table_task, case, tables // (2 * case.costs), 5) for case in cases]
-
-
-def tied_jobs(tables: int) -> list[Job]:
-    return [Job("tables", case.key, table_task, case, tables) for case in TIED]
-
-
-def disaster_jobs(tables: int) -> list[Job]:
-    return [Job("disasters", case.key, disaster_task, case, tables, 50) for case in DISASTERS]
-
-
-def boundary_jobs(tables: int) -> list[Job]:
-    return [
-        Job("boundaries", f"{case.name}; n={n}", boundary_task, (case.name, n), tables, 25)
-        for n in (50, 200)
-        for case in boundaries(n)
-    ]
-
-
-def interval_jobs(tables: int) -> list[Job]:
-    # A share next to 0.95 between bounds of 0.93 and 0.97 takes many, and they are quick.
-    return [
-        Job("intervals", f"{name}; n={n}", coverage_rows, (name, n), 5 * tables, 250)
-        for name in COVERAGE
-        for n in (30, 100, 300)
-    ]
-
-
-def risk_jobs(tables: int) -> list[Job]:
-    return [
-        Job("risks", f"{case.name}; n={n}", risk_rows, (number, n), tables)
-        for number, case in enumerate(RISKS)
-        for n in case.sizes
-    ]
-
-
-def answer_jobs(tables: int) -> list[Job]:
-    return [
-        Job("answers", case.name, answer_rows, case.name, tables // case.costs, 5) for case in ANSWER_CASES
-    ]
-
-
-def row_jobs(tables: int) -> list[Job]:
-    return [Job("rows", row_name(case), row_rows, case, 5 * tables, 50) for case in ROW_CASES]
-
-
-def gate_jobs(tables: int) -> list[Job]:
-    # Families of twenty claims take as long as a hundred of one.
-    return [
-        Job("gates", case.key(n), gate_rows, (at, n), tables if case.columns > 1 else 4 * tables, 20)
-        for at, case in enumerate(GATES)
-        for n in case.sizes
-    ]
-
-
-def look_jobs(tables: int) -> list[Job]:
-    # They are quick, and a share below 0.025 takes many.
-    return [Job("looks", case.name, look_rows, case.name, max(tables, 1000), 50) for case in LOOK_CASES]
-
-
-def gsd_jobs(tables: int) -> list[Job]:
-    return [Job("gsd", gsd_key(one), gsd_rows, one, tables) for one in CORRELATIONS]
-
-
-def suite_jobs(tables: int) -> list[Job]:
-    gates = [Job("suites", one.key, suite_gate_rows, one, 2 * tables, 20) for one in SUITE_GATES]
-    return [*(Job("suites", one.key, suite_rows, one, tables // one.costs) for one in SUITE_CASES), *gates]
-
-
-def front_jobs(tables: int) -> list[Job]:
-    return [Job("fronts", one.name, front_rows, one, tables // one.costs) for one in FRONT_CASES]
-
-
-def judge_jobs(tables: int) -> list[Job]:
-    # A share next to 0.95 between bounds takes many tables, as intervals do.
-    return [Job("judges", one.name, judge_rows, one, 2 * tables) for one in JUDGE_CASES]
-
-
-def finding_jobs(tables: int) -> list[Job]:
-    return [Job("findings", kind, finding_rows, kind, max(tables // 2, 125)) for kind in KINDS]
-
-
-def dependent_jobs(tables: int) -> list[Job]:
-    return [Job("dependent", one.name, outcome_rows, one, one.tables * tables // 400, 20) for one in OUTCOMES]
-
-
-def rival_jobs(tables: int) -> list[Job]:
-    return [
-        Job(
-            "rivals",
-            f"{rival.name}; {case.key}",
-            rival_task,
-            (rival.name, case),
-            min(tables, rival.tables or tables),
-            5,
-        )
-        for rival in RIVALS
-        if rival.installed
-        for case in CASES
-        if rival.answers(case)
-    ]
-
-
-PARTS = {
-    "identical": identical_jobs,
-    "different": different_jobs,
-    "tied": tied_jobs,
-    "disasters": disaster_jobs,
-    "boundaries": boundary_jobs,
-    "intervals": interval_jobs,
-    "risks": risk_jobs,
-    "answers": answer_jobs,
-    "rows": row_jobs,
-    "gates": gate_jobs,
-    "looks": look_jobs,
-    "gsd": gsd_jobs,
-    "suites": suite_jobs,
-    "fronts": front_jobs,
-    "judges": judge_jobs,
-    "findings": finding_jobs,
-    "dependent": dependent_jobs,
-    "rivals": rival_jobs,
-}
+    found = [(power.case, tables // (2 * power.case.costs)) for power in DIFFERENT]
+    suites = [("suites", one.key, suite_rows, one, tables // one.costs) for one in SUITE_CASES]
+    suites += [("suites", one.key, suite_gate_rows, one, 2 * tables, 20) for one in SUITE_GATES]
+    # A share next to 0.95 between bounds of 0.93 and 0.97 takes many tables; families of twenty claims take
+    # as long as a hundred of one; looks are quick, and a share below 0.025 takes many.
+    made = {
+        "identical": [("tables", one.key, table_task, one, tables // one.costs) for one in IDENTICAL],
+        "different": [("tables", one.key, table_task, one, count, 5) for one, count in found],
+        "tied": [("tables", one.key, table_task, one, tables) for one in TIED],
+        "disasters": [("disasters", one.key, disaster_task, one, tables, 50) for one in DISASTERS],
+        "boundaries": [("boundaries", key, boundary_task, tuple(of), tables, 25) for key, *of in named],
+        "intervals": [("intervals", key, coverage_rows, of, 5 * tables, 250) for key, of in spreads],
+        "risks": [("risks", key, risk_rows, tuple(of), tables) for key, *of in risks],
+        "answers": [
+            ("answers", one.name, answer_rows, one.name, tables // one.costs, 5) for one in ANSWER_CASES
+        ],
+        "rows": [("rows", row_name(one), row_rows, one, 5 * tables, 50) for one in ROW_CASES],
+        "gates": [
+            ("gates", one.key(n), gate_rows, (at, n), tables if one.columns > 1 else 4 * tables, 20)
+            for one, at, n in gates
+        ],
+        "looks": [("looks", one.name, look_rows, one.name, max(tables, 1000), 50) for one in LOOK_CASES],
+        "gsd": [("gsd", gsd_key(one), gsd_rows, one, tables) for one in CORRELATIONS],
+        "suites": suites,
+        "fronts": [("fronts", one.name, front_rows, one, tables // one.costs) for one in FRONT_CASES],
+        "judges": [("judges", one.name, judge_rows, one, 2 * tables) for one in JUDGE_CASES],
+        "findings": [("findings", kind, finding_rows, kind, max(tables // 2, 125)) for kind in KINDS],
+        "dependent": [
+            ("dependent", one.name, outcome_rows, one, one.tables * tables // 400, 20) for one in OUTCOMES
+        ],
+        "rivals": [
+            (
+                "rivals",
+                f"{who.name}; {one.key}",
+                rival_task,
+                (who.name, one),
+                min(tables, who.tables or tables),
+                5,
+            )
+            for who, one in rivals
+        ],
+    }
+    return {part: [Job(*job) for job in jobs] for part, jobs in made.items()}
 
 
 def main() -> None:
@@ -176,11 +97,13 @@ def main() -> None:
     )
     parser.add_argument("--page", type=Path, default=ROOT / "docs" / "calibration.md", help="page to write")
     parser.add_argument("--page-only", action="store_true", help="simulate nothing, write what is there")
-    parser.add_argument("--part", action="append", choices=list(PARTS), help="only these parts; repeatable")
+    parser.add_argument(
+        "--part", action="append", choices=list(jobs_of(1)), help="only these parts; repeatable"
+    )
     options = parser.parse_args()
     store = Store(options.store or ROOT / "build" / "calibration" / f"{code_version()}.jsonl")
     start = time.perf_counter()
-    jobs = {part: make(options.tables) for part, make in PARTS.items()}
+    jobs = jobs_of(options.tables)
     if not options.page_only:
         asked = [job for part in options.part or jobs for job in jobs[part]]
         store.run(asked, processes=options.jobs)

@@ -22,7 +22,7 @@ from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.influence import influence_of_violation
-from riskrank.engine.dominance.violation import violation_matrix
+from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
 
@@ -91,7 +91,7 @@ def first_order_boundary(tau: float) -> float:
 def second_order_boundary(tau: float) -> float:
     """Mean difference between N(μ, 2) and N(0, 1) at which the second-order ratio is τ."""
     z = ndtri((np.arange(50_000) + 0.5) / 50_000)
-    return brentq(lambda mean: violation_matrix([mean + 2 * z, z], order=2)[0, 1] - tau, 0.1, 5, xtol=1e-5)
+    return brentq(lambda mean: violation_matrices([mean + 2 * z, z])[1, 0, 1] - tau, 0.1, 5, xtol=1e-5)
 
 
 def boundary_cases(n: int = 200) -> list[Case]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
-from riskrank.engine.dominance.violation import violation_matrix
+from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.portfolio.copula import independent_copula
 from riskrank.engine.sampling.design import ClusteredScores
 
@@ -285,7 +285,7 @@ def disaster_shift(order: int) -> float:
                 first, second = np.concatenate([np.full(rare, -10.0), common + middle]), z
             else:
                 first, second = z + middle, np.concatenate([common, np.exp(1 + few)])
-            above = violation_matrix([first, second], order=order)[0, 1] > 0.5
+            above = violation_matrices([np.sort(first), np.sort(second)])[order - 1, 0, 1] > 0.5
             low, high = (middle, high) if above else (low, middle)
         _SHIFTS[order] = (low + high) / 2
     return _SHIFTS[order]

@@ -102,12 +102,12 @@ def truth(draw: Draw, level: float) -> np.ndarray:
     return np.where(np.abs(found) < 0.01, 0.0, found)
 
 
-def coverage_task(shared, task):
-    name, n, resamples, seeds = task
+def coverage_rows(case, seeds, resamples=1000):
+    """Whether the intervals of the mean difference and of the tail difference hold the truth."""
+    (name, n), held = case, []
     level = tail_level(n)
     expected = truth(COVERAGE[name], level)
-    held = np.empty((len(seeds), 2), dtype=bool)
-    for at, seed in enumerate(seeds):
+    for seed in seeds:
         rng = np.random.default_rng(np.random.SeedSequence([seed, n, *name.encode()]))
         values = COVERAGE[name](rng, 2, n)
         drawn = replicates(values, level, resamples, rng)
@@ -121,8 +121,8 @@ def coverage_task(shared, task):
             mean_spread=spread_of_differences(means, drawn[0]),
             tail_spread=spread_of_differences(tails, drawn[1]),
         )
-        for which, difference in enumerate((found.mean_difference, found.tail_difference)):
-            held[at, which] = difference.low[1] <= expected[which] <= difference.high[1]
+        both = zip((found.mean_difference, found.tail_difference), expected, strict=True)
+        held.append([int(one.low[1] <= true <= one.high[1]) for one, true in both])
     return held
 
 
@@ -161,12 +161,11 @@ RISKS = (
 )
 
 
-def risk_task(shared, task):
-    number, n, resamples, seeds = task
-    case = RISKS[number]
-    level = tail_level(n)
-    outcome = np.empty((len(seeds), 2), dtype=bool)
-    for at, seed in enumerate(seeds):
+def risk_rows(case, seeds, resamples=1000):
+    """Whether the first model, and whether any other, is called a hidden risk."""
+    (number, n), outcomes = case, []
+    case, level = RISKS[number], tail_level(n)
+    for seed in seeds:
         rng = np.random.default_rng(np.random.SeedSequence([seed, n, number]))
         values = case.draw(rng, 8, n)
         means, tails = statistics(values, level)
@@ -174,5 +173,5 @@ def risk_task(shared, task):
         # Whoever follows the tails is asked about the means.
         found = hidden_risk(means, tails, drawn, rank=competition_ranks(-tails), samples=n)
         flagged = found.status == RISK
-        outcome[at] = flagged[0], flagged[1:].any()
-    return outcome
+        outcomes.append([int(flagged[0]), int(flagged[1:].any())])
+    return outcomes

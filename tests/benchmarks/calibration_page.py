@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from itertools import product
+from typing import Any
 
 import numpy as np
 from calibration_boundaries import boundaries
@@ -23,6 +25,7 @@ from calibration_sections import (
 from calibration_store import Job, Store
 from calibration_tables import CLAIM_NAMES, COVERED, FALSE, FOUND, RESAMPLES, SECONDS, SETS_FIRST, SETS_SECOND
 from calibration_text import (
+    KEY,
     LEAST_TABLES,
     LEAST_TABLES_OF_PAIRS,
     MISSED,
@@ -30,6 +33,7 @@ from calibration_text import (
     TOO_FEW,
     mean,
     share,
+    shares,
     shown,
     table,
 )
@@ -153,9 +157,9 @@ class Page:
             )
         return "\n".join(lines) + "\n"
 
-    def mark(self, kept: bool, what: str, *, tables: int, least: int = LEAST_TABLES) -> str:
+    def mark(self, kept: bool, what: str, outcomes: Sized, least: int = LEAST_TABLES) -> str:
         """Count a promised figure; one of too few tables is neither kept nor missed."""
-        if tables < least:
+        if len(outcomes) < least:
             self.undecided += 1
             return TOO_FEW
         self.promises += 1
@@ -163,27 +167,30 @@ class Page:
             self.missed.append(what)
         return OK if kept else f"**{MISSED}**"
 
-    def found(self, part: str, key: str) -> np.ndarray | None:
-        outcomes = self._store.outcomes(part, key)
-        if len(outcomes) < self._wanted.get((part, key), 1):
-            self.lacking.add((part, key))
-        return outcomes if len(outcomes) else None
+    def at_most(
+        self, most: float, rates: Sequence[tuple[float, float]], what: str, outcomes: Sized, errors: int = 1
+    ) -> str:
+        """Count shares that are promised to be no larger, Monte-Carlo errors on top."""
+        worst = max(rates, key=lambda rate: rate[0] - errors * rate[1])
+        return self.mark(worst[0] <= most + errors * worst[1], f"{what}: {shown(worst)}", outcomes)
+
+    def each(
+        self, part: str, cases: Iterable[Any], key: Callable[[Any], str] = KEY
+    ) -> Iterator[tuple[Any, np.ndarray]]:
+        """The cases of which there are outcomes, with these."""
+        for case in cases:
+            outcomes = self._store.outcomes(part, key(case))
+            if len(outcomes) < self._wanted.get((part, key(case)), 1):
+                self.lacking.add((part, key(case)))
+            if len(outcomes):
+                yield case, outcomes
 
     def errors(self) -> str:
         rows = []
-        for case in IDENTICAL:
-            outcomes = self.found("tables", case.key)
-            if outcomes is None:
-                continue
-            rates = [share(column > 0) for column in outcomes[:, FALSE].T]
-            verdict = "not promised"
+        for case, outcomes in self.each("tables", IDENTICAL):
+            rates, verdict = shares(outcomes[:, FALSE] > 0), "not promised"
             if case.promised:
-                worst = max(rates, key=lambda rate: rate[0] - rate[1])
-                verdict = self.mark(
-                    worst[0] <= MOST_ERROR + worst[1],
-                    f"false alarms, {case.key}: {shown(worst)}",
-                    tables=len(outcomes),
-                )
+                verdict = self.at_most(MOST_ERROR, rates, f"false alarms, {case.key}", outcomes)
             spent = f"{outcomes[:, RESAMPLES].mean():,.0f}", f"{outcomes[:, SECONDS].mean():.2f}"
             rows.append([*_case(case), str(len(outcomes)), *map(shown, rates), *spent, verdict])
         head = ["identical models", "k", "n", "tables", *CLAIM_NAMES, "resamples", "CPU s", f"≤ {MOST_ERROR}"]
@@ -191,18 +198,15 @@ class Page:
 
     def power(self) -> str:
         rows = []
-        for power in DIFFERENT:
+        for power, outcomes in self.each("tables", DIFFERENT, lambda power: power.case.key):
             case = power.case
-            outcomes = self.found("tables", case.key)
-            if outcomes is None:
-                continue
             found = [mean(column) for column in outcomes[:, FOUND].T]
             marks = [
                 self.mark(
                     value[0] >= least,
                     f"power, {case.key}, order {order}: {shown(value, 1)}, wanted {least:g}",
-                    tables=len(outcomes),
-                    least=LEAST_TABLES_OF_PAIRS,
+                    outcomes,
+                    LEAST_TABLES_OF_PAIRS,
                 )
                 for order, value, least in zip((1, 2), found, power.promised, strict=False)
                 if least is not None
@@ -211,7 +215,7 @@ class Page:
             pairs = max(int(case.better(order).sum()) for order in (1, 2))
             wrong = share((outcomes[:, FALSE] > 0).any(axis=1))
             verdict = "reported" if not marks else next((mark for mark in marks if mark != OK), OK)
-            cells = [f"{value[0]:.1f} ± {value[1]:.1f}" for value in found]
+            cells = [shown(value, 1) for value in found]
             rows.append([*_case(case), str(len(outcomes)), str(pairs), *cells, shown(wrong), wanted, verdict])
         labels = [*CLAIM_NAMES, "any false win", "promised (relative)", "kept"]
         head = ["true differences", "k", "n", "tables", "of", *labels]
@@ -219,58 +223,41 @@ class Page:
 
     def rank_sets(self) -> str:
         rows = []
-        for case in (*(power.case for power in DIFFERENT), *TIED):
-            outcomes = self.found("tables", case.key)
-            if outcomes is None:
-                continue
-            held = [share(outcomes[:, column]) for column in (SETS_FIRST, SETS_SECOND)]
-            worst = min(held)
-            verdict = self.mark(
-                worst[0] >= LEAST_SETS, f"rank sets, {case.key}: {shown(worst)}", tables=len(outcomes)
-            )
+        for case, outcomes in self.each("tables", (*(power.case for power in DIFFERENT), *TIED)):
+            held = shares(outcomes[:, [SETS_FIRST, SETS_SECOND]])
+            what = f"rank sets, {case.key}: {shown(min(held))}"
+            verdict = self.mark(min(held)[0] >= LEAST_SETS, what, outcomes)
             rows.append([*_case(case), str(len(outcomes)), *map(shown, held), verdict])
         head = ["scores", "k", "n", "tables", "order 1", "order 2", f"≥ {LEAST_SETS}"]
         return RANK_SETS + table(head, rows)
 
     def boundaries(self) -> str:
         rows = []
-        for n in (50, 200):
-            for case in boundaries(n):
-                outcomes = self.found("boundaries", f"{case.name}; n={n}")
-                if outcomes is None:
-                    continue
-                count = len(case.claims)
-                for at, claim in enumerate(case.claims):
-                    rates = [share(outcomes[:, column]) for column in (at, count + at)]
-                    label = f"{claim.kind}, order {claim.order}"
-                    rows.append([case.name, label, str(n), str(len(outcomes)), *map(shown, rates)])
+        each = [(case, n) for n in (50, 200) for case in boundaries(n)]
+        for (case, n), outcomes in self.each("boundaries", each, _name_and_size):
+            count = len(case.claims)
+            for at, claim in enumerate(case.claims):
+                rates = shares(outcomes[:, [at, count + at]])
+                label = f"{claim.kind}, order {claim.order}"
+                rows.append([case.name, label, str(n), str(len(outcomes)), *map(shown, rates)])
         head = ["case", "claim", "n", "tables", "bootstrap (default)", "`--variance clt`"]
         return BOUNDARY + table(head, rows)
 
     def disasters(self) -> str:
-        rows = []
-        for case in DISASTERS:
-            outcomes = self.found("disasters", case.key)
-            if outcomes is not None:
-                rows.append([case.name, str(case.n), str(len(outcomes)), shown(share(outcomes[:, 0]))])
+        rows = [
+            [case.name, str(case.n), str(len(outcomes)), shown(share(outcomes[:, 0]))]
+            for case, outcomes in self.each("disasters", DISASTERS)
+        ]
         return RARE + table(["case, direct claim", "n", "tables", "called better"], rows)
 
     def intervals(self) -> str:
-        rows = []
-        for name in COVERAGE:
-            for n in (30, 100, 300):
-                outcomes = self.found("intervals", f"{name}; n={n}")
-                if outcomes is None:
-                    continue
-                held = [share(column) for column in outcomes.T]
-                inside = INTERVALS[0] <= held[0][0] <= INTERVALS[1]
-                verdict = self.mark(
-                    inside,
-                    f"interval of the mean, {name}, n = {n}: {shown(held[0])}",
-                    tables=len(outcomes),
-                    least=LEAST_TABLES_OF_INTERVALS,
-                )
-                rows.append([name, str(n), str(len(outcomes)), *map(shown, held), verdict])
+        rows, each = [], product(COVERAGE, (30, 100, 300))
+        for (name, n), outcomes in self.each("intervals", each, "{0[0]}; n={0[1]}".format):
+            held = shares(outcomes)
+            inside = INTERVALS[0] <= held[0][0] <= INTERVALS[1]
+            what = f"interval of the mean, {name}, n = {n}: {shown(held[0])}"
+            verdict = self.mark(inside, what, outcomes, LEAST_TABLES_OF_INTERVALS)
+            rows.append([name, str(n), str(len(outcomes)), *map(shown, held), verdict])
         head = ["scores", "n", "tables", "difference of means", "of worst 5 %", "means .93–.97"]
         text = INTERVAL + table(head, rows)
         return text + self._intervals_of_tables()
@@ -279,17 +266,14 @@ class Page:
         """The same intervals out of the whole study, in the cases above."""
         cases = [*IDENTICAL, *(power.case for power in DIFFERENT), *TIED]
         chosen = [case for case in cases if case.promised and case.n >= FEWEST_FOR_INTERVALS]
-        found = [self._store.outcomes("tables", case.key) for case in chosen]
-        found = [outcomes[:, COVERED] for outcomes in found if len(outcomes)]
+        found = [outcomes[:, COVERED] for _, outcomes in self.each("tables", chosen)]
         if not found:
             return ""
-        every = share(np.concatenate(found))
-        verdict = self.mark(
-            INTERVALS[0] <= every[0] <= INTERVALS[1],
-            f"intervals of all cases: {shown(every)}",
-            tables=sum(map(len, found)),
-            least=LEAST_TABLES_OF_INTERVALS,
-        )
+        together = np.concatenate(found)
+        every = share(together)
+        inside = INTERVALS[0] <= every[0] <= INTERVALS[1]
+        what = f"intervals of all cases: {shown(every)}"
+        verdict = self.mark(inside, what, together, LEAST_TABLES_OF_INTERVALS)
         return (
             f"\nOver all tables above with finite variance and n ≥ {FEWEST_FOR_INTERVALS}, the first model "
             f"against the last, out of the whole study: {shown(every)} ({len(found)} cases; {verdict}).\n"
@@ -297,15 +281,11 @@ class Page:
 
     def risks(self) -> str:
         rows = []
-        for case in RISKS:
-            for n in case.sizes:
-                outcomes = self.found("risks", f"{case.name}; n={n}")
-                if outcomes is None:
-                    continue
-                rates = [share(column) for column in outcomes.T]
-                wrong = share(outcomes[:, 1] > 0 if case.risky else (outcomes > 0).any(axis=1))
-                first = shown(rates[0]) if case.risky else "–"
-                rows.append([case.name, str(n), str(len(outcomes)), first, shown(wrong)])
+        each = [(case, n) for case in RISKS for n in case.sizes]
+        for (case, n), outcomes in self.each("risks", each, _name_and_size):
+            wrong = share(outcomes[:, 1] > 0 if case.risky else (outcomes > 0).any(axis=1))
+            first = shown(share(outcomes[:, 0])) if case.risky else "–"
+            rows.append([case.name, str(n), str(len(outcomes)), first, shown(wrong)])
         head = ["eight models", "n", "tables", "risky model found", "false alarms"]
         return "## Hidden risks\n\n" + table(head, rows)
 
@@ -333,6 +313,10 @@ class Page:
         if absent:
             text += f"\nNot installed when this page was written: {', '.join(absent)}.\n"
         return text
+
+
+def _name_and_size(one: tuple[Any, int]) -> str:
+    return f"{one[0].name}; n={one[1]}"
 
 
 def _case(case: Case) -> list[str]:

@@ -10,7 +10,7 @@ from calibration_judges import JUDGE_CASES
 from calibration_looks import LEVEL as LOOK_LEVEL
 from calibration_looks import LOOK_CASES, LOOKS
 from calibration_suites import SUITE_CASES
-from calibration_text import LEAST_TABLES, LEAST_TABLES_OF_PAIRS, OK, mean, share, shown, table
+from calibration_text import LEAST_TABLES, LEAST_TABLES_OF_PAIRS, NAME, OK, mean, share, shares, shown, table
 from dependent_rows import OUTCOMES
 from finding_truths import KINDS
 from gate_simulation import CASES, Case
@@ -127,19 +127,9 @@ top.
 def answers(page) -> str:
     """Each null beside its alternative, and the rows of rankings."""
     lines, rows = [], []
-    for case in ANSWER_CASES:
-        outcomes = page.found("answers", case.name)
-        if outcomes is None:
-            continue
-        rates = [share(column) for column in outcomes.T]
-        worst = max(rates[:2], key=lambda rate: rate[0] - rate[1])
-        marks = [
-            page.mark(
-                worst[0] <= MOST_FALSE + worst[1],
-                f"false alarms, {case.name}: {shown(worst)}",
-                tables=len(outcomes),
-            )
-        ]
+    for case, outcomes in page.each("answers", ANSWER_CASES, NAME):
+        rates = shares(outcomes)
+        marks = [page.at_most(MOST_FALSE, rates[:2], f"false alarms, {case.name}", outcomes)]
         cells = [shown(rate) for rate in rates]
         for order in (1, 2):
             if order not in case.orders:
@@ -149,17 +139,14 @@ def answers(page) -> str:
                 cells[1 + order] = f"**{shown(found)}**"
                 what = f"found in order {order}, {case.name}: {shown(found)}"
                 least = LEAST_TABLES if case.rival == "tail" else LEAST_TABLES_OF_PAIRS
-                marks.append(page.mark(found[0] >= case.promised, what, tables=len(outcomes), least=least))
+                marks.append(page.mark(found[0] >= case.promised, what, outcomes, least))
         verdict = next((mark for mark in marks if mark != OK), OK)
         lines.append([case.name, f"{len(outcomes):,}", *cells, verdict])
-    for case in ROW_CASES:
-        outcomes = page.found("rows", row_name(case))
-        if outcomes is not None:
-            held, name, mark = share(outcomes[:, 0]), row_name(case), "reported"
-            if case[1] >= FEWEST_FOR_ROWS:
-                what = f"all rows, {name}: {shown(held)}"
-                mark = page.mark(held[0] >= LEAST_ROWS, what, tables=len(outcomes))
-            rows.append([name, f"{len(outcomes):,}", shown(held), mark])
+    for case, outcomes in page.each("rows", ROW_CASES, row_name):
+        held, name, mark = share(outcomes[:, 0]), row_name(case), "reported"
+        if case[1] >= FEWEST_FOR_ROWS:
+            mark = page.mark(held[0] >= LEAST_ROWS, f"all rows, {name}: {shown(held)}", outcomes)
+        rows.append([name, f"{len(outcomes):,}", shown(held), mark])
     found = "found, order 1", "found, order 2", "best known", "kept"
     head = ("models", "tables", "false, order 1", "false, order 2", *found)
     together = table(("models", "tables", "all rows hold", f"≥ {LEAST_ROWS}"), rows)
@@ -169,20 +156,12 @@ def answers(page) -> str:
 def gates(page) -> str:
     """What gates show and refute of pairs with a known difference."""
     rows = []
-    for case in CASES:
-        for n in case.sizes:
-            outcomes = page.found("gates", case.key(n))
-            if outcomes is None:
-                continue
-            rates = [share(column) for column in outcomes.T]
-            errors = [rates[column] for column in _errors(case)]
-            worst = max(errors, key=lambda rate: rate[0] - rate[1])
-            mark = page.mark(
-                worst[0] <= case.promised + worst[1],
-                f"gate, {case.key(n)}: {shown(worst)}",
-                tables=len(outcomes),
-            )
-            rows.append([case.name, str(n), f"{len(outcomes):,}", *_cells(case, rates), mark])
+    each = [(case, n) for case in CASES for n in case.sizes]
+    for (case, n), outcomes in page.each("gates", each, lambda one: one[0].key(one[1])):
+        rates = shares(outcomes)
+        errors = [rates[at] for at in _errors(case)]
+        mark = page.at_most(case.promised, errors, f"gate, {case.key(n)}", outcomes)
+        rows.append([case.name, str(n), f"{len(outcomes):,}", *_cells(case, rates), mark])
     head = ("models", "n", "tables", "claim shown", "claim refuted", "intervals hold", "kept")
     return GATES + table(head, rows)
 
@@ -190,15 +169,11 @@ def gates(page) -> str:
 def looks(page) -> str:
     """Gates with --anytime that are looked at again and again: false passes, and when they stop."""
     false, stops = [], []
-    for case in LOOK_CASES:
-        outcomes = page.found("looks", case.name)
-        if outcomes is None:
-            continue
+    for case, outcomes in page.each("looks", LOOK_CASES, NAME):
         tables, stop = f"{len(outcomes):,}", outcomes[:, 0]
         passed = share(stop > 0)
         if case.median is None:
-            what = f"looks, {case.name}: {shown(passed)}"
-            mark = page.mark(passed[0] <= LOOK_LEVEL + passed[1], what, tables=len(outcomes))
+            mark = page.at_most(LOOK_LEVEL, [passed], f"looks, {case.name}", outcomes)
             once = "–" if case.clusters else shown(share(outcomes[:, 1]))
             false.append([case.name, tables, shown(passed), once, mark])
             continue
@@ -206,7 +181,7 @@ def looks(page) -> str:
         # Medians lie on looks.
         near = abs(of_passed - case.median) <= case.median / 10 + LOOKS.step
         what = f"looks, {case.name}: median {of_passed:,.0f}"
-        mark = page.mark(near, what, tables=len(outcomes))
+        mark = page.mark(near, what, outcomes)
         whole = f"{of_all:,.0f}" if np.isfinite(of_all) else f"more than {LOOKS[-1]:,}"
         stops.append([case.name, tables, shown(passed), f"{of_passed:,.0f}", whole, f"{case.median:,}", mark])
     first = table(
@@ -229,14 +204,11 @@ promised, one Monte-Carlo error on top of the former.
 def findings(page) -> str:
     """What rankings say of random tables, against the truth and against the tables themselves."""
     rows = []
-    for kind in KINDS:
-        outcomes = page.found("findings", kind)
-        if outcomes is None:
-            continue
+    for kind, outcomes in page.each("findings", KINDS, str):
         truth, table_itself = share(outcomes[:, 0]), share(outcomes[:, 1])
         what = f"findings, {kind}: {shown(truth)} by the truth, {shown(table_itself)} by the table"
         kept = truth[0] <= 0.06 + truth[1] and table_itself[0] == 0
-        mark = page.mark(kept, what, tables=len(outcomes))
+        mark = page.mark(kept, what, outcomes)
         rows.append([kind, f"{len(outcomes):,}", shown(truth), shown(table_itself), mark])
     head = ("tables of", "tables", "refuted by the truth", "by the table", "≤ 0.06, 0")
     return FINDINGS_WORDS + table(head, rows)
@@ -254,16 +226,13 @@ that are promised, one Monte-Carlo error beyond. What is refused decides nothing
 def dependent(page) -> str:
     """Shares of outcomes on rows that depend on each other."""
     rows = []
-    for case in OUTCOMES:
-        outcomes = page.found("dependent", case.name)
-        if outcomes is None:
-            continue
+    for case, outcomes in page.each("dependent", OUTCOMES, NAME):
         known = outcomes[np.isfinite(outcomes[:, 0]), 0]
         found = share(known)
         if case.kind == "halved":
             found = float(np.median(known)), 1.25 * float(known.std()) / np.sqrt(known.size)
         kept = case.least - found[1] <= found[0] <= case.most + found[1]
-        mark = page.mark(kept, f"{case.name}: {shown(found)}", tables=len(outcomes))
+        mark = page.mark(kept, f"{case.name}: {shown(found)}", outcomes)
         rows.append([case.name, f"{len(outcomes):,}", shown(found), f"{case.least:g} to {case.most:g}", mark])
     return DEPENDENT_WORDS + table(("tables of", "tables", "share", "promised", "kept"), rows)
 
@@ -283,14 +252,11 @@ def _cells(case: Case, rates: list[tuple[float, float]]) -> list[str]:
 def dominance_of_vectors(page) -> str:
     """Size of the relabelling test."""
     rows = []
-    for correlation in CORRELATIONS:
-        outcomes = page.found("gsd", gsd_key(correlation))
-        if outcomes is None:
-            continue
+    for correlation, outcomes in page.each("gsd", CORRELATIONS, gsd_key):
         for delta, column in zip(DELTAS, np.asarray(outcomes).T, strict=True):
             rate = share(column)
-            what = f"gsd, correlation {correlation:g}, δ = {delta:g}: {shown(rate)}"
-            mark = page.mark(rate[0] <= LEVEL + 2 * rate[1], what, tables=len(outcomes))
+            what = f"gsd, correlation {correlation:g}, δ = {delta:g}"
+            mark = page.at_most(LEVEL, [rate], what, outcomes, errors=2)
             rows.append([f"{correlation:g}", f"{delta:g}", f"{len(outcomes):,}", shown(rate), mark])
     return VECTORS + table(("correlation", "δ", "tables", "called dominant", f"≤ {LEVEL:g}"), rows)
 
@@ -298,16 +264,10 @@ def dominance_of_vectors(page) -> str:
 def suites(page) -> str:
     """False alarms and power of suites, of these tasks and of tasks like these."""
     rows = []
-    for case in SUITE_CASES:
-        outcomes = page.found("suites", case.key)
-        if outcomes is None:
-            continue
-        rates = [share(column) for column in outcomes.T[:2]]
-        worst = max(rates, key=lambda rate: rate[0] - rate[1])
-        kept = "–"
+    for case, outcomes in page.each("suites", SUITE_CASES):
+        rates, kept = shares(outcomes[:, :2]), "–"
         if case.promised:
-            what = f"suites, {case.key}: {shown(worst)}"
-            kept = page.mark(worst[0] <= MOST_FALSE + worst[1], what, tables=len(outcomes))
+            kept = page.at_most(MOST_FALSE, rates, f"suites, {case.key}", outcomes)
         found = [shown(mean(column)) if case.ahead else "–" for column in outcomes.T[2:4]]
         rows.append([case.name, case.scope, f"{len(outcomes):,}", *map(shown, rates), *found, kept])
     orders = "false, order 1", "false, order 2", "found, order 1", "found, order 2"
@@ -318,14 +278,9 @@ def suites(page) -> str:
 def _gates_of_suites(page) -> str:
     """What gates over suites show and refute at their boundary."""
     rows = []
-    for case in SUITE_GATES:
-        outcomes = page.found("suites", case.key)
-        if outcomes is None:
-            continue
-        rates = [share(column) for column in outcomes.T]
-        worst = max(rates[:2], key=lambda rate: rate[0] - rate[1])
-        what = f"gate over a suite, {case.key}: {shown(worst)}"
-        kept = page.mark(worst[0] <= case.promised + worst[1], what, tables=len(outcomes))
+    for case, outcomes in page.each("suites", SUITE_GATES):
+        rates = shares(outcomes)
+        kept = page.at_most(case.promised, rates[:2], f"gate over a suite, {case.key}", outcomes)
         rows.append([case.key, f"{len(outcomes):,}", *map(shown, rates), kept])
     return table(("claims", "tables", "shown", "refuted", "intervals hold", "kept"), rows)
 
@@ -333,14 +288,9 @@ def _gates_of_suites(page) -> str:
 def fronts(page) -> str:
     """Mistakes about the front, and what is found."""
     rows = []
-    for case in FRONT_CASES:
-        outcomes = page.found("fronts", case.name)
-        if outcomes is None:
-            continue
-        rates = [share(column) for column in outcomes.T[:2]]
-        worst = max(rates, key=lambda rate: rate[0] - rate[1])
-        kept = worst[0] <= LEVEL + 2 * worst[1]
-        mark = page.mark(kept, f"fronts, {case.name}: {shown(worst)}", tables=len(outcomes))
+    for case, outcomes in page.each("fronts", FRONT_CASES, NAME):
+        rates = shares(outcomes[:, :2])
+        mark = page.at_most(LEVEL, rates, f"fronts, {case.name}", outcomes, errors=2)
         of = int(case.off.sum()), int(case.on.sum())
         found = [
             f"{column.mean():.1f} of {all_}" if all_ else "–"
@@ -353,24 +303,15 @@ def fronts(page) -> str:
 def judges(page) -> str:
     """Coverage, widths and false alarms where a judge is corrected by a few labels."""
     rows = []
-    for case in JUDGE_CASES:
-        outcomes = page.found("judges", case.name)
-        if outcomes is None:
-            continue
-        held, widths = (
-            [share(column) for column in outcomes.T[:3]],
-            [mean(column) for column in outcomes.T[3:5]],
-        )
+    for case, outcomes in page.each("judges", JUDGE_CASES, NAME):
+        held, widths = shares(outcomes[:, :3]), [mean(column) for column in outcomes.T[3:5]]
         # A gate that decides is wrong, whichever way.
-        false = [share(column) for column in (*outcomes.T[5:7], outcomes.T[7:9].max(axis=0))]
-        least = (0.93, 0.93, 0.90)
-        kept = all(
-            low - 2 * one[1] <= one[0] <= 0.97 + 2 * one[1] for low, one in zip(least, held, strict=True)
-        )
-        worst = max(false, key=lambda rate: rate[0] - rate[1])
+        false = shares(np.column_stack([outcomes[:, 5:7], outcomes[:, 7:9].max(axis=1)]))
+        least = zip((0.93, 0.93, 0.90), held, strict=True)
+        kept = all(low - 2 * error <= rate <= 0.97 + 2 * error for low, (rate, error) in least)
         kept = kept and all(width <= 1.05 + error for width, error in widths)
-        kept = kept and worst[0] <= MOST_FALSE + worst[1]
-        mark = page.mark(kept, f"judges, {case.name}: {', '.join(map(shown, held))}", tables=len(outcomes))
+        kept = kept and all(rate <= MOST_FALSE + error for rate, error in false)
+        mark = page.mark(kept, f"judges, {case.name}: {', '.join(map(shown, held))}", outcomes)
         rows.append([case.name, f"{len(outcomes):,}", *map(shown, [*held, *widths, *false]), mark])
     head = "mean", "difference", "tail difference", "width", "tail width"
     wrong = "false wins, order 1", "false wins, order 2", "gate wrong"

@@ -10,7 +10,6 @@ import time
 
 import numpy as np
 from calibration_boundaries import boundaries, rejections
-from calibration_effects import coverage_task, risk_task
 
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import study_dominance
@@ -87,15 +86,3 @@ def boundary_task(case, seeds):
     name, n = case
     found = next(one for one in boundaries(n) if one.name == name)
     return [rejections(found, seed, resamples=1000)[:, :, 0].ravel().astype(int).tolist() for seed in seeds]
-
-
-def coverage_rows(case, seeds):
-    """Whether the intervals of the mean difference and of the tail difference hold the truth."""
-    name, n = case
-    return coverage_task(None, (name, n, 1000, seeds)).astype(int).tolist()
-
-
-def risk_rows(case, seeds):
-    """Whether the first model, and whether any other, is called a hidden risk."""
-    number, n = case
-    return risk_task(None, (number, n, 1000, seeds)).astype(int).tolist()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 import numpy as np
 
 OK, MISSED, TOO_FEW = "ok", "MISSED", "too few tables"
+
+KEY, NAME = attrgetter("key"), attrgetter("name")
 
 # A share of fewer tables says too little to be called kept; pairs found are many a table.
 LEAST_TABLES, LEAST_TABLES_OF_PAIRS = 150, 75
@@ -17,6 +20,11 @@ def share(values: np.ndarray) -> tuple[float, float]:
     """A share and its Monte-Carlo error."""
     rate = float(np.mean(values))
     return rate, math.sqrt(rate * (1 - rate) / len(values))
+
+
+def shares(outcomes: np.ndarray) -> list[tuple[float, float]]:
+    """The same of each column."""
+    return [share(column) for column in outcomes.T]
 
 
 def mean(values: np.ndarray) -> tuple[float, float]:

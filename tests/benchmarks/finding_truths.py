@@ -17,7 +17,7 @@ import polars as pl
 from scipy.special import ndtr
 
 import riskrank as rr
-from riskrank.engine.dominance.violation import violation_matrix
+from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.portfolio.score_tables import ScoreTables
 
@@ -142,7 +142,7 @@ class Truth:
         tables = ScoreTables.build(values, [np.arange(MANY) for _ in values], metrics, paired=False)
         column = metrics[0] if len(metrics) == 1 else "P(IC)"
         self.ranked = list(tables.rows(column)) if table.tasks is None else table.scores["q"]
-        ratios = violation_matrix(self.ranked, order=2)
+        ratios = violation_matrices([np.sort(own) for own in self.ranked])[1]
         self.ahead = (ratios.sum(axis=1) - 0.5) / (self.models - 1)
 
     @property

@@ -193,10 +193,14 @@ def _outcome(case: Case, n: int, seed: np.random.SeedSequence) -> list[int]:
         one = ScoreColumn(str(column), built, Units(1.0, ""), limits, bounded=shares)
         dominance = Claim(case.order, "direct") if case.order else None
         claims.append(GateClaim(NOT_WORSE, 0, 1, one, "", case.level, dominance, case.margin))
-    inference = Inference(resamples="auto", seed=int(rng.integers(2**31)))
+    return answered(claims, Inference(seed=int(rng.integers(2**31))), [case.truth] * len(claims))
+
+
+def answered(claims: Sequence[GateClaim], inference: Inference, truths: Sequence[float]) -> list[int]:
+    """Whether any claim was shown, any refuted, and all intervals held the truth."""
     rows, _ = decide(claims, inference, ("new", "old"))
     verdicts = {row.verdict for row in rows}
-    held = all(_holds(row.low, row.high, case.truth) for row in rows)
+    held = all(_holds(row.low, row.high, truth) for row, truth in zip(rows, truths, strict=True))
     return [int(PASS in verdicts), int(FAIL in verdicts), int(held)]
 
 

@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from gate_simulation import BOUNDED
+from gate_simulation import BOUNDED, answered
 
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.studies.gate.claim import NOT_WORSE, GateClaim
-from riskrank.studies.gate.claims import decide
 from riskrank.studies.gate.columns import ScoreColumn
-from riskrank.studies.gate.document import FAIL, PASS
 from riskrank.studies.gate.statistics import MACRO, TASK
 from riskrank.studies.units import Units
 
@@ -107,11 +105,5 @@ def _outcome(case: SuiteGate, seed: int) -> list[int]:
         limits = min(float(lowest), 0.0), max(float(highest), 1.0)
         column = ScoreColumn(case.on, scores, Units(1.0, ""), limits, bounded=case.kind == SHARES)
         claims.append(GateClaim(NOT_WORSE, 0, 1, column, case.on, margin=margin))
-    rows, _ = decide(claims, Inference(seed=int(rng.integers(2**31))), ("new", "old"))
-    verdicts = {row.verdict for row in rows}
     truths = -case.losses if case.on == TASK else [-margin]
-    held = all(
-        (row.low is None or row.low <= truth) and (row.high is None or truth <= row.high)
-        for row, truth in zip(rows, truths, strict=True)
-    )
-    return [int(PASS in verdicts), int(FAIL in verdicts), int(held)]
+    return answered(claims, Inference(seed=int(rng.integers(2**31))), truths)

@@ -16,14 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.merged_steps import Block, held_by, merged, side_by_side
 from riskrank.engine.dominance.violation_pieces import equal_widths, own_widths
 from riskrank.engine.scratch import Scratch
 from riskrank.engine.types import Floats, Integers
-from riskrank.errors import InputError, one_of
 
 ORDERS = (1, 2)
 
@@ -41,39 +39,6 @@ COST = 4.0
 
 # To weigh a score of one model in a resample costs so many comparisons of equal scores.
 WEIGHING = 4.0
-
-
-def violation_matrix(samples: Sequence[ArrayLike], *, order: int) -> Floats:
-    """Violation ratios of all ordered pairs ([RAB] eq. 8 and 9).
-
-    Parameters
-    ----------
-    samples : sequence of k array_like, shapes (n_i,)
-        Scores of each model, larger is better, in any order.
-    order : {1, 2}
-        Order of stochastic dominance.
-
-    Returns
-    -------
-    ndarray, shape (k, k)
-        ``[i, j]`` is the ratio of "i dominates j"; ``[i, j] + [j, i] == 1``; the diagonal is ½.
-
-    Raises
-    ------
-    InputError
-        If a sample is empty or holds NaN or infinity.
-    UsageError
-        If the order is neither 1 nor 2.
-    """
-    one_of("order", order, ORDERS)
-    ordered = [np.sort(np.asarray(sample, dtype=np.float64)) for sample in samples]
-    if any(sample.ndim != 1 or sample.size == 0 or not np.all(np.isfinite(sample)) for sample in ordered):
-        raise InputError(
-            "a violation ratio needs finite scores, at least one a model",
-            found="NaN, infinity or no score",
-            hint="check the selection, and drop missing scores",
-        )
-    return violation_matrices(ordered, orders=(order,))[0]
 
 
 def violation_matrices(ordered: Sequence[Floats], *, orders: Sequence[int] = ORDERS) -> Floats:

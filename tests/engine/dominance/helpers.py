@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
 from riskrank.engine.dominance.column import Question, study_columns
 from riskrank.engine.dominance.column_ranking import rank_column
 from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
-from riskrank.engine.dominance.violation import violation_matrix
+from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.sampling.design import ClusteredScores
+
+
+def violation_matrix(samples, *, order):
+    """Violation ratios of all ordered pairs of models, of scores in any order."""
+    return violation_matrices([np.sort(np.asarray(own, dtype=float)) for own in samples], orders=(order,))[0]
 
 
 def violation_ratio(winner, loser, *, order):

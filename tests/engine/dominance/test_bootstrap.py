@@ -4,11 +4,11 @@ import pytest
 from riskrank.engine.dominance import bootstrap
 from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
 from riskrank.engine.dominance.estimates import tail_level
-from riskrank.engine.dominance.violation import one_versus_all, violation_matrix
+from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.resamples import BLOCK
-from tests.engine.dominance.helpers import replicate
+from tests.engine.dominance.helpers import replicate, violation_matrix
 
 
 def draws_of(seed, resamples):

@@ -21,7 +21,7 @@ def calibration():
 
 def flagged(calibration, name, n, tables=30):
     number = [case.name for case in calibration.RISKS].index(name)
-    return calibration.risk_task(None, (number, n, 1000, range(tables))).mean(axis=0)
+    return np.mean(calibration.risk_rows((number, n), range(tables)), axis=0)
 
 
 @pytest.mark.slow
@@ -37,7 +37,7 @@ def test_shifts_are_no_risk(calibration):
 
 @pytest.mark.slow
 def test_intervals_of_means_cover(calibration):
-    held = calibration.coverage_task(None, ("normal, correlation .8", 30, 400, range(150)))
+    held = np.array(calibration.coverage_rows(("normal, correlation .8", 30), range(150), 400))
     assert held[:, 0].mean() == pytest.approx(0.95, abs=0.05)
     assert held[:, 1].mean() > 0.88
 

@@ -10,13 +10,8 @@ from scipy.special import ndtr
 
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance import violation
-from riskrank.engine.dominance.violation import (
-    ViolationKernel,
-    one_versus_all,
-    violation_matrix,
-)
-from riskrank.errors import InputError, UsageError
-from tests.engine.dominance.helpers import violation_ratio
+from riskrank.engine.dominance.violation import ViolationKernel, one_versus_all
+from tests.engine.dominance.helpers import violation_matrix, violation_ratio
 
 whole = st.lists(st.integers(-6, 6), min_size=1, max_size=12)
 real = st.lists(st.floats(-100, 100).map(lambda x: round(x, 3)), min_size=1, max_size=15)
@@ -171,14 +166,6 @@ def test_matrix_against_pairs_for_equal_and_unequal_sizes():
 def test_one_versus_all_is_the_mean_over_the_others():
     ratios = np.array([[0.5, 0.1, 0.3], [0.9, 0.5, 0.6], [0.7, 0.4, 0.5]])
     assert one_versus_all(ratios) == pytest.approx([0.2, 0.75, 0.55])
-
-
-def test_an_unknown_order_and_an_empty_sample_are_refused():
-    with pytest.raises(UsageError, match="order"):
-        violation_ratio([1.0], [2.0], order=3)
-    for scores in ([], [1.0, np.nan], [np.inf], [[1.0]]):
-        with pytest.raises(InputError, match="at least one"):
-            violation_ratio(scores, [2.0], order=1)
 
 
 @pytest.mark.parametrize(

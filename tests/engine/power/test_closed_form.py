@@ -8,7 +8,6 @@ import pytest
 
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import Inference
-from riskrank.engine.dominance.violation import violation_matrix
 from riskrank.engine.power.distributions import parse_distribution
 from riskrank.engine.power.effects import _influences, _Sorted, _Weighted, effects_of
 from riskrank.engine.power.planning import plan_from_distributions, plan_from_pilot
@@ -17,6 +16,7 @@ from riskrank.engine.power.simulation import streams, verdicts_of
 from riskrank.engine.power.study import Agreement, _Search, study_power
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Workers, run_tasks
+from tests.engine.dominance.helpers import violation_matrix
 
 Z = NormalDist()
 DIRECT = Claim(2, "direct")
