@@ -202,6 +202,7 @@ def test_gates_of_suites_lie_at_their_boundary():
 
 def test_looks_at_growing_tables_become_a_section():
     from calibration_looks import LOOK_CASES, LOOKS, NAMES, look_rows
+    from calibration_page import Page
     from calibration_sections import looks
 
     assert {case.name for case in LOOK_CASES if case.median is None} > {"0/1, equal", "beta, equal"}
@@ -209,20 +210,16 @@ def test_looks_at_growing_tables_become_a_section():
     ((stop, once),) = look_rows(ahead.name, [5])  # which asserts that the engine's bets are the same
     assert once == 1
     assert stop in LOOKS
-    rows = {"0/1, equal": [[0, 1]] * 98 + [[50, 0]] * 2, ahead.name: [[300, 1]] * 80 + [[0, 1]] * 20}
-    missed = []
+    rows = {"0/1, equal": [[0, 1]] * 196 + [[50, 0]] * 4, ahead.name: [[300, 1]] * 160 + [[0, 1]] * 40}
 
-    class Page:
-        def found(self, _part, name):
-            return np.array(rows[name]) if name in rows else None
+    class Tables:
+        def outcomes(self, _part, name):
+            return np.array(rows.get(name, []))
 
-        def mark(self, kept, what, **_):
-            missed.extend([] if kept else [what])
-            return "ok" if kept else "MISSED"
-
-    text = looks(Page())
-    assert "| 0/1, equal | 100 | 0.020 ± 0.014 | 0.980 ± 0.014 | ok |" in text
-    assert "| 0/1, .80 against .70 | 100 | 0.800 ± 0.040 | 300 | 300 | 300 | ok |" in text
-    rows["0/1, equal"] = [[50, 1]] * 100
-    looks(Page())
-    assert missed == ["looks, 0/1, equal: 1.000 ± 0.000"]
+    page = Page(Tables(), [])
+    text = looks(page)
+    assert "| 0/1, equal | 200 | 0.020 ± 0.010 | 0.980 ± 0.010 | ok |" in text
+    assert "| 0/1, .80 against .70 | 200 | 0.800 ± 0.028 | 300 | 300 | 300 | ok |" in text
+    rows["0/1, equal"] = [[50, 1]] * 200
+    looks(page)
+    assert page.missed == ["looks, 0/1, equal: 1.000 ± 0.000"]
