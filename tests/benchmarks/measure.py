@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -66,11 +67,10 @@ class _Watch(threading.Thread):
 def _family(pid: int) -> list[int]:
     members = [pid]
     for member in members:
-        for task in Path(f"/proc/{member}/task").glob("*/children"):
-            try:
+        # A process may end while it is looked at.
+        with contextlib.suppress(OSError):
+            for task in Path(f"/proc/{member}/task").glob("*/children"):
                 members += [int(child) for child in task.read_text().split()]
-            except OSError:
-                continue
     return members
 
 
