@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.strata import Strata
 from riskrank.studies.wording import all_metrics, method_words, percent, unseen_in
 
 
@@ -39,6 +40,6 @@ def test_samples_of_unequal_weight_are_counted_as_the_table_counts_them():
     values = (np.arange(4.0),)
     equal = ClusteredScores(values, (np.arange(4),), paired=True)
     assert unseen_in(equal).startswith("4 samples say nothing")
-    uneven = replace(equal, weights=(np.array([0.7, 0.1, 0.1, 0.1]),))
+    uneven = replace(equal, strata=Strata(tuple("abcd"), np.array([0.7, 0.1, 0.1, 0.1]), (np.arange(4),)))
     assert unseen_in(uneven).startswith("4 samples of unequal weights, worth 1 equal ones, say nothing")
     assert "3 in 1 cases" in unseen_in(uneven)

@@ -79,7 +79,7 @@ def test_the_schema_tells_by_which_metric_a_scenario_is_judged(run):
     assert table.values[0].ravel().tolist() == [2.0, 3.0, 1.75, 2.75]
     assert "its harness judges it: exact_match (1 task), rouge (1 task)" in table.warnings[-1]
     asked = read_scores([str(root)], replace(options, metric=("f1",)))  # a person knows better
-    assert (asked.metrics[0].name, asked.suite.metrics) == ("f1", None)
+    assert (asked.metrics[0].name, asked.suite.metrics) == ("f1", ())
     (root / "schema.json").write_text(json.dumps({"run_groups": groups[:1]}))
     with pytest.raises(InputError, match="qa has several"):
         read_scores([str(root)], options)
