@@ -386,7 +386,7 @@ def test_metrics_of_their_own_are_added_as_they_are_only_aloud():
     assert "adds scores of the " in said
     assert "; metrics of different tasks added as they are." in " ".join(screen(document).split())
     assert table.suite
-    assert table.suite.specs is not None
+    assert table.suite.specs
     wide = [replace(spec, bounds=(0.0, 100.0 if at else 1.0)) for at, spec in enumerate(table.suite.specs)]
     declared = replace(table, suite=replace(table.suite, specs=tuple(wide)))
     with pytest.raises(UsageError, match="adds scores of different units") as caught:
