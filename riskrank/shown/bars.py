@@ -50,12 +50,12 @@ class Axis:
         low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
         return cls(low, high, logarithmic=low > 0 and high >= _LOGARITHMIC * low)
 
-    def bar(self, at: float, low: float, high: float, *, tone: str = "") -> Bar:
+    def bar(self, at: float, low: float, high: float) -> Bar:
         """A number with its interval; an open end is that of the scale."""
         left = low if np.isfinite(low) else at if np.isnan(low) else self.low
         right = high if np.isfinite(high) else at if np.isnan(high) else self.high
         beyond = int(at > self.high) - int(at < self.low)
-        return Bar(self._of(at), self._of(left), self._of(right), tone, beyond)
+        return Bar(self._of(at), self._of(left), self._of(right), beyond)
 
     def _of(self, value: float) -> float:
         value = min(max(value, self.low), self.high)
@@ -65,7 +65,7 @@ class Axis:
         return (value - self.low) / width if width > 0 else 0.5
 
 
-def with_bars(column: OfModel, mean: MetricMeans, shown: Sequence[int], tones: Sequence[str] = ()) -> OfModel:
+def with_bars(column: OfModel, mean: MetricMeans, shown: Sequence[int]) -> OfModel:
     """A column of raw means with the interval of each beside it.
 
     Parameters
@@ -74,8 +74,6 @@ def with_bars(column: OfModel, mean: MetricMeans, shown: Sequence[int], tones: S
     mean : MetricMeans
     shown : sequence of int
         Models with a row.
-    tones : sequence of k str, optional
-        Of each model: ``lead``, ``risk`` or nothing.
     """
     low, high = mean.ends
     rows = list(shown)
@@ -84,8 +82,6 @@ def with_bars(column: OfModel, mean: MetricMeans, shown: Sequence[int], tones: S
     head, cell = column
 
     def drawn(i: int) -> Cell:
-        tone = tones[i] if tones else ""
-        bar = scale.bar(float(mean.mean[i]), float(low[i]), float(high[i]), tone=tone)
-        return Cell(text_of(cell(i)), bar=bar)
+        return Cell(text_of(cell(i)), bar=scale.bar(float(mean.mean[i]), float(low[i]), float(high[i])))
 
     return replace(head, axis=(mean.said(scale.low), *kind, mean.said(scale.high))), drawn

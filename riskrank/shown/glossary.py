@@ -17,9 +17,9 @@ GLOSSARY = {
         "The places a model can have as far as the tests know, from the best to the worst; all sets hold "
         "together with the confidence that is stated. A set of one place is a place that is shown."
     ),
-    "Worst 5 %": (
-        "The mean of a model's twentieth of samples with its worst scores: what happens on a bad day. Each "
-        "model has its own worst samples."
+    "Worst x %": (
+        "The mean of that share of a model's samples that has its worst scores, TVaR: what happens on a bad "
+        "day. Each model has its own worst samples."
     ),
     "Combined score": (
         "One number from 0 to 1 a sample, made of all metrics: the share of scores that are no better, "
@@ -38,6 +38,21 @@ GLOSSARY = {
     "Told apart": (
         "A pair of models of which the tests show that one is better, after the number of pairs is allowed "
         "for."
+    ),
+    "Tier": "Models that follow each other in the ranking, of which no test separates any two.",
+    "Holm": "A correction for many questions: the chance of any wrong claim in their family stays at α.",
+    "R-FSD, R-SSD, P(IC)": (
+        "Methods, before @ how and behind it on what. R-FSD, R-SSD: violation ratios of the first and of the "
+        "second order, relative to the field; MWR: mean win rate; MRM: mean minus a measure of risk. P(IC): "
+        "the combined score, of the independence copula; P(EC): of the empirical one; M: metric by metric."
+    ),
+    "RA, Kemeny, Borda": (
+        "RA(…): several rankings made one. Kemeny: by the order that contradicts the fewest of their pairs; "
+        "Borda: by the mean of the ranks."
+    ),
+    "Judge, λ": (
+        "A model that scores all samples, of which people scored some. λ, from 0 to 1: how much of it is "
+        "taken; where it errs, people's scores correct it."
     ),
     "Kendall's τ": "How far two orders agree: 1 for the same, 0 for no relation, −1 for the opposite one.",
 }

@@ -43,14 +43,12 @@ class Column:
 class Bar:
     """A number with its interval, as parts of the way from one end of a column's scale to the other.
 
-    ``tone`` says of whom it is: ``lead``, ``risk`` or anybody; ``beyond`` which end the number is beyond, if
-    any: 1 or −1.
+    ``beyond`` says which end the number is beyond, if any: 1 or −1.
     """
 
     at: float
     low: float
     high: float
-    tone: str = ""
     beyond: int = 0
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from riskrank.errors import RiskrankError, spell
 from riskrank.scores.table.gaps import tells_of_gone
 from riskrank.scores.table.scored import Scored
-from riskrank.scores.table.scores import READ_AS
+from riskrank.scores.table.scores import FOLDERS_NAME, READ_AS
 
 Row = TypeVar("Row")
 
@@ -100,7 +100,17 @@ class Provenance:
     @property
     def gravest_first(self) -> list[str]:
         """Warnings: that something is left out, then all others, last how the file was read."""
-        return sorted(self.warnings, key=lambda line: (not tells_of_gone(line), line.startswith(READ_AS)))
+        return sorted(self.warnings, key=_gravity)
+
+
+def _gravity(warning: str) -> int:
+    """Place of a warning among others: before all what the answer rests on, last how files were read."""
+    if warning.startswith(READ_AS) or FOLDERS_NAME in warning:
+        return 3
+    chapters = warning.partition(": ")[0]
+    if chapters.startswith("chapter ") and "Ranking" not in chapters:
+        return 2
+    return int(not tells_of_gone(warning))
 
 
 @dataclass(frozen=True)

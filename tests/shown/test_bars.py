@@ -18,8 +18,8 @@ def over(*means, half=0.0):
 def test_ends_lie_where_the_numbers_say():
     axis = Axis.over(np.array([2.0, NAN, 6.0]), np.array([2.0, NAN, -INF]), np.array([INF, NAN, 6.0]))
     assert axis == Axis(2.0, 6.0)
-    bar = axis.bar(4.0, 3.0, 6.0, tone="lead")
-    assert (bar.low, bar.at, bar.high, bar.tone, bar.beyond) == (0.25, 0.5, 1.0, "lead", 0)
+    bar = axis.bar(4.0, 3.0, 6.0)
+    assert (bar.low, bar.at, bar.high, bar.beyond) == (0.25, 0.5, 1.0, 0)
 
 
 def test_open_and_unknown_ends():
@@ -63,9 +63,8 @@ def test_positive_numbers_of_many_sizes_have_a_logarithmic_scale():
 def test_a_column_reaches_over_the_models_that_are_shown():
     error, freedom = np.array([0.1, 0.1, 0.1]), np.full(3, 1e9)
     mean = MetricMeans("q", True, True, False, np.array([1.0, 2.0, 50.0]), error, 2, freedom)
-    head, cell = with_bars((Column("q"), mean.of), mean, [0, 1], ["lead", "", "risk"])
+    head, cell = with_bars((Column("q"), mean.of), mean, [0, 1])
     assert head.axis == ("0.80", "2.20")
     assert cell(0).text == "1.00"
     assert cell(0).bar.low == 0.0
     assert cell(1).bar.high == pytest.approx(1.0)
-    assert (cell(0).bar.tone, cell(1).bar.tone) == ("lead", "")

@@ -99,3 +99,14 @@ def test_no_rows():
 def test_parquet_keeps_types():
     row = {"model": "A", "n": 3, "score": 0.1, "yes": True}
     assert pl.read_parquet(to_parquet(result(row))).to_dicts() == [row]
+
+
+def test_the_gravest_warning_is_of_what_the_answer_rests_on():
+    told = [
+        "x/: folders name the models and files the tasks",
+        "chapter Other methods: P(EC) is left out",
+        "chapter Ranking and Pairs: only 16 samples",
+        "dropped 1 of 20 samples",
+    ]
+    origin = replace(result(ROW).provenance, warnings=told)
+    assert origin.gravest_first == told[::-1]

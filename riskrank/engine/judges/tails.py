@@ -14,6 +14,7 @@ import numpy as np
 from riskrank.engine.judges.correction import Correction
 from riskrank.engine.judges.differences import for_differences
 from riskrank.engine.judges.rows import JudgedRows
+from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats
 
@@ -33,6 +34,30 @@ def for_tail(scores: ClusteredScores, level: float) -> ClusteredScores:
     cut = for_differences([_below(rows, level) for rows in models])
     signed = tuple(_weights(rows, one.power) for rows, one in zip(models, cut, strict=True))
     return replace(scores, strata=replace(scores.strata, signed=signed))
+
+
+def tail_values(scores: ClusteredScores, levels: Floats) -> Floats:
+    """Means of the worst shares of every model, the judge taken at each as far as it is good for that share.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+    levels : ndarray, shape (l,)
+        Shares in (0, 1].
+
+    Returns
+    -------
+    ndarray, shape (k, l)
+    """
+    tuned = [(for_tail(scores, level), level) for level in levels.tolist()]
+    found = [
+        [
+            tail_value_at_risk(own, level, weights)
+            for own, weights in zip(one.values, one.weights, strict=True)
+        ]
+        for one, level in tuned
+    ]
+    return np.array(found, dtype=np.float64).T
 
 
 def _below(rows: JudgedRows, level: float) -> Correction:

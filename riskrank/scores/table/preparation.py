@@ -11,6 +11,7 @@ from riskrank.scores.files.source import Source
 from riskrank.scores.table.columns import FOUND_BY_NAME, OF_SAMPLES, named_columns, named_roles, no_column
 from riskrank.scores.table.folds import columns_of_folds
 from riskrank.scores.table.once import named_in, of_models
+from riskrank.scores.table.scores import FOLDERS_NAME
 
 
 def prepared(
@@ -100,7 +101,7 @@ def named_by_paths(source: Source, named: Mapping[str, str]) -> Source:
     outer, inner = roles
     found = source.with_keys({outer: places[0], inner: places[1]})
     found.notes = (
-        f"{source.label}: folders name the {outer}s and files the {inner}s, as in {written(inputs[0])}; if "
+        f"{source.label}: {FOLDERS_NAME}{outer}s and files the {inner}s, as in {written(inputs[0])}; if "
         f"it is the other way round: {written(inputs[1])}",
     )
     return found

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from riskrank.scores.table.baseline import Baseline, Overlap, Unshared
 
 READ_AS = "Read as "
+FOLDERS_NAME = "folders name the "
 """What a sentence begins with that says how a table was understood."""
 
 

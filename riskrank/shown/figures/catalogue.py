@@ -103,6 +103,16 @@ def _order(document: Any, whole: Any) -> tuple[list[int], list[int]]:
     return order, [place[models[at]] for at in whole.named if models[at] in place]
 
 
+def colors(document: Any) -> dict[str, str]:
+    """Colours of the models in the pictures of a document, by name; none of those that are drawn in grey."""
+    from riskrank.shown.figures.key import OTHERS, looks
+
+    order, named = _order(document, document)
+    models = document.provenance.models
+    found = looks(len(models), order, accent=bool(named), models=False)
+    return {name: look.color for name, look in zip(models, found, strict=True) if look is not OTHERS}
+
+
 def draw(document: Any, name: str | None = None) -> Plot:
     """Draw one picture of a document.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _WIDE, _TURNED = 8, 13
 # Pixels from which on a picture takes the whole width: smaller, its words would be hard to read.
 _BROAD = 900
+# Pictures whose key stands on their right, where a phone does not show it.
+_KEYED = ("tvar", "quantiles", "cdf")
 # Rows up to which a table is printed on one page.
 _SHORT = 20
 _WHOLE = re.compile(r"[-+.]{2,}|[−\d.,e-]+ to [−\d.,e-]+")
@@ -47,10 +49,11 @@ class PageCell:
 
 @dataclass(frozen=True)
 class PageRow:
-    """A row of a table, with the models it is about by their numbers."""
+    """A row of a table, with the models it is about by their numbers, and the colour of its model."""
 
     cells: tuple[PageCell, ...]
     models: str
+    color: str
 
 
 @dataclass(frozen=True)
@@ -67,12 +70,13 @@ class PageTable:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture as the template takes it, and its width in pixels."""
+    """A picture as the template takes it, its width in pixels, and the models of its key if it has one."""
 
     svg: Markup
     title: str
     reading: str
     width: float = 0.0
+    key: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -93,12 +97,14 @@ class Exhibitor:
     mark : str
         What names of elements begin with.
     models : sequence of str
+    colors : mapping of str to str
+        Class of the colour of a model, by name; of those in focus.
     flags : bool
         Whether parameters are named as flags of the command line or as Python keywords.
     """
 
-    def __init__(self, mark: str, models: Sequence[str], *, flags: bool) -> None:
-        self.styles = Styles()
+    def __init__(self, mark: str, models: Sequence[str], colors: Mapping[str, str], *, flags: bool) -> None:
+        self.styles, self._colors = Styles(), colors
         self._mark, self._flags, self._drawn = mark, flags, 0
         self._numbers = {name: number for number, name in enumerate(models)}
 
@@ -148,7 +154,8 @@ class Exhibitor:
                 identity=f"{self._mark}-{self._drawn}",
                 alternative=for_page(figure.picture.caption),
             )
-        return Drawing(Markup(svg), plot.title, plot.reading, 72 * plot.get_figwidth() * PIXELS)
+        key = self._colors if figure.picture.kind in _KEYED else {}
+        return Drawing(Markup(svg), plot.title, plot.reading, 72 * plot.get_figwidth() * PIXELS, key)
 
     def _table(self, table: Table) -> PageTable:
         table = table.filled
@@ -163,12 +170,14 @@ class Exhibitor:
         widths = [max((len(text_of(row[at])) for row in table.rows), default=0) for at in range(len(classes))]
         rows = []
         for at, row in enumerate(table.rows):
-            about = [self._numbers[text] for text in map(text_of, row[: table.stub]) if text in self._numbers]
+            named = [text for text in map(text_of, row[: table.stub]) if text in self._numbers]
             cells = [
                 _cell(cell, f"{kind} {pad[at]}" if pad[at] else kind, width)
                 for cell, kind, pad, width in zip(row, classes, aligned, widths, strict=True)
             ]
-            rows.append(PageRow(tuple(cells), " ".join(map(str, about))))
+            about = " ".join(str(self._numbers[text]) for text in named)
+            color = self._colors.get(named[0], "") if len(named) == 1 else ""
+            rows.append(PageRow(tuple(cells), about, color))
         kinds = ["wide"] * (len(heads) >= _WIDE) + ["turned"] * (len(heads) >= _TURNED)
         kinds += ["short"] * (len(rows) <= _SHORT)
         bars = sum(column.axis is not None for column in table.columns)

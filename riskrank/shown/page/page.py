@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from riskrank.errors import spell
 from riskrank.shown.escapes import for_page
-from riskrank.shown.figures.catalogue import pictures
+from riskrank.shown.figures.catalogue import colors, pictures
 from riskrank.shown.formats.data import to_json
 from riskrank.shown.page import require_pages
 from riskrank.shown.page.chapters import Block, answer, chapters, one_of_each
@@ -61,11 +61,13 @@ def _rendered(template: str, document: Document, *, flags: bool) -> str:
     from markupsafe import Markup
 
     from riskrank.shown.page.exhibits import Exhibitor
+    from riskrank.shown.page.svg import COLORS
 
     # What names begin with: two results in one notebook must not share any.
     mark = "rr" + hashlib.sha256(to_json(document).encode("utf-8")).hexdigest()[:6]
     models = list(document.provenance.models)
-    make = Exhibitor(mark, models, flags=flags)
+    looks = {name: COLORS[color.lower()] for name, color in colors(document).items()}
+    make = Exhibitor(mark, models, looks, flags=flags)
     whole = template == "page.html"
     beside: Sequence[Block] = () if whole else one_of_each(pictures(document)[:1])
     shown = [*make.exhibits([*answer(document), *beside], wide=True)]
@@ -87,7 +89,11 @@ def _rendered(template: str, document: Document, *, flags: bool) -> str:
         .render(
             title=document.question,
             mark=mark,
-            models=[(number, name) for number, name in enumerate(models) if name in document.about],
+            models=[
+                (number, name, looks.get(name, ""))
+                for number, name in enumerate(models)
+                if name in document.about
+            ],
             verdict=spell(document.verdict, flags=flags),
             certainty=document.certainty,
             meaning=MEANING.get(document.certainty, ""),

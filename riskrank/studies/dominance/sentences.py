@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, Claim
 from riskrank.studies.dominance.case import DominanceCase
 from riskrank.studies.dominance.columns import DominanceColumn
@@ -98,7 +100,14 @@ def _no_model_ahead(finding: Finding, case: DominanceCase) -> str:
         names([case.models[i] for i in finding.models], 6),
     )
     text = f"No model is {word} of all others on {case.score(finding.on)}, {how}"
-    return f"{text}; nobody is ahead of {left.replace(' and ', ' or ')}." if left else f"{text}."
+    if not left:
+        return f"{text}."
+    column = case.tests[finding.on]
+    first = column.orders.get(1) if column.leading.claim.order > 1 else None
+    over = [] if first is None else np.flatnonzero(first.dominates[:, [*finding.models]].any(axis=1)).tolist()
+    ahead = f"{names([case.models[i] for i in over], 3)} {'is' if len(over) == 1 else 'are'} ahead of some"
+    more = f" ({ORDERS[1]}, {ahead})" if over else ""
+    return f"{text}; in that order nobody is ahead of {left.replace(' and ', ' or ')}{more}."
 
 
 def _more_often(finding: Finding, case: DominanceCase) -> str:

@@ -51,6 +51,7 @@ def table(chapter: JudgedChapter) -> Table:
 
 READING = Line(
     "each interval is of its mean by itself. λ is how much of the judge is taken, as much as is good for "
-    "differences of models; worth are the labels that would tell as much of this mean without the judge.",
+    "differences of models; means of worst shares take as much as is good for theirs; worth are the labels "
+    "that would tell as much of this mean without the judge.",
     "Reading:",
 )

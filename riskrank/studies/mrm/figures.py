@@ -98,7 +98,7 @@ def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequen
     page = sheet(
         f"Mean minus risk on {score_of(column)}",
         "A panel a measure of risk; right is better. Number: the rank by it. Italic: measures that may "
-        "contradict second-order dominance.",
+        "contradict second-order dominance. TVaR and VaR are scores: they are added.",
         width=rows.width + across * (width + 12) + MARGIN,
         height=-(-len(risks.columns) // across) * high + 6,
         method=f"mean-risk models of {column}",

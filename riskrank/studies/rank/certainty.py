@@ -18,7 +18,7 @@ MEANING = {
     TIED: "the tests do not put every other behind the first",
     DISAGREEMENT: "the tests do not agree on one first model",
     TRADE: "the first is ahead, or level by weights nobody gave, and another's mean is significantly better",
-    FEW: f"nothing is told apart for sure by fewer than {FEW_SAMPLES}",
+    FEW: f"what tests show of fewer than {FEW_SAMPLES} samples is fragile",
     NOT_DECIDED: "more resamples would tell whether the first is ahead",
     NOT_TESTED: "the order is that of these samples, and nothing says how sure it is",
     DOUBTFUL: "the first is ahead if the labels were chosen by chance, and they do not look so",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.ranking import Ranking
+from riskrank.engine.judges.tails import tail_values
 from riskrank.engine.portfolio.curves import Curves, curves
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.aggregation import described_aggregation
@@ -169,8 +170,10 @@ class RankDocument(GroupedDocument[RankRow]):
         }
 
     def curves(self, column: str) -> Curves:
-        """Quantile functions and Tail Value at Risk of all models on a column."""
-        return curves(self.scores[column].values, self.scores[column].weights)
+        """Quantile functions of all models on a column, and means of worst shares as tests estimate them."""
+        scores = self.scores[column]
+        found = curves(scores.values, scores.weights)
+        return replace(found, tail_values=tail_values(scores, found.levels)) if scores.judged else found
 
     def agreement_with(self, ranking: Ranking) -> dict[str, float]:
         """Kendall's tau of each method's order to that of one ranking of the same models."""

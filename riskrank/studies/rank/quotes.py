@@ -118,7 +118,7 @@ def _sure(one: Leading, case: RankCase) -> Iterator[Quote]:
     if not one.tested:
         return
     if found is not None:
-        against = f"significantly ahead of {first} {_ways(found.leader, case)}"
+        against = f"significantly {_ways(found.leader, first, case)}"
         instead = "" if found.choice is None else f"; none beats {case.models[found.choice]} throughout"
         yield Quote(counted(len(found.leader.beaten_by), "model"), against + instead)
         return
@@ -131,12 +131,13 @@ def _sure(one: Leading, case: RankCase) -> Iterator[Quote]:
         yield Quote(f"{of - len(one.beaten)} of {of}", f"others not shown to be behind {first}")
 
 
-def _ways(leader: Challenge, case: RankCase) -> str:
+def _ways(leader: Challenge, first: str, case: RankCase) -> str:
     """In which ways others are ahead of the first: those that somebody is."""
-    throughout = "on every metric" if len(case.means) > 1 else "on average"
+    throughout = "on each metric by itself" if len(case.means) > 1 else "on average"
     ways = {
-        "head to head": leader.ahead,
-        throughout: leader.better,
-        "in bad cases on a metric": leader.milder,
+        "ahead of {} head to head": leader.ahead,
+        f"better than {{}} {throughout}": leader.better,
+        "milder than {} in the bad cases of a metric": leader.milder,
     }
-    return " or ".join(way for way, ahead in ways.items() if ahead)
+    shown = [way for way, ahead in ways.items() if ahead]
+    return " or ".join(way.format("it" if at else first) for at, way in enumerate(shown))

@@ -22,7 +22,15 @@ from riskrank.studies.said import assuming
 from riskrank.studies.shared_findings import SHARED
 from riskrank.studies.suites import words
 from riskrank.studies.weights import weighed
-from riskrank.studies.wording import all_metrics, all_others, counted, names, percent, unseen_tasks
+from riskrank.studies.wording import (
+    all_metrics,
+    all_others,
+    counted,
+    method_words,
+    names,
+    percent,
+    unseen_tasks,
+)
 
 
 def _one(case: RankCase) -> Leading:
@@ -115,7 +123,7 @@ def _trade_of_metrics(one: Leading, case: RankCase, also: str) -> str:
     mine = f"better on {wins}" if wins else "ahead by their distribution"
     return (
         f"A trade, no one model is best: {name} comes first if all metrics count alike, {mine}; {other} is "
-        f"better on {losses}{also}. {weighs}riskrank copa settles it."
+        f"better on {losses}{also}. Weights settle it ({weighs}riskrank copa)."
     )
 
 
@@ -192,7 +200,10 @@ def _by_task_alone(one: Leading, case: RankCase) -> bool:
 def _test_of(one: Leading) -> str:
     """What the ranking tests: of few drawn tasks their means."""
     tests = one.found.tests_of(one.method)
-    return "the macro mean" if tests is not None and tests.of_means == INSTEAD else "dominance"
+    if tests is not None and tests.of_means == INSTEAD:
+        return "the macro mean"
+    made = method_words(one.method)
+    return "dominance" if made == one.method else made
 
 
 def _told_apart(one: Leading, case: RankCase) -> bool:

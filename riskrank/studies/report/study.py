@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from riskrank.asked.option import told
+from riskrank.engine.portfolio.risks import DEFAULT_LEVELS
 from riskrank.errors import UsageError, option, spell
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.copa.ranking import CopaDocument
@@ -168,7 +169,7 @@ def report(
     several = len(table.metrics) > 1
     parts: dict[str, Any] = {
         "pairs": replace(dominance(table, settings.pairs, runtime), pair=_pair(ranking)),
-        "risks": mrm(table, settings.risks, runtime),
+        "risks": mrm(table, replace(settings.risks, level=_levels(ranking)), runtime),
         "methods": _every_method(table, runtime) if several else None,
         "metrics": _every_metric(table, runtime) if several else None,
         "relation": gsd(table, settings.relation, runtime) if settings.gsd else None,
@@ -213,6 +214,13 @@ def _every_metric(table: ScoreTable, runtime: Runtime) -> RankDocument:
         rows=[row for row in whole.rows if row.method in rankings],
         study=replace(whole.study, rankings=rankings, agreement=whole.study.agreement[kept][:, kept]),
     )
+
+
+def _levels(ranking: RankDocument) -> tuple[float, ...]:
+    """Levels of tails where some of the usual ones are narrower than the tail that the ranking tells of."""
+    least = next(iter(ranking.study.studies.values())).dominance.estimates.tail_level
+    kept = tuple(level for level in DEFAULT_LEVELS if level >= least - 1e-9)
+    return () if kept == DEFAULT_LEVELS else kept or (least,)
 
 
 def _provenance(

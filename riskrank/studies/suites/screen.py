@@ -68,7 +68,7 @@ def strips(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Tab
     against = chapter.models[one.against]
     drawn = len(chapter.names) <= _LONGEST
     # Means of single metrics stand above, and may say the opposite of the score that is compared here.
-    head = "combined" if one.units.label == COMBINED else "tasks"
+    head, by = ("combined", " (combined score)") if one.units.label == COMBINED else ("tasks", "")
 
     def strip(i: int) -> str:
         return "".join(MARKS[int(mark)] for mark in one.marks[i, one.against])
@@ -76,8 +76,11 @@ def strips(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Tab
     columns: list[OfModel | None] = [
         (Column(f"against {against}", "left"), lambda i: chapter.models[i]),
         (Column(head, "left", only="terminal"), strip) if drawn else None,
-        (Column("+ better on", "left"), lambda i: _named(chapter, one.won(i, one.against))),
-        (Column("- worse on", "left"), lambda i: _named(chapter, one.won(one.against, i))),
+        (
+            Column("+ better on", "left", f"+ better on{by}"),
+            lambda i: _named(chapter, one.won(i, one.against)),
+        ),
+        (Column("- worse on", "left", f"- worse on{by}"), lambda i: _named(chapter, one.won(one.against, i))),
         (Column(". open", name="open tasks", spare=True), lambda i: str(one.open(i, one.against))),
     ]
     return by_row("", columns, [i for i in shown if i != one.against], stub=1)

@@ -9,6 +9,7 @@ import numpy as np
 
 from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.studies.suites.chapter import SuiteChapter
+from riskrank.studies.units import COMBINED
 from riskrank.studies.wording import names, p_words
 
 if TYPE_CHECKING:
@@ -93,14 +94,15 @@ def other_scope(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int)
         return
     p = float(one.scopes[asked].p_adjusted[first, other])
     shown, ranked = bool(chapter.family.significant(p)), one.ahead is None or bool(one.ahead[first, other])
-    whom = f"{chapter.models[first]} is better than {chapter.models[other]}"
+    score = "the combined score of " if one.units.label == COMBINED else ""
+    whom = f"{chapter.models[first]} is better than {chapter.models[other]} on {score}"
     size = f" ({p_words(p)})"
     if asked == RANDOM:
         answer = f"shown{size}" if shown and ranked else "not shown" if shown else f"not shown{size}"
-        yield f"Whether {whom} on tasks like these: {answer}."
+        yield f"Whether {whom}tasks like these: {answer}."
     elif shown or not ranked or one.ahead is None:
         answer = "shown" if shown else "not shown"
-        yield f"Whether {whom} on these {len(chapter.names)} tasks themselves: {answer}{size}."
+        yield f"Whether {whom}these {len(chapter.names)} tasks themselves: {answer}{size}."
 
 
 def between(chapter: SuiteChapter, column: str, first: int, other: int) -> Iterator[str]:

@@ -7,10 +7,12 @@ import pytest
 
 from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.judges.correction import Correction
 from riskrank.engine.judges.differences import for_differences
-from riskrank.engine.judges.tails import for_tail
+from riskrank.engine.judges.tails import for_tail, tail_values
+from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
 from tests.engine.judges.test_correction import column, scored
 
@@ -48,3 +50,17 @@ def test_resampled_tails_are_those_of_their_own_weights():
     weighed = study_dominance(for_tail(scores, found.tail_level), claims, inference).replicates
     assert found.tails == pytest.approx(weighed.tails, rel=1e-12)
     assert np.abs(found.means - weighed.means).max() > 1e-3
+
+
+def test_a_curve_of_worst_shares_passes_through_the_tails_that_are_tested():
+    rng = np.random.default_rng(6)
+    scores = column([Correction.of(*scored(rng, 60, 400)) for _ in range(3)])
+    found = estimate(scores)
+    at_tail, at_end = tail_values(scores, np.array([found.tail_level, 1.0])).T
+    assert at_tail == pytest.approx(found.tails, rel=1e-12)
+    assert at_end == pytest.approx(found.means, rel=1e-12)
+    alike = [
+        tail_value_at_risk(own, found.tail_level, w)
+        for own, w in zip(scores.values, scores.weights, strict=True)
+    ]
+    assert np.abs(np.array(alike) - found.tails).max() > 1e-3  # the λ of means is another

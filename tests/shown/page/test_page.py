@@ -13,7 +13,7 @@ import riskrank
 from riskrank.api import rank, read
 from riskrank.errors import UsageError
 from riskrank.shown import page as pages
-from riskrank.shown.figures.catalogue import pictures
+from riskrank.shown.figures.catalogue import colors, pictures
 from riskrank.shown.figures.marks import marked_models
 from riskrank.shown.figures.style import FAINT, PALETTE, QUIET
 from riskrank.shown.glossary import GLOSSARY
@@ -247,11 +247,12 @@ def test_sizes(make, make_scores, models, most):
 
 
 def bars_of(report):
-    """Tone, both ends and the circle of every bar in the first view."""
+    """Colour of the row, both ends and the circle of every bar in the first view."""
     answer = report.to_html().partition('<section class="answer"')[2].partition("</section>")[0]
-    return re.findall(
-        r'<svg class="bar (\w*)".*?<line x1="([\d.]+)%" x2="([\d.]+)%".*?<circle cx="([\d.]+)%"', answer
-    )
+    bar = r'<svg class="bar".*?<line x1="([\d.]+)%" x2="([\d.]+)%".*?<circle cx="([\d.]+)%"'
+    rows = re.findall(r'<tr(?: class="(\w+)")? data-model.*?</tr>', answer)
+    lines = [line for line in answer.splitlines() if line.startswith("<tr") and "data-model" in line]
+    return [(color, *one) for color, line in zip(rows, lines, strict=True) for one in re.findall(bar, line)]
 
 
 def test_bars_stand_where_the_intervals_lie(small):
@@ -262,13 +263,13 @@ def test_bars_stand_where_the_intervals_lie(small):
         assert float(low) <= float(at) <= float(high)
     assert min(float(low) for _, low, _, _ in bars) == 0
     assert max(float(high) for _, _, high, _ in bars) == 100
-    assert "lead" not in {tone for tone, *_ in bars}  # no model is to be shipped
+    assert "c0" not in {color for color, *_ in bars}  # no model is to be shipped
 
 
 def test_bars_of_the_model_to_ship_are_in_colour(make, make_scores):
     clear = make_scores(["left", "right"]).with_columns(pl.col("score") + 2.0 * (pl.col("model") == "right"))
     bars = bars_of(make(clear, resamples=200))
-    assert [tone for tone, *_ in bars].count("lead") == 2  # one model on two metrics
+    assert [color for color, *_ in bars].count("c0") == 2  # one model on two metrics
 
 
 def test_a_model_far_away_is_an_arrow_and_a_scale_of_many_sizes_says_so(make):
@@ -348,6 +349,8 @@ def test_a_model_has_one_colour_in_all_pictures_of_a_page(make, make_scores):
     assert sorted(looks) == [0, 1, 2]
     assert all(len(colors) == 1 for colors in looks.values())
     assert looks[document.named[0]] == {PALETTE[0]}
+    models = document.provenance.models
+    assert colors(document) == {models[model]: color for model, (color,) in looks.items()}  # of tables, too
     assert len(set.union(*looks.values())) == 3
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import polars as pl
+import pytest
 
 import riskrank as rr
 from riskrank.api import report
@@ -50,3 +51,9 @@ def test_words_on_risks_and_intervals_say_what_was_computed():
     assert "for its pair alone" not in text
     picture = rr.rank(scores(), resamples=60, jobs=1, higher="*").plot("forest")
     assert "with intervals that hold together with 95 %" in picture.reading
+
+
+@pytest.mark.parametrize(("n", "levels"), [(16, [5 / 16]), (60, [0.1, 0.25]), (100, [0.05, 0.1, 0.25])])
+def test_risks_look_at_no_tail_that_is_narrower_than_that_of_the_ranking(n, levels):
+    document = report(scores(n=n), no_test=True, jobs=1, higher="*").document
+    assert document.risks.provenance.method["levels"] == levels

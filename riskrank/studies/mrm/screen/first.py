@@ -67,11 +67,10 @@ def _alone(document: MeanRiskDocument, name: str, study: MeanRiskStudy) -> Table
     models, means, tail = document.provenance.models, document.means, document.tails.get(name)
     order, places, rank = order_of(study), _places(study), study.models.rank
     shown = order[:MOST_ROWS]
-    tones = ["lead" if i == order[0] else "" for i in range(len(models))]
     columns: list[OfModel] = [
         (Column("place"), lambda i: places[i]),
         (Column("model", "left"), lambda i: Cell(models[i], "bold" if i == order[0] else "")),
-        *(with_bars((Column(head(mean)), mean.of), mean, shown, tones) for mean in means[:MOST_METRICS]),
+        *(with_bars((Column(head(mean)), mean.of), mean, shown) for mean in means[:MOST_METRICS]),
         *([] if tail is None else worst(name, means, tail)),
     ]
     if rank.shape[1] > 1:

@@ -128,9 +128,8 @@ def _table(document: RankDocument, one: Leading, shown: Sequence[int]) -> Table:
         (Column("", "left"), lambda i: Cell("!", "yellow") if i in marks else ""),
         (Column("model", "left"), lambda i: Cell(models[i], "bold" if i in one.named else "")),
     ]
-    tones = ["lead" if i in one.named else "risk" if i in marks else "" for i in range(len(models))]
     for mean in metrics[:MOST_METRICS]:
-        columns.append(with_bars((Column(head(mean)), mean.of), mean, shown, tones))
+        columns.append(with_bars((Column(head(mean)), mean.of), mean, shown))
     columns += worst(one.column, metrics, tail)
     rows = tuple(tuple(cell(i) for _, cell in columns) for i in shown)
     return Table("", tuple(column for column, _ in columns), rows, stub=3)

@@ -40,6 +40,8 @@ from riskrank.studies.suites.screen import details as task_details
 from riskrank.studies.visible import shown_by_metric
 from riskrank.studies.wording import unseen_in
 
+# What the smallest difference means that samples could have shown (method §15).
+_OFTEN = "Shown in 4 of 5 tables like this one:"
 _FIELD = Line(
     "These tests ask whether a model is better against the field than another is. Part Pairs asks whether "
     "it is ahead of the other, these two alone, and so counts differently."
@@ -154,7 +156,7 @@ def _unseen(ranking: RankDocument, _: ReportDocument) -> list[Section]:
     tail = max(round(level * samples), 1)
     seen = shown_by_metric(ranking.means, ranking.visible)
     return [
-        *([Line(seen, "Could have been shown:")] if seen else []),
+        *([Line(f"{seen} Smaller ones are shown more rarely.", _OFTEN)] if seen else []),
         Line(
             f"{unseen_in(ranking.scores[metric])} What never happened in n independent samples may "
             "still happen in up to about 3 in n of all cases, with 95 % confidence."

@@ -23,7 +23,8 @@ def told_apart(ranking: RankDocument, _: ReportDocument) -> str:
     study = ranking.study.studies[metric]
     first = ranking.provenance.models[int(study.rankings[method].order[0])]
     separation = study.separations.get(method)
-    apart = f"; {separation.separated} of {separation.pairs} pairs told apart" if separation else ""
+    said = separation and f"{separation.separated} of {separation.pairs} pairs told apart"
+    apart = f"; {said} by how they do against the field" if said else ""
     return f"{first} first{apart if ranking.inference.test else ''}"
 
 

@@ -21,7 +21,7 @@ from riskrank.shown.means import score_of
 from riskrank.studies.rounding import decimals_apart, rounded
 
 # From worse to better, told apart by any colour vision; the middle is pale.
-_COLORS = "PuOr"
+_COLORS = "BrBG"  # as words on a page: green is better, brown worse, and no model has either
 _WIDEST, _NARROWEST, _SIZE = 36.0, 10.0, 520.0
 _NUMBERED = 24.0
 """Width from which a cell has room for its number."""
@@ -84,7 +84,7 @@ def draw_task_map(
     page = sheet(
         f"Tasks by model, {score_of(metric)}, against {leader}",
         f"Colour: how far a model is from {leader} on a task, as a share of the largest distance {scale}; "
-        f"purple is better, orange worse.{numbers} ▲ ▼: significantly so.",
+        f"green is better, brown worse.{numbers} ▲ ▼: significantly so.",
         width=rows.width + side + 70,
         height=foot + rows.height + 8,
         method=f"means of {metric}",
