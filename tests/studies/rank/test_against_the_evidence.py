@@ -111,7 +111,8 @@ def test_a_better_mean_of_worse_bad_cases_is_no_equal_mean():
     table = long(brilliant=brilliant, steady=steady, plain=steady - 0.1)
     result = rr.rank(table, resamples=2000, jobs=1)
     assert result.verdict.startswith(
-        "No test tells brilliant, first in these samples, from any of the 2 others by dominance. "
+        "No test tells brilliant, first in these samples, from any of the 2 others by second-order "
+        "dominance. "
     )
     assert "The bad cases of brilliant are worse: " in result.verdict
     assert "! brilliant: worse bad cases than " in result.to_text()
