@@ -90,3 +90,12 @@ def test_the_report_reconciles_its_tests_and_places_its_warnings():
     assert result.warnings
     assert all(line.startswith("chapter Ranking and Pairs: ") for line in result.warnings)
     assert not any("chapter" in line for line in compare(a=BASE + 1, b=BASE).warnings)
+
+
+def test_who_is_ahead_in_the_first_order_only_is_told():
+    wider = BASE + np.where(BASE > np.median(BASE), 2.6, -1.0)
+    verdict = compare(wider=wider, base=BASE, low=BASE - 6).verdict
+    assert verdict.endswith(
+        "in that order nobody is ahead of wider or base (in order 1, wider is ahead of some)."
+    )
+    assert compare(level=BASE[::-1], base=BASE, low=BASE - 6).verdict.endswith("ahead of base or level.")

@@ -437,3 +437,8 @@ def test_what_the_first_gains_by_metric_is_told_of_a_combined_score_only(metrics
     assert "Against m2: " in said
     assert ("Against m2, m1 is better on" in said) == (metrics == 2)
     assert ("macro mean" in said) == (metrics == 1)
+    (column,) = document.suite.columns.values()
+    heads = [one.name for one in strips(document.suite, column, [0, 1]).columns]
+    assert ("+ better on (combined score)" in heads) == (metrics == 2)
+    # The other question names what it is about.
+    assert "m1 is better than m2 on the combined score of tasks like" in said or metrics == 1
