@@ -93,7 +93,7 @@ def test_the_report_reconciles_its_tests_and_places_its_warnings():
 
 
 def test_who_is_ahead_in_the_first_order_only_is_told():
-    wider = BASE + np.where(BASE > np.median(BASE), 2.6, -1.0)
+    wider = BASE + np.where(np.median(BASE) < BASE, 2.6, -1.0)
     verdict = compare(wider=wider, base=BASE, low=BASE - 6).verdict
     assert verdict.endswith(
         "in that order nobody is ahead of wider or base (in order 1, wider is ahead of some)."
