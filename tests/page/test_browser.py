@@ -155,6 +155,16 @@ def test_no_horizontal_scrolling(browser, page, width):
     assert browser.run("document.documentElement.scrollWidth") <= width
 
 
+def test_a_phone_shows_who_is_who_beside_curves(browser, usual, show):
+    """The key of a picture that scrolls is out of sight there."""
+    shown = "[...document.querySelectorAll('.key')].filter(one => one.checkVisibility()).length"
+    show(usual, width=1280)
+    assert browser.run(shown) == 0
+    show(usual, width=390)
+    assert browser.run(shown) >= 1
+    assert browser.run("document.querySelector('.key').getBoundingClientRect().right") <= 390
+
+
 @pytest.mark.parametrize("width", [390, 900])
 def test_words_of_pictures_stay_legible_where_there_is_little_room(browser, page, width):
     """At 11 pixels or more, and the pictures scroll within their boxes."""
