@@ -26,7 +26,7 @@ def described_inputs(table: ScoreTable, metrics: Sequence[MetricSpec] | None = N
         "models": table.models,
         "metrics": [described_metric(metric) for metric in metrics or table.metrics],
         "samples": len(table.samples),
-        "scored": table.scored,
+        "scored": [one for one in table.scored if one.lacks],
     }
 
 

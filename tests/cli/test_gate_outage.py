@@ -44,13 +44,8 @@ def options_named(text):
             yield (flag, VALUES.get(flag, value) or value) if flag in VALUES or value else (flag,)
 
 
-@pytest.mark.parametrize("kind", ["null", "nan", "absent", "amount"])
-@pytest.mark.parametrize(("new", "old"), [(0.4, 0.0), (0.4, 0.4), (0.0, 0.4)])
-def test_no_option_that_is_named_lets_an_outage_pass(run, tmp_path, kind, new, old):
-    path, bounds = tmp_path / "scores.parquet", tmp_path / "bounds.toml"
-    table(new, old, kind=kind).write_parquet(path)
-    bounds.write_text("[points]\nbounds = [0, 10]\n")
-    asked = ("gate", path, "--wide", "--metric", "points", *CLAIM)
+def assert_never_passes(run, asked, bounds):
+    """Neither as asked, nor with up to three options that messages name on the way."""
     tried, waiting = set(), [frozenset()]
     while waiting:
         chosen = waiting.pop()
@@ -71,6 +66,44 @@ def test_no_option_that_is_named_lets_an_outage_pass(run, tmp_path, kind, new, o
                 one = ("--metrics-file", str(bounds)) if one[0] == "--metrics-file" else one
                 waiting.append(frozenset([*(had for had in chosen if had[0] != one[0]), one]))
     assert len(tried) < 40
+
+
+@pytest.mark.parametrize("kind", ["null", "nan", "absent", "amount"])
+@pytest.mark.parametrize(("new", "old"), [(0.4, 0.0), (0.4, 0.4), (0.0, 0.4)])
+def test_no_option_that_is_named_lets_an_outage_pass(run, tmp_path, kind, new, old):
+    path, bounds = tmp_path / "scores.parquet", tmp_path / "bounds.toml"
+    table(new, old, kind=kind).write_parquet(path)
+    bounds.write_text("[points]\nbounds = [0, 10]\n")
+    assert_never_passes(run, ("gate", path, "--wide", "--metric", "points", *CLAIM), bounds)
+
+
+@pytest.mark.parametrize("lost", [["points"], ["seconds"], ["points", "seconds"]])
+@pytest.mark.parametrize("missing", ["auto", "drop"])
+@pytest.mark.parametrize(
+    "claim", [("--better", "new:old"), ("--cheapest", "--reference", "old", "--price", "seconds")]
+)
+def test_an_outage_passes_no_claim_on_the_cost_per_success(run, tmp_path, lost, missing, claim):
+    """Failures of both metrics count, of the costs and of the successes."""
+    path, bounds = tmp_path / "scores.parquet", tmp_path / "bounds.toml"
+    right, new = table(0, 0, kind="null"), pl.col("model") == "new"
+    cost = pl.Series(np.random.default_rng(1).lognormal(0, 0.1, len(right)))
+    right = right.with_columns(seconds=pl.when(new).then(cost / 2).otherwise(cost))
+    right.write_parquet(path)
+    ratio = ("--lower", "seconds", "--on", "cost-per-success:seconds/points", "--jobs", "1")
+    asked = ("gate", path, "--wide", *ratio, *claim, "--missing", missing)
+    assert run(*asked).status == 0
+    failed = new & pl.col("sample").str.contains("[0-3]$")
+    right.with_columns(pl.when(~failed).then(pl.col(*lost))).write_parquet(path)
+    bounds.write_text("[points]\nbounds = [0, 1]\n[seconds]\nbounds = [0, 10]\n")
+    assert_never_passes(run, asked, bounds)
+    found = run(*asked, "--metrics-file", bounds, "--format", "json").document
+    assert {row["metric"] for row in found["results"] if row["statistic"] == "failed"} == set(lost)
+    counted = {
+        (one["model"], one["metric"]): (one["scored"], one["total"]) for one in found["meta"]["scored"]
+    }
+    for metric in ("points", "seconds"):
+        assert counted["new", metric] == (120 if metric in lost else 200, 200)
+        assert counted["old", metric] == (200, 200)
 
 
 @pytest.mark.parametrize(("share", "status"), [(0.02, 0), (0.04, 0), (0.05, 1), (0.4, 1)])

@@ -114,7 +114,7 @@ def _undeclared(scores: Scores, spec: MetricSpec, lacking: int, seen: Floats) ->
 
 def _unbounded(scores: Scores, spec: MetricSpec, lacks: str) -> InputError:
     """Failures of a metric without bounds, of which nobody can say how bad they are."""
-    lacking = {one.model: one.said for one in scored(scores) if one.metric == spec.name}
+    lacking = {one.model: one.said for one in scored(scores) if one.metric == spec.name and one.lacks}
     worst = ""
     # Of an old model that failed the worst would speak for the new one.
     if scores.notes.baseline is not None and BASELINE not in lacking:

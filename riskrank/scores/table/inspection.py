@@ -280,7 +280,7 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         options=asked,
         sources=tuple(paths),
         runs=() if errors or of_task or asked.corrects_judge else _runs(used, specs),
-        scored=() if asked.corrects_judge else scored(read),
+        scored=() if asked.corrects_judge else tuple(one for one in scored(read) if one.lacks),
         divisions=() if errors or options.group_by or not whole else dividing_columns(read),
         judged=judged,
         folds=folds,

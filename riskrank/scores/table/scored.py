@@ -37,6 +37,11 @@ class Scored:
     why: Mapping[str, int]
 
     @property
+    def lacks(self) -> int:
+        """How many have no score."""
+        return self.total - self.scored
+
+    @property
     def absent(self) -> bool:
         """Whether there is no score at all, nor a row that would tell why."""
         return not self.scored and self.why.get(ABSENT) == self.total
@@ -49,7 +54,7 @@ class Scored:
 
 
 def scored(scores: Scores) -> tuple[Scored, ...]:
-    """Of every model and metric that lacks scores, how many there are and why; empty where none lacks any."""
+    """Of every model and metric how many scores there are and why others lack; empty where none lacks any."""
     cells = len(scores.models) * len(scores.samples) * len(scores.metrics)
     blank = scores.invalid()
     plain = scores.frame.height == cells and scores.options.repeats == "error"
@@ -76,7 +81,7 @@ def scored(scores: Scores) -> tuple[Scored, ...]:
             why=dict(sorted(why.get((who, what), {}).items()))
             | ({ABSENT: int(absent[who, what])} if absent[who, what] else {}),
         )
-        for who, what in np.argwhere(lacking + absent).tolist()
+        for who, what in np.argwhere(rows + absent).tolist()
     )
 
 

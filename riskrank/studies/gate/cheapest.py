@@ -13,10 +13,19 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.findings import stated
 from riskrank.studies.gate.choice import Candidate, Choice
 from riskrank.studies.gate.claim import NOT_WORSE
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow, ends_with
+from riskrank.studies.gate.document import (
+    FAIL,
+    INCONCLUSIVE,
+    PASS,
+    GateDocument,
+    GateRow,
+    claims_among,
+    ends_with,
+)
 from riskrank.studies.gate.findings import answered
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.gate.words import boundary_of
+from riskrank.studies.gate.statistics import FAILED
+from riskrank.studies.gate.words import boundary_of, row_sentence
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted, names, number
@@ -64,9 +73,13 @@ def cheapest(tables: Sequence[ScoreTable], settings: ClaimSettings, decide: Deci
     ]
     plain: dict[str, Any] = {"cheapest": False, "reference": None, "price": None, "volume": None}
     quality = decide(replace(settings, **plain, not_worse=pairs, on=settings.on or tuple(rest)))
-    rows = list(quality.rows)
+    decided = [quality]
     if measured:
-        rows += decide(replace(settings, **plain, better=pairs, on=(settings.price,), margin=())).rows
+        decided.append(decide(replace(settings, **plain, better=pairs, on=(settings.price,), margin=())))
+    rows = [*dict.fromkeys(row for one in decided for row in one.rows)]
+    told = {(one.model, one.metric): one for document in decided for one in document.provenance.scored}
+    scored = [told[key] for key in sorted(told)]
+    quality = replace(quality, provenance=replace(quality.provenance, scored=scored))
     found = _tested(candidates, rows, prices, family_of(settings))
     return _document(quality, rows, _chosen(found, reference, prices, settings.volume), settings)
 
@@ -183,11 +196,14 @@ def _asked(told: Mapping[str, Any], settings: ClaimSettings) -> dict[str, Any]:
 
 def _sentence(choice: Choice, rows: Sequence[GateRow]) -> str:
     """Which model to take, and what it saves."""
-    margins = {row.metric: row.asked if row.margin else "" for row in rows if row.claim == NOT_WORSE}
+    margins = {
+        row.metric: row.asked if row.margin else "" for row in claims_among(rows) if row.claim == NOT_WORSE
+    }
     by = [f"{metric} by more than {one}" if one else metric for metric, one in margins.items()]
     of, where = counted(len(choice.candidates), "candidate"), names(by)
     if choice.model == choice.reference:
-        return f"{choice.reference} stays: of {of} none is shown not to be worse on {where}."
+        lost = "".join(f" {row_sentence(row)}." for row in rows if row.statistic == FAILED)
+        return f"{choice.reference} stays: of {of} none is shown not to be worse on {where}.{lost}"
     price = choice.reference_price - choice.saves_a_call
     saved = f"it costs {number(price)} against {number(choice.reference_price)}"
     if choice.saves_a_year is not None:

@@ -9,18 +9,32 @@ from riskrank.asked.tiers import TIERS
 from riskrank.scores.exports.unscored import ABSENT
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.scored import Scored
+from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.gate.claim import NOT_WORSE
 from riskrank.studies.gate.document import FAIL, GateRow
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.gate.statistics import FAILED
+from riskrank.studies.gate.statistics import FAILED, Statistic
+
+# Tiers of the claims by new model, old model and metric.
+Claimed = dict[tuple[str, str, str], list[str | None]]
 
 
-def counted_scores(tables: Sequence[ScoreTable], rows: Sequence[GateRow]) -> list[Scored]:
+def claimed_metrics(rows: Sequence[GateRow], wanted: Sequence[Statistic]) -> Claimed:
+    """Which models and metrics claims rest on; a cost per success rests on two metrics."""
+    both = {one.label: one.metrics for one in wanted if one.name == PER_SUCCESS}
+    found: Claimed = {}
+    for row in rows:
+        for metric in both[row.metric] if row.statistic == PER_SUCCESS else (row.metric,):
+            found.setdefault((row.new, row.old, metric), []).append(row.tier)
+    return found
+
+
+def counted_scores(tables: Sequence[ScoreTable], claims: Claimed) -> list[Scored]:
     """Of every model and metric that claims are about, how many scores there are of how many.
 
     A sample that a model was not asked for counts as failed only where it is to count as anything.
     """
-    claimed = dict.fromkeys((model, row.metric) for row in rows for model in (row.old, row.new))
+    claimed = dict.fromkeys((model, metric) for new, old, metric in claims for model in (old, new))
     found: dict[tuple[str, str], Scored] = {}
     for table in tables:
         for one in table.scored:
@@ -38,17 +52,14 @@ def counted_scores(tables: Sequence[ScoreTable], rows: Sequence[GateRow]) -> lis
     return [found[key] for key in sorted(claimed) if key in found]
 
 
-def failures(rows: Sequence[GateRow], counted: Sequence[Scored], settings: ClaimSettings) -> list[GateRow]:
+def failures(claims: Claimed, counted: Sequence[Scored], settings: ClaimSettings) -> list[GateRow]:
     """A row for each new model and metric whose share of failures is higher than the old one's by too much.
 
     That is no claim of the family: what was called and did not answer is counted, and not estimated.
     """
     of = {(one.model, one.metric): one for one in counted}
     found = []
-    tiers: dict[tuple[str, str, str], list[str | None]] = {}
-    for row in rows:
-        tiers.setdefault((row.new, row.old, row.metric), []).append(row.tier)
-    for (new, old, metric), of_claims in tiers.items():
+    for (new, old, metric), tiers in claims.items():
         both = [of.get((model, metric)) for model in (new, old)]
         shares = [0.0 if one is None or not one.total else 1 - one.scored / one.total for one in both]
         more = shares[0] - shares[1]
@@ -77,7 +88,7 @@ def failures(rows: Sequence[GateRow], counted: Sequence[Scored], settings: Claim
                 samples=both[0].total,
                 samples_needed=None,
                 direction="lower",
-                tier=min(of_claims, key=lambda tier: -1 if tier is None else TIERS.index(tier)),
+                tier=min(tiers, key=lambda tier: -1 if tier is None else TIERS.index(tier)),
             )
         )
     return found

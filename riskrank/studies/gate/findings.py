@@ -67,8 +67,8 @@ def _outcome(_: Finding, case: GateDocument) -> str:
     parts += [f"{found[FAIL]} refuted"] if found[FAIL] else []
     parts += [f"{found[INCONCLUSIVE]} inconclusive"] if found[INCONCLUSIVE] else []
     shown = sum(row.verdict == PASS for row in advisory)
-    parts += [f"{shown} of {len(advisory)} advisory ones"] if advisory else []
-    return f"{overall(case.rows).upper()}: {', '.join(parts)}."
+    beside = f"; {shown} of {len(advisory)} advisory shown, which fails nothing" if advisory else ""
+    return f"{overall(case.rows).upper()}: {', '.join(parts)}{beside}."
 
 
 def _deciding(_: Finding, case: GateDocument) -> str:

@@ -24,7 +24,7 @@ def margins(settings: ClaimSettings, names: Sequence[str], wanted: Sequence[Stat
     Raises
     ------
     UsageError
-        If no claim is about a metric that is given one, or claims are about dominance, which has no unit.
+        If one is for no claim, or claims are about dominance, which has no unit.
     """
     given: dict[str, Margin] = dict(settings.margin)
     pairs = [one for one in wanted if one.name == PER_SUCCESS]
@@ -44,6 +44,12 @@ def margins(settings: ClaimSettings, names: Sequence[str], wanted: Sequence[Stat
                     otherwise="leave it out",
                 ),
             )
+    if pairs and "" in given and all(name in given for name in names):
+        raise UsageError(
+            f"{option('margin', given[''])} is for no claim",
+            found=f"every claim has a margin of its own, on {listing(names)}",
+            hint="leave it out",
+        )
     ratios = [one.name for one in wanted if one.dominance is not None]
     if ratios and any(given.values()):
         raise UsageError(

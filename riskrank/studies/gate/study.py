@@ -25,7 +25,7 @@ from riskrank.studies.gate.document import GateDocument, GateRow, overall
 from riskrank.studies.gate.each_sample import SampleDocument, each_sample
 from riskrank.studies.gate.ending import ending
 from riskrank.studies.gate.evidence import resamples_of
-from riskrank.studies.gate.failures import counted_scores, failures
+from riskrank.studies.gate.failures import claimed_metrics, counted_scores, failures
 from riskrank.studies.gate.findings import SENTENCES, gate_findings
 from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.options import ClaimSettings
@@ -102,8 +102,9 @@ def _decided(
         rows, advice = decide(claims, inference, models, wager=wager, at_best=at_best)
     judged = judged_chapter(tables[0], {(claim.new, claim.old) for claim in claims if claim.of_means})
     seen = {} if settings.anytime else visible(rows, claims, family_of(settings))
-    counted = [] if judged is not None else counted_scores(given, rows)
-    rows = [*failures(rows, counted, settings), *_as_labelled(rows, judged)]
+    claimed = claimed_metrics(rows, wanted)
+    counted = [] if judged is not None else counted_scores(given, claimed)
+    rows = [*failures(claimed, counted, settings), *_as_labelled(rows, judged)]
     outcome, unit = overall(rows), _unit(claims)
     why = why_means(given[0]) if given[0].means_only else ""
     resamples = resamples_of(inference, len(claims), _most_samples(claims))

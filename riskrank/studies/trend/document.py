@@ -98,6 +98,8 @@ class TrendLine:
         0 or 1.
     flip_share : float or None
         Share of cases that flip from a run to the next, where the model is not shown to have changed.
+    more_failed : float or None
+        How much larger the share of failures is in the last run than in the baseline, where that is too much.
     """
 
     metric: str
@@ -111,6 +113,7 @@ class TrendLine:
     flaky: int | None = None
     lost: int | None = None
     flip_share: float | None = None
+    more_failed: float | None = None
 
     @property
     def last(self) -> TrendRow:
@@ -119,8 +122,8 @@ class TrendLine:
 
     @property
     def verdict(self) -> str:
-        """What a gate says of it: a loss that is shown fails, one that is open is inconclusive."""
-        if self.state == WORSE or self.drop:
+        """What a gate says of it: a shown loss or an outage fails, a loss that is open is inconclusive."""
+        if self.state == WORSE or self.drop or self.more_failed is not None:
             return FAIL
         return INCONCLUSIVE if self.state in (WAS_WORSE, MOVED) else PASS
 
@@ -134,8 +137,8 @@ class TrendLine:
 class TrendDocument(Gated[TrendRow]):
     """Means of all runs, what changed, and since when.
 
-    The outcome is a fail where the last run is shown to be worse on a line, inconclusive where a line is open
-    after a loss, or as its ruler moved.
+    The outcome is a fail where the last run is shown to be worse on a line or far more of it failed,
+    inconclusive where a line is open after a loss, or as its ruler moved.
 
     Attributes
     ----------

@@ -14,12 +14,12 @@ from riskrank.studies.trend.document import (
     TrendLine,
     TrendRow,
 )
-from riskrank.studies.trend.words import line_sentence
+from riskrank.studies.trend.words import answer_sentence, line_sentence
 from riskrank.studies.wording import names, percent
 
 # From this share on failures are told.
 _FAILED = 0.05
-_DROPPED = "worse-than-before"
+_MORE_FAILED, _DROPPED = "more-failed", "worse-than-before"
 # Kinds of findings on a line, the gravest first, with the answer that each is.
 _ANSWERS = {
     WORSE: Side.REFUTED,
@@ -45,12 +45,17 @@ def trend_findings(document: TrendDocument) -> list[Finding]:
             row, of = line.shown or line.last, "last" if kind == _DROPPED else "baseline"
             figures, answer = _figures(row, of), _ANSWERS[kind]
             found.append(Finding(kind=kind, models=models, on=line.metric, figures=figures, answer=answer))
-        if line.last.run == document.runs[-1] and line.last.failed >= _FAILED:
+        if line.more_failed is not None:
+            share = {"share": line.last.failed, "more": line.more_failed}
+            found.append(
+                Finding(kind=_MORE_FAILED, models=models, on=line.metric, figures=share, answer=Side.REFUTED)
+            )
+        elif line.last.run == document.runs[-1] and line.last.failed >= _FAILED:
             share = {"share": line.last.failed}
             found.append(Finding(kind="scores-failed", models=models, on=line.metric, figures=share))
-    order = [*_ANSWERS, "scores-failed"]
+    order = [_MORE_FAILED, *_ANSWERS, "scores-failed"]
     found.sort(key=lambda one: order.index(one.kind))
-    grave = any(one.kind in (WORSE, _DROPPED, WAS_WORSE, MOVED) for one in found)
+    grave = any(one.kind in (_MORE_FAILED, WORSE, _DROPPED, WAS_WORSE, MOVED) for one in found)
     return found if grave else [Finding(kind="level", answer=Side.OPEN), *found]
 
 
@@ -61,7 +66,8 @@ def _figures(row: TrendRow, of: str) -> dict[str, float]:
 
 
 def _of_line(finding: Finding, document: TrendDocument) -> str:
-    return f"{line_sentence(_line(finding, document))}."
+    sentence = line_sentence if finding.kind == _MORE_FAILED else answer_sentence
+    return f"{sentence(_line(finding, document))}."
 
 
 def _line(finding: Finding, document: TrendDocument) -> TrendLine:
@@ -86,7 +92,7 @@ def _failed(finding: Finding, document: TrendDocument) -> str:
 
 
 SENTENCES: Sentences[TrendDocument] = Sentences(
-    dict.fromkeys((WORSE, _DROPPED, WAS_WORSE, BETTER), _of_line)
+    dict.fromkeys((_MORE_FAILED, WORSE, _DROPPED, WAS_WORSE, BETTER), _of_line)
     | {MOVED: _moved, "scores-failed": _failed, "level": _level}
 )
 """How each kind of finding is said."""

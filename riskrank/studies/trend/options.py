@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from riskrank.asked.baseline import require_share
 from riskrank.asked.option import METHOD, TESTS, ask
 from riskrank.asked.resampling import LevelSettings
 from riskrank.errors import UsageError, option
@@ -33,8 +34,8 @@ class TrendSettings(LevelSettings):
     )
     fail_on: str | None = ask(
         None,
-        "Exit as a gate does: 1 if the last run is shown to be worse, 4 if that is open after a loss or as "
-        "the ruler moved.",
+        "Exit as a gate does: 1 if the last run is shown to be worse, or more of it failed, 4 if a loss is "
+        "open, or the ruler moved.",
         choices=("worse",),
         unset="never fail",
         panel=TESTS,
@@ -48,8 +49,17 @@ class TrendSettings(LevelSettings):
         common=False,
     )
 
+    most_failed: float = ask(
+        0.05,
+        "Share of calls without a score: from so much more than the baseline's on the last run fails.",
+        metavar="SHARE",
+        panel=TESTS,
+        common=False,
+    )
+
     def __post_init__(self) -> None:
         super().__post_init__()
+        require_share("most_failed", self.most_failed)
         for one in self.anchor:
             metric, _, path = one.partition("=")
             if (

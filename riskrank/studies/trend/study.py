@@ -64,7 +64,10 @@ def trend(runs: Runs, settings: TrendSettings, _runtime: Runtime | None = None) 
         )
     rows, moved = compared(runs, family)
     columns = columns_of(runs.tables)
-    found = [with_cases(_line(key, own), columns, family) for key, own in line_rows(rows)]
+    most = settings.most_failed
+    found = [
+        with_cases(_line(key, own, runs.baseline, most), columns, family) for key, own in line_rows(rows)
+    ]
     lines = [line for line, _ in found]
     every = {
         "inputs": inputs_of(
@@ -102,8 +105,15 @@ def trend(runs: Runs, settings: TrendSettings, _runtime: Runtime | None = None) 
     return replace(document, **SENTENCES.told(trend_findings(document), document, about))
 
 
-def _line(key: Key, rows: Sequence[TrendRow]) -> TrendLine:
+def _line(key: Key, rows: Sequence[TrendRow], baseline: str, most_failed: float) -> TrendLine:
     """What all runs of a line come to."""
+    more = max((rows[-1].failed - row.failed for row in rows if row.run == baseline), default=0.0)
+    line = _answered(key, rows)
+    return replace(line, more_failed=more) if more > 0 and more >= most_failed - 1e-12 else line
+
+
+def _answered(key: Key, rows: Sequence[TrendRow]) -> TrendLine:
+    """What is shown of a line."""
     compared_rows = [row for row in rows if row.against_baseline_answer is not None]
     drop = rows[-1].against_last_answer == WORSE
     if not compared_rows:
@@ -133,5 +143,7 @@ def _ending(lines: Sequence[TrendLine], outcome: str, settings: TrendSettings) -
     return kind(
         f"trend {option('fail_on', 'worse')} {verb} on {first.metric} of {first.model}",
         found=line_sentence(first),
-        hint=hint.get(first.state, hint[WORSE]),
+        hint="see why calls failed, and run them again: what did not answer says nothing of the model"
+        if first.more_failed is not None
+        else hint.get(first.state, hint[WORSE]),
     )

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from riskrank.studies.rounding import decimals_of, rounded, rounded_beside_zero
 from riskrank.studies.trend.document import BETTER, MOVED, WAS_WORSE, WORSE, TrendLine, TrendRow
+from riskrank.studies.wording import percent
 
 
 def line_sentence(line: TrendLine) -> str:
+    """What the last run comes to: that far more of it failed, else what is shown of its scores."""
+    if line.more_failed is None:
+        return answer_sentence(line)
+    last = line.last
+    return (
+        f"{line.model} failed on {percent(line.more_failed)} more of {line.metric} in {last.run} than in the "
+        f"baseline ({last.samples - last.scored:,} of {last.samples:,} have no score)"
+    )
+
+
+def answer_sentence(line: TrendLine) -> str:
     """What the last run is against the baseline, or against the run before, and since when."""
     who, last = f"{line.model} is", line.last
     if line.state == WORSE and line.shown is not None:

@@ -134,7 +134,13 @@ def test_failed_scores_count_at_their_bounds():
     assert (row.scored, row.samples) == (160, 200)
     assert row.against_baseline_low == pytest.approx(low.against_baseline_low)
     assert row.against_baseline_answer == "open"
-    assert "20 % of the scores of bot on acc failed in run 2" in trend(runs).verdict
+    told = "bot failed on 20 % more of acc in run 2 than in the baseline (40 of 200 have no score)."
+    result = trend(runs, fail_on="worse", inconclusive="pass")
+    assert result.verdict.startswith(told)
+    assert isinstance(result.failed, GateFailed)
+    assert trend(runs, fail_on="worse", most_failed=0.21).passed
+    assert "20 % of the scores of bot on acc failed in run 2" in trend(runs, most_failed=0.21).verdict
+    assert trend([runs[1], runs[1]], fail_on="worse").passed  # no more than in the baseline
 
 
 def test_cases_that_flip_and_cases_that_are_lost():

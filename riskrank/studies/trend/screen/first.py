@@ -8,6 +8,7 @@ from riskrank.errors import option
 from riskrank.shown.all_rows import unshown
 from riskrank.shown.text_pictures import sparklines
 from riskrank.shown.view import MOST_ROWS, Cell, Column, Line, OfRow, Section, Table, asked_for, by_row
+from riskrank.studies.gate.document import FAIL
 from riskrank.studies.trend.document import BETTER, WORSE, TrendCase, TrendDocument, TrendLine, TrendRow
 from riskrank.studies.trend.words import difference, mean_words
 from riskrank.studies.wording import counted, percent
@@ -19,7 +20,7 @@ _STRIP = 40
 
 def view(document: TrendDocument) -> list[Section]:
     """A line a metric and model, how sure it is, cases; then every run for who asks."""
-    lines = sorted(document.lines, key=lambda line: line.state != WORSE and not line.drop)
+    lines = sorted(document.lines, key=lambda line: line.verdict != FAIL)
     return [
         _lines(document, lines[:MOST_ROWS]),
         *unshown(len(lines) - MOST_ROWS, "line"),
