@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 
 TYPE_CHECKING = False  # as in typing, which takes its time
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def answer_interrupts() -> None:
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         return
     signal.signal(signal.SIGINT, _interrupt)
+    sys.unraisablehook = _forget_interrupts
     import threading
 
     global _settled
@@ -88,6 +90,12 @@ def _interrupt(_: int, frame: FrameType | None) -> None:
             leave()
         frame = frame.f_back
     raise KeyboardInterrupt
+
+
+def _forget_interrupts(lost: sys.UnraisableHookArgs) -> None:
+    """Print no traceback of a Ctrl-C that fell into a callback: it was heard, and the run ends without it."""
+    if not (_heard and lost.exc_type is KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
 
 
 def _insist(heard: int, settled: threading.Event) -> None:

@@ -269,11 +269,11 @@ def test_an_interrupt_a_library_loses(start, table, tmp_path, how, to):
     folder.mkdir()
     (folder / "c.json").write_text("before")
     code = f"""
-import os, signal, sys, weakref
+import os, signal, weakref
 from riskrank.__main__ import main
 import riskrank.scores.table.score_table as module
 
-read, sys.unraisablehook = module.read_scores, lambda _: None
+read = module.read_scores
 
 def interrupt(result):
     os.kill(os.getpid(), signal.SIGINT)
