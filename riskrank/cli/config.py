@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 import os.path
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from typer.core import TyperCommand, TyperOption
 
 from riskrank.asked.reading import RENAMED
 from riskrank.cli.config_file import OWN, SHARED, chosen_file, read_config, section_name
-from riskrank.cli.ownership import OUTPUTS
+from riskrank.cli.ownership import OUTPUTS, texts_of, without_outputs
+from riskrank.cli.stale import none_stale
 from riskrank.cli.surroundings import require_threads
 from riskrank.errors import (
     GateFailed,
@@ -52,6 +54,29 @@ class ConfiguredCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse what was given, with defaults from the configuration."""
+        with none_stale(ctx, partial(self._on_the_line, ctx, [*args])):
+            return self._parse(ctx, args)
+
+    def _on_the_line(self, ctx: Any, args: list[str]) -> Mapping[str, Any]:
+        """What was given beside an error; words that are no option's may be files to read.
+
+        Nothing where nobody can say what each word is, or what the configuration reads.
+        """
+        settings = ctx.meta.get("riskrank.settings", {})
+        ctx.ignore_unknown_options = True
+        given, rest, _ = self.make_parser(ctx).parse_args(args=args)
+        rest = [*(given.get("scores") or ()), *rest]
+        # Of letters one may have taken what was meant for another.
+        letters = any(word[0] == "-" != word[1] for word in rest if len(word) > 1)
+        path = ctx.meta.get("riskrank.read", "")
+        if letters or ("riskrank.settings" not in ctx.meta and os.path.exists(path)):  # noqa: PTH110
+            return {}
+        folder = os.path.dirname(path)  # noqa: PTH120
+        named = [text for _, text in texts_of(without_outputs(settings)[0])]
+        beside = [os.path.join(folder, text) for text in named]  # noqa: PTH118
+        return {**given, "scores": [*rest, *named, *beside]}
+
+    def _parse(self, ctx: Any, args: list[str]) -> list[str]:
         given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
         shown = given.get("help") or given.get("help_all")
         if shown or ctx.resilient_parsing:  # help and completion work beside a broken file
@@ -62,6 +87,7 @@ class ConfiguredCommand(TyperCommand):
         if path is not None:
             ctx.meta["riskrank.read"] = path
             settings, left_out = read_config(path, named=chosen.named)
+            ctx.meta["riskrank.settings"] = settings
             ctx.meta["riskrank.left_out"] = [(path, name) for name in left_out]
             values = defaults(settings, path, ctx)
             ctx.default_map = values
@@ -73,7 +99,8 @@ class ConfiguredCommand(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Run the command, and say of files that do not count that they do not."""
         try:
-            status = self._invoke(ctx)
+            with none_stale(ctx, lambda: ctx.params):
+                status = self._invoke(ctx)
         except (GateFailed, GateInconclusive):
             _tell_passed_over(ctx)
             raise

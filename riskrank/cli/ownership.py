@@ -57,7 +57,7 @@ def refuse_reaching_out(settings: Mapping[str, Any], path: str) -> None:
     """
     from riskrank.scores.files.how import MAX_TABLE_BYTES
 
-    for key, text in _texts(settings):
+    for key, text in texts_of(settings):
         name = key.replace("_", "-")
         large = name == "max-bytes" and text.isdecimal() and int(text) > MAX_TABLE_BYTES
         reads = _unusual(text, path) or _unusual(text.partition("=")[2], path)  # NAME=FILE as well
@@ -111,12 +111,12 @@ def _unusual(text: str, path: str) -> str | None:
     return "reads what is hidden" if any(one.startswith(".") and one.strip(".") for one in parts) else None
 
 
-def _texts(settings: Mapping[str, Any], key: str = "") -> Iterator[tuple[str, str]]:
+def texts_of(settings: Mapping[str, Any], key: str = "") -> Iterator[tuple[str, str]]:
     """Every text in a configuration, with the option it is for."""
     for name, value in settings.items():
         for one in value if isinstance(value, list) else [value]:
             if isinstance(one, dict):
-                yield from _texts(one, name)
+                yield from texts_of(one, name)
             else:
                 yield (name, str(one))
                 if key:  # of a command, or a table of names: columns = {model = "…"}

@@ -47,7 +47,7 @@ def wanted_plots(texts: Sequence[str] | None, command: str) -> tuple[WantedPlot,
     require_matplotlib()
     found = []
     for text in texts:
-        picture, file = _parts(text)
+        picture, file = parts_of(text)
         check_name(command, picture)
         found.append(WantedPlot(picture, file, _kind(file)))
     return tuple(found)
@@ -60,7 +60,13 @@ def draw_plot(plot: WantedPlot, document: Any) -> bytes:
     return draw(document, plot.picture).to_bytes(plot.kind)
 
 
-def _parts(text: str) -> tuple[str | None, str]:
+def parts_of(text: str) -> tuple[str | None, str]:
+    """Name of a picture, if there is one, and its file.
+
+    Raises
+    ------
+    UsageError
+    """
     picture, separator, file = text.partition(":")
     if "@" in picture:
         picture, separator, file = text.rpartition(":")  # the name of a metric may hold a colon

@@ -37,10 +37,6 @@ class Session:
     output : OutputOptions
     formats : tuple of str
         Chosen format of each output file, or the one of stdout.
-    written : bool
-        Whether the result is out.
-    named : list of str
-        Files that are read.
     """
 
     def __init__(
@@ -57,8 +53,6 @@ class Session:
         environment: Environment = call.context.obj
         output = call.output
         self.call = call
-        self.written = False
-        self.named: list[str] = []
         self.scores = call.scores if scores is None else scores
         allowed = (*FORMATS, *call.row.formats) if formats is None else formats
         self.environment = environment
@@ -90,19 +84,19 @@ class Session:
 
         values, output = self.call.values, self.output.output
         plots = [plot.file for plot in self.plots]
-        own = {name: [values[name]] for name in ("dot", "bless") if values.get(name)}
+        own = {name: [values[name]] for name in ("dot", "bless", "confirm") if values.get(name)}
         read = named_files(self.scores)
         read += filter(None, (values.get("metrics_file"), values.get("price"), self.environment.read))
         read += [text.partition("=")[2] for text in values.get("anchor") or ()]
-        baseline, before = ([values[name]] if values.get(name) else [] for name in ("baseline", "continues"))
+        baseline = [values[name] for name in ("baseline",) if values.get(name)]
+        before = [values[name] for name in ("continues", "confirm") if values.get(name)]
         if not output:
             stdin = [0] if "-" in self.scores else []
             check_not_read(self.environment.stdout, [*read, *baseline, *before, *stdin])
         # A baseline may be blessed anew, and a look may lie where the one before it did.
         blessed = {os.path.realpath(file) for file in own.get("bless", ())}
         read += [file for file in baseline if os.path.realpath(file) not in blessed]
-        self.named = read
-        check_outputs({"output": output, "plot": plots, **own}, read)
+        check_outputs({**own, "output": output, "plot": plots}, read)
 
     def read(self) -> ScoreTable:
         """Read the score table; its warnings come with the result, so that an error stays three lines."""
@@ -165,22 +159,6 @@ class Session:
         with bar if shown or self.output.quiet else watched(label, self.say) as move:
             yield move
 
-    @contextmanager
-    def replacing(self, *kept: str | None) -> Iterator[None]:
-        """Take away what an earlier run wrote, but for files that are read, if this one writes nothing.
-
-        Whoever looks at a file afterwards would take the old answer for the new one.
-        """
-        from riskrank.shown.files import remove
-
-        try:
-            yield
-        except BaseException:
-            if not self.written:
-                files = [*self.output.output, *(plot.file for plot in self.plots)]
-                remove(files, [*self.named, *(one for one in kept if one)])
-            raise
-
     def finish(self, document: Document, *, beside: Mapping[str, bytes] | None = None) -> None:
         """Render the result and write it, with files that go beside it: all or none."""
         from riskrank.scores.table.gaps import tells_of_gone
@@ -193,7 +171,7 @@ class Session:
         pictures = {plot.file: draw_plot(plot, document) for plot in self.plots}
         files = {**(beside or {}), **pictures}
         write_all(self._rendered(document), self.environment.stdout, files, ready=begin_writing)
-        self.written = True
+        self.call.context.meta["riskrank.written"] = True
         settle_interrupts()  # what is written is written, and an interrupt would say that nothing is
         # After the result, so that an error in writing it stays three lines.
         if not document.tells_warnings:

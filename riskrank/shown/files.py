@@ -6,6 +6,7 @@ import contextlib
 import os
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -83,7 +84,7 @@ def check_outputs(outputs: Mapping[str, Sequence[str]], inputs: Sequence[str]) -
         for output in files:
             check_writable(output, inputs, parameter=parameter)
             place = Path(output).resolve()
-            if place in taken and not is_device(place):
+            if not is_device(place) and any(map(partial(_same, place), taken)):
                 raise UsageError(
                     "two results cannot go to one file",
                     found=f"{output} twice",
@@ -94,11 +95,16 @@ def check_outputs(outputs: Mapping[str, Sequence[str]], inputs: Sequence[str]) -
 
 def remove(files: Iterable[str], kept: Iterable[str]) -> None:
     """Remove plain files, but for some that are kept."""
-    stay = {Path(file).resolve() for file in kept}
+    stay = [*map(Path, kept)]
     for path in map(Path, files):
-        if path.is_file() and not path.is_symlink() and path.resolve() not in stay:
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):
+            if path.is_file() and not path.is_symlink() and not any(map(partial(_same, path), stay)):
                 path.unlink()
+
+
+def _same(path: Path, other: Path) -> bool:
+    """Whether two paths name one file, there or not, through a link or by another name of its own."""
+    return path.resolve() == other.resolve() or (path.exists() and other.exists() and path.samefile(other))
 
 
 def check_writable(output: str | None, inputs: Iterable[str], *, parameter: str = "output") -> None:

@@ -237,16 +237,58 @@ def test_from_an_export_in_one_pipe(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "fails", [("--margin", "9"), ("--on", "nothing"), ("--metric", "no"), ("--level", "2")]
+    "fails",
+    [
+        *(("--margin", "9"), ("--on", "nothing"), ("--metric", "no"), ("--level", "2"), ("--format", "no")),
+        *(("--config", "no.toml"), ("--config", "unknown.toml"), ("--plot", "p.xyz"), ("-o", "a.unknown")),
+    ],
 )
-def test_a_run_that_decides_nothing_leaves_no_old_answer(run, runs, tmp_path, fails):
+def test_a_run_that_decides_nothing_leaves_no_old_answer(run, runs, tmp_path, fails, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "unknown.toml").write_text("unknown = 1")
     files = [tmp_path / f"gate.{suffix}" for suffix in ("json", "md", "xml")]
     asked = ("gate", runs, "--better", "down:old", *(word for file in files for word in ("-o", file)))
     assert run(*asked).status == 1
     assert all(file.exists() for file in files), "a gate that fails says why"
     assert run(*asked, *fails).status == 2
-    # What is no option at all is found before anybody knows where results go.
-    assert any(file.exists() for file in files) == (fails[0] == "--level")
+    assert not any(file.exists() for file in files)
+
+
+@pytest.mark.parametrize(
+    "fails",
+    [
+        ("-qz",),  # letters, of which one may take the value of another
+        ("--config", "broken.toml"),
+        ("--config", "reads.toml"),
+        ("--metrcs-file", "old.json"),
+        ("--continues", "old.json", "--level", "2"),
+        ("--help",),
+    ],
+)
+def test_what_may_be_read_stays_where_the_line_is_wrong(run, runs, tmp_path, fails, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "broken.toml").write_text('price = "old.json')
+    (tmp_path / "reads.toml").write_text('unknown = 1\ngate.price = "old.json"\n')
+    (tmp_path / "old.json").write_text("kept")
+    run("gate", runs, "--better", "down:old", "-o", "old.json", *fails)
+    assert (tmp_path / "old.json").read_text() == "kept"
+
+
+@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("other", ["ledger.json", "./ledger.json", "link.json", "hard.json"])
+def test_a_result_does_not_go_over_a_ledger(refused, run, runs, tmp_path, other, there, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = ("gate", runs, "--better", "down:old", "--confirm", "ledger.json")
+    if there:
+        assert run(*asked).status == 4
+        (tmp_path / "hard.json").hardlink_to("ledger.json")
+    elif other == "hard.json":
+        return
+    (tmp_path / "link.json").symlink_to("ledger.json")
+    before = (tmp_path / "ledger.json").read_bytes() if there else None
+    assert "one file" in refused(*asked, "-o", other)[0]
+    assert ((tmp_path / "ledger.json").read_bytes() if there else None) == before
+    assert there or not (tmp_path / "ledger.json").exists()
 
 
 def test_what_a_failed_run_reads_it_does_not_remove(run, write, tmp_path):

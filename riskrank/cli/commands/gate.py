@@ -44,9 +44,7 @@ def run(call: Call) -> None:
     if bless is not None and not _decides(call):
         _only_bless(session, bless)
         return
-    with session.replacing(call.values.get("continues"), call.values.get("confirm")):
-        document = _decided(session, bless)
-    end(document, session.environment)
+    end(_decided(session, bless), session.environment)
 
 
 def _decided(session: Session, bless: str | None) -> GateDocument | SampleDocument | ConfirmDocument:

@@ -12,14 +12,8 @@ from riskrank.studies.trend.study import trend
 def run(call: Call) -> None:
     """Read the runs one by one, and compare them."""
     session, settings = Session(call), settled(call)
-    with session.replacing():
-        runs = read_runs(
-            call.scores,
-            call.reading,
-            session.environment.stdin,
-            baseline=settings.baseline,
-            anchors=settings.anchors,
-        )
-        document = trend(runs, settings)
-        session.finish(document)
+    stdin = session.environment.stdin
+    runs = read_runs(call.scores, call.reading, stdin, baseline=settings.baseline, anchors=settings.anchors)
+    document = trend(runs, settings)
+    session.finish(document)
     end(document, session.environment)

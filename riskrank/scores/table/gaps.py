@@ -197,6 +197,8 @@ def different_samples(scores: Scores, has: np.ndarray) -> InputError:
         hint, ways = dropped.hint, [] if shift else dropped.ways
         if isinstance(scores.options, GateReading):
             hint, ways = "score the samples that a model lacks, or give all models the same ones", []
+            if not shift:  # to leave out more of them would pass whoever lost them by failing
+                hint += f"; if samples changed for good, bless new scores of them: {option('bless', 'FILE')}"
         hint = f"{shift}{hint}"
     else:
         parts, readings = hint_for_parts(scores)

@@ -31,9 +31,10 @@ def read_prices(path: str, limit: int | None = None) -> dict[str, float]:
     wrong = [model for model, price in found.items() if not (np.isfinite(price) and price >= 0)]
     wrong += [model for model in found if models.count(model) > 1]
     if wrong:
+        written = scores.notes.files[0].source.load(metrics)[metrics[0]].gather(scores.frame["row"])
         raise InputError(
             f"{option('price', path)}: the price of {wrong[0]} is no price, or there twice",
-            found=listing(scores.values[at] for at, model in enumerate(models) if model == wrong[0]),
+            found=listing(str(written[at]) for at, model in enumerate(models) if model == wrong[0]),
             hint="write a number not below 0, once a model",
         )
     return found

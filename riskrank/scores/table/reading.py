@@ -100,20 +100,24 @@ def read_frame(
     return Scores(frame, notes, options)
 
 
+def how_to_open(options: ReadOptions, stdin: BinaryIO | None = None) -> How:
+    """How files are to be opened."""
+    return How(
+        input_format=options.input_format,
+        stdin=stdin,
+        sql=options.sql,
+        sheet=options.sheet,
+        skip_rows=options.skip_rows or 0,
+        limit=options.max_bytes or MAX_TABLE_BYTES,
+    )
+
+
 def _opened(
     paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None
 ) -> tuple[list[Source], Export | None]:
     """Files of scores as they are; what a harness wrote as one table, with what it tells besides."""
     if options.from_ is None:
-        how = How(
-            input_format=options.input_format,
-            stdin=stdin,
-            sql=options.sql,
-            sheet=options.sheet,
-            skip_rows=options.skip_rows or 0,
-            limit=options.max_bytes or MAX_TABLE_BYTES,
-        )
-        return open_sources(paths, how), None
+        return open_sources(paths, how_to_open(options, stdin)), None
     from riskrank.scores.exports.export_source import ExportSource
     from riskrank.scores.exports.interface import export_rules
     from riskrank.scores.exports.registry import read_export

@@ -19,14 +19,13 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.files.paths import exists, labelled_paths
 from riskrank.scores.files.source import Source
+from riskrank.scores.table.fixed_set import all_of, only_scores
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.score_table import ScoreTable, checked_table
 from riskrank.scores.table.scores import Scores, renamed, select
 
-RUN = "run"
-"""Column that names the run, in a fixed set where nobody says otherwise."""
+RUN = "run"  # of the column that names the run, and its name in a fixed set where nobody says otherwise
 _SUFFIXES = re.compile(r"(\.(csv|tsv|parquet|jsonl?|ndjson|xlsx|sqlite|db|duckdb|eval|log|gz|zst))+$")
-_FIXED = "fixed set"
 
 Tables = tuple[ScoreTable, ...]
 
@@ -85,16 +84,8 @@ def read_runs(
     else:
         read = _of_column(_with_runs(paths, options, column, stdin), column)
         baseline = _run_of(baseline, column) if baseline is not None else None
-    if baseline is not None and baseline not in read:
-        if not exists(baseline):
-            raise UsageError(
-                f"{option('baseline', baseline)} is neither a run nor a file",
-                found=f"the runs are {listing(read)}",
-                hint="name one of these, or a file of scores that stands before all of them",
-            )
-        before = _name_of(baseline)
-        read = {before: read_frame([baseline], options), **read}
-        baseline = before
+    if baseline is not None:
+        baseline, read = _with_baseline(baseline, read, options)
     if len(read) < 2:
         raise UsageError(
             "a trend takes two runs or more",
@@ -125,6 +116,31 @@ def read_runs(
     return Runs(told, baseline or next(iter(told)), {metric: tables(one) for metric, one in fixed.items()})
 
 
+def _with_baseline(
+    baseline: str, read: dict[str, Scores], options: ReadOptions
+) -> tuple[str, dict[str, Scores]]:
+    """Name of the run others are compared with, and the runs; a file that is none of them before all."""
+    if baseline not in read:
+        if not exists(baseline):
+            raise UsageError(
+                f"{option('baseline', baseline)} is neither a run nor a file",
+                found=f"the runs are {listing(read)}",
+                hint="name one of these, or a file of scores that stands before all of them",
+            )
+        path, scores = baseline, read_frame([baseline], options)
+        baseline = _name_of(path)
+        if baseline not in read or _digests(read[baseline]) != _digests(scores):
+            baseline = path if baseline in read else baseline
+            read = {baseline: scores, **read}
+    if len(read) > 1 and baseline == [*read][-1]:
+        raise UsageError(
+            f"{option('baseline', baseline)} is the last run, and none comes after it",
+            found=f"the runs are {listing(read)}",
+            hint=f"name a run before it, or leave out {option('baseline')} for the first",
+        )
+    return baseline, read
+
+
 def natural(name: str) -> list[tuple[int, str]]:
     """Key of names in the order people count: run2 before run10."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
@@ -152,14 +168,30 @@ def _of_files(
     names = _names_of([path for _, path in files])
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise UsageError(
-            f"the run {twice[0]} is given twice",
-            found=listing([path for name, (_, path) in zip(names, files, strict=True) if name == twice[0]]),
-            hint="give every run once: a second look at the same scores tells nothing new",
-        )
+        same = [path for name, (_, path) in zip(names, files, strict=True) if name == twice[0]]
+        raise _twice(twice[0], same)
     inputs = [path if label is None else f"{label}={path}" for label, path in files]
     found += sorted(zip(names, inputs, strict=True), key=lambda one: natural(one[0]))
-    return {name: read_frame([path], options, stdin) for name, path in found}
+    read = {name: read_frame([path], options, stdin) for name, path in found}
+    known: dict[tuple[str, ...], str] = {}
+    for name, scores in read.items():
+        first = known.setdefault(_digests(scores) or (name,), name)
+        if first != name:
+            raise _twice(first, [first, f"{name}, the same bytes"])
+    return read
+
+
+def _digests(scores: Scores) -> tuple[str, ...]:
+    """Digests of the files of a run; none of what is in memory."""
+    return tuple(one.sha256 for one in scores.notes.inputs if one.sha256 is not None)
+
+
+def _twice(name: str, given: Sequence[str]) -> UsageError:
+    return UsageError(
+        f"the run {name} is given twice",
+        found=listing(given),
+        hint="give every run once: a second look at the same scores tells nothing new",
+    )
 
 
 def _names_of(paths: Sequence[str]) -> list[str]:
@@ -247,8 +279,12 @@ def _fixed_set(
     InputError
         If a run did not score it.
     """
-    asked = replace(options, metric=(metric,), models=())
-    found = _of_column(_with_runs([f"{_FIXED}={path}"], asked, column), column)
+    asked, given = replace(options, metric=(metric,), models=()), f"fixed set={path}"
+    alone = only_scores(given, metric, asked)
+    if alone is not None:
+        asked = replace(asked, wide=True, metric=(alone,))
+    scores = _with_runs([given], asked, column)
+    found = _of_column(scores if alone is None else all_of(scores, metric), column)
     lacking = [name for name in runs if name not in found]
     if lacking:
         raise InputError(

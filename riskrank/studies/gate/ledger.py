@@ -80,7 +80,14 @@ def opened(path: str, table: str, alpha: float) -> Iterator[Ledger]:
     InputError
         If another run asks, it is no ledger or has lost a line, is of another table or level, or has ended.
     """
-    lock = _lock(path)
+    lock, place = _lock(path), Path(path)
+    # What replaces a link leaves the questions it led to uncounted.
+    if place.is_symlink() or (place.exists() and not place.is_file()):
+        raise InputError(
+            f"{option('confirm', path)}: no ledger can be kept there",
+            found="a link" if place.is_symlink() else "no plain file",
+            hint="name the plain file itself, or one that is not there yet",
+        )
     try:  # nobody else's file, nor one that a link leads to
         os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
     except FileExistsError:
@@ -96,7 +103,7 @@ def opened(path: str, table: str, alpha: float) -> Iterator[Ledger]:
             hint="name a file in a folder that may be written to",
         ) from None
     try:
-        yield _read(path, table, alpha) if Path(path).exists() else Ledger(path, table, alpha)
+        yield _read(path, table, alpha) if place.exists() else Ledger(path, table, alpha)
     finally:
         with suppress(OSError):
             Path(lock).unlink()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any, ClassVar
 
 from riskrank.asked.baseline import BASELINE, margins, require_share
@@ -91,7 +92,6 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         None,
         f"With {option('cheapest', True)}: calls a year, to say what is saved.",
         metavar="N",
-        least=0,
         common=False,
     )
     each_sample: float | None = ask(
@@ -241,6 +241,12 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
                 f"{option(stray[0])} is about the choice of a model",
                 found=f"no {option('cheapest', True)}",
                 hint=f"add {option('cheapest', True)}, or leave out {option(stray[0])}",
+            )
+        if self.volume is not None and not 0 < self.volume < inf:
+            raise UsageError(
+                f"{option('volume', f'{self.volume:g}')} is no number of calls a year",
+                found=f"{self.volume:g}",
+                hint="a number above 0, or leave it out: what a call saves is told without it",
             )
         for name in ("better", "not_worse", "anytime", "baseline", "tier") if self.cheapest else ():
             if getattr(self, name):

@@ -22,7 +22,7 @@ def read(paths, baseline=None, anchors=None, **options):
 @pytest.fixture
 def files(tmp_path):
     for number in (10, 2, 1):
-        frame(number).write_csv(tmp_path / f"run{number}.csv")
+        frame(number, build=number).write_csv(tmp_path / f"run{number}.csv")
     return tmp_path
 
 
@@ -37,7 +37,7 @@ def test_people_count_run2_before_run10(files):
 def test_folders_name_runs_whose_files_have_one_name(tmp_path):
     for number in (2, 10):
         (tmp_path / f"week-{number}").mkdir()
-        frame().write_csv(tmp_path / f"week-{number}" / "scores.csv")
+        frame(build=number).write_csv(tmp_path / f"week-{number}" / "scores.csv")
     assert [*read([tmp_path / "*" / "scores.csv"]).tables] == ["week-2", "week-10"]
 
 
@@ -45,9 +45,9 @@ def test_a_column_names_runs(tmp_path):
     table = pl.concat([frame(week).with_columns(week=week) for week in (10, 9)])
     other = frame().with_columns(week=9, model=pl.lit("other"))
     pl.concat([table, other], how="diagonal_relaxed").write_csv(tmp_path / "t.csv")
-    runs = read([tmp_path / "t.csv"], columns="run=week", baseline="10")
+    runs = read([tmp_path / "t.csv"], columns="run=week", baseline="9")
     assert [*runs.tables] == ["week 9", "week 10"]
-    assert runs.baseline == "week 10"
+    assert runs.baseline == "week 9"
     assert [table.models for (table,) in runs.tables.values()] == [("bot", "other"), ("bot",)]
 
 
@@ -84,6 +84,23 @@ def test_a_fixed_set_is_read_by_run(files, tmp_path):
         read([files / "run*.csv"], anchors={"acc": str(fixed)})
 
 
+@pytest.mark.parametrize("columns", ["run sample score", "run model sample score", "run model sample acc"])
+def test_a_fixed_set_may_hold_scores_alone(files, columns):
+    whole = pl.concat([frame(at, acc=pl.Series(frame(at)["score"]), run=f"run{at}") for at in (1, 2, 10)])
+    whole.write_csv(files / "whole.csv")
+    whole.select(columns.split()).write_csv(files / "alone.csv")
+    told = [
+        {
+            run: (table.metrics[0].name, table.samples, [one.tolist() for one in table.values])
+            for run, (table,) in read([files / "run*.csv"], anchors={"acc": f"{files}/{name}.csv"})
+            .anchors["acc"]
+            .items()
+        }
+        for name in ("whole", "alone")
+    ]
+    assert told[0] == told[1]
+
+
 def test_a_run_is_given_once_and_not_alone(files):
     with pytest.raises(UsageError, match="run1 is given twice"):
         read([files / "run1.csv", files / "run*.csv"])
@@ -91,3 +108,10 @@ def test_a_run_is_given_once_and_not_alone(files):
         read([files / "run1.csv"])
     with pytest.raises(UsageError, match="neither a run nor a file"):
         read([files / "*.csv"], baseline="run3")
+    for last in ("run10", str(files / "run10.csv")):
+        with pytest.raises(UsageError, match="is the last run"):
+            read([files / "*.csv"], baseline=last)
+    (files / "run11.csv").write_bytes((files / "run2.csv").read_bytes())
+    with pytest.raises(UsageError, match="run2 is given twice") as refused:
+        read([files / "*.csv"])
+    assert refused.value.found == "run2, run11, the same bytes"

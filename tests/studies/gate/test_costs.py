@@ -137,6 +137,7 @@ def test_the_reference_stays_where_nothing_is_shown(prices):
         ({"cheapest": False, "not_worse": "small:big"}, "is about the choice of a model"),
         ({"reference": "tiny"}, "no model is cheaper than tiny"),
         ({"reference": "none"}, "there is no model 'none'"),
+        *(({"volume": wrong}, "is no number of calls a year") for wrong in (np.nan, np.inf, 0)),
     ],
 )
 def test_half_a_choice_is_refused(prices, asked, what):
@@ -150,6 +151,7 @@ def test_half_a_choice_is_refused(prices, asked, what):
     [
         ({"big": 0.01, "mid": 0.02}, "has no price of small, tiny"),
         (PRICES | {"tiny": -1.0}, "the price of tiny is no price"),
+        ({name: f"${price}" for name, price in PRICES.items()}, r"found: \$0"),
     ],
 )
 def test_prices_that_are_missing_or_none_are_refused(prices, given, what):

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 
 import numpy as np
 import polars as pl
@@ -54,6 +55,7 @@ def test_links_that_somebody_laid_are_not_written_through(ask, name):
     ask.path.with_name(name).symlink_to(secret)
     with contextlib.suppress(InputError):
         ask()
+        assert name != "ledger.json", "a link is no ledger"
     assert secret.read_text() == "secret"
 
 
@@ -124,6 +126,12 @@ def test_a_changed_line_and_what_is_no_ledger_are_refused(ask):
         ask.path.write_text(changed)
         with pytest.raises(InputError, match=what):
             ask(2)
+
+
+def test_a_pipe_is_no_ledger(ask):
+    os.mkfifo(ask.path)
+    with pytest.raises(InputError, match="no ledger can be kept there"):
+        ask()
 
 
 def test_two_runs_at_once_are_refused(ask):
