@@ -90,7 +90,7 @@ SETTING = vocabulary(
 HUMAN = vocabulary(
     "human humans people person expert experts gold manual annotator annotators mensch menschen humain humano"
 )
-AUTOMATIC = vocabulary("judge llm auto automatic automated gpt grader juge juez richter")
+AUTOMATIC = vocabulary("judge llm auto autoeval autorater automatic automated gpt grader juge juez richter")
 # Words for whether something came to an end.
 STATUS = vocabulary("status state error exception outcome reason unscored fehler estado statut stato")
 # Words for what names, numbers or dates a row; as a metric it would be nonsense.

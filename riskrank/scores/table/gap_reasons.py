@@ -20,6 +20,8 @@ _FAR = 3.0
 _FEW = 0.2
 # Metrics that are named one by one.
 _MOST_NAMED = 8
+# So many labels tell what they are labels of: scores on a scale at most so much wider, correlated so much.
+_FEWEST_LABELS, _SCALE, _ALIKE = 10, 3.0, 0.3
 # Of two models the samples both have are those that all have.
 _FEWEST_OF_PAIRS = 3
 # What samples are called that may be tasks.
@@ -60,21 +62,57 @@ def reason_for(scores: Scores, rows: Rows, lacking: np.ndarray) -> Reason:
 
 
 def _labels(scores: Scores, rows: Rows) -> Reason | None:
-    """People's labels of some samples beside a judge's of all."""
-    gaps = np.isnan(rows.values).any(axis=0)
-    people = [name for name, gap in zip(scores.metrics, gaps, strict=True) if gap and words(name) & HUMAN]
-    judges = [name for name, gap in zip(scores.metrics, gaps, strict=True) if not gap]
-    judges = [name for name in judges if words(name) & AUTOMATIC]
-    if len(people) != 1 or len(judges) != 1:
+    """People's labels of some samples beside a judge's scores of all, by their names or by what they hold."""
+    partial = np.isnan(rows.values).any(axis=0)
+    whole = np.flatnonzero(~partial).tolist()
+    named = {at for at in np.flatnonzero(partial).tolist() if words(scores.metrics[at]) & HUMAN}
+    people = named or {at for at in np.flatnonzero(partial).tolist() if _labelled_alike(rows, at)}
+    if len(people) != 1:
         return None
-    (human,), (judge,) = people, judges
-    labelled = int((~np.isnan(rows.values[:, scores.metrics.index(human)])).sum())
-    text = f"{option('human', human)} {option('judge', judge)}"
+    (human,) = people
+    told = [at for at in whole if named and words(scores.metrics[at]) & AUTOMATIC]
+    likeness = {at: _likeness(rows, human, at) for at in told or whole}
+    judges = [at for at in sorted(likeness, key=likeness.__getitem__, reverse=True) if told or likeness[at]]
+    if not judges:
+        return None
+    labelled = int((~np.isnan(rows.values[:, human])).sum())
+    names = scores.metrics
+    ways: Ways = [
+        (
+            f"{option('human', names[human])} {option('judge', names[at])}",
+            {"human": names[human], "judge": names[at], "metric": ()},
+        )
+        for at in judges
+    ]
     return Reason(
-        f"{labelled:,} labels of people beside a judge of all {len(rows.model):,}: {text} corrects the judge "
-        "by them",
-        [(text, {"human": human, "judge": judge, "metric": ()})],
+        f"{labelled:,} labels of {'people' if named else names[human]} beside "
+        f"{'a judge' if len(judges) == 1 else 'judges'} of all {len(rows.model):,}: {ways[0][0]} corrects "
+        "the judge by them",
+        ways,
     )
+
+
+def _labelled_alike(rows: Rows, metric: int) -> bool:
+    """Whether the same samples of all models have a score, enough of them and at most half."""
+    there = ~np.isnan(rows.values[:, metric])
+    has = [np.unique(rows.sample[there & (rows.model == model)]) for model in np.unique(rows.model)]
+    alike = all(np.array_equal(one, has[0]) for one in has)
+    return alike and has[0].size >= _FEWEST_LABELS and 2 * there.sum() <= there.size
+
+
+def _likeness(rows: Rows, human: int, judge: int) -> float:
+    """Correlation with labels within models; 0 where it is small, or the scales are different."""
+    there = ~np.isnan(rows.values[:, human])
+    both, model = rows.values[there][:, [human, judge]], rows.model[there]
+    spread = np.ptp(both, axis=0)
+    if len(both) < _FEWEST_LABELS or spread.min() <= spread.max() / _SCALE:
+        return 0.0
+    if abs(np.subtract(*both.mean(axis=0))) > spread.max():
+        return 0.0
+    # A judge may favour a model: what tells is how scores go together within each.
+    means = [np.bincount(model, one) / np.maximum(np.bincount(model), 1) for one in both.T]
+    found = float(np.corrcoef(both.T - np.stack(means)[:, model])[0, 1])
+    return found if found > _ALIKE else 0.0
 
 
 def _status(scores: Scores) -> str:
@@ -131,7 +169,9 @@ def _accidents(scores: Scores, rows: Rows) -> Reason:
     ways = [*found.ways]
     if 0 < len(whole) <= _MOST_NAMED:
         picked = " ".join(option("metric", name) for name in whole)
-        ways.append((picked, {"metric": tuple(whole)}))
+        # What leaves most samples out does not come first.
+        first = 0 if gone > _FEW * len(scores.samples) else len(ways)
+        ways.insert(first, (picked, {"metric": tuple(whole)}))
     hint = f"{found.hint}; {option('missing', 'worst')} counts what is missing as the worst there can be"
     return Reason(hint, ways)
 

@@ -228,7 +228,7 @@ def _missing_cells(scores: Scores, rows: Rows, gaps: np.ndarray) -> InputError:
     name = f"model '{scores.models[model]}'"
     name += f", sample '{scores.samples[sample]}'" if scores.notes.has_samples else ""
     lacking, why = _lacking_scores(scores), why_missing(scores, count)
-    hint, ways = _way_out(scores, rows, lacking)
+    hint, ways = way_out(scores, rows)
     return InputError(
         f"{place}: no score for {name}, metric '{scores.metrics[metric]}'",
         found=f"{count:,} missing of {rows.values.size:,} scores"
@@ -239,9 +239,9 @@ def _missing_cells(scores: Scores, rows: Rows, gaps: np.ndarray) -> InputError:
     )
 
 
-def _way_out(scores: Scores, rows: Rows, lacking: str) -> tuple[str, Ways]:
+def way_out(scores: Scores, rows: Rows) -> tuple[str, Ways]:
     """What to do about missing scores: dropping samples helps only if some are left."""
-    if lacking:
+    if _lacking_scores(scores):
         return _in_common(scores), []
     if isinstance(scores.options, GateReading):
         rule = option("missing", scores.options.missing)

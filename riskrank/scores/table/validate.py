@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +12,9 @@ from riskrank.engine.types import Integers
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files import parsing
 from riskrank.scores.files.sql_names import leaving_out
+from riskrank.scores.table.assemble import assemble
 from riskrank.scores.table.doubtful_metrics import doubtful_directions, two_units
+from riskrank.scores.table.gaps import way_out
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scores import Scores
@@ -28,10 +31,7 @@ _WRONG = {
         "is infinite",
         f"give it a finite value, or leave it empty and use {option('missing', 'drop')}",
     ),
-    parsing.NOT_A_NUMBER: (
-        "is NaN",
-        f"{option('missing', 'drop')} leaves out the samples that have a NaN or a gap",
-    ),
+    parsing.NOT_A_NUMBER: ("is NaN", ""),
 }
 
 
@@ -58,7 +58,16 @@ def _no_numbers(scores: Scores, *, nan_is_missing: bool) -> Iterator[InputError]
         wrong = scores.states == kind
         if kind == parsing.TEXT and wrong.any():
             hint = _of_text(scores)
-        yield from _wrong(scores, wrong, what, "", hint)
+        for error in _wrong(scores, wrong, what, "", hint):
+            yield _of_nan(scores, error) if kind == parsing.NOT_A_NUMBER else error
+
+
+def _of_nan(scores: Scores, error: InputError) -> InputError:
+    """The error of a NaN, with the way out of the gaps it stands for."""
+    kept = replace(scores.options, missing="keep", repeats="mean")
+    rows, _ = assemble(replace(scores, options=kept), scores.values)
+    hint, ways = way_out(scores, rows)
+    return InputError(error.what, found=error.found, hint=hint, ways=ways)
 
 
 def _of_text(scores: Scores) -> str:

@@ -46,6 +46,13 @@ def labelled():
     return lacking(frame, "human_score", pl.int_range(2 * N) % N % 5 == 0)
 
 
+def reviewed():
+    """As `labelled`, under names that tell nothing, for two of five samples."""
+    frame = wide("reviewed", lift=0.3)
+    told = frame["reviewed"] + np.r_[RNG.normal(0.5, 0.05, N), RNG.normal(0, 0.05, N)]
+    return lacking(frame.with_columns(mark=told), "reviewed", pl.int_range(2 * N) % N % 5 < 3)
+
+
 def board():
     tasks = {f"t{at}": [at / 20 + RNG.normal(0, 0.005) + own for own in (0, 0.01, 0.3)] for at in range(12)}
     return pl.DataFrame({"model": ["bad", "poor", "good"], **tasks})
@@ -67,6 +74,12 @@ FOLLOWED = {
         {},
     ),
     "failures": ("failures rather than accidents", failing(), {}),
+    "failures written NaN": (
+        "failures rather than accidents",
+        failing().with_columns(pl.col("passed").cast(pl.Float64).fill_null(float("nan"))),
+        {},
+    ),
+    "labels under other names": ("labels of reviewed beside a judge", reviewed(), {}),
     "labels": ("corrects the judge", labelled(), {"columns": "sample=question", "wide": True}),
     "a name that may mean either": ("which way is better", wide("risk", lift=-0.2), {}),
     "rows that may be models": ("several ways to read it", board(), {"matrix": "accuracy"}),
