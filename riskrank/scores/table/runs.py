@@ -169,7 +169,11 @@ def _of_files(
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         same = [path for name, (_, path) in zip(names, files, strict=True) if name == twice[0]]
-        raise _twice(twice[0], same)
+        raise UsageError(
+            f"the run {twice[0]} is given twice",
+            found=listing(same),
+            hint="give every run once: a second look at the same scores tells nothing new",
+        )
     inputs = [path if label is None else f"{label}={path}" for label, path in files]
     found += sorted(zip(names, inputs, strict=True), key=lambda one: natural(one[0]))
     read = {name: read_frame([path], options, stdin) for name, path in found}
@@ -177,21 +181,15 @@ def _of_files(
     for name, scores in read.items():
         first = known.setdefault(_digests(scores) or (name,), name)
         if first != name:
-            raise _twice(first, [first, f"{name}, the same bytes"])
+            told = f"{name} is {first} byte for byte: a copy, or a system that answers alike each time"
+            notes = replace(scores.notes, warnings=(*scores.notes.warnings, told))
+            read[name] = replace(scores, notes=notes)
     return read
 
 
 def _digests(scores: Scores) -> tuple[str, ...]:
     """Digests of the files of a run; none of what is in memory."""
     return tuple(one.sha256 for one in scores.notes.inputs if one.sha256 is not None)
-
-
-def _twice(name: str, given: Sequence[str]) -> UsageError:
-    return UsageError(
-        f"the run {name} is given twice",
-        found=listing(given),
-        hint="give every run once: a second look at the same scores tells nothing new",
-    )
 
 
 def _names_of(paths: Sequence[str]) -> list[str]:
