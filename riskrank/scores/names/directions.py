@@ -8,17 +8,20 @@ from riskrank.scores.names.words import listed_words, plain, vocabulary, words
 
 # Words that name a quantity people want less of. Matched word by word, so that "timeline" is not "time".
 _AMOUNT_NAMES = """latency cost costs time runtime walltime duration seconds secs milliseconds ms price co2
-    emission emissions carbon energy memory ram overhead delay latenz kosten dauer preis latence cout duree
-    prix latencia costo coste precio custo prezzo tempo"""
+    emission emissions carbon energy memory ram overhead delay latenz kosten dauer preis latence latenza
+    cout duree temps ttft wait prix latencia costo coste precio custo prezzo tempo"""
 _COST_NAMES = """loss losses logloss error errors err toxicity toxic perplexity ppl brier rmse mse mae mape
     smape rmsle wer cer ter fpr fnr eer fid nll crossentropy regret hallucination hallucinations violation
-    violations failure failures misses ece mistakes fehler fehlerrate verlust erreur perte perdida errore"""
+    violations failure failures misses ece mistakes fehler fehlerrate verlust erreur perte perdida errore
+    errores toxicidad timeout timeouts failed crashed false miss bugs defects complaints crps bpb
+    slippage drawdown"""
 # Less of these is better more often than not: nobody takes that for granted.
-_DOUBTFUL_NAMES = "flops risk distance divergence kl penalty bias deviation"
+_DOUBTFUL_NAMES = "flops risk refusal refusals distance divergence kl penalty bias deviation"
 # Words that turn the others around, or may: what is saved, avoided or negated.
 _TURNING = vocabulary(
     """free saving savings saved reduction reduced avoidance avoided efficiency detection detected neg
-    negative non no not without inverse minus recall precision f1 accuracy auc auroc explained score"""
+    negative fixed caught found non no not without inverse minus recall precision f1 accuracy auc auroc
+    explained score"""
 )
 # Words for how long a run took, which beside a score is bookkeeping.
 _DURATIONS = vocabulary("duration elapsed runtime walltime wall uptime dauer duree")

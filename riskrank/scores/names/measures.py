@@ -23,8 +23,17 @@ from riskrank.scores.names.words import (
 _SETTINGS = vocabulary(
     """lr step steps global seed seeds random param params parameters nparams batch decay momentum dropout
     warmup temperature temp topp topk beam beams layers heads hidden token tokens tok version port
-    retries chars gpus gpu workers epoch epochs iteration iterations iter size learning schritte anzahl"""
+    retries chars length len calls attempts cpu queue words
+    gpus gpu workers epoch epochs iteration iterations iter size learning schritte anzahl"""
 )
+# Names that say so as a whole: in others the same words may mean anything.
+_WHOLE_NAMES = {*map(words, ("top_p", "p_value", "page", "line", "worker", "year"))}
+# Words for what samples are like, whoever answers them, and for the best there is of each.
+_PROPERTIES = vocabulary(
+    """difficulty length len words chars tokens age popularity priority level year complexity hours spent
+    schwierigkeit laenge alter difficulte dificultad difficolta"""
+)
+_BEST = vocabulary("best oracle max maximum")
 _PLACES = vocabulary("rank ranking place position rang platz")
 _AVERAGES = vocabulary("""average avg mean overall total sum durchschnitt mittel moyenne promedio media""")
 _NO_MODELS = _SETTINGS | _PLACES | IDENTIFIER
@@ -68,6 +77,8 @@ def scores_and_bookkeeping(
             out[name] = "a spread or a count"
         elif words(name) & _AVERAGES and _is_average(columns, name, left):
             out[name] = "an average of the others"
+        elif models and words(name) & _BEST and _is_best(columns, name, left):
+            out[name] = "the best of the others"
         elif name in durations and others:
             out[name] = "how long it took"
         elif others and not constant and _is_constant(columns[name]):
@@ -91,6 +102,10 @@ def left_out(found: Mapping[str, str]) -> str:
 
 def _by_name(name: str, series: pl.Series, *, whole_name: bool) -> str:
     found = words(name)
+    if whole_name and found and found <= _PROPERTIES:
+        return "what samples are like"
+    if found in _WHOLE_NAMES:
+        return "how it was run, or where"
     if whole_name and not found <= _NO_MODELS:
         return ""
     if "per" in found or (
@@ -116,6 +131,12 @@ def _is_average(columns: Mapping[str, np.ndarray], name: str, durations: Mapping
     with np.errstate(invalid="ignore"):
         mean = np.nanmean(np.array([columns[other] for other in others]), axis=0)
     return bool(np.allclose(mean, columns[name], rtol=0.01, atol=1e-9, equal_nan=True))
+
+
+def _is_best(columns: Mapping[str, np.ndarray], name: str, left: Collection[str]) -> bool:
+    """Whether a column is the largest of the others in every row."""
+    others = [columns[other] for other in left if other != name]
+    return len(others) > 1 and np.array_equal(np.fmax.reduce(others), columns[name], equal_nan=True)
 
 
 def _is_constant(values: np.ndarray) -> bool:

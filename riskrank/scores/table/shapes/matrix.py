@@ -18,11 +18,9 @@ from riskrank.scores.table.shapes.board import on_one_scale, pair_by_pair, rows_
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import Keys, keyed, keys_of
 from riskrank.scores.table.shapes.reading import Reading, with_roles
-from riskrank.scores.table.shapes.rows import as_rows
+from riskrank.scores.table.shapes.rows import SPLITS, as_rows
 from riskrank.scores.table.shapes.totals import totals_of
 
-# Parts of one model's data, which are no models.
-_SPLITS = {"train", "training", "val", "valid", "validation", "test", "dev"}
 # Fewer rows that nothing names are no samples.
 _FEWEST_NUMBERED = 3
 
@@ -77,7 +75,7 @@ def _measured_by_all(names: Sequence[str]) -> str:
     alike = [word for word in parts[0] if all(word in part for part in parts)]
     rests = [{*part} - {*alike} for part in parts]
     told = any(map(names_a_metric, alike)) and all(rests) and len({*map(frozenset, rests)}) == len(names)
-    said = any(names_a_metric(word) or word in _SPLITS for rest in rests for word in rest)
+    said = any(names_a_metric(word) or word in SPLITS for rest in rests for word in rest)
     return "_".join(alike) if told and not said else ""
 
 

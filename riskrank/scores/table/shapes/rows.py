@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import listing
-from riskrank.scores.files.sql_names import leaving_out
+from riskrank.errors import InputError, listing, option
+from riskrank.scores.files.sql_names import leaving_out, quoted_column, quoted_text
 from riskrank.scores.names.measures import left_out
 from riskrank.scores.names.words import (
     AUTOMATIC,
@@ -34,6 +34,8 @@ from riskrank.scores.table.shapes.totals import totals_of
 _MOST_MODELS, _MOST_METRICS = 20, 100
 # Samples all models have, where only content tells what the models are.
 _NEARLY_ALL = 0.8
+# Parts of one model's data, which are no models: first those that are kept for the end.
+SPLITS = ("test", "dev", "val", "valid", "validation", "train", "training")
 # What a model said is not its name.
 _TEXTS = vocabulary("""output response answer text input prediction reply completion comment note url path""")
 
@@ -106,6 +108,7 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
         keys = keys_of(columns, by, of_metric, free)
     if not keys.sample and not options.sample_optional:
         return []
+    _require_one_split(columns, [name for name in free if name != keys.task], options)
     used = {part for one in (keys.sample, keys.draw, keys.cluster, keys.task) for part in one.split("+")}
     roles = {"model": model, "sample": keys.sample, "draw": keys.draw, "metric": metric, "score": score}
     before = options
@@ -134,6 +137,24 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
     said = [f"a column a metric ({listing(measures)})", *told]
     said += [f"left out: {left_out(gone)}"] if gone else []
     return [Reading(said=_sentence("a wide table", model, keys, said), options=options)]
+
+
+def _require_one_split(columns: Columns, free: Sequence[str], options: ReadOptions) -> None:
+    """Refuse rows of training beside those of test, which would count as samples like them."""
+    for name in (one for one in free if words(one) & {"split", "partition", "fold", "set", "subset"}):
+        held = columns.frame[name].unique().to_list() if columns.kind(name) == "text" else []
+        known = [one for one in SPLITS for text in held if text and one == text.casefold()]
+        if name in (options.task, options.cluster) or len(known) < max(len(held), 2):
+            continue
+        last = next(text for text in held if text.casefold() == known[0])
+        where = f"{quoted_column(name)} = {quoted_text(last)}"
+        where = f"({options.where}) AND {where}" if options.where else where
+        raise InputError(
+            f"{columns.label}: {name} names parts of the data, which are not samples alike",
+            found=f"{name}: {listing(sorted(held))}",
+            hint=f"{option('where', where)} takes the rows of {last} alone",
+            ways=[(option("where", where), replace(options, where=where))],
+        )
 
 
 def _has_holes(columns: Columns, model: Sequence[str], metric: Sequence[str], sample: str) -> bool:
