@@ -12,7 +12,7 @@ from riskrank.scores.table.shapes.columns import Columns
 # What the last rows of a table are called that sum it up.
 _TOTALS = vocabulary(
     """total totals mean average avg sum overall all median gesamt summe mittel mittelwert durchschnitt
-    moyenne somme promedio media suma totale totaal std"""
+    moyenne somme promedio media suma totale totaal std ø macro micro"""
 )
 _MOST_TOTALS = 3
 
