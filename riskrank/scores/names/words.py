@@ -21,8 +21,8 @@ def vocabulary(text: str) -> frozenset[str]:
 # What people call these columns: English first, then German, French, Spanish, Italian, Portuguese, Dutch.
 _USUAL_NAMES = {
     "model": """model models system systems method methods algorithm algo framework strategy llm classifier
-        learner estimator engine agent algo clf submission team bot chatbot assistant forecaster predictor regressor
-        approach technique variant candidate policy solver parser tagger retriever ranker detector
+        learner estimator engine agent submission team bot chatbot assistant forecaster predictor regressor
+        clf approach technique variant candidate policy solver parser tagger retriever ranker detector
         translator network architecture arch checkpoint build release pipeline provider vendor configuration
         treatment arm anbieter fournisseur proveedor fornitore modell verfahren methode algorithmus ansatz
         modele systeme algorithme approche modelo sistema metodo algoritmo enfoque modello approccio
