@@ -128,6 +128,30 @@ def test_bookkeeping_is_left_out_and_taken_back():
 
 
 @pytest.mark.parametrize(
+    ("name", "why"), [("difficulty", "what samples are like"), ("oracle", "the best of the others")]
+)
+def test_what_is_no_model_of_a_matrix_is_left_out(name, why):
+    scores = {one: RNG.uniform(0.2, 0.8, 30).round(3) for one in ("phi", "gemma", "qwen")}
+    more = {"difficulty": 5 * RNG.uniform(size=30), "oracle": np.max([*scores.values()], axis=0)}[name]
+    found = rr.rank({"question": [f"q{at}" for at in range(30)], name: more, **scores}, resamples=200, jobs=1)
+    assert {row.model for row in found.rows} == {"phi", "gemma", "qwen"}
+    assert any(why in text for text in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("name", "lower"),
+    [("response_length", False), ("tool_calls", False), ("latenza_s", True), ("defects", True)],
+)
+def test_more_of_what_is_counted_beside_a_score_is_not_better(name, lower):
+    frame = pl.DataFrame({"model": ["a"] * 20 + ["b"] * 20, "prompt": [*range(20)] * 2})
+    frame = frame.with_columns(
+        bleu=pl.Series(RNG.uniform(size=40)), **{name: pl.Series(RNG.integers(5, 90, 40))}
+    )
+    ways = {spec.name: spec.direction for spec in read(frame).metrics}
+    assert ways.get(name) == ("lower" if lower else None)
+
+
+@pytest.mark.parametrize(
     "name", ["wer", "loss", "hallucination_rate", "latency_s", "perplexity", "regret", "Fehlerrate"]
 )
 def test_less_is_better_by_name(name):
