@@ -352,7 +352,7 @@ def test_diagram_replaces_neither_input_nor_output(run, write, tmp_path):
     assert path.read_bytes() == before
     outcome = run("gsd", path, *MIXED, "--dot", tmp_path / "x.json", "--output", tmp_path / "x.json")
     assert outcome.status == 2
-    assert "give every --dot a file of its own" in outcome.stderr
+    assert "give every --output a file of its own" in outcome.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

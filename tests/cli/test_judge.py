@@ -236,9 +236,10 @@ def test_a_page_marks_no_model_by_chosen_labels(run, chosen, tmp_path):
         assert run("rank", *call, *pair, "--output", str(page)).status == 0
         return page.read_text()
 
-    assert '<svg class="bar lead"' in written(*BOTH)
+    named = '<td class="left name bold" dir="auto">tuned</td>'
+    assert named in written(*BOTH)
     doubted = written(chosen, *BOTH[1:])
-    assert '<svg class="bar lead"' not in doubted
+    assert named not in doubted
     assert "behind tuned, were the labels chosen by chance" in doubted
 
 
