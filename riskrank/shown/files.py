@@ -93,13 +93,32 @@ def check_outputs(outputs: Mapping[str, Sequence[str]], inputs: Sequence[str]) -
             taken.add(place)
 
 
+# How answers of gates and trends begin, in the formats that a CI job reads.
+_ANSWERS = (
+    *(f'{{\n  "schema": "riskrank/{name}'.encode() for name in ("gate", "trend")),
+    *(
+        b'{"claim": ',
+        b'{"run": ',
+        b"claim,new,old,",
+        b"run,metric,model,mean,low,",
+        b"**Verdict:** ",
+        b"<!-- riskrank",
+    ),
+    *(f'<testsuites>\n  <testsuite name="riskrank {name}"'.encode() for name in ("gate", "trend")),
+    b'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Sec',
+)
+
+
 def remove(files: Iterable[str], kept: Iterable[str]) -> None:
-    """Remove plain files, but for some that are kept."""
+    """Remove answers of gates and trends, but for some that are kept; nothing else, whoever names it."""
     stay = [*map(Path, kept)]
     for path in map(Path, files):
         with contextlib.suppress(OSError, ValueError):
             if path.is_file() and not path.is_symlink() and not any(map(partial(_same, path), stay)):
-                path.unlink()
+                with path.open("rb") as file:
+                    begins = file.read(512).removeprefix(b'<?xml version="1.0" encoding="UTF-8"?>\n')
+                if begins.startswith(_ANSWERS):
+                    path.unlink()
 
 
 def _same(path: Path, other: Path) -> bool:

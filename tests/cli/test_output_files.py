@@ -144,3 +144,21 @@ def test_a_failed_write_leaves_the_old_file(run, table, tmp_path, monkeypatch):
     assert lines[1] == "found: No space left on device"
     assert path.read_text() == "old"
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["r.json", "scores.csv"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("s.csv", "--format", "json"), ("s.csv", "--typo"), ("s.csv", "--alpha", "x"), ()],
+)
+@pytest.mark.parametrize("name", ["riskrank.toml", "s.csv", "notes.txt", "notes.json"])
+def test_a_refused_gate_removes_answers_and_nothing_else(run, write, tmp_path, monkeypatch, words, name):
+    """Whoever names it: a configuration, the scores themselves, any file of the user's."""
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{model},{at},acc,{at % 2}\n" for model in "ab" for at in range(30))
+    write("s.csv", "model,sample,metric,score\n" + rows)
+    for own in ("notes.txt", "notes.json"):
+        write(own, "{}")
+    write("riskrank.toml", "alpha = 0.05\n")
+    before = (tmp_path / name).read_bytes()
+    assert run("gate", *words, "--better", "a:zzz", "--higher", "acc", "-o", name).status == 2
+    assert (tmp_path / name).read_bytes() == before
