@@ -162,3 +162,12 @@ def test_a_refused_gate_removes_answers_and_nothing_else(run, write, tmp_path, m
     before = (tmp_path / name).read_bytes()
     assert run("gate", *words, "--better", "a:zzz", "--higher", "acc", "-o", name).status == 2
     assert (tmp_path / name).read_bytes() == before
+
+
+@pytest.mark.parametrize("written", ["file://{}", "a=b={}", "x={}"])
+def test_no_result_replaces_scores_that_are_named_otherwise(run, write, written):
+    rows = "".join(f"{model},{at},acc,{at % 2}\n" for model in "ab" for at in range(30))
+    path = write("s.csv", "model,sample,metric,score\n" + rows)
+    before = path.read_bytes()
+    outcome = run("rank", written.format(path), "--higher", "acc", "--no-test", "-o", path)
+    assert (outcome.status, path.read_bytes()) == (2, before)

@@ -99,7 +99,9 @@ def named_files(inputs: Iterable[str]) -> list[str]:
     """Every file or folder that inputs could mean, with and without a label, and those of patterns."""
     found: dict[str, None] = {}
     for text in inputs:
-        for name in (text, text.partition("=")[2]):
+        parts = text.split("=")
+        for name in ("=".join(parts[at:]) for at in range(len(parts))):
+            name = "/dev/stdin" if name == "-" else name.removeprefix("file://")
             found[name] = None
             if glob.has_magic(name) and not is_url(name):
                 found |= dict.fromkeys(matches(name))
