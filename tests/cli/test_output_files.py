@@ -171,3 +171,13 @@ def test_no_result_replaces_scores_that_are_named_otherwise(run, write, written)
     before = path.read_bytes()
     outcome = run("rank", written.format(path), "--higher", "acc", "--no-test", "-o", path)
     assert (outcome.status, path.read_bytes()) == (2, before)
+
+
+def test_scores_that_name_claims_or_runs_are_no_answers(run, write):
+    for name, line in {
+        "f.jsonl": '{"claim": "the sky is blue", "label": 1}\n',
+        "r.jsonl": '{"run": "1", "acc": 1}\n',
+    }.items():
+        path = write(name, line)
+        assert run("gate", "--better", "a:b", "-o", path).status == 2
+        assert path.exists()
