@@ -33,6 +33,9 @@ _MOST_ROWS = 5_000_000
 _MOST_COLUMNS = 20
 # Rows that settle of most columns that they are none, so that a column of responses is not read for this.
 _LOOK = 1000
+# What rows are that a column tells apart.
+_RUNS, _TASKS = "runs of the same thing are", "tasks with samples of their own are"
+_SAMPLES, _METRICS, _ONE = "samples of their own are", "metrics of their own are", "one of them alone is"
 # What a row scores, and its sample, beside columns of any name.
 _CELL, _SAMPLE = "\0cell", "\0sample"
 
@@ -96,24 +99,21 @@ def _meanings(scores: Scores, name: str, kept: object = None) -> list[Reading]:
     whole = {} if roles.cluster else {"cluster": roles.sample}
     of_tasks = bool(found & WHOLE) and roles.task is None
     ways = {
-        "runs of the same thing are": with_roles(asked, {"draw": name}, repeats=how_runs(scores)[0]),
-        "tasks with samples of their own are": replace(asked, task=name) if of_tasks else None,
-        "samples of their own are": with_roles(asked, {"sample": joined["sample"]}, **whole)
+        _RUNS: with_roles(asked, {"draw": name}, repeats=how_runs(scores)[0]),
+        _TASKS: replace(asked, task=name) if of_tasks else None,
+        _SAMPLES: with_roles(asked, {"sample": joined["sample"]}, **whole)
         if "sample" in joined and not of_tasks
         else None,
-        "metrics of their own are": with_roles(asked, {"metric": joined["metric"]})
-        if "metric" in joined
-        else None,
-        "one of them alone is": None
-        if kept is None
-        else replace(asked, where=condition(name, kept, asked.where)),
+        _METRICS: with_roles(asked, {"metric": joined["metric"]}) if "metric" in joined else None,
+        _ONE: None if kept is None else replace(asked, where=condition(name, kept, asked.where)),
     }
-    readings = [Reading(said=said, options=options) for said, options in ways.items() if options is not None]
+    order = [*ways]
     if found & (JUDGE | SETTING):  # two judges are no two runs of one: their scores are not alike
-        return [one for one in reversed(readings) if one.said[0] in "om"]
-    if found & (WITHIN | WHOLE) and not numbers_runs(name):
-        return [*readings[1:2], readings[0], *readings[2:]]
-    return readings
+        order = [_ONE, _METRICS]
+    elif found & (WITHIN | WHOLE) and not numbers_runs(name):
+        order = [_TASKS, _SAMPLES, _RUNS, _METRICS, _ONE]
+    both = ((said, ways[said]) for said in order)
+    return [Reading(said=said, options=options) for said, options in both if options is not None]
 
 
 def _told_by_files(scores: Scores) -> str:
