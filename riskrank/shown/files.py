@@ -94,6 +94,8 @@ def check_outputs(outputs: Mapping[str, Sequence[str]], inputs: Sequence[str]) -
             taken.add(place)
 
 
+_STANDARD_INPUT = (0, "/dev/stdin")
+
 # How answers of gates and trends begin, in the formats that a CI job reads: as no table of scores does.
 _ANSWER = re.compile(
     rb"""\{\s*"schema":\s"riskrank/(gate|trend)
@@ -174,9 +176,10 @@ def check_not_read(stdout: TextIO, inputs: Iterable[str | int]) -> None:
     for source in inputs if stat.S_ISREG(written.st_mode) else ():
         with contextlib.suppress(OSError):
             if os.path.samestat(written, os.stat(source)):  # noqa: PTH116 (an open file has no path)
+                name = "standard input" if source in _STANDARD_INPUT else source
                 raise UsageError(
                     "the result would go into its own input",
-                    found=f"standard output is {'standard input' if source == 0 else source}, which is read",
+                    found=f"standard output is {name}, which is read",
                     hint="write the result to another file",
                 )
 
