@@ -12,7 +12,7 @@ from typer.core import TyperCommand, TyperOption
 
 from riskrank.asked.reading import RENAMED
 from riskrank.cli.config_file import OWN, SHARED, chosen_file, read_config, section_name
-from riskrank.cli.ownership import OUTPUTS, texts_of, without_outputs
+from riskrank.cli.ownership import OUTPUTS
 from riskrank.cli.stale import none_stale
 from riskrank.cli.surroundings import require_threads
 from riskrank.errors import (
@@ -58,23 +58,10 @@ class ConfiguredCommand(TyperCommand):
             return self._parse(ctx, args)
 
     def _on_the_line(self, ctx: Any, args: list[str]) -> Mapping[str, Any]:
-        """What was given beside an error; words that are no option's may be files to read.
-
-        Nothing where nobody can say what each word is, or what the configuration reads.
-        """
-        settings = ctx.meta.get("riskrank.settings", {})
+        """What was given beside an error; words that are no option's may be files to read."""
         ctx.ignore_unknown_options = True
         given, rest, _ = self.make_parser(ctx).parse_args(args=args)
-        rest = [*(given.get("scores") or ()), *rest]
-        # Of letters one may have taken what was meant for another.
-        letters = any(word[0] == "-" != word[1] for word in rest if len(word) > 1)
-        path = ctx.meta.get("riskrank.read", "")
-        if letters or ("riskrank.settings" not in ctx.meta and os.path.exists(path)):  # noqa: PTH110
-            return {}
-        folder = os.path.dirname(path)  # noqa: PTH120
-        named = [text for _, text in texts_of(without_outputs(settings)[0])]
-        beside = [os.path.join(folder, text) for text in named]  # noqa: PTH118
-        return {**given, "scores": [*rest, *named, *beside]}
+        return {**given, "scores": [*(given.get("scores") or ()), *rest]}
 
     def _parse(self, ctx: Any, args: list[str]) -> list[str]:
         given, _, _ = self.make_parser(ctx).parse_args(args=list(args))

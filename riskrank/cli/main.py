@@ -103,11 +103,9 @@ def _root(
 
 def run() -> None:
     """Run the ``riskrank`` command."""
-    from riskrank.cli.shells import mend_completion
     from riskrank.cli.surroundings import settle
     from riskrank.engine.sampling.threads import single_threaded
 
     settle(os.environ)
     single_threaded(os.environ)
-    mend_completion()
     app()

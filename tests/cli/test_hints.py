@@ -204,49 +204,16 @@ def test_a_metric_that_a_file_lacks_is_said(folder, hint, meta):
     assert meta(*given, *words(text, "", " compares these")) == (["a", "c"], N, ["f1"])
 
 
-def test_samples_counted_from_0_and_from_1_are_numbered_alike(folder, hint, run, meta):
+@pytest.mark.parametrize("name", ["{}", "q{:03}", "{:02}", "it's q-{}", "q{:01}"])
+def test_samples_counted_from_0_and_from_1_are_asked_about(folder, hint, meta, name):
     for at, (model, first) in enumerate((("a", 0), ("b", 1), ("it's", 1))):
-        rows = [(model, s + first, "acc", v) for s, v in enumerate(column(at))]
+        rows = [(model, name.format(s + first), "acc", v) for s, v in enumerate(column(at))]
         folder(f"{at}.csv", lines("model,sample,metric,score", rows))
-        folder(
-            f"like/{at}.csv", lines("model,sample,metric,score", [(r[0], r[1] - first, *r[2:]) for r in rows])
-        )
     text = hint("rank", "0.csv", "1.csv", "2.csv")
     assert "a may count from 0 and b, it's from 1" in text
-    alike = words(text, "different samples, and ", " numbers them alike")
-    assert meta("rank", "0.csv", "1.csv", "2.csv", "--no-test", *alike)[1] == N
-    shifted = run("rank", "0.csv", "1.csv", "2.csv", *alike, "--no-test", "--format", "csv").stdout
-    assert shifted == run("rank", "like", "--no-test", "--format", "csv").stdout
+    assert "different samples, and the files have to number them alike" in text
     dropped = words(text, "equal samples, ", " leaves out 2 of 13")
     assert meta("rank", "0.csv", "1.csv", "2.csv", "--no-test", *dropped)[1] == N - 1
-    labelled = hint("rank", "x=0.csv", "y=1.csv")
-    assert "the files have to number them alike" in labelled
-
-
-@pytest.mark.parametrize("name", ["q{:03}", "{:02}", "it's q-{}", "q{:01}"])
-def test_numbers_behind_a_prefix_are_numbered_alike_too(folder, hint, run, meta, name):
-    for at, first in enumerate((0, 1)):
-        for path, start in ((f"{at}.csv", first), (f"like/{at}.csv", 0)):
-            rows = [("ab"[at], name.format(s + start), "acc", v) for s, v in enumerate(column(at))]
-            folder(path, lines("model,sample,metric,score", rows))
-    text = hint("rank", "0.csv", "1.csv")
-    assert "a may count from 0 and b from 1" in text
-    alike = words(text, "different samples, and ", " numbers them alike")
-    assert meta("rank", "0.csv", "1.csv", "--no-test", *alike)[1] == N
-    shifted = run("rank", "0.csv", "1.csv", *alike, "--no-test", "--format", "csv").stdout
-    assert shifted == run("rank", "like", "--no-test", "--format", "csv").stdout
-
-
-@pytest.mark.parametrize(("last", "fits"), [(100, True), (101, False)])
-def test_no_digit_is_cut_off_a_number_renumbered(folder, hint, meta, last, fits):
-    for at, first in enumerate((0, 1)):
-        rows = [("ab"[at], f"q{s + first:02}", "acc", (s * 7 + at) % 9) for s in range(last)]
-        folder(f"{at}.csv", lines("model,sample,metric,score", rows))
-    text = hint("rank", "0.csv", "1.csv")
-    assert ("the files have to number them alike" in text) != fits
-    if fits:
-        alike = words(text, "different samples, and ", " numbers them alike")
-        assert meta("rank", "0.csv", "1.csv", "--no-test", *alike)[1] == last
 
 
 @pytest.mark.parametrize("names", [("01-{:02}", "01-{:02}"), ("q{:03}", "r{:03}"), ("q{}", "q{:02}")])

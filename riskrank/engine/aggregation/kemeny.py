@@ -41,9 +41,8 @@ def solve_kemeny(
     of a later one; each optimum is then a concatenation of the groups' own optima (the extended Condorcet
     criterion). Groups of up to `MOST_ITEMS` items are solved by dynamic programming over subsets, which also
     counts the optima; larger ones by a program over "u before v" whose triangle inequalities are added as
-    they are violated, and by branch and bound where its solution is no order, unless more than
-    `MOST_DISPUTED` pairs are in question; then single moves to better places, and the gap to what each pair
-    costs at least.
+    they are violated, and by an integer program where its solution is no order. Of more items than these
+    take, single moves to better places, and the gap to what is known of the least cost.
 
     Parameters
     ----------

@@ -1,8 +1,7 @@
-"""Linear programs, and searches behind them, whose solutions are orders of many items."""
+"""Linear programs, and integer programs of their rows, whose solutions are orders of many items."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -18,8 +17,11 @@ CUT_TOLERANCE = 1e-6
 CUTS_A_ROUND = 1000
 """Violated triangle inequalities that join in a round: at most this many, or as many as disputed pairs."""
 
-PROGRAM_WORK = 20
-"""A linear program of that search counts as so many iterations on top of its own, for finding its rows."""
+MOST_INTEGRAL = 40
+"""Items up to which what linear programs leave open is an integer program: a second of HiGHS at most.
+
+It counts nodes, and its first node alone takes a minute of 60 items in no order at all.
+"""
 
 ENTANGLED = 4_000_000
 """An iteration counts once up to so many pairs of disputed pairs that share an item, beyond in proportion.
@@ -119,15 +121,6 @@ class OrderProgram:
             """What an order costs at least, by a bound of the program: costs are integers."""
             return ceil(base + unit * value - slack)
 
-        def settled_at() -> int | None:
-            """Bound at which no better order is possible, or none is asked for."""
-            known = [] if best is None else [cost_of(against, best)]
-            return min([*known, *([] if enough is None else [enough])], default=None)
-
-        def promising(value: float) -> bool:
-            end = settled_at()
-            return end is None or least_cost(value) < end
-
         while work.left > 0:
             x, value = self._solve(slope / unit, sides, work)
             if x is None:
@@ -140,42 +133,27 @@ class OrderProgram:
                 return best, bound
             if not len(self._add_violated(self._before(x))):
                 break
-        if work.left > 0:
-            value = self._branch(slope / unit, sides, value, work, meet, promising)
-            end = settled_at()
-            proven = [] if value == np.inf else [least_cost(value)]
-            bound = max(bound, min([*proven, *([] if end is None else [end])], default=bound))
+        if work.left > 0 and self.size <= MOST_INTEGRAL:
+            x, value = self._integral(slope / unit, sides)
+            if x is not None:
+                meet(x)
+                bound = max(bound, least_cost(value))
         return best, bound
 
-    def _branch(
-        self,
-        slope: Floats,
-        sides: list[tuple[Floats, float]],
-        bound: float,
-        work: Work,
-        meet: Callable[[Floats], None],
-        promising: Callable[[float], bool],
-    ) -> float:
-        """Bound of what deciding pairs one way and the other left open; infinite where that is nothing."""
-        from riskrank.engine.aggregation.branching import OpenNodes, WarmProgram, search
+    def _integral(self, slope: Floats, sides: list[tuple[Floats, float]]) -> tuple[Floats | None, float]:
+        """The best whole solution of all triangles, and its cost; None where the solver found none."""
+        from scipy.optimize import Bounds, LinearConstraint, milp
 
-        program = WarmProgram(slope)
-
-        def grow(x: Floats) -> bool:
-            new = self._add_violated(self._before(x))
-            rows, agreed = self._triangle_rows(new)
-            program.add_rows(rows, -agreed, 1 - agreed)
-            return len(new) > 0
-
-        def spend(taken: int) -> int:
-            work.left -= self.price * (taken + PROGRAM_WORK)
-            return work.left // self.price
-
-        matrix, most = self._rows(sides)
-        if matrix is not None and most is not None:
-            program.add_rows(matrix, np.full(len(most), -np.inf), most)
-        nodes = OpenNodes(bound)
-        return search(program, slope, nodes, grow=grow, meet=meet, spend=spend, promising=promising)
+        while True:
+            matrix, most = self._rows(sides)
+            rows = None if matrix is None else LinearConstraint(matrix, -np.inf, most)
+            exact = {"mip_rel_gap": 0.0}
+            found = milp(slope, integrality=1, bounds=Bounds(0, 1), constraints=rows, options=exact)
+            if found.status != 0:
+                return None, -np.inf
+            x = np.rint(found.x)
+            if not len(self._add_violated(self._before(x))):
+                return x, float(found.fun)
 
     def _objective(self, against: Integers) -> tuple[int, Floats, float]:
         """Cost of the agreed pairs and of "v before u" everywhere, slope of x, and the unit of the slope."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.errors import listing, option
-from riskrank.scores.files.sql_names import quoted_column, quoted_text
+from riskrank.errors import listing
 from riskrank.scores.table.scores import Scores
 
 # Longer numbers are no counts, and do not fit an integer.
@@ -27,25 +26,10 @@ class _Numbering:
         Of each sample.
     series : ndarray of int
         What stands before the number of each sample, by number: tasks may number their samples each.
-    prefix : str
-        What stands before each number, if it is the same before all.
-    digits : int
-        To how many digits numbers are filled with zeros; 0 where they are not.
     """
 
     numbers: np.ndarray
     series: np.ndarray
-    prefix: str | None
-    digits: int
-
-    def one_less(self, column: str) -> str:
-        """The name with the number before, in SQL."""
-        if not self.prefix and not self.digits:
-            return f"{column} - 1"
-        number = f"CAST(CAST(SUBSTR({column}, {len(self.prefix or '') + 1}) AS BIGINT) - 1 AS VARCHAR)"
-        if self.digits:
-            number = f"LPAD({number}, {self.digits}, '0')"
-        return f"CONCAT({quoted_text(self.prefix)}, {number})" if self.prefix else number
 
 
 def hint_for_shift(scores: Scores, covered: np.ndarray) -> str:
@@ -64,10 +48,9 @@ def hint_for_shift(scores: Scores, covered: np.ndarray) -> str:
         return ""
     later = [name for name, start in zip(scores.models, first, strict=True) if start]
     earlier = [name for name in scores.models if name not in later]
-    alike = _renumbered(scores, later, numbering)
     return (
         f"{listing(earlier, 3)} may count from 0 and {listing(later, 3)} from 1: then equal numbers are "
-        f"different samples, and {alike}; if equal numbers are equal samples, "
+        "different samples, and the files have to number them alike; if equal numbers are equal samples, "
     )
 
 
@@ -109,36 +92,11 @@ def _numbering(samples: Sequence[str]) -> _Numbering | None:
     # Before the digits of a date or a fraction stand no letters.
     if any(prefix and not any(map(str.isalpha, prefix)) for prefix in prefixes):
         return None
-    filled = 0 if all(number == str(int(number)) for number in digits) else min(map(len, digits))
-    if filled and any(number != f"{int(number):0{filled}}" for number in digits):
+    filled = not all(number == str(int(number)) for number in digits)
+    if filled and any(number != f"{int(number):0{min(map(len, digits))}}" for number in digits):
         return None
     at = {prefix: number for number, prefix in enumerate(prefixes)}
     return _Numbering(
         np.array([int(number) for number in digits]),
         np.array([at[prefix] for prefix, _ in parts]),
-        prefixes[0] if len(prefixes) == 1 else None,
-        filled,
     )
-
-
-def _renumbered(scores: Scores, later: Sequence[str], numbering: _Numbering) -> str:
-    files = scores.notes.files
-    roles = {(file.roles.model, file.roles.sample) for file in files}
-    model, sample = roles.pop()
-    own_sql = any(file.source.own_sql or file.source.model_label is not None for file in files)
-    # LPAD cuts what is longer.
-    cut = 0 < numbering.digits < len(str(numbering.numbers.max() - 1))
-    if (
-        numbering.prefix is None
-        or cut
-        or roles
-        or own_sql
-        or scores.options.sql
-        or None in (model, sample)
-        or "+" in f"{model}{sample}"
-    ):
-        return "the files have to number them alike"
-    named, place = quoted_column(str(sample)), quoted_column(str(model))
-    models = ", ".join(map(quoted_text, later))
-    query = f"CASE WHEN {place} IN ({models}) THEN {numbering.one_less(named)} ELSE {named} END AS {named}"
-    return f"{option('sql', f'SELECT * REPLACE ({query}) FROM scores')} numbers them alike"

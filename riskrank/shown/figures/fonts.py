@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 
 from matplotlib import font_manager
 from matplotlib.backends.backend_agg import RendererAgg
-from matplotlib.font_manager import FontEntry, FontProperties
+from matplotlib.font_manager import FontProperties
 
 from riskrank.shown.escapes import UNSAFE
 
@@ -56,86 +56,33 @@ def browser_fonts() -> Iterator[None]:
 
 
 @cache
-def _listed() -> tuple[str, ...]:
-    """Families that Matplotlib knows."""
+def families() -> tuple[str, ...]:
+    """Fonts to look for a character in, in order: those that Matplotlib knows."""
     installed = {entry.name for entry in font_manager.fontManager.ttflist}
     return ("DejaVu Sans", *(name for name in _FALLBACKS if name in installed))
 
 
-_looked_for: list[tuple[FontEntry, ...]] = []
-"""Fonts of the system that Matplotlib's list, which may be older, lacks; once somebody needed them."""
-
-
-def _look_for_more() -> None:
-    if not _looked_for:
-        _looked_for.append(_unlisted())
-
-
-def _unlisted() -> tuple[FontEntry, ...]:
-    manager = font_manager.fontManager
-    known = {entry.fname for entry in manager.ttflist}
-    found: list[FontEntry] = []
-    for path in sorted(set(map(str, font_manager.findSystemFonts())) - known):
-        before = len(manager.ttflist)
-        try:
-            manager.addfont(path)
-        except (OSError, RuntimeError, ValueError, KeyError):  # a file that is no font we could use
-            continue
-        found += [entry for entry in manager.ttflist[before:] if entry.name in _FALLBACKS]
-        del manager.ttflist[before:]
-    _forget()
-    return tuple(found)
-
-
-def _forget() -> None:
-    """Let Matplotlib look again for what it has looked for with other fonts."""
-    cached = getattr(font_manager.fontManager, "_findfont_cached", None)
-    if cached is not None:
-        cached.cache_clear()
-
-
-def _more() -> tuple[FontEntry, ...]:
-    return _looked_for[0] if _looked_for and not _in_browser.get() else ()
-
-
-def families() -> tuple[str, ...]:
-    """Fonts to look for a character in, in order."""
-    listed, more = _listed(), {entry.name for entry in _more()}
-    return (*listed, *(name for name in _FALLBACKS if name in more and name not in listed))
-
-
 @contextmanager
 def at_hand() -> Iterator[None]:
-    """Let Matplotlib find the fonts of :func:`families` without a word; its list is its own afterwards."""
-    manager, more = font_manager.fontManager, _more()
+    """Let Matplotlib find the fonts of :func:`families` without a word."""
     log = logging.getLogger("matplotlib.font_manager")
-    level, before = log.level, list(manager.ttflist)
+    level = log.level
     log.setLevel(logging.CRITICAL + 1)
-    if more:
-        manager.ttflist.extend(more)
-        _forget()
     try:
         yield
     finally:
         log.setLevel(level)
-        if more:
-            manager.ttflist[:] = before
-            _forget()
 
 
-@lru_cache(maxsize=4)
-def _characters(families: tuple[str, ...]) -> frozenset[int]:
+@cache
+def characters() -> frozenset[int]:
+    """Code points some font has a glyph for."""
     known: set[int] = set()
     with at_hand():
-        for family in families:
+        for family in families():
             path = font_manager.findfont(FontProperties(family=[family]))
             known |= set(font_manager.get_font(path).get_charmap())
     return frozenset(known)
-
-
-def characters() -> frozenset[int]:
-    """Code points some font has a glyph for."""
-    return _characters(families())
 
 
 def displayable(name: str) -> str:
@@ -146,10 +93,7 @@ def displayable(name: str) -> str:
 def _shown(letter: str) -> bool:
     if unicodedata.category(letter)[0] == "C" or UNSAFE.match(letter):
         return False
-    if _in_browser.get() or ord(letter) in characters():
-        return True
-    _look_for_more()
-    return ord(letter) in characters()
+    return _in_browser.get() or ord(letter) in characters()
 
 
 def escaped(letter: str) -> str:
@@ -157,18 +101,14 @@ def escaped(letter: str) -> str:
     return letter.encode("unicode_escape", "backslashreplace").decode("ascii")
 
 
+@lru_cache(maxsize=20_000)
 def text_width(text: str, size: float = TEXT, weight: str = "normal") -> float:
     """Width of a line of text, in points; a good guess for characters that only a browser has."""
-    return _width(text, size, weight, families())
-
-
-@lru_cache(maxsize=20_000)
-def _width(text: str, size: float, weight: str, fonts: tuple[str, ...]) -> float:
-    known = _characters(fonts)
+    known = characters()
     drawn = "".join(letter for letter in text if ord(letter) in known)
     others = sum(_ems(letter) for letter in text if ord(letter) not in known)
     with at_hand():
-        font = FontProperties(family=list(fonts), size=size, weight=weight)
+        font = FontProperties(family=list(families()), size=size, weight=weight)
         widths = [
             float(ruler.get_text_width_height_descent(drawn, font, ismath=False)[0]) * 72 / ruler.dpi
             for ruler in _rulers()

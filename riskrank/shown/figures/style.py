@@ -110,12 +110,7 @@ def drawn(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def draw(*args: P.args, **kwargs: P.kwargs) -> R:
-        fonts = families()
         with look():
-            found = function(*args, **kwargs)
-        if families() == fonts:
-            return found
-        with look():  # a name needed fonts that were not at hand when the drawing began
             return function(*args, **kwargs)
 
     return draw

@@ -6,15 +6,16 @@ import re
 from collections.abc import Sequence
 
 from riskrank.shown.escapes import for_latex
-from riskrank.shown.formats.latex_width import Fitted, fitted, head_lines
 from riskrank.shown.view import Cell, Column, Line, Section, Table, as_cell, text_of
 
 _PREAMBLE = """\
-% \\usepackage{array,booktabs,iftex,longtable}
+% \\usepackage{booktabs,graphicx,iftex,longtable}
 % \\iftutex \\usepackage{fontspec} \\else \\usepackage[T1]{fontenc} \\fi
 % Names beyond Latin: LuaLaTeX or XeLaTeX, and \\setmainfont{...} of a font that has their letters."""
-# Lines beyond which a table goes on over pages, where a float would not fit on one.
-_MOST_LINES = 40
+# Rows beyond which a table goes on over pages, where a float would not fit on one.
+_MOST_ROWS = 40
+# A table that is wider than the text is drawn as wide as it.
+_FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}"
 _MINUS = re.compile(r"(?<!\S)-(?=\d)")
 
 
@@ -23,7 +24,7 @@ def to_latex(view: Sequence[Section]) -> str:
     blocks = [_PREAMBLE]
     for section in view:
         if isinstance(section, Table):
-            blocks += [_table(part) for part in fitted(section.shown_in("latex"))]
+            blocks.append(_table(section.shown_in("latex")))
         else:
             blocks.append(_line(section))
     return "\n\n".join(blocks) + "\n"
@@ -36,19 +37,15 @@ def _line(line: Line) -> str:
     return f"{{\\sloppy\\noindent {label}" + (f"\\texttt{{{text}}}" if line.verbatim else text) + "\\par}"
 
 
-def _table(given: Fitted) -> str:
-    table = given.table
-    places = "@{}" + "".join(map(_place, table.columns, given.folded)) + "@{}"
-    head = " & ".join(map(_head, table.columns, given.folded))
-    rows = [" & ".join(map(_cell, row, table.columns)) for row in table.rows]
-    size = f"{given.size}\\setlength{{\\tabcolsep}}{{{given.gap:g}pt}}" if given.size else ""
+def _table(table: Table) -> str:
+    places = "@{}" + "".join(column.justify[0] for column in table.columns) + "@{}"
+    head = " & ".join(map(_head, table.columns))
     caption = f"\\caption{{{for_latex(table.title)}}}"
     top = ["    \\toprule", f"    {head} \\\\", "    \\midrule"]
-    body = [f"    {row} \\\\" for row in rows]
-    legend = [f"\\par\\smallskip\\noindent\\parbox{{\\linewidth}}{{\\raggedright {for_latex(given.legend)}}}"]
-    if given.lines > _MOST_LINES:
+    body = [f"    {' & '.join(map(_cell, row, table.columns))} \\\\" for row in table.rows]
+    if len(body) > _MOST_ROWS:
         lines = [
-            f"{{{size}",
+            "{\\scriptsize\\setlength{\\tabcolsep}{2pt}",
             f"  \\begin{{longtable}}{{{places}}}",
             f"    {caption} \\\\",
             *(*top, "    \\endfirsthead"),
@@ -56,27 +53,18 @@ def _table(given: Fitted) -> str:
             *("    \\bottomrule", "    \\endfoot"),
             *body,
             "  \\end{longtable}",
-            *(legend if given.legend else []),
             "}",
         ]
         return "\n".join(lines)
-    lines = ["\\begin{table}", "  \\centering", *([f"  {size}"] if size else []), f"  {caption}"]
-    lines += [f"  \\begin{{tabular}}{{{places}}}", *top, *body, "    \\bottomrule", "  \\end{tabular}"]
-    return "\n".join([*lines, *(f"  {line}" for line in legend if given.legend), "\\end{table}"])
+    lines = ["\\begin{table}", "  \\centering", f"  {caption}", f"  {_FITTED}{{%"]
+    lines += [f"  \\begin{{tabular}}{{{places}}}", *top, *body, "    \\bottomrule", "  \\end{tabular}}"]
+    return "\n".join([*lines, "\\end{table}"])
 
 
-def _place(column: Column, fold: float | None) -> str:
-    """How a column is set: folded words flush on the side of the others."""
-    if fold is None:
-        return column.justify[0]
-    side = "\\raggedleft" if column.justify == "right" else "\\raggedright"
-    return f">{{{side}\\arraybackslash}}p{{{fold:.0f}pt}}"
-
-
-def _head(column: Column, fold: float | None) -> str:
-    lines = [for_latex(line) for line in head_lines(column)]
-    if len(lines) == 1 or fold is not None:
-        return " ".join(lines)
+def _head(column: Column) -> str:
+    lines = [for_latex(line) for line in (column.head.split("\n") if column.head.strip() else [column.name])]
+    if len(lines) == 1:
+        return lines[0]
     stacked = "\\\\".join(lines)
     return f"\\shortstack[{column.justify[0]}]{{{stacked}}}"
 

@@ -5,12 +5,11 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
-from riskrank.engine.aggregation import branching
+from riskrank.engine.aggregation import order_program
 from riskrank.engine.aggregation.kemeny import _solve_by_subsets
 from riskrank.engine.aggregation.local_search import cost_of
-from riskrank.engine.aggregation.order_program import CUT_TOLERANCE, PROGRAM_WORK, OrderProgram, Work
+from riskrank.engine.aggregation.order_program import CUT_TOLERANCE, OrderProgram, Work
 from riskrank.engine.aggregation.rank_aggregation import aggregate_rankings
 
 
@@ -75,46 +74,40 @@ def unlike_rankings(k, seed):
 
 
 @pytest.fixture
-def branched(monkeypatch):
-    """Linear programs of the searches among integral orders: how many pairs were decided, and iterations."""
+def whole(monkeypatch):
+    """Costs of the integer programs that were solved."""
     solved = []
-    original = branching.WarmProgram.solve
+    original = OrderProgram._integral
 
-    def watched(self, decided, most):
-        x, value, taken = original(self, decided, most)
-        solved.append((len([*branching.path(decided)]), most, taken))
-        return x, value, taken
+    def watched(self, *given):
+        solved.append(original(self, *given))
+        return solved[-1]
 
-    monkeypatch.setattr(branching.WarmProgram, "solve", watched)
+    monkeypatch.setattr(OrderProgram, "_integral", watched)
     return solved
 
 
-@pytest.mark.slow
-def test_a_search_takes_no_more_work_than_allowed_and_more_never_makes_it_worse(branched):
-    """The first node of an integer program over these 60 items took 67 seconds, whatever it was allowed."""
-    rankings, gaps = unlike_rankings(60, 0), []
-    for limit in (500, 4_000, 6_000, 9_000):
-        branched.clear()
-        found = aggregate_rankings(rankings, work_limit=limit)
-        gaps.append(found.gap)
-        if limit > 500:
-            assert branched
-            assert sum(taken + PROGRAM_WORK for _, _, taken in branched) <= limit
-            assert 0 < found.gap < 0.01
-            assert found.unique is None
-            assert "may be up to" in found.choice
-    assert gaps == sorted(gaps, reverse=True)
-    assert gaps[0] > gaps[-1] > 0
+def test_what_programs_of_many_items_leave_open_is_told_and_more_work_never_makes_it_worse():
+    """The first node of an integer program over these 60 items takes a minute."""
+    found = [aggregate_rankings(unlike_rankings(60, 0), work_limit=limit) for limit in (500, 4_000, 4_000)]
+    assert all(0 < one.gap < 0.05 and one.unique is None and "may be up to" in one.choice for one in found)
+    assert found[0].gap > found[1].gap == found[2].gap
+    assert found[1].order.tobytes() == found[2].order.tobytes()
 
 
-def test_a_search_is_the_same_twice(branched):
-    found, again = (aggregate_rankings(unlike_rankings(60, 0), work_limit=4_000) for _ in range(2))
-    assert branched
-    assert again.order.tobytes() == found.order.tobytes()
-    assert again.gap == found.gap
+def test_as_many_items_as_allowed_are_an_integer_program_and_one_more_are_not(whole, monkeypatch):
+    rng = np.random.default_rng(5)
+    lower = np.triu(rng.integers(0, 2, (16, 16)), 1) * 2
+    against = 1 + lower + np.tril(2 - lower.T, -1)
+    np.fill_diagonal(against, 0)
+    for most in (16, 15):
+        monkeypatch.setattr(order_program, "MOST_INTEGRAL", most)
+        order, bound = OrderProgram(against).minimise(against, Work(10**6), start=np.arange(16))
+        assert (cost_of(against, order) > bound) == (most == 15)
+    assert len(whole) == 1
 
 
-def test_branching_ends_at_the_least_cost(branched):
+def test_integer_programs_end_at_the_least_cost(whole):
     """Where triangles alone leave halves, as among 16 items whose pairs are decided by coin."""
     rng = np.random.default_rng(5)
     for _ in range(10):
@@ -124,10 +117,10 @@ def test_branching_ends_at_the_least_cost(branched):
         order, bound = OrderProgram(against).minimise(against, Work(10**6), start=np.arange(16))
         by_subsets = _solve_by_subsets(against, np.arange(16), np.arange(16), 1)
         assert cost_of(against, order) == bound == cost_of(against, by_subsets.order)
-    assert max(depth for depth, _, _ in branched) == 5
+    assert whole
 
 
-def test_branching_finds_the_best_order_but_one(branched):
+def test_the_best_order_but_one():
     rng = np.random.default_rng(6)
     for _ in range(15):
         against = rng.integers(1, 6, (6, 6))
@@ -139,17 +132,6 @@ def test_branching_finds_the_best_order_but_one(branched):
         assert cost_of(against, other) == second <= bound
         _, bound = OrderProgram(against).minimise(against, Work(10**6), unlike=best, enough=second)
         assert bound >= second
-
-
-def test_a_program_without_a_solution_is_told():
-    program = branching.WarmProgram(np.array([1.0, -1.0]))
-    x, value, _ = program.solve(None, 100)
-    assert (x.tolist(), value) == ([0.0, 1.0], -1.0)
-    decided = (1, 0.0, (0, 1.0, None))
-    assert program.solve(decided, 100)[1] == 1.0
-    program.add_rows(csr_array(np.array([[1.0, -1.0]])), np.array([-np.inf]), np.array([0.0]))
-    assert program.solve(decided, 100)[:2] == (None, np.inf)
-    assert program.solve(None, 100)[1] == -1.0  # other decisions, another answer
 
 
 def test_a_second_cost_is_kept():

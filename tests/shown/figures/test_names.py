@@ -1,14 +1,9 @@
-import logging
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib import font_manager
 
-from riskrank.shown.figures import fonts
 from riskrank.shown.figures.fonts import browser_fonts, characters, displayable, text_width
 from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.style import drawn, sheet
 
 
 @settings(max_examples=40, deadline=None)
@@ -56,58 +51,6 @@ def test_in_a_browser_every_character_is_itself():
         cut = fitted(["模" * 40 + "1", "模" * 40 + "2"], 100)
         assert all("…" in text and text_width(text) <= 100 for text in cut)
         assert len(set(cut)) == 2
-
-
-@pytest.fixture
-def newer_font(tmp_path, monkeypatch):
-    """A font with a character no other has, installed after Matplotlib made its list."""
-    from fontTools.fontBuilder import FontBuilder
-    from fontTools.pens.ttGlyphPen import TTGlyphPen
-
-    pen = TTGlyphPen(None)
-    for start, *rest in [[(0, 0), (0, 700), (900, 700), (900, 0)]]:
-        pen.moveTo(start)
-        for point in rest:
-            pen.lineTo(point)
-        pen.closePath()
-    builder = FontBuilder(1000, isTTF=True)
-    builder.setupGlyphOrder([".notdef", "sign"])
-    builder.setupCharacterMap({0x1F916: "sign"})
-    builder.setupGlyf({".notdef": pen.glyph(), "sign": pen.glyph()})
-    builder.setupHorizontalMetrics({".notdef": (1000, 0), "sign": (1000, 0)})
-    builder.setupHorizontalHeader(ascent=800, descent=-200)
-    builder.setupNameTable({"familyName": "Noto Sans Thai", "styleName": "Regular"})
-    builder.setupOS2()
-    builder.setupPost()
-    builder.save(tmp_path / "newer.ttf")
-    (tmp_path / "broken.ttf").write_bytes(b"no font")
-    paths = [str(tmp_path / "newer.ttf"), str(tmp_path / "broken.ttf")]
-    monkeypatch.setattr(font_manager, "findSystemFonts", lambda: paths)
-    monkeypatch.setattr(fonts, "_looked_for", [])
-    monkeypatch.setattr(fonts, "_listed", lambda: ("DejaVu Sans",))
-
-
-def test_a_font_newer_than_the_list_is_found(newer_font, caplog):
-    listed = list(font_manager.fontManager.ttflist)
-    log = logging.getLogger("matplotlib.font_manager")
-    level = log.level
-
-    @drawn
-    def example():
-        page = sheet("A title", "How to read it.", width=300, height=60)
-        page.canvas().text(20, 20, fitted(["🤖 robot"], 100)[0])
-        return page.figure
-
-    assert displayable("plain") == "plain"
-    assert fonts._looked_for == []  # nobody needed one yet
-    figure = example()
-    assert [text.get_text() for text in figure.axes[0].texts] == ["🤖 robot"]
-    for kind in ("svg", "png", "pdf"):
-        assert figure.to_bytes(kind) == example().to_bytes(kind)  # a glyph missing would be a warning
-    assert displayable("🦙") == "\\U0001f999"
-    assert font_manager.fontManager.ttflist == listed
-    assert log.level == level
-    assert not caplog.records
 
 
 def test_what_cannot_be_drawn_is_escaped():
