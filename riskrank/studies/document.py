@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from inspect import signature
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -25,25 +25,40 @@ def entries(of: object, *names: str) -> dict[str, Any]:
 
 
 def of(source: Callable[..., Any], **default: Any) -> Any:
-    """Declare a field of a row beside where its value comes from, a function of one record's parts."""
+    """Declare a field of a row beside where its value comes from, a function of some of a record's parts."""
     return field(metadata={"source": source}, **default)
 
 
-def rows_of(kind: type[Row], records: Iterable[tuple[Any, ...]] | None = None, **columns: Any) -> list[Row]:
-    """Rows from records, by the sources of the fields; or from columns, each an array or one value for all.
+def rows_from(kind: type[Row], parts: str, records: Iterable[tuple[Any, ...]]) -> list[Row]:
+    """Rows by the sources of their fields, from records.
+
+    Parameters
+    ----------
+    kind : type
+        A dataclass.
+    parts : str
+        What the parts of a record are called, by which sources ask for theirs.
+    records : iterable of tuple
+        A record a row.
+    """
+    names, sources = parts.split(), {one.name: one.metadata["source"] for one in fields(kind) if one.metadata}  # type: ignore[arg-type]
+    asked = {name: [names.index(part) for part in signature(of).parameters] for name, of in sources.items()}
+    return [
+        kind(**{name: of(*(record[at] for at in asked[name])) for name, of in sources.items()})
+        for record in records
+    ]
+
+
+def rows_of(kind: type[Row], **columns: Any) -> list[Row]:
+    """Rows from columns, each an array or one value for all.
 
     Parameters
     ----------
     kind : type
         A dataclass; its fields that are not given keep their defaults.
-    records : iterable of tuple, optional
-        What the sources of the fields take: a record a row.
     **columns : ndarray, shape (rows,), or object
-        In their place, at least one array; NaN is null.
+        At least one array; NaN is null.
     """
-    if records is not None:
-        sources = {one.name: one.metadata["source"] for one in dataclasses.fields(kind) if one.metadata}  # type: ignore[arg-type]
-        return [kind(**{name: source(*record) for name, source in sources.items()}) for record in records]
     arrays = {name: values.tolist() for name, values in columns.items() if isinstance(values, np.ndarray)}
     shared = {name: value for name, value in columns.items() if name not in arrays}
     entries_ = zip(*arrays.values(), strict=True)
@@ -195,7 +210,7 @@ class Document(Generic[Row]):
     @property
     def fields(self) -> tuple[str, ...]:
         """Names of a row's fields, in order."""
-        return tuple(field.name for field in dataclasses.fields(self.row_type))
+        return tuple(field.name for field in fields(self.row_type))
 
     def columns(self) -> dict[str, list[Any]]:
         """All rows, field by field."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from riskrank.engine.copa.comparison import BASELINES, ScalarizationComparison, compare_scalarizations
 from riskrank.studies.copa.base import USUAL_ORDERS, Asked, CopaBase, chapter
-from riskrank.studies.document import of, rows_of
+from riskrank.studies.document import of, rows_from
 
 # Models that move most, named in meta and in words.
 MOST_MOVERS = 5
@@ -19,8 +19,8 @@ MOST_MOVERS = 5
 class ComparisonRow:
     """Place of one model by one scalarization; a small score is good."""
 
-    criterion: str = of(lambda document, m, j: document.comparison.names[m])
-    model: str = of(lambda document, m, j: document.objectives.name(document.comparison.models[j]))
+    criterion: str = of(lambda document, m: document.comparison.names[m])
+    model: str = of(lambda document, j: document.objectives.name(document.comparison.models[j]))
     rank: int = of(lambda document, m, j: document.comparison.comparison.rank[m, j].item())
     score: float = of(lambda document, m, j: document.comparison.scores[m, j].item())
 
@@ -95,7 +95,7 @@ def compare(asked: Asked) -> ComparisonDocument:
         for j in np.argsort(ranks, kind="stable")
         if settings.top is None or j < settings.top
     ]
-    return replace(document, rows=rows_of(ComparisonRow, places))
+    return replace(document, rows=rows_from(ComparisonRow, "document m j", places))
 
 
 def label(name: str) -> str:

@@ -12,14 +12,14 @@ from riskrank.engine.copa.weight_ranges import sweep_each_weight
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, index_of, option
 from riskrank.studies.copa.base import Asked, CopaBase, chapter, order_value
-from riskrank.studies.document import of, rows_of
+from riskrank.studies.document import of, rows_from
 
 
 @dataclass(frozen=True, slots=True)
 class ExplanationRow:
     """One objective of the model explained."""
 
-    model: str = of(lambda document, k: document.objectives.name(document.model))
+    model: str = of(lambda document: document.objectives.name(document.model))
     metric: str = of(lambda document, k: document.objectives.population.metrics[k])
     value: float = of(lambda document, k: document.objectives.values[document.model, k].item())
     u: float = of(lambda document, k: document.objectives.population.u[document.model, k].item())
@@ -115,7 +115,9 @@ def explain(asked: Asked) -> ExplanationDocument:
         worst_case_weights=choosing_weights(population, model, p=inf),
         sweeps=sweep_each_weight(population, weights, p=p) if len(weights) > 1 else (),
     )
-    return replace(document, rows=rows_of(ExplanationRow, ((document, k) for k in range(len(weights)))))
+    return replace(
+        document, rows=rows_from(ExplanationRow, "document k", ((document, k) for k in range(len(weights))))
+    )
 
 
 def _model(asked: Asked) -> int:

@@ -18,7 +18,7 @@ from riskrank.studies.copa.doubt import FrontDoubt, front_doubt
 from riskrank.studies.copa.findings import SENTENCES, CopaCase, copa_findings
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.copa.rows import CCDF_PROBABILITIES, ONLY_OF_SAMPLES, CopaRow
-from riskrank.studies.document import rows_of
+from riskrank.studies.document import rows_from
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted
@@ -166,7 +166,7 @@ def rank(asked: Asked, runtime: Runtime | None = None) -> CopaDocument:
         tasks=_tasks(asked),
     )
     shown = document.listed[: settings.top]
-    return replace(document, rows=rows_of(CopaRow, ((document, table, i) for i in shown)))
+    return replace(document, rows=rows_from(CopaRow, "found table i", ((document, table, i) for i in shown)))
 
 
 def _tasks(asked: Asked) -> str:

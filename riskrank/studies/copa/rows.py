@@ -32,32 +32,28 @@ def _better_on(table: Objectives, doubt: FrontDoubt, i: int) -> str | None:
 class CopaRow:
     """One model; the dictionaries hold an entry an objective, or one a p."""
 
-    model: str = of(lambda found, table, i: table.name(i))
-    rank: int | None = of(lambda found, table, i: found.leading.place(i))
-    norm: float = of(lambda found, table, i: found.leading.norm[i].item())
-    pareto: bool = of(lambda found, table, i: bool(table.population.front[i]))
-    feasible: bool = of(lambda found, table, i: bool(table.population.feasible[i]))
-    u: dict[str, float] = of(lambda found, table, i: table.by_metric(table.population.u[i]))
+    model: str = of(lambda table, i: table.name(i))
+    rank: int | None = of(lambda found, i: found.leading.place(i))
+    norm: float = of(lambda found, i: found.leading.norm[i].item())
+    pareto: bool = of(lambda table, i: bool(table.population.front[i]))
+    feasible: bool = of(lambda table, i: bool(table.population.feasible[i]))
+    u: dict[str, float] = of(lambda table, i: table.by_metric(table.population.u[i]))
     tied_with: list[str] = of(lambda found, table, i: [table.name(j) for j in found.leading.tied_with(i)])
-    values: dict[str, float] = of(lambda found, table, i: table.by_metric(table.values[i]))
-    ranks: dict[str, int | None] = of(
-        lambda found, table, i: {f"{one.p:g}": one.place(i) for one in found.rankings}
-    )
+    values: dict[str, float] = of(lambda table, i: table.by_metric(table.values[i]))
+    ranks: dict[str, int | None] = of(lambda found, i: {f"{one.p:g}": one.place(i) for one in found.rankings})
     norms: dict[str, float] = of(
-        lambda found, table, i: {f"{one.p:g}": one.norm[i].item() for one in found.rankings}
+        lambda found, i: {f"{one.p:g}": one.norm[i].item() for one in found.rankings}
     )
-    ccdf_mean: float = of(lambda found, table, i: found.ccdf_mean[i].item())
+    ccdf_mean: float = of(lambda found, i: found.ccdf_mean[i].item())
     ccdf_quantiles: dict[str, float] = of(
-        lambda found, table, i: dict(zip(_LEVELS, found.ccdf_quantiles[i].tolist(), strict=True))
+        lambda found, i: dict(zip(_LEVELS, found.ccdf_quantiles[i].tolist(), strict=True))
     )
     choice_without: str | None = of(
         lambda found, table, i: found.influence and table.named(found.influence.choice[i])
     )
-    chosen_share: float | None = of(
-        lambda found, table, i: found.doubt and float(found.doubt.shares.chosen[i])
-    )
+    chosen_share: float | None = of(lambda found, i: found.doubt and float(found.doubt.shares.chosen[i]))
     population_share: float | None = of(
-        lambda found, table, i: found.populations and found.populations.share(i), default=None
+        lambda found, i: found.populations and found.populations.share(i), default=None
     )
     front: str | None = _of_samples(lambda table, doubt, i: doubt.states.words[i])
     front_share: float | None = _of_samples(lambda table, doubt, i: float(doubt.shares.front[i]))

@@ -13,7 +13,7 @@ from riskrank.engine.copa.sweep import Sweep, sweep_p, sweep_weight
 from riskrank.errors import UsageError, index_of, option
 from riskrank.studies.copa.base import Asked, CopaBase, chapter, order_value
 from riskrank.studies.copa.objectives import Objectives
-from riskrank.studies.document import of, rows_of
+from riskrank.studies.document import of, rows_from
 
 Row = TypeVar("Row")
 
@@ -28,23 +28,23 @@ Order = Annotated[float, {"anyOf": [{"type": "number"}, {"const": "inf"}]}]
 class WeightIntervalRow:
     """The model chosen on an interval of the weight, for one p; ``u`` and ``values`` are by objective."""
 
-    alpha_low: float = of(lambda table, p, low, high, i: low)
-    alpha_high: float = of(lambda table, p, low, high, i: high)
-    model: str = of(lambda table, p, low, high, i: table.name(i))
-    p: Order = of(lambda table, p, low, high, i: p)
-    u: dict[str, float] = of(lambda table, p, low, high, i: table.by_metric(table.population.u[i]))
-    values: dict[str, float] = of(lambda table, p, low, high, i: table.by_metric(table.values[i]))
+    alpha_low: float = of(lambda low: low)
+    alpha_high: float = of(lambda high: high)
+    model: str = of(lambda table, i: table.name(i))
+    p: Order = of(lambda p: p)
+    u: dict[str, float] = of(lambda table, i: table.by_metric(table.population.u[i]))
+    values: dict[str, float] = of(lambda table, i: table.by_metric(table.values[i]))
 
 
 @dataclass(frozen=True, slots=True)
 class OrderIntervalRow:
     """The model chosen on an interval of p; ``u`` and ``values`` are by objective."""
 
-    p_low: Order = of(lambda table, p, low, high, i: low)
-    p_high: Order = of(lambda table, p, low, high, i: high)
-    model: str = of(lambda table, p, low, high, i: table.name(i))
-    u: dict[str, float] = of(lambda table, p, low, high, i: table.by_metric(table.population.u[i]))
-    values: dict[str, float] = of(lambda table, p, low, high, i: table.by_metric(table.values[i]))
+    p_low: Order = of(lambda low: low)
+    p_high: Order = of(lambda high: high)
+    model: str = of(lambda table, i: table.name(i))
+    u: dict[str, float] = of(lambda table, i: table.by_metric(table.population.u[i]))
+    values: dict[str, float] = of(lambda table, i: table.by_metric(table.values[i]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +128,7 @@ def sweep_one_weight(asked: Asked) -> WeightSweepDocument:
         rows=[],
         sweeps=tuple(zip(settings.orders, sweeps, strict=True)),
     )
-    return replace(document, rows=rows_of(WeightIntervalRow, document.intervals))
+    return replace(document, rows=rows_from(WeightIntervalRow, "table p low high i", document.intervals))
 
 
 def sweep_orders(asked: Asked) -> OrderSweepDocument:
@@ -137,7 +137,7 @@ def sweep_orders(asked: Asked) -> OrderSweepDocument:
     sweep = sweep_p(table.population, table.weights, steps=steps)
     described = {"parameter": "p", "steps": steps}
     document = OrderSweepDocument(**chapter(asked, (), described), rows=[], sweeps=((None, sweep),))
-    return replace(document, rows=rows_of(OrderIntervalRow, document.intervals))
+    return replace(document, rows=rows_from(OrderIntervalRow, "table p low high i", document.intervals))
 
 
 def _swept(asked: Asked) -> int:

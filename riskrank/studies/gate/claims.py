@@ -17,7 +17,7 @@ from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.student import POWER
 from riskrank.engine.family import Answers, Family
 from riskrank.engine.types import Booleans, Floats
-from riskrank.studies.document import rows_of
+from riskrank.studies.document import rows_from
 from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.document import GateRow
 from riskrank.studies.gate.evidence import evidence_of_claims
@@ -73,7 +73,7 @@ def decide(
     found = [
         _Decided(one, models, evidence, answers, at, e_of[at], possible) for at, one in enumerate(claims)
     ]
-    return rows_of(GateRow, ((one,) for one in found)), list(dict.fromkeys(advice))
+    return rows_from(GateRow, "found", ((one,) for one in found)), list(dict.fromkeys(advice))
 
 
 def _whatever_is_missing(

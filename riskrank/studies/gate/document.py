@@ -80,7 +80,7 @@ class GateRow:
     task: str | None = of(lambda found: found.claim.column.task, default=None)
     estimate_low: float | None = of(lambda found: found.span and found.span[0], default=None)
     estimate_high: float | None = of(lambda found: found.span and found.span[1], default=None)
-    chosen_p: float | None = of(lambda found: None, default=None)
+    chosen_p: float | None = of(lambda: None, default=None)
     tier: str | None = of(lambda found: found.claim.tier, default=None)
     relative_margin: float | None = of(lambda found: found.claim.share, default=None)
 

@@ -15,7 +15,7 @@ from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, RiskrankError, UsageError, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Gated, of, rows_of
+from riskrank.studies.document import Gated, of, rows_from
 from riskrank.studies.findings import Finding, stated
 from riskrank.studies.gate.document import (
     FAIL,
@@ -47,19 +47,19 @@ class SampleRow:
     does.
     """
 
-    model: str = of(lambda one, *_: one.model)
-    metric: str = of(lambda one, *_: one.metric)
-    sample: str = of(lambda one, *_: one.name)
-    runs: int = of(lambda one, *_: one.runs)
-    passed: int = of(lambda one, *_: one.passed)
-    share: float = of(lambda one, *_: one.passed / one.runs)
-    low: float = of(lambda one, answers, at, least: float(answers.low[at]))
-    high: float = of(lambda one, answers, at, least: float(answers.high[at]))
-    at_least: float = of(lambda one, answers, at, least: least)
-    verdict: str = of(lambda one, answers, at, least: VERDICTS[Side(answers.side[at])])
-    p_value: float = of(lambda one, answers, at, least: float(answers.p_value[at]))
-    p_adjusted: float = of(lambda one, answers, at, least: float(answers.p_adjusted[at]))
-    runs_needed: int | None = of(lambda one, answers, at, least: whole(answers.needed[at]))
+    model: str = of(lambda one: one.model)
+    metric: str = of(lambda one: one.metric)
+    sample: str = of(lambda one: one.name)
+    runs: int = of(lambda one: one.runs)
+    passed: int = of(lambda one: one.passed)
+    share: float = of(lambda one: one.passed / one.runs)
+    low: float = of(lambda answers, at: float(answers.low[at]))
+    high: float = of(lambda answers, at: float(answers.high[at]))
+    at_least: float = of(lambda least: least)
+    verdict: str = of(lambda answers, at: VERDICTS[Side(answers.side[at])])
+    p_value: float = of(lambda answers, at: float(answers.p_value[at]))
+    p_adjusted: float = of(lambda answers, at: float(answers.p_adjusted[at]))
+    runs_needed: int | None = of(lambda answers, at: whole(answers.needed[at]))
 
     @property
     def name(self) -> str:
@@ -145,7 +145,9 @@ def each_sample(tables: Sequence[ScoreTable], settings: ClaimSettings) -> Sample
     ]
     answers = family.answer(either_way(*evidence))
     least = settings.each_sample
-    rows = rows_of(SampleRow, ((one, answers, at, least) for at, one in enumerate(samples)))
+    rows = rows_from(
+        SampleRow, "one answers at least", ((one, answers, at, least) for at, one in enumerate(samples))
+    )
     outcome = overall(rows)
     always = runs_needed(1.0, settings.each_sample, family.level(len(rows)))
     return SampleDocument(

@@ -16,7 +16,7 @@ from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.gsd.threshold import Threshold
 from riskrank.engine.types import Booleans, Floats
-from riskrank.studies.document import Document, entries, of, rows_of
+from riskrank.studies.document import Document, entries, of, rows_from
 from riskrank.studies.metric_means import MetricMeans
 
 
@@ -24,26 +24,26 @@ from riskrank.studies.metric_means import MetricMeans
 class GsdRow:
     """One ordered pair at one threshold; ``winner`` is the model whose dominance is looked at."""
 
-    winner: str = of(lambda found, models, i, j, test: models[i])
-    loser: str = of(lambda found, models, i, j, test: models[j])
+    winner: str = of(lambda models, i: models[i])
+    loser: str = of(lambda models, j: models[j])
     delta: float = of(
-        lambda found, models, i, j, test: (
+        lambda found, i, j: (
             float(found.relation.slack[i, j]) if found.threshold.share is not None else found.threshold.delta
         )
     )
-    optimum: float = of(lambda found, models, i, j, test: float(found.relation.optimum[i, j]))
-    dominates: bool = of(lambda found, models, i, j, test: bool(found.relation.dominates[i, j]))
-    p_value: float | None = of(lambda found, models, i, j, test: test and test.p_value)
-    p_adjusted: float | None = of(lambda found, models, i, j, test: test and float(found.p_adjusted[i, j]))
-    share_smaller: float | None = of(lambda found, models, i, j, test: test and test.share_smaller)
+    optimum: float = of(lambda found, i, j: float(found.relation.optimum[i, j]))
+    dominates: bool = of(lambda found, i, j: bool(found.relation.dominates[i, j]))
+    p_value: float | None = of(lambda test: test and test.p_value)
+    p_adjusted: float | None = of(lambda found, i, j, test: test and float(found.p_adjusted[i, j]))
+    share_smaller: float | None = of(lambda test: test and test.share_smaller)
     # Without a test only the optimum's own.
-    lps_solved: int = of(lambda found, models, i, j, test: 1 if test is None else test.lps_solved)
-    significant: bool | None = of(lambda found, models, i, j, test: test and bool(found.significant[i, j]))
-    exact: bool | None = of(lambda found, models, i, j, test: test and test.exact)
-    survives: int | None = of(lambda found, models, i, j, test: found.survives.get((i, j)))
-    regularization: float | None = of(lambda found, models, i, j, test: found.threshold.share)
-    delta_max: float = of(lambda found, models, i, j, test: float(found.relation.largest_slack[i, j]))
-    decided: bool | None = of(lambda found, models, i, j, test: test and not bool(found.undecided[i, j]))
+    lps_solved: int = of(lambda test: 1 if test is None else test.lps_solved)
+    significant: bool | None = of(lambda found, i, j, test: test and bool(found.significant[i, j]))
+    exact: bool | None = of(lambda test: test and test.exact)
+    survives: int | None = of(lambda found, i, j: found.survives.get((i, j)))
+    regularization: float | None = of(lambda found: found.threshold.share)
+    delta_max: float = of(lambda found, i, j: float(found.relation.largest_slack[i, j]))
+    decided: bool | None = of(lambda found, i, j, test: test and not bool(found.undecided[i, j]))
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def rows(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> list[GsdRow]
     """All ordered pairs, threshold by threshold."""
     pairs = [*permutations(range(len(models)), 2)]
     records = ((one, models, *pair, one.tests.get(pair)) for one in analyses for pair in pairs)
-    return rows_of(GsdRow, records)
+    return rows_from(GsdRow, "found models i j test", records)
 
 
 def _at(threshold: Threshold) -> dict[str, Any]:

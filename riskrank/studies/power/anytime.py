@@ -15,7 +15,7 @@ from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.metrics_file import how_to_bound
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Document, Provenance, of, rows_of
+from riskrank.studies.document import Document, Provenance, of, rows_from
 from riskrank.studies.findings import Finding, stated
 from riskrank.studies.gate.margins import declared_range
 from riskrank.studies.power.options import PowerSettings
@@ -41,9 +41,9 @@ _QUANTILES = 100_000
 class StopRow(PlannedRow):
     """Share of simulated runs whose gate has passed, or failed, by so many samples."""
 
-    passed: float = of(lambda claim, size, stops: float(np.mean(stops.passed <= size)))
-    failed: float = of(lambda claim, size, stops: float(np.mean(stops.failed <= size)))
-    standard_error: float = of(lambda claim, size, stops: stops.error(size))
+    passed: float = of(lambda size, stops: float(np.mean(stops.passed <= size)))
+    failed: float = of(lambda size, stops: float(np.mean(stops.failed <= size)))
+    standard_error: float = of(lambda size, stops: stops.error(size))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,7 +203,7 @@ def _simulated(
     with runtime.progress("simulating"):
         stops = simulate_stops(effect.draw, reach=effect.reach, boundary=boundary, level=level, **looks)
     claim = PlannedClaim(effect.metric, *effect.pair, settings.margin)
-    rows = rows_of(StopRow, ((claim, size, stops) for size in sizes))
+    rows = rows_from(StopRow, "claim size stops", ((claim, size, stops) for size in sizes))
     single = size_of_one_look(effect.mean, effect.variance, boundary, level, settings.target)
     described = {"anytime": True, "margin": settings.margin, "every": settings.every}
     return AnytimePowerDocument(

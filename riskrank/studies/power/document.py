@@ -16,19 +16,17 @@ from riskrank.studies.runs import RunsSplit
 class PowerRow:
     """Power at one size; where there are several pairs, ``claim`` "all" is all of them at once."""
 
-    metric: str | None = of(lambda metric, study, models, pair, shares, at: metric)
-    claim: str = of(lambda metric, study, models, pair, shares, at: "all" if pair is None else "pair")
-    winner: str | None = of(lambda metric, study, models, pair, shares, at: pair and models[pair[0]])
-    loser: str | None = of(lambda metric, study, models, pair, shares, at: pair and models[pair[1]])
-    order: int = of(lambda metric, study, models, pair, shares, at: study.plan.claim.order)
-    test: str = of(lambda metric, study, models, pair, shares, at: study.plan.claim.kind)
-    threshold: float = of(lambda metric, study, models, pair, shares, at: study.plan.claim.boundary)
-    violation_ratio: float | None = of(
-        lambda metric, study, models, pair, shares, at: pair and float(study.plan.reference.ratios[pair])
-    )
-    size: int = of(lambda metric, study, models, pair, shares, at: int(study.curve.sizes[at]))
-    power: float = of(lambda metric, study, models, pair, shares, at: float(shares[0][at]))
-    standard_error: float = of(lambda metric, study, models, pair, shares, at: float(shares[1][at]))
+    metric: str | None = of(lambda metric: metric)
+    claim: str = of(lambda pair: "all" if pair is None else "pair")
+    winner: str | None = of(lambda models, pair: pair and models[pair[0]])
+    loser: str | None = of(lambda models, pair: pair and models[pair[1]])
+    order: int = of(lambda study: study.plan.claim.order)
+    test: str = of(lambda study: study.plan.claim.kind)
+    threshold: float = of(lambda study: study.plan.claim.boundary)
+    violation_ratio: float | None = of(lambda study, pair: pair and float(study.plan.reference.ratios[pair]))
+    size: int = of(lambda study, at: int(study.curve.sizes[at]))
+    power: float = of(lambda shares, at: float(shares[0][at]))
+    standard_error: float = of(lambda shares, at: float(shares[1][at]))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from riskrank.engine.power.size_interval import SizeInterval
 from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Document, entries, of, rows_of
+from riskrank.studies.document import Document, entries, of, rows_from
 from riskrank.studies.findings import Finding, stated
 from riskrank.studies.gate.margins import bounded, limits
 from riskrank.studies.judged.chapter import GAIN, judged_chapter, refuse_with_judge
@@ -46,8 +46,8 @@ _ROUNDING = 1e-6
 class LabelsRow(PlannedRow):
     """Share of simulated tables with so many labels in which the gate passes."""
 
-    power: float = of(lambda claim, size, curve, at: float(curve.together[at]))
-    standard_error: float = of(lambda claim, size, curve, at: float(curve.together_error[at]))
+    power: float = of(lambda curve, at: float(curve.together[at]))
+    standard_error: float = of(lambda curve, at: float(curve.together_error[at]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +137,9 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
     interval = labels_interval(judged.corrections, claim, required, height, limit=limit, seed=settings.seed)
     new, old = (table.models[model] for model in pair)
     planned = PlannedClaim(metric.name, new, old, settings.margin)
-    rows = rows_of(LabelsRow, ((planned, size, curve, at) for at, size in enumerate(curve.sizes)))
+    rows = rows_from(
+        LabelsRow, "claim size curve at", ((planned, size, curve, at) for at, size in enumerate(curve.sizes))
+    )
     granted = assuming((), judged_chapter(table))
     described = {
         "pair": [new, old],

@@ -12,7 +12,7 @@ from riskrank.engine.evidence.crossed import Components
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.noise import ITEM
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Document, of, rows_of
+from riskrank.studies.document import Document, of, rows_from
 from riskrank.studies.findings import Finding, stated
 from riskrank.studies.means_only import components_of, why_means
 from riskrank.studies.power.options import PowerSettings
@@ -29,11 +29,11 @@ KEPT = 0.25
 class SourceRow:
     """A source of noise: what it is of the variance of the mean, how many levels there are and would do."""
 
-    source: str = of(lambda some, share, names, beside: source_words(some, names))
-    share: float = of(lambda some, share, names, beside: share)
-    levels: int | None = of(lambda some, share, names, beside: _of_one(some, beside["levels"]))
-    needed: int | None = of(lambda some, share, names, beside: _of_one(some, beside["needed"]))
-    cost: float | None = of(lambda some, share, names, beside: _of_one(some, beside["cost"]))
+    source: str = of(lambda some, names: source_words(some, names))
+    share: float = of(lambda share: share)
+    levels: int | None = of(lambda some, beside: _of_one(some, beside["levels"]))
+    needed: int | None = of(lambda some, beside: _of_one(some, beside["needed"]))
+    cost: float | None = of(lambda some, beside: _of_one(some, beside["cost"]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,9 @@ def plan_of_noise(table: ScoreTable, settings: PowerSettings) -> NoisePlanDocume
     wanted = dict.fromkeys(found.names) if plan is None else dict(zip(found.names, plan, strict=True))
     beside = {"levels": dict(zip(found.names, found.levels, strict=True)), "needed": wanted, "cost": costs}
     shares = sorted(found.shares.items(), key=lambda one: -one[1])
-    rows = rows_of(SourceRow, ((some, share, found.names, beside) for some, share in shares))
+    rows = rows_from(
+        SourceRow, "some share names beside", ((some, share, found.names, beside) for some, share in shares)
+    )
     first, second = (table.models[i] for i in pair)
     return NoisePlanDocument(
         provenance=provenance("power", table, settings, {"pair": [first, second], **level_of(settings)}),

@@ -43,11 +43,11 @@ class PlannedClaim:
 class PlannedRow:
     """How often a claim is answered at a size."""
 
-    metric: str | None = of(lambda claim, *_: claim.metric)
-    new: str = of(lambda claim, *_: claim.new)
-    old: str = of(lambda claim, *_: claim.old)
-    margin: float = of(lambda claim, *_: claim.margin)
-    size: int = of(lambda claim, size, *_: int(size))
+    metric: str | None = of(lambda claim: claim.metric)
+    new: str = of(lambda claim: claim.new)
+    old: str = of(lambda claim: claim.old)
+    margin: float = of(lambda claim: claim.margin)
+    size: int = of(lambda size: int(size))
 
     @property
     def claim(self) -> PlannedClaim:

@@ -19,7 +19,7 @@ from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.distributions import refuse_distributions
-from riskrank.studies.document import Provenance, rows_of
+from riskrank.studies.document import Provenance, rows_from
 from riskrank.studies.findings import stated
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.portfolio.options import PortfolioSettings
@@ -252,6 +252,8 @@ def _rows(metric: str | None, study: PowerStudy, models: Sequence[str]) -> list[
     ]
     claims += [(None, (curve.together, curve.together_error))] if len(pairs) > 1 else []
     sizes = range(len(curve.sizes))
-    return rows_of(
-        PowerRow, ((metric, study, models, pair, shares, at) for pair, shares in claims for at in sizes)
+    return rows_from(
+        PowerRow,
+        "metric study models pair shares at",
+        ((metric, study, models, pair, shares, at) for pair, shares in claims for at in sizes),
     )

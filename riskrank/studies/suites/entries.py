@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riskrank.asked.suites import FIXED, RANDOM
-from riskrank.studies.document import of, rows_of
+from riskrank.studies.document import of, rows_from
 from riskrank.studies.suites.chapter import SuiteChapter
 
 if TYPE_CHECKING:
@@ -34,17 +34,17 @@ class TaskEntry:
 class MacroEntry:
     """A model's macro mean, with its interval on these tasks and on tasks like these; its worst tasks."""
 
-    metric: str = of(lambda chapter, one, i, *_: one.name)
-    model: str = of(lambda chapter, one, i, *_: chapter.models[i])
-    mean: float = of(lambda chapter, one, i, *_: float(one.units.of(one.scores.macro[i])))
-    low: float = of(lambda chapter, one, i, these, like: these[i][0])
-    high: float = of(lambda chapter, one, i, these, like: these[i][1])
-    like_these_low: float | None = of(lambda chapter, one, i, these, like: like and like[i][0])
-    like_these_high: float | None = of(lambda chapter, one, i, these, like: like and like[i][1])
+    metric: str = of(lambda one: one.name)
+    model: str = of(lambda chapter, i: chapter.models[i])
+    mean: float = of(lambda one, i: float(one.units.of(one.scores.macro[i])))
+    low: float = of(lambda i, these: these[i][0])
+    high: float = of(lambda i, these: these[i][1])
+    like_these_low: float | None = of(lambda i, like: like and like[i][0])
+    like_these_high: float | None = of(lambda i, like: like and like[i][1])
     worst_tasks: Sequence[str] = of(
-        lambda chapter, one, i, *_: [chapter.names[task] for task in one.worst[i].tasks]
+        lambda chapter, one, i: [chapter.names[task] for task in one.worst[i].tasks]
     )
-    worst_mean: float = of(lambda chapter, one, i, *_: float(one.units.sign * one.worst[i].mean + 0.0))
+    worst_mean: float = of(lambda one, i: float(one.units.sign * one.worst[i].mean + 0.0))
 
 
 @dataclass(frozen=True)
@@ -55,50 +55,48 @@ class TaskMeanEntry:
     the file has it, ``difference`` on the scale that tasks are compared on.
     """
 
-    metric: str = of(lambda chapter, one, t, i: one.name)
-    task: str = of(lambda chapter, one, t, i: chapter.names[t])
-    model: str = of(lambda chapter, one, t, i: chapter.models[i])
-    mean: float = of(lambda chapter, one, t, i: float(one.mean[i, t]))
-    leader: str = of(lambda chapter, one, t, i: chapter.models[one.against])
+    metric: str = of(lambda one: one.name)
+    task: str = of(lambda chapter, t: chapter.names[t])
+    model: str = of(lambda chapter, i: chapter.models[i])
+    mean: float = of(lambda one, t, i: float(one.mean[i, t]))
+    leader: str = of(lambda chapter, one: chapter.models[one.against])
     difference: float = of(
-        lambda chapter, one, t, i: float(one.signs[t] * one.found.difference[i, one.against, t] + 0.0)
+        lambda one, t, i: float(one.signs[t] * one.found.difference[i, one.against, t] + 0.0)
     )
-    p_value: float = of(lambda chapter, one, t, i: float(one.found.p_value[i, one.against, t]))
-    p_adjusted: float = of(lambda chapter, one, t, i: float(one.found.p_adjusted[i, one.against, t]))
-    mark: str = of(lambda chapter, one, t, i: _MARKS[int(one.marks[i, one.against, t])])
+    p_value: float = of(lambda one, t, i: float(one.found.p_value[i, one.against, t]))
+    p_adjusted: float = of(lambda one, t, i: float(one.found.p_adjusted[i, one.against, t]))
+    mark: str = of(lambda one, t, i: _MARKS[int(one.marks[i, one.against, t])])
 
 
 @dataclass(frozen=True)
 class PairEntry:
     """A pair, the larger macro mean first: their difference, p-values of its lead, and tasks by answer."""
 
-    metric: str = of(lambda chapter, one, i, j: one.name)
-    model: str = of(lambda chapter, one, i, j: chapter.models[i])
-    other: str = of(lambda chapter, one, i, j: chapter.models[j])
-    difference: float = of(
-        lambda chapter, one, i, j: float(one.units.of(one.scopes[FIXED].differences.value[i, j]))
-    )
-    p_these: float = of(lambda chapter, one, i, j: float(one.scopes[FIXED].p_adjusted[i, j]))
-    p_like_these: float | None = of(lambda chapter, one, i, j: one.p_like_these(i, j))
-    better: int = of(lambda chapter, one, i, j: len(one.won(i, j)))
-    worse: int = of(lambda chapter, one, i, j: len(one.won(j, i)))
-    open: int = of(lambda chapter, one, i, j: one.open(i, j))
+    metric: str = of(lambda one: one.name)
+    model: str = of(lambda chapter, i: chapter.models[i])
+    other: str = of(lambda chapter, j: chapter.models[j])
+    difference: float = of(lambda one, i, j: float(one.units.of(one.scopes[FIXED].differences.value[i, j])))
+    p_these: float = of(lambda one, i, j: float(one.scopes[FIXED].p_adjusted[i, j]))
+    p_like_these: float | None = of(lambda one, i, j: one.p_like_these(i, j))
+    better: int = of(lambda one, i, j: len(one.won(i, j)))
+    worse: int = of(lambda one, i, j: len(one.won(j, i)))
+    open: int = of(lambda one, i, j: one.open(i, j))
 
 
 @dataclass(frozen=True)
 class LeftOutEntry:
     """The suite without a task: the best macro mean, who ranks first, the leader's lead over the others."""
 
-    metric: str = of(lambda chapter, one, t, next_: one.name)
-    task: str = of(lambda chapter, one, t, next_: chapter.names[t])
-    first: str = of(lambda chapter, one, t, next_: chapter.models[int(one.left_out.leader[t])])
+    metric: str = of(lambda one: one.name)
+    task: str = of(lambda chapter, t: chapter.names[t])
+    first: str = of(lambda chapter, one, t: chapter.models[int(one.left_out.leader[t])])
     first_as_ranked: str | None = of(
-        lambda chapter, one, t, next_: (
+        lambda chapter, one, t: (
             None if one.first_without is None else chapter.models[int(one.first_without[t])]
         )
     )
-    ahead: float = of(lambda chapter, one, t, next_: float(one.units.of(one.left_out.ahead[t, next_])))
-    p_adjusted: float = of(lambda chapter, one, t, next_: float(one.left_out.p_adjusted[t, next_]))
+    ahead: float = of(lambda one, t, closest: float(one.units.of(one.left_out.ahead[t, closest])))
+    p_adjusted: float = of(lambda one, t, closest: float(one.left_out.p_adjusted[t, closest]))
 
 
 @dataclass(frozen=True)
@@ -126,10 +124,10 @@ def suite_entry(chapter: SuiteChapter) -> SuiteEntry:
     return SuiteEntry(
         chapter.scope,
         [TaskEntry(*task) for task in tasks],
-        rows_of(MacroEntry, records[0]),
-        rows_of(TaskMeanEntry, records[1]),
-        rows_of(PairEntry, records[2]),
-        rows_of(LeftOutEntry, records[3]),
+        rows_from(MacroEntry, "chapter one i these like", records[0]),
+        rows_from(TaskMeanEntry, "chapter one t i", records[1]),
+        rows_from(PairEntry, "chapter one i j", records[2]),
+        rows_from(LeftOutEntry, "chapter one t closest", records[3]),
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from riskrank.engine.changes.cases import Runs as Repeats
 from riskrank.engine.changes.runs_in_order import flips, lost_for_good
 from riskrank.engine.family import Family
-from riskrank.studies.document import rows_of
+from riskrank.studies.document import rows_from
 from riskrank.studies.trend.compared import Key, RunColumn
 from riskrank.studies.trend.document import BETTER, WORSE, TrendCase, TrendLine
 
@@ -35,7 +35,11 @@ def with_cases(
     family = replace(family, correction="bh")
     adjusted = family.adjusted([one.p_value for one in own])
     shown = [bool(family.significant(p)) for p in adjusted]
-    found = rows_of(TrendCase, zip(repeat(key), names, own, map(float, adjusted), shown, strict=False))
+    found = rows_from(
+        TrendCase,
+        "key name own p_adjusted shown",
+        zip(repeat(key), names, own, map(float, adjusted), shown, strict=False),
+    )
     lost = sum(case.shown for case in found)
     flaky = sum(case.flips >= _FLAKY and not case.shown for case in found)
     pairs = sum(one.counted for one in own)

@@ -21,7 +21,7 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.runs import Runs, Tables
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import rows_of
+from riskrank.studies.document import rows_from
 from riskrank.studies.gate.document import known
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.trend.document import BETTER, MOVED, OPEN, WORSE, Against, TrendRow
@@ -192,8 +192,9 @@ def compared(runs: Runs, family: Family) -> tuple[list[TrendRow], dict[str, list
         if run != runs.baseline and not found["baseline"]:
             raise _nothing_shared(run, runs.baseline, columns)
         means = {one.name: one for table in runs.tables[run] for one in metric_means(table)}
-        rows += rows_of(
+        rows += rows_from(
             TrendRow,
+            "run column mean baseline last",
             (
                 (run, column, means[key[0]], *(found[name].get(key, Against()) for name in SHARES))
                 for key, column in here.items()
