@@ -196,7 +196,7 @@ COMMANDS = (
             ),
         ),
         pictures=(
-            *("forest", "trade", "bump", "quantiles", "tvar", "cdf", "stability", "groups"),
+            *("forest", "trade", "bump", "quantiles", "tvar", "cdf", "stability"),
             *(*_OF_TASKS, _OF_JUDGE, _OF_NOISE),
         ),
         lacks=(),
@@ -231,7 +231,7 @@ COMMANDS = (
                 figures="dominance.figures",
             ),
         ),
-        pictures=("heatmap", "pair", "groups", *_OF_TASKS, _OF_JUDGE),
+        pictures=("heatmap", "pair", *_OF_TASKS, _OF_JUDGE),
         lacks=(),
         groups=True,
         runs=True,
@@ -265,7 +265,7 @@ COMMANDS = (
                 figures="mrm.figures",
             ),
         ),
-        pictures=("scatter", "risks", "groups", _OF_JUDGE),
+        pictures=("scatter", "risks", _OF_JUDGE),
         lacks=(),
         groups=True,
         runs=True,
@@ -446,8 +446,7 @@ COMMANDS = (
         needs=_JUDGED,
         scores="SCORES...|DISTRIBUTION...",
         scores_words="A pilot table, or two or more distributions, the better first: normal:0.5,2, "
-        "lognormal:MU,SIGMA, beta:A,B, exponential:MEAN, uniform:LOW,HIGH, t:DF, bernoulli:P; "
-        "NAME=normal:0.5,2 names one.",
+        "lognormal:MU,SIGMA, beta:A,B, bernoulli:P; NAME=normal:0.5,2 names one.",
         own=True,
         examples=(
             (

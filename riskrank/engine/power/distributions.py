@@ -1,4 +1,4 @@
-"""Named distributions to plan with: "normal:0.5,2", "beta:2,5", "t:3"."""
+"""Named distributions to plan with: "normal:0.5,2", "beta:2,5"."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 import numpy as np
-from scipy.special import betaincinv, ndtri, stdtrit
+from scipy.special import betaincinv, ndtri
 
 from riskrank.errors import UsageError, did_you_mean, listing
 
@@ -76,28 +76,6 @@ FAMILIES = {
         lambda u, p: (np.asarray(u) > 1 - p).astype(float),
         lambda p: (0.0, 1.0),
         ("p",),
-    ),
-    "exponential": DistributionKind(
-        ("mean",),
-        (1.0,),
-        ("mean",),
-        lambda rng, n, mean: rng.exponential(mean, n),
-        lambda u, mean: -mean * np.log1p(-u),
-    ),
-    "uniform": DistributionKind(
-        ("low", "high"),
-        (0.0, 1.0),
-        (),
-        lambda rng, n, low, high: rng.uniform(low, high, n),
-        lambda u, low, high: low + (high - low) * u,
-        lambda low, high: (low, high),
-    ),
-    "t": DistributionKind(
-        ("df", "location", "scale"),
-        (0.0, 1.0),
-        ("df", "scale"),
-        lambda rng, n, df, location, scale: location + scale * rng.standard_t(df, n),
-        lambda u, df, location, scale: location + scale * stdtrit(df, u),
     ),
 }
 
@@ -184,12 +162,6 @@ def parse_distribution(text: str) -> Distribution:
                 found=f"{value:g}",
                 hint=f"write {name}:{','.join(family.parameters)} with a share",
             )
-    if name == "uniform" and values[0] >= values[1]:
-        raise UsageError(
-            f"the bounds of {text!r} are out of order",
-            found=f"low {values[0]:g}, high {values[1]:g}",
-            hint="write uniform:low,high with low below high",
-        )
     return Distribution(name, values)
 
 

@@ -91,17 +91,7 @@ def in_time(scores: Scores) -> tuple[Scores, str]:
         )
     ordered = [scores.names(unit)[at] for at in np.argsort(of_unit, kind="stable")]
     frame = scores.frame.with_columns(renamed(scores.frame[unit], ordered))
-    return replace(scores, frame=frame), (asked or column) + _holes(first)
-
-
-def _holes(times: Floats) -> str:
-    """How many times lack between others that mostly follow at one distance, in words; none where few do."""
-    steps = np.diff(times)
-    usual = float(np.median(steps)) if steps.size else 0.0
-    if not usual or np.count_nonzero(steps == usual) < 0.5 * steps.size:
-        return ""
-    holes = int(np.rint(steps / usual - 1).sum())
-    return f", {holes:,} times lacking between" if holes > 0 else ""
+    return replace(scores, frame=frame), asked or column
 
 
 def _are_dates(samples: Sequence[str], column: str) -> bool:

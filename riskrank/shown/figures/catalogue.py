@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 _PARTS = {
     "suite": "riskrank.studies.suites.figures.pictures",
     "judged": "riskrank.studies.judged.figures",
-    "groups": "riskrank.studies.groups.figures",
     "components": "riskrank.shown.figures.shares",
 }
 

@@ -163,7 +163,7 @@ def anytime_between(
         raise UsageError(
             f"{option('anytime', True)} needs scores within bounds",
             found=str(new if new.bounds is None else old),
-            hint="plan with bernoulli:P, beta:A,B or uniform:LOW,HIGH, or with a pilot table",
+            hint="plan with bernoulli:P or beta:A,B, or with a pilot table",
         )
     reach = max(new.bounds[1], old.bounds[1]) - min(new.bounds[0], old.bounds[0])
 

@@ -120,12 +120,3 @@ def test_neighbours_in_the_file_are_noted_and_nothing_changes(alike):
     assert [row.rank_low for row in found.rows] == [row.rank_low for row in mixed.rows]
     assert not mixed.warnings or alike == 0
     assert rr.rank(frame, lower="loss", resamples=200, time="none").warnings == ()
-
-
-def test_holes_in_time_are_counted_and_not_filled():
-    kept = [day for number, day in enumerate(DAYS) if number % 10 != 5]
-    frame = table(series(0.6, len(kept)), kept)
-    (note,) = [
-        line for line in rr.rank(frame, lower="loss", resamples=200).warnings if "in the order of" in line
-    ]
-    assert note.startswith("216 samples in the order of sample, 24 times lacking between: ")

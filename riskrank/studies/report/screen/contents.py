@@ -28,12 +28,11 @@ from riskrank.studies.rank.screen.detail import (
     detail_table,
     percent,
     reading,
+    risk_lines,
     separation_line,
 )
 from riskrank.studies.rank.screen.first import other_metrics
 from riskrank.studies.rank.trade import trade
-from riskrank.studies.report.disagreement import disagreement
-from riskrank.studies.report.screen.risks import hidden_risks
 from riskrank.studies.report.screen.summaries import best_tail, firsts, hidden, leading, told_apart
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
 from riskrank.studies.suites.screen import details as task_details
@@ -132,11 +131,9 @@ def _depends(what: str, about: str) -> Words:
     return lambda _study, _document: [line]
 
 
-def _other_firsts(methods: RankDocument, document: ReportDocument) -> Iterator[Section]:
-    """What that table is, and where it would decide otherwise: no test says so, hence not in the verdict."""
-    yield from _depends("method", "methods")(methods, document)
-    if found := " ".join(disagreement(methods, document.ranking)):
-        yield Line(found, "In short:")
+def _risks(ranking: RankDocument, _: ReportDocument) -> list[Line]:
+    """Models that another of no larger mean beats in the tail."""
+    return risk_lines(ranking, leading(ranking)[0])
 
 
 def _agreement(what: str) -> Words:
@@ -225,7 +222,7 @@ REPORT = (
         *(AUDIT, "distributions", "Distributions", _of_scores("ranking"), ("quantiles",)),
         finding=best_tail,
     ),
-    Entry(AUDIT, "risks", "Hidden risks", _of_scores("ranking"), words=hidden_risks, finding=hidden),
+    Entry(AUDIT, "risks", "Hidden risks", _of_scores("ranking"), words=_risks, finding=hidden),
     Entry(
         *(AUDIT, "mean-risk", CHAPTERS["risks"], _of_scores("risks"), ("scatter", "risks")),
         lead=_in_short,
@@ -242,10 +239,10 @@ REPORT = (
         words=_tasks,
         finding=lambda study, _: study.suite.words,
     ),
-    Entry(AUDIT, "groups", _groups_title, attrgetter("by_group"), ("groups",), words=_groups),
+    Entry(AUDIT, "groups", _groups_title, attrgetter("by_group"), words=_groups),
     Entry(
         *(AUDIT, "methods", CHAPTERS["methods"], attrgetter("methods"), ("bump",)),
-        lead=_other_firsts,
+        lead=_depends("method", "methods"),
         words=_agreement("method"),
         finding=firsts,
     ),
