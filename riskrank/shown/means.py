@@ -120,11 +120,21 @@ def combined(column: str, origin: Provenance, *, by_task: bool = False) -> list[
     """
     if column not in PORTFOLIOS:
         return []
-    weighed = any(isinstance(metric, Mapping) and metric["weight"] is not None for metric in origin.metrics)
-    counting = "as weighed" if weighed else "counting alike"
     of_task, ends = (" of the task", "") if by_task else ("", " (0 to 1)")
-    text = PORTFOLIOS[column].format(of_task, counting) + ends
+    text = PORTFOLIOS[column].format(of_task, _counting(origin)) + ends
     return [Line(text, "Combined score:")]
+
+
+def _counting(origin: Provenance) -> str:
+    """How much each metric counts in a combined score: the weight of most, and up to three that differ."""
+    weights = {one["name"]: one["weight"] for one in origin.metrics if isinstance(one, Mapping)}
+    if all(weight is None for weight in weights.values()):
+        return "counting alike"
+    given = {name: 1.0 if weight is None else float(weight) for name, weight in weights.items()}
+    usual = max(given.values(), key=[*given.values()].count)
+    other = [f"{name} {weight:g}" for name, weight in given.items() if weight != usual or len(given) < 4]
+    rest = f", the others {usual:g}" if len(other) < len(given) else ""
+    return f"weighing {', '.join(other)}{rest}" if len(other) < 4 else "as weighed"
 
 
 def also(more: Sequence[str]) -> list[Line]:

@@ -57,6 +57,8 @@ class Recommendation:
         First model of RA(R-SSD@M), or R-FSD where the first order is ranked by.
     first_without : dict of int to int, or None
         By model left out: who comes first then, where that is not the leader. None where nobody looked.
+    first_without_metric : dict of int to int, or None
+        The same by metric left out of a portfolio.
     trade : tuple of int
         Where the leader stands: models of a significantly higher mean of the score ranked, or of a metric
         that nobody weighed, the surest first.
@@ -72,6 +74,7 @@ class Recommendation:
     passed_over: tuple[PassedOver, ...]
     first_by_metrics: int
     first_without: dict[int, int] | None
+    first_without_metric: dict[int, int] | None
     trade: tuple[int, ...] = ()
     hidden_tails: Booleans | None = None
 
@@ -108,10 +111,11 @@ def recommend(ranked: Ranked, leader: int, inference: Inference) -> Recommendati
     first = challenge(ranked, leader, inference)
     places = metric_places(tables, ranked.order)
     by_metrics = _together(places, tables.weights)
-    without, hidden = leaders_without(ranked, leader), _hidden_tails(first, places)
+    hidden, best = _hidden_tails(first, places), int(by_metrics[0])
+    without = leaders_without(ranked, leader), leaders_without_metric(ranked, leader)
     if not first.beaten_by:
         traded = _trade(ranked, first, inference)
-        return Recommendation(first, (leader,), leader, (), (), int(by_metrics[0]), without, traded, hidden)
+        return Recommendation(first, (leader,), leader, (), (), best, *without, traded, hidden)
     unbeaten = [
         model for model in by_metrics.tolist() if model != leader and not beaten(ranked, model, inference)
     ]
@@ -119,9 +123,7 @@ def recommend(ranked: Ranked, leader: int, inference: Inference) -> Recommendati
     choice = unbeaten[len(passed)] if unbeaten else None
     taste = len(unbeaten) > 1 and not passed
     deciding = _deciding(places[:, unbeaten], tables.weights) if taste else ()
-    return Recommendation(
-        first, tuple(unbeaten), choice, deciding, passed, int(by_metrics[0]), without, (), hidden
-    )
+    return Recommendation(first, tuple(unbeaten), choice, deciding, passed, best, *without, (), hidden)
 
 
 def _trade(ranked: Ranked, leader: Challenge, inference: Inference) -> tuple[int, ...]:
@@ -180,6 +182,32 @@ def leaders_without(ranked: Ranked, leader: int) -> dict[int, int] | None:
         if first != leader:
             found[out] = first
     return found
+
+
+def leaders_without_metric(ranked: Ranked, leader: int) -> dict[int, int] | None:
+    """Who comes first when a metric is left out of a portfolio, where that is not the leader; no test.
+
+    Parameters
+    ----------
+    ranked : Ranked
+    leader : int
+
+    Returns
+    -------
+    dict of int to int, or None
+        By the metric left out. None of one metric, of the empirical copula, and where it would take long.
+    """
+    tables, k, sizes = ranked.tables, ranked.scores.models, ranked.scores.sizes
+    m = len(tables.metrics)
+    pooled = ranked.name == INDEPENDENT and INDEPENDENT not in tables.metrics
+    if not pooled or m < 2 or m * max(k * k / 2 * max(sizes), m * sum(sizes)) > _WORK:
+        return None
+    first = {
+        out: int(np.argmin(_ratios(tables.without(out).column(INDEPENDENT), ranked.order)))
+        for out in range(m)
+        if tables.weights[out] < 1
+    }
+    return {out: model for out, model in first.items() if model != leader}
 
 
 def _columns_without(ranked: Ranked) -> Iterator[ClusteredScores]:

@@ -103,6 +103,13 @@ class ScoreTables:
         values = tuple(column[:, None] for column in self.rows(name))
         return replace(self, values=values, metrics=(name,), weights=np.ones(1))
 
+    def without(self, metric: int) -> ScoreTables:
+        """The tables of all metrics but one."""
+        values = tuple(np.delete(value, metric, axis=1) for value in self.values)
+        weights = np.delete(self.weights, metric)
+        left = tuple(name for at, name in enumerate(self.metrics) if at != metric)
+        return replace(self, values=values, metrics=left, weights=weights / weights.sum())
+
     def of_models(self, models: Sequence[int]) -> ScoreTables:
         """The tables of some models alone."""
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from riskrank.engine.types import Floats, Integers
 from riskrank.shown.figures.fonts import text_width
-from riskrank.shown.figures.key import OTHERS, Look, in_focus, joined, looks
+from riskrank.shown.figures.key import OTHERS, Look, in_focus, in_grey, joined, looks
 from riskrank.shown.figures.labels import spread
 from riskrank.shown.figures.marks import model_mark, write
 from riskrank.shown.figures.names import fitted
@@ -66,7 +66,13 @@ def bump(ranks: Integers, named: Sequence[int] = ()) -> Bump:
 
 @drawn
 def draw_bump(
-    found: Bump, names: Sequence[str], methods: Sequence[str], title: str, *, what: str = "method"
+    found: Bump,
+    names: Sequence[str],
+    methods: Sequence[str],
+    title: str,
+    *,
+    what: str = "method",
+    by: str = "",
 ) -> Plot:
     """Draw methods as columns, the first model at the top.
 
@@ -78,6 +84,8 @@ def draw_bump(
     title : str
     what : str
         What a column is.
+    by : str
+        By what models are ranked, where the columns do not say it.
     """
     k, M = len(names), len(methods)
     step = ROW if k <= MOST_NAMED else _THIN
@@ -92,9 +100,8 @@ def draw_bump(
     height = max(height, ROW * len(named)) if k > MOST_NAMED else height
     page = sheet(
         title,
-        f"Columns: {what}s; top: rank 1. In colour: the first models of the first {what} and those that move "
-        f"most from {what} to {what}. A number beside a name is the rank; ties share the smallest, and stand "
-        "in the middle of their places.",
+        f"Columns: {what}s; top: rank 1{by}. A number beside a name is the rank; ties share the smallest, "
+        f"and stand in the middle of their places.{in_grey(k)}",
         width=max(2 * (MARGIN + side) + across * (M - 1), 320.0),
         height=above + height + 2 * MARGIN,
     )

@@ -11,7 +11,7 @@ from matplotlib.ticker import FixedLocator
 from numpy.typing import ArrayLike
 
 from riskrank.engine.types import Floats, Integers
-from riskrank.shown.figures.key import tone
+from riskrank.shown.figures.key import hue
 from riskrank.shown.figures.rows import Rows, bar, dot, ruled
 from riskrank.shown.figures.style import GREY, QUIET, Plot, drawn
 from riskrank.shown.figures.units import Unit
@@ -76,7 +76,7 @@ def draw_forest(found: Forest, names: Sequence[str], title: str, reading: str, m
     """
     rows = Rows.of_models(names, found.order)
     page, panels = ruled(rows, title, reading, width=150.0, columns=len(found.columns), method=method)
-    colors = [tone(model) for model in found.order.tolist()]
+    colors = [hue(model) for model in found.order.tolist()]
     for axes, column in zip(panels, found.columns, strict=True):
         _column(axes, column, rows, colors)
     return page.figure

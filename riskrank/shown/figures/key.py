@@ -52,7 +52,7 @@ class Look:
         return how | {"zorder": self.layer}
 
 
-OTHERS = Look(GREY, "solid", "o", 0.7, 2)
+OTHERS = Look(GREY, "solid", "o", 1.0, 2)
 
 
 _STUDY: ContextVar[tuple[Sequence[int], Sequence[int]] | None] = ContextVar("_STUDY", default=None)
@@ -106,6 +106,18 @@ def tone(model: int, other: str = QUIET) -> str:
     """Colour of a row: the accent of a model that the verdict of the study names, else another."""
     study = _STUDY.get()
     return PALETTE[0] if study is not None and model in study[1] else other
+
+
+def hue(model: int) -> str:
+    """Colour of a row of a model: its own in the pictures of its study, a dark grey of those without one."""
+    study = _STUDY.get()
+    place = FOCUS if study is None else study[0].index(model)
+    return QUIET if study is None or place >= FOCUS else (PALETTE if study[1] else NEUTRAL)[place]
+
+
+def in_grey(models: int) -> str:
+    """A word on the models of a picture that are grey, where some are."""
+    return " Grey: models without a colour of their own." if models > FOCUS else ""
 
 
 def looks(count: int, order: Iterable[int], *, accent: bool = True, models: bool = True) -> list[Look]:
@@ -179,6 +191,8 @@ class Key:
         """
         marks = [model_mark(model) for model in range(len(names))] if marks is None else marks
         named = [model for model in order if given[model] is not OTHERS]
+        if len(named) == len(names) - 1:
+            named += {*range(len(names))} - {*named}
         shown = fitted([names[model] for model in named], WIDEST)
         rest = len(names) - len(named)
         if rest:

@@ -199,9 +199,16 @@ def _made(document: Document) -> PagePart:
     made = f"riskrank {__version__}, riskrank {origin.command}"
     made += "" if origin.seed is None else f", seed {origin.seed}"
     made += "" if origin.resamples is None else f", {origin.resamples:,} bootstrap resamples"
+    made += f" ({drawn:,} of pairs)" if (drawn := _of_pairs(document)) not in (None, origin.resamples) else ""
     made += "" if origin.config is None else f", options from {origin.config}"
     text = f"{made}. The same files, settings and version give the same page, byte for byte."
     return PagePart("made", "Settings and files", (Line(text, "Made by:"), files, settings), made)
+
+
+def _of_pairs(document: Document) -> int | None:
+    """Resamples of the pairs of a report, which takes as many as its own claims need."""
+    pairs: Document | None = getattr(document, "pairs", None)
+    return None if pairs is None else pairs.provenance.resamples
 
 
 def _glossary() -> PagePart:

@@ -25,7 +25,7 @@ _KEYED = ("tvar", "quantiles", "cdf")
 # Rows up to which a table is printed on one page.
 _SHORT = 20
 _WHOLE = re.compile(r"[-+.]{2,}|[−\d.,e-]+ to [−\d.,e-]+")
-_NUMBER = re.compile(r"[<>~?\s]*[-−+]?[\d,]+(?:\.(\d+))?( %)?")
+_NUMBER = re.compile(r"[<>≤~?\s]*[-−+]?[\d,]+(?:\.(\d+))?( %)?")
 _BARS = (
     "Bar: 95 % interval of each mean alone. Whether two models differ is for the tests to say: they may tell "
     "apart what overlaps here."

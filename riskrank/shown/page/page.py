@@ -90,7 +90,7 @@ def _rendered(template: str, document: Document, *, flags: bool) -> str:
             title=document.question,
             mark=mark,
             models=[
-                (number, name, looks.get(name, ""))
+                (number, name, looks.get(name, "others" if looks else ""))
                 for number, name in enumerate(models)
                 if name in document.about
             ],

@@ -74,16 +74,24 @@ class JudgedEntry:
 class JudgedChapter:
     """What a document says of a judge and of the people who corrected it.
 
-    ``otherwise`` is how to declare the judge's direction where its scores go the other way round.
+    ``worths`` are the labels that would tell as much of the difference of two models' means, by pair of
+    models; ``otherwise`` is how to declare the judge's direction where its scores go the other way round.
     """
 
     entry: JudgedEntry
+    worths: Mapping[tuple[int, int], float]
     otherwise: str = ""
 
     @property
     def models(self) -> list[str]:
         """Names of the models."""
         return [one.model for one in self.entry.models]
+
+    @property
+    def best_alone(self) -> int:
+        """The model that comes first by the judge's mean of all samples."""
+        means = np.array([one.judge_mean for one in self.entry.models])
+        return int(np.argmin(means) if self.entry.lower else np.argmax(means))
 
     @property
     def taken_for_granted(self) -> str:
@@ -146,7 +154,8 @@ def judged_chapter(
     """What there is to say of a table's judge, and of all or some pairs of models; None where it has none."""
     if table.judged is None:
         return None
-    return JudgedChapter(judged_entry(table.judged, table, pairs), _otherwise(table.judged))
+    worths = _worths(table.judged, pairs)
+    return JudgedChapter(judged_entry(table.judged, table, worths), worths, _otherwise(table.judged))
 
 
 def _otherwise(judged: Judged) -> str:
@@ -162,9 +171,7 @@ def _otherwise(judged: Judged) -> str:
     return f"{option('lower', judged.judge)} if less of it is better"
 
 
-def judged_entry(
-    judged: Judged, table: ScoreTable, pairs: Collection[tuple[int, int]] | None = None
-) -> JudgedEntry:
+def judged_entry(judged: Judged, table: ScoreTable, worths: Mapping[tuple[int, int], float]) -> JudgedEntry:
     """Write down a judge's correction."""
     units, n = units_of(judged.human, table.metrics), len(judged.labelled)
 
@@ -187,19 +194,19 @@ def judged_entry(
     ]
     lower, mapped = units.sign < 0, bool(judged.why_mapped)
     chosen_p = None if judged.shift is None else judged.shift.p_value
-    (low, high), size = _worth(judged, pairs), len(table.samples)
+    low, high = (min(worths.values()), max(worths.values())) if worths else (None, None)
+    size = len(table.samples)
     return JudgedEntry(judged.human, judged.judge, n, size, mapped, lower, low, high, chosen_p, models)
 
 
-def _worth(
-    judged: Judged, pairs: Collection[tuple[int, int]] | None
-) -> tuple[float, float] | tuple[None, None]:
-    """The least and the most labels that a difference of two models' means is worth; None of no pairs."""
+def _worths(judged: Judged, pairs: Collection[tuple[int, int]] | None) -> dict[tuple[int, int], float]:
+    """The labels that a difference of two models' means is worth, of all or some pairs."""
     worth = worth_of_differences(judged.corrections)
     every = itertools.combinations(range(len(judged.corrections)), 2)
     asked = None if pairs is None else {(min(pair), max(pair)) for pair in pairs}
-    found = [float(own) for own, pair in zip(worth, every, strict=True) if asked is None or pair in asked]
-    return (min(found), max(found)) if found else (None, None)
+    return {
+        pair: float(own) for own, pair in zip(worth, every, strict=True) if asked is None or pair in asked
+    }
 
 
 def _ends(one: Correction, units: Units) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.shown.figures.key import tone
+from riskrank.shown.figures.key import hue
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.rows import Rows, bar, dot, ruled
 from riskrank.shown.figures.style import INK, QUIET, Plot, drawn
@@ -56,11 +56,11 @@ def draw_judge(entry: JudgedEntry, models: Sequence[str]) -> Plot:
     unit = Unit.of(found)
     for model, y, mark in zip(order, rows.y.tolist(), rows.marks, strict=True):
         judge, labels, mean, low, high = unit.apply(found[model])
-        bar(axes, [low, high], y, mark, tone(model))
+        bar(axes, [low, high], y, mark, hue(model))
         axes.plot([judge, mean], [y, y], color=QUIET, linewidth=0.8, linestyle=":", zorder=1, gid=mark)
         dot(axes, labels, y, mark, INK, marker="|", size=9, full=False)
-        dot(axes, judge, y, mark, QUIET, full=False)
-        dot(axes, mean, y, mark, tone(model))
+        dot(axes, judge, y, mark, hue(model), full=False)
+        dot(axes, mean, y, mark, hue(model))
     axes.margins(x=0.06)
     rows.lay_out(axes, worse_to_better(unit.label(f"mean {entry.human}"), lower=entry.lower), 5)
     return page.figure

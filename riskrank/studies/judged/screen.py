@@ -5,7 +5,7 @@ from __future__ import annotations
 from riskrank.shown.numbers import decimals_of_ends
 from riskrank.shown.view import Column, Line, Section, Table
 from riskrank.studies.judged.chapter import JudgedChapter
-from riskrank.studies.rounding import rounded
+from riskrank.studies.rounding import rounded, two_digits
 
 
 def lead(chapter: JudgedChapter) -> list[Section]:
@@ -49,9 +49,21 @@ def table(chapter: JudgedChapter) -> Table:
     return Table(f"Mean {entry.human}, model by model", columns, rows)
 
 
+def by_pair(chapter: JudgedChapter) -> Table:
+    """What labels and judge are worth to the difference of two models' means; folded where pairs are many."""
+    models = chapter.models
+    rows = tuple(
+        (f"{models[i]} and {models[j]}", f"{two_digits(worth):,}")
+        for (i, j), worth in sorted(chapter.worths.items(), key=lambda one: one[1])
+    )
+    title = f"What {chapter.entry.labelled:,} labels and the judge are worth to a difference of two means"
+    return Table(title, (Column("models", "left"), Column("labels")), rows, folded=len(rows) > 10)
+
+
 READING = Line(
     "each interval is of its mean by itself. λ is how much of the judge is taken, as much as is good for "
     "differences of models; means of worst shares take as much as is good for theirs; worth are the labels "
-    "that would tell as much of this mean without the judge.",
+    "that would tell as much of this mean without the judge. Of a difference of two means they "
+    "tell otherwise: what is hard for both models cancels there.",
     "Reading:",
 )

@@ -15,10 +15,10 @@ NOT_DECIDED, NOT_TESTED, DOUBTFUL = "not decided", "not tested", "doubtful label
 
 MEANING = {
     CLEAR: "the first is significantly better than every other",
-    TIED: "the tests do not put every other behind the first",
+    TIED: "not shown who is best: collect more samples before shipping one",
     DISAGREEMENT: "the tests do not agree on one first model",
-    TRADE: "the first is ahead, or level by weights nobody gave, and another's mean is significantly better",
-    FEW: f"what tests show of fewer than {FEW_SAMPLES} samples is fragile",
+    TRADE: "which model is best depends on what counts more",
+    FEW: f"fewer than {FEW_SAMPLES} do not tell who is best: collect more before shipping one",
     NOT_DECIDED: "more resamples would tell whether the first is ahead",
     NOT_TESTED: "the order is that of these samples, and nothing says how sure it is",
     DOUBTFUL: "the first is ahead if the labels were chosen by chance, and they do not look so",

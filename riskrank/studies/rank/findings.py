@@ -44,12 +44,14 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
         return [*_of_columns(case)]
     one = next(iter(case.leading.values()))
     answer = _answer(one, case)
-    found = [answer, *_worst_on_a_metric(one, case), *_best_mean(one, answer, case)]
+    found = [answer, *_worst_on_a_metric(one, case), *_deciding(one, case), *_best_mean(one, answer, case)]
     if case.suite is not None:
         found += _of_tasks(one, case, case.suite)
         if one.ahead and case.suite.scope == RANDOM:
             found.insert(1, Finding(kind="tasks-not-drawn", on=one.column))
     else:
+        if case.judged is not None and (best := case.judged.best_alone) != one.first:
+            found.append(Finding(kind="judge-alone", models=(best, one.first)))
         found += judge_worth(case)
         found += _gain(one, case)
     return [*found, *_caveats(one, case)]
@@ -77,6 +79,22 @@ def _answer(one: Leading, case: RankCase) -> Finding:
         figures=_lead(one, case),
         answer=Side.SHOWN if one.ahead else Side.OPEN,
     )
+
+
+def _deciding(one: Leading, case: RankCase) -> Iterator[Finding]:
+    """The metric without which another would come first, on which the first is shown to be better than it."""
+    found = one.recommendation
+    if found is None or not one.ahead:
+        return
+    held = found.leader.contrasts
+    shown = [(i, m) for m, i in (found.first_without_metric or {}).items() if held.worse[i, m]]
+    if shown:
+        other, m = max(
+            shown, key=lambda at: abs(float(held.difference[at])) / max(float(held.error[at]), 1e-300)
+        )
+        mean, pair = case.means[m], (one.first, other)
+        figures = {"mean": float(mean.mean[one.first]), "against": float(mean.mean[other])}
+        yield Finding(kind="metric-decides", models=pair, on=mean.name, figures=figures, answer=Side.SHOWN)
 
 
 def _best_mean(one: Leading, told: Finding, case: RankCase) -> Iterator[Finding]:
@@ -136,7 +154,7 @@ def _of_tasks(one: Leading, case: RankCase, suite: SuiteChapter) -> Iterator[Fin
 def _gain(one: Leading, case: RankCase) -> Iterator[Finding]:
     """What the first gains over the next and gives up: differences of means as the file has them."""
     found = one.recommendation
-    if found is not None and found.holds and one.others and one.others[0] not in one.trade:
+    if found is not None and found.holds and one.others and not one.trade:
         pair = one.first, one.others[0]
         yield Finding(kind="gain", models=pair, figures=_differences(*pair, case))
 

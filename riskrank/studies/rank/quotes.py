@@ -114,30 +114,29 @@ def _bad_cases(one: Leading, case: RankCase) -> Iterator[Quote]:
 
 def _sure(one: Leading, case: RankCase) -> Iterator[Quote]:
     """How many models the tests put behind the first, how many they do not, or who speaks against it."""
-    first, found = case.models[one.first], one.refuted
+    first, found, of = case.models[one.first], one.refuted, len(one.others)
     if not one.tested:
         return
     if found is not None:
-        against = f"significantly {_ways(found.leader, first, case)}"
-        instead = "" if found.choice is None else f"; none beats {case.models[found.choice]} throughout"
-        yield Quote(counted(len(found.leader.beaten_by), "model"), against + instead)
+        against = f"others speak against {first}: significantly {_ways(found.leader, case)}"
+        yield Quote(f"{len(found.leader.beaten_by)} of {of}", against)
         return
-    of = len(one.others)
     if one.named or one.trade or not one.by_chance:
         doubt = "" if one.by_chance else ", were the labels chosen by chance"
-        doubt += f", and {counted(len(one.trade), 'model')} of a better mean" if one.trade else ""
+        if one.trade and len(case.means) > 1 and not one.weighed:
+            doubt += " if all metrics count alike"
+        elif one.trade:
+            doubt += f", and {counted(len(one.trade), 'model')} of a better mean"
         yield Quote(f"{len(one.beaten)} of {of}", f"others significantly behind {first}{doubt}")
     else:
         yield Quote(f"{of - len(one.beaten)} of {of}", f"others not shown to be behind {first}")
 
 
-def _ways(leader: Challenge, first: str, case: RankCase) -> str:
+def _ways(leader: Challenge, case: RankCase) -> str:
     """In which ways others are ahead of the first: those that somebody is."""
-    throughout = "on each metric by itself" if len(case.means) > 1 else "on average"
     ways = {
-        "ahead of {} head to head": leader.ahead,
-        f"better than {{}} {throughout}": leader.better,
-        "milder than {} in the bad cases of a metric": leader.milder,
+        "ahead head to head": leader.ahead,
+        "better on every metric" if len(case.means) > 1 else "better on average": leader.better,
+        "milder in the bad cases of a metric": leader.milder,
     }
-    shown = [way for way, ahead in ways.items() if ahead]
-    return " or ".join(way.format("it" if at else first) for at, way in enumerate(shown))
+    return ", or ".join(way for way, ahead in ways.items() if ahead)

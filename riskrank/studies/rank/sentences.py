@@ -8,8 +8,6 @@ import numpy as np
 
 from riskrank.engine.dominance.recommendation import Recommendation
 from riskrank.engine.dominance.tests import INSTEAD
-from riskrank.engine.portfolio.score_tables import EMPIRICAL
-from riskrank.errors import option
 from riskrank.studies.findings import Finding, Sentences
 from riskrank.studies.metric_means import best_of
 from riskrank.studies.rank.case import RankCase
@@ -87,11 +85,9 @@ def _trade(finding: Finding, case: RankCase) -> str:
     if len(means) > 1:
         mean = one.found.effects[one.method].mean
         figures = " against ".join(told_apart(float(mean[rival]), float(mean[first]), rounded, 3))
-        return (
-            f"A trade, no one model is best: {minds}, {wants} of {case.score(one.column)} ({figures}){also}."
-        )
+        return f"A trade: {minds}, {wants} of {case.score(one.column)} ({figures}){also}."
     figures = f"{means[0].name} {means[0].against(rival, first)}{_sure_span(one, (rival, first), case)}"
-    return f"A trade, no one model is best: {minds}, {wants} ({figures}){also}."
+    return f"A trade: {minds}, {wants} ({figures}){also}."
 
 
 def _sure_span(one: Leading, pair: tuple[int, int], case: RankCase) -> str:
@@ -110,26 +106,31 @@ def _trade_of_metrics(one: Leading, case: RankCase, also: str) -> str:
     first, rival = one.pair
     assert one.recommendation is not None
     held = one.recommendation.leader.contrasts
-    wins, losses = (
-        _on_metrics(shown[rival], pair, case)
-        for shown, pair in (
-            (held.worse, (first, rival)),
-            (held.better, (rival, first)),
-        )
-    )
+    wins = _on_metrics(held.worse[rival], one.pair, case)
+    losses = _on_metrics(held.better[rival], one.pair if wins else (rival, first), case)
     name, other = case.models[first], case.models[rival]
-    # Ranks that are looked up together take no weights.
-    weighs = "" if one.column == EMPIRICAL else f"{option('weight', 'NAME=…')} or "
-    mine = f"better on {wins}" if wins else "ahead by their distribution"
+    mine = f"better than {other} on {wins}, worse on" if wins else f"yet {other} is better on"
     return (
-        f"A trade, no one model is best: {name} comes first if all metrics count alike, {mine}; {other} is "
-        f"better on {losses}{also}. Weights settle it ({weighs}riskrank copa)."
+        f"A trade: {name} comes first if all metrics count alike, {mine} {losses}{also}. "
+        "Saying how much each metric counts settles it."
     )
 
 
 def _on_metrics(shown: np.ndarray, pair: tuple[int, int], case: RankCase) -> str:
     """Metrics on which the first of two is better, with its means."""
     return _listed([against_of(case.means[m], *pair) for m in np.flatnonzero(shown)], len(case.means))
+
+
+def _metric_decides(finding: Finding, case: RankCase) -> str:
+    """Which metric the first place hangs on, and who would have it otherwise."""
+    (first, other), metric = finding.models, finding.on
+    found, mean = _one(case).recommendation, next(mean for mean in case.means if mean.name == metric)
+    assert found is not None
+    beside = " among others" if len(found.first_without_metric or ()) > 1 else ""
+    return (
+        f"{metric}{beside} decides who is first: {mean.against(first, other)} of {case.models[other]}, which "
+        "would be first without it."
+    )
 
 
 def _best_mean_of_all(finding: Finding, case: RankCase) -> str:
@@ -168,7 +169,7 @@ def _level(one: Leading, who: str, case: RankCase) -> str:
     models, on = case.models, "" if one.column in case.metrics else f" on {case.score(one.column)}"
     test = _test_of(one) if _told_apart(one, case) else "no test"
     beaten, others = len(one.beaten), len(one.others)
-    so_many = f"{beaten} of {others} others" if beaten > 1 else f"1 other of {others}"
+    so_many = f"{beaten} of {others} others" if beaten > 1 else names([models[i] for i in one.beaten])
     beats = f"; {who} beats {so_many}" if beaten else ""
     level = [models[i] for i in one.level]
     if not level:
@@ -241,6 +242,8 @@ def _refuted(finding: Finding, case: RankCase) -> str:
         shown = strongest(found.leader.contrasts.difference[ahead] / found.leader.contrasts.error[ahead], 2)
         parts = [against_of(case.means[m], ahead, one.first) for m in shown]
         why = f"but {against} is better on {every} ({', '.join(parts)})"
+        if one.column not in case.metrics:
+            why += ": the combined score counts which score is better, not by how much"
     elif ahead in found.leader.ahead:
         parts = [against_of(mean, ahead, one.first) for mean in case.means[:2]]
         why = f"but {against} is significantly ahead of it head to head ({', '.join(parts)})"
@@ -313,6 +316,17 @@ def _by_task(finding: Finding, case: RankCase) -> str:
 def _best_macro_mean(finding: Finding, case: RankCase) -> str:
     assert case.suite is not None
     return " ".join(words.by_mean(case.suite, case.suite.columns[finding.on], finding.models[1]))
+
+
+def _judge_alone(finding: Finding, case: RankCase) -> str:
+    assert case.judged is not None
+    (best, first), mean, scored = finding.models, case.means[0], case.judged.entry.models
+    alone = " against ".join(mean.said(scored[i].judge_mean) for i in finding.models)
+    span = differing(span_of(_one(case), (best, first), case))
+    return (
+        f"The judge alone would put {case.models[best]} first, {alone}; corrected by the labels it is "
+        f"{mean.against(best, first)} of {case.models[first]}{span}."
+    )
 
 
 def _gain(finding: Finding, case: RankCase) -> str:
@@ -467,12 +481,14 @@ SENTENCES: Sentences[RankCase] = Sentences(
         "trade": _trade,
         "level": _level_with,
         "tasks-not-drawn": lambda finding, case: unseen_tasks(case.leading[finding.on].scores.effective_size),
+        "metric-decides": _metric_decides,
         "best-mean": _best_mean_of_all,
         "aggregated": _aggregated,
         "worse-tail-on-a-metric": _worst_on_a_metric,
         "undecided-tail": _undecided_tail,
         "by-task": _by_task,
         "best-macro-mean": _best_macro_mean,
+        "judge-alone": _judge_alone,
         "gain": _gain,
         "more-often": _more_often,
         "more-often-but-worse-tail": _more_often_but,
@@ -490,5 +506,6 @@ SENTENCES: Sentences[RankCase] = Sentences(
         ),
         "ahead-somewhere": _ahead_somewhere,
         "ahead-nowhere": _ahead_nowhere,
-    }
+    },
+    aside=("first-by-metrics",),
 )

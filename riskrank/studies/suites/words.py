@@ -86,12 +86,15 @@ def _without(chapter: SuiteChapter, task: int, model: int, what: str, others: in
 def other_scope(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> Iterator[str]:
     """The answer to the question the ranking does not ask: tasks like these, or these tasks.
 
-    Of tasks like these nothing is shown that the ranking does not show of these; where it shows that, nobody
-    says of these that it is not shown.
+    Where the ranking shows the other of the two ahead, the question is about that one. Of tasks like these
+    nothing is shown that the ranking does not show of these; where it shows that, nobody says of these that
+    it is not shown.
     """
     asked = RANDOM if chapter.scope == FIXED else FIXED
     if not chapter.tested or asked not in one.scopes:
         return
+    if one.ahead is not None and one.ahead[other, first]:
+        first, other = other, first
     p = float(one.scopes[asked].p_adjusted[first, other])
     shown, ranked = bool(chapter.family.significant(p)), one.ahead is None or bool(one.ahead[first, other])
     score = "the combined score of " if one.units.label == COMBINED else ""

@@ -6,7 +6,7 @@ from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import Question, study_columns
 from riskrank.engine.dominance.contrasts import contrasts
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.recommendation import leaders_without, recommend
+from riskrank.engine.dominance.recommendation import leaders_without, leaders_without_metric, recommend
 from riskrank.engine.dominance.violation import one_versus_all, violation_matrices
 from riskrank.engine.portfolio.score_tables import ScoreTables
 
@@ -135,6 +135,19 @@ def test_who_comes_first_without_another_by_brute_force():
             if first != leader:
                 plain[out] = first
         assert leaders_without(column, leader) == plain
+        assert leaders_without_metric(column, leader) == _first_on_the_rest(values, leader)
+
+
+def _first_on_the_rest(values, leader):
+    """By metric of two left out, who is first on the other; its scores as shares that are no better."""
+    found = {}
+    for out in range(2):
+        pooled = np.concatenate([x[:, 1 - out] for x in values])
+        folded = [np.sort([(pooled <= score).mean() for score in x[:, 1 - out]]) for x in values]
+        first = int(np.argmin(violation_matrices(folded, orders=(2,))[0].sum(axis=1)))
+        if first != leader:
+            found[out] = first
+    return found
 
 
 def test_two_models_leave_nobody_out():

@@ -76,7 +76,7 @@ def test_disagreement_if_another_is_ahead_of_the_first():
     assert mean.words.startswith("mean q of B; ")
     assert " of A (difference " in mean.words
     assert tail.words.startswith("mean of the worst 5 % of B; ")
-    assert against.figure == "1 model"
+    assert against.figure == "1 of 9"
 
 
 def test_nothing_is_sure_without_tests():

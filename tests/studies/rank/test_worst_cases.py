@@ -222,7 +222,7 @@ def test_a_page_says_of_worse_cases_in_which_ways_they_are_worse():
     (told,) = meta["recommendations"]
     assert (told["ahead_head_to_head"], meta["hidden_risks"]) == ([], [])
     against = page.document.quotes[-1]
-    assert against.words.startswith("significantly milder than z in the bad cases of a metric")
+    assert against.words.endswith("against z: significantly milder in the bad cases of a metric")
     assert against.figure == f"{len(told['milder_on_a_metric'])} models"
     html = re.sub(r"<[^>]+>", "", page.to_html())
     assert "Hidden risks: none on the combined score." in html

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from riskrank.engine.types import Floats, Integers
-from riskrank.shown.figures.key import tone
+from riskrank.shown.figures.key import hue
 from riskrank.shown.figures.rows import Rows, bar, dot, ruled
 from riskrank.shown.figures.style import FAINT, GREY, INK, Plot, drawn
 
@@ -49,7 +49,7 @@ def draw_boxes(
     axes.grid(visible=True, axis="x", color=FAINT)
     for at, (model, y, mark) in enumerate(zip(order.tolist(), rows.y, rows.marks, strict=True)):
         ends = (*quantiles[model].tolist(), float(mean[model]))
-        color = tone(model) if at < len(rows.labels) else GREY
+        color = hue(model) if at < len(rows.labels) else GREY
         _box(axes, ends, y, mark, color, objectives=objectives)
     return page.figure
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from riskrank.engine.copa.population import Population
 from riskrank.engine.types import Floats, Integers
 from riskrank.shown.figures.fonts import text_width
-from riskrank.shown.figures.key import OTHERS, Key, Look, joined, looks
+from riskrank.shown.figures.key import OTHERS, Key, Look, in_grey, joined, looks
 from riskrank.shown.figures.marks import curve_mark, write
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.style import FAINT, MARGIN, SMALL, Plot, drawn, sheet
@@ -39,8 +39,8 @@ def draw_parallel(models: Population, order: Integers) -> Plot:
     height, below, left = 250.0, 18.0, 46.0 + widest / 2 * upright
     page = sheet(
         "Ranks on every objective",
-        "Height: share of the models that do better on an objective, the best at the top. In colour: the "
-        "first models by the norm of these ranks.",
+        "Height: share of the models that do better on an objective, the best at the top."
+        + in_grey(len(names)),
         width=left + step * (K - 1) + max(20.0, widest / 2 + 8) + key.width + MARGIN,
         height=above + max(height, key.height) + below,
     )

@@ -97,7 +97,8 @@ def reading(document: DominanceDocument) -> list[Line]:
         )
     if tested:
         parts.append("p: adjusted p-value" + (" of the direct claim" if DIRECT in kinds else "") + "; ")
-        parts[-1] += "~ marks one from the extrapolated tail, ? one that more resamples would decide."
+        parts[-1] += "~ marks one from the extrapolated tail, ? one that more resamples would decide"
+        parts[-1] += ", ≤ the least that so many can tell." if document.inference.resampled else "."
     parts.append(
         f"difference: of the means of {first.units.label}, better minus worse"
         + (", with an interval for this pair alone." if document.inference.resampled else ".")
@@ -165,6 +166,8 @@ def _pair_row(
 def _p_cell(tests: DominanceTests, i: int, j: int) -> str:
     assert tests.p_adjusted is not None
     mark = "~" if tests.extrapolated[i, j] else "" if tests.decided[i, j] else "?"
+    if not mark and tests.crossings is not None and tests.crossings[i, j] == 0:
+        mark = "≤"
     return mark + numbers.p_value(tests.p_adjusted[i, j])
 
 

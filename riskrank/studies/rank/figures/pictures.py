@@ -122,7 +122,9 @@ def _bump(document: RankDocument) -> Plot:
     what, names = _ranked_by(document), list(document.study.rankings)
     heads = [name.partition("@")[2] for name in names] if what == "metric" else names
     found, models = method_ranks(document.study, document.named), document.provenance.models
-    return draw_bump(found, models, heads, f"Ranks by every {what}", what=what)
+    by = " by second-order dominance, which minds bad cases: the best mean may be another's"
+    by = by if all(name.startswith("R-SSD@") for name in names) else ""
+    return draw_bump(found, models, heads, f"Ranks by every {what}", what=what, by=by)
 
 
 def _ranked_by(document: RankDocument) -> str:

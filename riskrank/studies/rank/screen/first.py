@@ -187,4 +187,6 @@ def _next(document: RankDocument) -> Line:
         asked.insert(0, option("per_metric", True))
     if document.suite is not None and not document.per_task:
         asked.insert(0, option("per_task", True))
+    if any(one.trade and not one.weighed for one in document.leading.values()):
+        asked.insert(0, option("weight", "NAME=…"))
     return Line(", ".join(asked), "Also:")

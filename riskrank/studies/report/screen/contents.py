@@ -11,7 +11,7 @@ import numpy as np
 
 from riskrank.shown.agreement import agreement_with
 from riskrank.shown.contents import AUDIT, WHY, ChapterPart, Entry, Words, parts_of
-from riskrank.shown.means import means_say_it, only_share
+from riskrank.shown.means import also, means_say_it, only_share
 from riskrank.shown.view import Line, Section, Table
 from riskrank.studies.copa.screen import detail as copa
 from riskrank.studies.document import Document
@@ -33,7 +33,14 @@ from riskrank.studies.rank.screen.detail import (
 )
 from riskrank.studies.rank.screen.first import other_metrics
 from riskrank.studies.rank.trade import trade
-from riskrank.studies.report.screen.summaries import best_tail, firsts, hidden, leading, told_apart
+from riskrank.studies.report.screen.summaries import (
+    best_tail,
+    first_of_the_worst,
+    firsts,
+    hidden,
+    leading,
+    told_apart,
+)
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
 from riskrank.studies.suites.screen import details as task_details
 from riskrank.studies.visible import shown_by_metric
@@ -41,10 +48,6 @@ from riskrank.studies.wording import unseen_in
 
 # What the smallest difference means that samples could have shown (method §15).
 _OFTEN = "Shown in 4 of 5 tables like this one:"
-_FIELD = Line(
-    "These tests ask whether a model is better against the field than another is. Part Pairs asks whether "
-    "it is ahead of the other, these two alone, and so counts differently."
-)
 
 
 def view(document: ReportDocument) -> list[Section]:
@@ -89,29 +92,37 @@ def _groups(study: RankDocument, _: ReportDocument) -> list[Section]:
 def _two_tests(pairs: DominanceDocument, document: ReportDocument) -> Iterator[Line]:
     """The verdict on pairs, with a word on why it counts otherwise than the ranking does."""
     yield Line(pairs.verdict, "In short:")
+    yield from _two_counts(document)
+    drawn, before = pairs.provenance.resamples, document.ranking.provenance.resamples
+    if drawn != before and drawn and before:
+        text = f"{drawn:,} here and {before:,} in the ranking, each as many as its own p-values take."
+        yield Line(text, "Resamples:")
+
+
+def _two_counts(document: ReportDocument) -> Iterator[Line]:
+    """How many pairs each of the two tests tells apart, where these are not the same."""
     metric, method = leading(document.ranking)
     counted = document.ranking.study.studies[metric].separations.get(method)
-    direct = pairs.by_column[0].study.tests[-1]
-    if counted is None or not document.ranking.inference.test or counted.pairs < 2:
-        return
+    direct = document.pairs.by_column[0].study.tests[-1]
     apart = int(np.triu(direct.dominates | direct.dominates.T, 1).sum())
+    if counted is None or not document.ranking.inference.test or counted.separated == apart:
+        return
     yield Line(
-        "The ranking asks of each model whether it is better against the field than another is (relative "
-        f"claims: {method} tells {counted.separated} of {counted.pairs} pairs apart). Here two models are "
-        f"compared with each other alone (direct claims: {apart} of {counted.pairs} pairs). "
-        f"{dominance.WHY_COUNTS_DIFFER}",
+        f"{counted.separated} of {counted.pairs} pairs are told apart in the ranking, which asks who does "
+        f"better against the field (relative claims), and {apart} in part Pairs, which compares two models "
+        f"with each other alone (direct claims). {dominance.WHY_COUNTS_DIFFER}",
         "Two tests:",
     )
 
 
-def _ranking(document: RankDocument, _: ReportDocument) -> list[Section]:
+def _ranking(document: RankDocument, whole: ReportDocument) -> list[Section]:
     metric, method = leading(document)
     study, models = document.study.studies[metric], document.provenance.models
     found: list[Section] = [*other_metrics(document), detail_table(document, metric, method)]
     if method in study.separations and document.inference.test:
         found.append(separation_line(study, method))
-        if study.separations[method].pairs > 1:
-            found.append(_FIELD)
+        found += _two_counts(whole)
+    found += also(document.more)
     found.append(reading(document, [method]))
     line = dominance.inference_line(study.dominance, document.inference, models, document.scores[metric])
     return [*found, line]
@@ -133,7 +144,16 @@ def _depends(what: str, about: str) -> Words:
 
 def _risks(ranking: RankDocument, _: ReportDocument) -> list[Line]:
     """Models that another of no larger mean beats in the tail."""
-    return risk_lines(ranking, leading(ranking)[0])
+    metric, first = leading(ranking)[0], first_of_the_worst(ranking)
+    found = risk_lines(ranking, metric)
+    if first is not None:
+        tail, model = ranking.tails[metric], ranking.provenance.models[first]
+        text = (
+            f"{model} comes before all others, so its tail is hidden from nobody; yet its worst "
+            f"{percent(tail.level)} average {tail.of(first)}, the worst of all models."
+        )
+        found.append(Line(text, "First in the ranking:"))
+    return found
 
 
 def _agreement(what: str) -> Words:
@@ -182,6 +202,7 @@ def _judged_means(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]
     if ranking.judged is not None:
         yield judged.table(ranking.judged)
         yield judged.READING
+        yield judged.by_pair(ranking.judged)
 
 
 def _of_suite(document: ReportDocument) -> Document | None:

@@ -33,8 +33,22 @@ def hidden(ranking: RankDocument, _: ReportDocument) -> str:
     risks = ranking.study.studies[leading(ranking)[0]].hidden_risks
     if risks is None:
         return "not looked for"
-    shown = [ranking.provenance.models[i] for i in np.flatnonzero(risks.status == RISK).tolist()]
-    return names(shown) if shown else "none shown"
+    models = ranking.provenance.models
+    shown = [models[i] for i in np.flatnonzero(risks.status == RISK).tolist()]
+    first = first_of_the_worst(ranking)
+    said = names(shown) if shown else "none shown"
+    return (
+        said if first is None else f"{said}; {models[first]}, first in the ranking, has the worst bad cases"
+    )
+
+
+def first_of_the_worst(ranking: RankDocument) -> int | None:
+    """The first of the ranking, where its mean of the worst samples is the worst of all."""
+    metric, method = leading(ranking)
+    first = int(ranking.study.studies[metric].rankings[method].order[0])
+    tail = ranking.tails[metric]
+    values = ranking.units[metric].sign * np.asarray(tail.values)
+    return first if tail.says_something and (np.delete(values, first) > values[first]).all() else None
 
 
 def best_tail(ranking: RankDocument, _: ReportDocument) -> str:
