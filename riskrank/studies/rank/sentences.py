@@ -322,10 +322,10 @@ def _judge_alone(finding: Finding, case: RankCase) -> str:
     assert case.judged is not None
     (best, first), mean, scored = finding.models, case.means[0], case.judged.entry.models
     alone = " against ".join(mean.said(scored[i].judge_mean) for i in finding.models)
-    span = differing(span_of(_one(case), (best, first), case))
+    span = differing(span_of(_one(case), (first, best), case))
     return (
-        f"The judge alone would put {case.models[best]} first, {alone}; corrected by the labels it is "
-        f"{mean.against(best, first)} of {case.models[first]}{span}."
+        f"The judge alone would put {case.models[best]} first, {alone}; corrected by the labels "
+        f"{case.models[first]} has {mean.against(first, best)}{span}."
     )
 
 

@@ -223,7 +223,7 @@ def test_a_page_says_of_worse_cases_in_which_ways_they_are_worse():
     assert (told["ahead_head_to_head"], meta["hidden_risks"]) == ([], [])
     against = page.document.quotes[-1]
     assert against.words.endswith("against z: significantly milder in the bad cases of a metric")
-    assert against.figure == f"{len(told['milder_on_a_metric'])} models"
+    assert against.figure == f"{len(told['milder_on_a_metric'])} of 3"
     html = re.sub(r"<[^>]+>", "", page.to_html())
     assert "Hidden risks: none on the combined score." in html
     assert re.search(r"Worse bad cases on single metrics: z: worst.5.% on [pq] average", html)

@@ -123,8 +123,9 @@ def _shown(document: RankDocument, one: Leading) -> list[int]:
 def _table(document: RankDocument, one: Leading, shown: Sequence[int]) -> Table:
     models, marks = document.provenance.models, document.marks[one.column]
     tail, metrics = document.tails[one.column], document.means
+    by_dominance = "" if one.found.tests_of(one.method) is None else "place by dominance"
     columns: list[OfModel] = [
-        (Column("place"), lambda i: _place(one, i)),
+        (Column("place", name=by_dominance), lambda i: _place(one, i)),
         (Column("", "left"), lambda i: Cell("!", "yellow") if i in marks else ""),
         (Column("model", "left"), lambda i: Cell(models[i], "bold" if i in one.named else "")),
     ]

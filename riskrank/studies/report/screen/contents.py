@@ -97,6 +97,11 @@ def _two_tests(pairs: DominanceDocument, document: ReportDocument) -> Iterator[L
     if drawn != before and drawn and before:
         text = f"{drawn:,} here and {before:,} in the ranking, each as many as its own p-values take."
         yield Line(text, "Resamples:")
+    if document.ranking.inference.test:
+        text = (
+            "here each is of one pair alone; those of the ranking hold for all models together and are wider."
+        )
+        yield Line(text, "Intervals:")
 
 
 def _two_counts(document: ReportDocument) -> Iterator[Line]:
