@@ -154,8 +154,8 @@ def _risks(ranking: RankDocument, _: ReportDocument) -> list[Line]:
     if first is not None:
         tail, model = ranking.tails[metric], ranking.provenance.models[first]
         text = (
-            f"{model} comes before all others, so its tail is hidden from nobody; yet its worst "
-            f"{percent(tail.level)} average {tail.of(first)}, the worst of all models."
+            f"a hidden risk comes behind another model. {model} comes first, and its worst "
+            f"{percent(tail.level)} average {tail.of(first)}: the worst of all models."
         )
         found.append(Line(text, "First in the ranking:"))
     return found
