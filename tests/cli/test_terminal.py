@@ -216,7 +216,5 @@ def test_pictures_on_a_terminal_with_room_for_them(run, table, quick, command):
         plain == run(command, table, *more, tty=True, variables={"COLUMNS": "200"}, encoding="ascii").stdout
     )
     narrow = run(command, table, *more, tty=True, variables={"COLUMNS": "80"}).stdout
-    numbers, _, drawn = narrow.partition(", drawn")
-    assert "●" not in numbers
-    assert "●" in drawn
+    assert "●" not in narrow
     assert "●" not in run(command, table, *more).stdout

@@ -2,7 +2,6 @@
 
 import io
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -12,11 +11,10 @@ from riskrank.shown.formats.markdown import to_markdown
 from riskrank.shown.formats.terminal import (
     blocks,
     fitting_widths,
-    pictures_below,
     to_terminal,
     with_pictures,
 )
-from riskrank.shown.view import Cell, Column, Line, Table, text_of
+from riskrank.shown.view import Cell, Column, Line, Table
 
 WORDS = st.text("abcxyz-./ 模é", min_size=1, max_size=40)
 NUMBERS = st.from_regex(r"[0-9]\.[0-9]{1,4}", fullmatch=True)
@@ -154,30 +152,6 @@ def drawn_table(rows=3, name="model"):
     )
     cells = tuple((f"{row}", f"{name}{row}", "0.123456789", "──●──", "a > b") for row in range(rows))
     return Table("T", columns, cells, stub=2)
-
-
-@pytest.mark.parametrize(("width", "below"), [(None, False), (80, False), (24, True), (12, False)])
-def test_pictures_without_room_beside_the_numbers_stand_below(width, below):
-    given = drawn_table()
-    found = pictures_below(given, with_pictures(given, width), width)
-    assert (found is not None) == below
-    if found is not None:
-        assert [column.head for column in found.columns] == ["rank", "model", "places"]
-        assert found.title == "T, drawn"
-        assert all(sum(map(len, map(text_of, row))) + 6 <= 24 for row in found.rows)
-
-
-def test_names_are_cut_in_the_middle_and_pictures_not_at_all():
-    given = drawn_table(name="a very long name " * 4)
-    found = pictures_below(given, given.plain, 40)
-    assert found is not None
-    assert {text_of(row[2]) for row in found.rows} == {"──●──"}
-    assert [text_of(row[1])[-2:] for row in found.rows] == [" 0", " 1", " 2"]
-    assert all("…" in text_of(row[1]) for row in found.rows)
-    plain = pictures_below(given, given.plain, 40, ascii_only=True)
-    assert plain is not None
-    assert "..." in text_of(plain.rows[0][1])
-    assert pictures_below(drawn_table(rows=41), given.plain, 40) is None
 
 
 def test_long_names_go_on_below_before_a_picture_goes():

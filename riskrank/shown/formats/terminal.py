@@ -14,7 +14,7 @@ from riskrank.shown.formats import long_tables
 from riskrank.shown.formats.narrow import narrowed
 from riskrank.shown.formats.showable import in_utf, showable
 from riskrank.shown.together import apart
-from riskrank.shown.view import Cell, Line, Section, Table, as_cell, text_of
+from riskrank.shown.view import Line, Section, Table, as_cell, text_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,9 +30,8 @@ _NAME_WIDTH = 16
 _NARROWEST = 8
 _WORDS_WIDTH = 10
 _EDGES, _GAP = 2, 2
-# Names beside pictures go on below from the first width; those of a table of pictures are cut, but not below
-# the second. More rows than the third are no small table.
-_FOLDED_NAME, _LEAST_NAME, _MOST_DRAWN = 24, 6, 40
+# Names beside pictures go on below from this width.
+_FOLDED_NAME = 24
 
 
 def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, color: bool) -> None:
@@ -99,12 +98,7 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
             spaced = True
         if left_out:
             say(Text(f"No room here for {', '.join(left_out)}."))
-        drawn = pictures_below(section, table, width, ascii_only=ascii_only)
-        if drawn is not None:
-            say(Text(drawn.title, style="bold"))
-            own = fitting_widths(drawn, None)
-            _print_rows(page, drawn, range(len(own)), own, 0, ascii_only=ascii_only)
-        spaced = drawn is not None or not left_out
+        spaced = not left_out
 
 
 class _Blanks:
@@ -136,65 +130,6 @@ def with_pictures(table: Table, width: int | None) -> Table:
             if _total(least) <= width:
                 kept = tried
     return table.with_columns(kept)
-
-
-def pictures_below(
-    given: Table, shown: Table, width: int | None, *, ascii_only: bool = False
-) -> Table | None:
-    """The pictures that found no place beside the numbers, as a small table with the names cut to fit.
-
-    Parameters
-    ----------
-    given : Table
-        With all its pictures.
-    shown : Table
-        What of it is shown.
-    width : int or None
-        Width of the page; None if it has none.
-    ascii_only : bool
-
-    Returns
-    -------
-    Table or None
-        None where there is none, no terminal, or no room for them; or so many rows that they help nobody.
-    """
-    left = [
-        at
-        for at, column in enumerate(given.columns)
-        if column.only == "terminal" and not column.least and column not in shown.columns
-    ]
-    if width is None or not left or len(given.rows) > _MOST_DRAWN:
-        return None
-    stub = list(range(given.stub))
-    drawn = given.with_columns([*stub, *left])
-    own = fitting_widths(drawn, None)
-    names = [at for at in stub if drawn.columns[at].justify == "left"]
-    room = width - _EDGES - _GAP * (len(own) - 1) - sum(of for at, of in enumerate(own) if at not in names)
-    if not names or room < _LEAST_NAME * len(names):
-        return None
-    widths = _capped(own, names, room)
-    rows = tuple(
-        tuple(
-            _cut(cell, widths[at], "..." if ascii_only else "…") if at in names else cell
-            for at, cell in enumerate(row)
-        )
-        for row in drawn.rows
-    )
-    return replace(drawn, title=f"{given.title}, drawn", rows=rows)
-
-
-def _cut(cell: Cell | str, width: int, sign: str) -> Cell | str:
-    """A name in so many columns: its beginning and its end, as names often differ in one of them."""
-    from rich.cells import cell_len
-
-    text = text_of(cell)
-    if cell_len(text) <= width:
-        return cell
-    first, last = (width - len(sign) + 1) // 2, (width - len(sign)) // 2
-    while cell_len(text[:first]) + cell_len(text[len(text) - last :]) + len(sign) > width:
-        first, last = (first - 1, last) if first >= last else (first, last - 1)
-    short = text[:first] + sign + text[len(text) - last :]
-    return replace(as_cell(cell), text=short)
 
 
 def fitting_widths(table: Table, width: int | None) -> list[int]:
