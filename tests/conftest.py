@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, settings
 # Fixtures of pictures, which tests of several rooms draw.
 pytest_plugins = ["tests.pictures"]
 
-# `make test-lowest` and `make test-newest` look at twice as many examples.
-for name, examples in (("quick", 50), ("thorough", 100)):
+# `make test-lowest` and `make test-newest` look at three times as many examples.
+for name, examples in (("quick", 30), ("thorough", 100)):
     settings.register_profile(
         name,
         deadline=None,

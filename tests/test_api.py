@@ -297,6 +297,7 @@ def leaderboard(**options) -> rr.Result:
         (lambda: leaderboard(why=leaderboard().rows[1].model), "weight={'"),
     ],
 )
+@pytest.mark.usefixtures("no_pictures")
 def test_no_form_for_a_reader_of_python_has_flags(made, spelled):
     """JSON is the bytes of the command; everything a person reads is in words of Python."""
     result = made()

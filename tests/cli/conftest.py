@@ -105,14 +105,6 @@ def no_reading(monkeypatch):
     monkeypatch.setattr("riskrank.scores.table.score_table.read_scores", read)
 
 
-@pytest.fixture
-def no_pictures(monkeypatch):
-    """Pages without their pictures, which take most of the time, where only the rest matters."""
-    from riskrank.shown.page.exhibits import Drawing, Exhibitor
-
-    monkeypatch.setattr(Exhibitor, "_drawing", lambda _, figure: Drawing("", "", figure.picture.caption))
-
-
 @pytest.fixture(scope="session")
 def start():
     """Start the real program; returns the process."""

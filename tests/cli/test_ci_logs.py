@@ -32,6 +32,7 @@ def plain(run):
 @pytest.mark.parametrize(
     ("variables", "kind"), [*((one, "table") for one in BUILDS), *((BUILDS[0], kind) for kind in FORMATS[1:])]
 )
+@pytest.mark.usefixtures("no_pictures")
 def test_nothing_printed_is_a_command(run, plain, hostile, kind, variables):
     for words in (("rank", hostile, "--no-test"), ("portfolio", hostile), ("mrm", hostile, "--no-test")):
         outcome = run(*words, "--format", kind, variables=variables)

@@ -228,6 +228,7 @@ def test_a_verdict_by_chosen_labels_says_what_it_takes_for_granted(run, chosen, 
         assert (meta["certainty"], by_chance["certainty"]) == ("doubtful labels", "clear")
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_a_page_marks_no_model_by_chosen_labels(run, chosen, tmp_path):
     """What holds only if the labels were chosen by chance is not shown as though it were recommended."""
     pair, page = ("--models", "tuned,small"), tmp_path / "page.html"

@@ -32,6 +32,7 @@ def table(rng, shift, n=60, k=2):
     return pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
 
 
+@pytest.mark.slow
 def test_one_of_that_size_is_found_four_times_out_of_five():
     """By a gate, of 300 tables of two models, ± 0.023."""
     rng = np.random.default_rng(0)

@@ -12,8 +12,7 @@ from riskrank.engine.sampling.design import ClusteredScores
 from tests.engine.dominance.helpers import influence_of
 
 
-@pytest.mark.parametrize("paired", [True, False])
-@pytest.mark.parametrize("clustered", [True, False])
+@pytest.mark.parametrize(("paired", "clustered"), [(True, True), (False, False)])
 def test_equal_distributions_against_monte_carlo(paired, clustered):
     rng = np.random.default_rng(12)
     units, draws = 150, 3 if clustered else 1

@@ -47,7 +47,14 @@ def test_every_source_adds_its_part():
 
 
 @pytest.mark.parametrize(
-    "case", [{}, {"wordings": 3, "judges": 5}, {"wordings": 10, "spread": (1, 0, 0, 0, 1)}, {"missing": 0.3}]
+    "case",
+    [
+        {"missing": 0.3},
+        *(
+            pytest.param(case, marks=pytest.mark.slow)
+            for case in ({}, {"wordings": 3, "judges": 5}, {"wordings": 10, "spread": (1, 0, 0, 0, 1)})
+        ),
+    ],
 )
 def test_intervals_cover_what_they_say(case):
     """Between .93 and .97 of tables (.98 where nothing but items matters), ± .009; items alone .7 at most."""
@@ -99,6 +106,7 @@ def test_the_cheapest_plan_is_the_best_of_all():
     assert found.floor == pytest.approx(np.sqrt(0.2 / 4))
 
 
+@pytest.mark.slow
 def test_what_was_bought_halves_the_error():
     """The median over 60 pilots, between .45 and .6 of the old error."""
     rng, kept = np.random.default_rng(5), []

@@ -190,16 +190,16 @@ def test_bad_requests():
 def test_a_pair_far_from_significant_is_left_alone_early():
     """Equal models are closed after 200; what is shown is looked at as often as without closing."""
     table = quality_table(correlated_scores(0, 40, gap=0.0), ordinal=ORDINAL)
-    asked = {"threshold": Threshold(), "resamples": 3000}
+    asked = {"threshold": Threshold(), "resamples": 600}
     (early,) = relabelling_tests(table, [(0, 1)], closing_level=0.05, **asked)
     (whole,) = relabelling_tests(table, [(0, 1)], **asked)
     assert early.resamples == 200
-    assert whole.resamples == 3000
+    assert whole.resamples == 600
     assert early.p_value == pytest.approx(whole.p_value, abs=0.12)
     apart = quality_table(correlated_scores(0, 40, gap=1.5), ordinal=ORDINAL)
     tests = [relabelling_tests(apart, [(0, 1)], closing_level=level, **asked)[0] for level in (0.05, None)]
     assert tests[0].p_value == tests[1].p_value < 0.05
-    assert tests[0].resamples == 3000
+    assert tests[0].resamples == 600
 
 
 def test_all_labellings_are_never_left_early():

@@ -72,7 +72,13 @@ WHOLE = {
 }
 
 
-@pytest.mark.parametrize("name", WHOLE)
+# True simulations, of which three decide in the quick suite.
+QUICK = ("normals", "0/1", "clusters")
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in WHOLE]
+)
 def test_the_size_found_against_tables_tested_whole(name):
     """At the size found the real test has the power asked for: 120 tables that the search did not see."""
     make, given, options = WHOLE[name]
@@ -93,9 +99,9 @@ def test_tables_that_whole_tests_see_otherwise_move_the_size(monkeypatch):
         return np.array([closed.shown_in(plan.sampler.chosen(rng, size), size, 1.0) for rng in drawn])
 
     plan = plan_of("normal:0.5", "normal")
-    plain = study_power(plan, repeats=400).required
+    plain = study_power(plan, repeats=150).required
     monkeypatch.setattr("riskrank.engine.power.study.verdicts_of", higher)
-    found = study_power(plan, repeats=400).required
+    found = study_power(plan, repeats=150).required
     assert sqrt(found.size / plain.size) == pytest.approx((BOTH + 1) / BOTH, rel=0.06)
     assert found.confirmed
 
@@ -134,7 +140,7 @@ def test_influences_against_a_score_moved_by_little(claim):
 
     def distance(weights):
         ends = [np.cumsum(own[np.argsort(value)]) for own, value in zip(weights, values, strict=True)]
-        grid = (np.arange(200_000) + 0.5) / 200_000
+        grid = (np.arange(50_000) + 0.5) / 50_000
         curves = [
             np.sort(value)[np.minimum(np.searchsorted(end / end[-1], grid), 49)]
             for end, value in zip(ends, values, strict=True)

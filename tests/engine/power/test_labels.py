@@ -45,8 +45,7 @@ def drawn(found, rng, labels):
     return for_differences(found.drawn(rng, labels))
 
 
-@pytest.mark.parametrize("bounded", [True, False])
-@pytest.mark.parametrize("labels", [20, 80])
+@pytest.mark.parametrize(("labels", "bounded"), [(20, True), (80, False)])
 def test_tables_are_decided_as_a_gate_decides_them(labels, bounded):
     """By t as by 2,000 resamples, but for those whose p-value is next to the level."""
     claim = replace(CLAIM, bounded=bounded)
@@ -58,6 +57,7 @@ def test_tables_are_decided_as_a_gate_decides_them(labels, bounded):
     assert np.mean(np.array(plain) != gates) <= 0.05
 
 
+@pytest.mark.slow
 def test_gates_with_the_labels_found_have_the_power_asked_for():
     """Gates themselves, with their resamples, at the number that is said."""
     found = LabelPilot.of(pilot(), CLAIM)

@@ -109,7 +109,13 @@ def test_against_data_sets_drawn_by_hand(weights):
 
 @pytest.mark.parametrize(
     ("size", "test", "tasks"),
-    [(7, "direct", 8), (12, "relative", 8), (16, "direct", 12), pytest.param(16, "absolute", 12)],
+    [
+        (7, "direct", 8),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in ((12, "relative", 8), (16, "direct", 12), (16, "absolute", 12))
+        ),
+    ],
 )
 def test_drawn_tasks_against_every_data_set_tested_whole(size, test, tasks):
     """Below ten tasks, too: the test of a ranking, not resamples alone."""
@@ -169,7 +175,7 @@ def test_more_samples_leave_the_variance_between_tasks():
 def test_an_effect_is_the_macro_difference_in_standard_deviations_of_a_sample_a_task():
     """Of normal scores: half of the data sets in which the mean difference is below 0."""
     for weights in (None, (1, 1, 2)):
-        scores = suite((4000, 3000, 5000), gap=0.2, weights=weights)
+        scores = suite((1600, 1200, 2000), gap=0.2, weights=weights)
         share = np.array(weights or (1, 1, 1)) / sum(weights or (1, 1, 1))
         found = effects_of(scores, DIRECT, ((0, 1),), 0).mean
         assert found[0] == pytest.approx(0.2 / np.sqrt(2 * (share**2).sum()), abs=0.06)

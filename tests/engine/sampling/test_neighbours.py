@@ -24,7 +24,7 @@ def test_sums_and_their_moments_over_all_orders(lag):
     assert (mean[0], spread[0]) == pytest.approx((found.mean(), found.std()), rel=1e-9)
 
 
-@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.parametrize("k", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_independent_samples_are_rarely_suspected(k):
     """At most .011 of tables; 600 of them, ± 0.004."""
     rng = np.random.default_rng(k)

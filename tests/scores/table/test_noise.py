@@ -51,6 +51,7 @@ def test_a_clear_difference_is_shown():
     assert rr.gate(table(3.0), better="b:a", **NOISE).rows[0].verdict == "pass"
 
 
+@pytest.mark.slow
 def test_equal_models_are_rarely_told_apart():
     """Of 40 tables; as repeats of items more than half are."""
     wrong = [

@@ -94,6 +94,7 @@ def test_too_few_rows_for_neighbours_so_alike():
     assert rr.gate(short, lower="loss", better="a:b").rows[0].samples == 60
 
 
+@pytest.mark.slow
 def test_a_gate_in_order_errs_as_it_says():
     """Of 60 tables of equal forecasters at AR(.6), of which .33 err as independent samples."""
     wrong = naive = 0

@@ -129,6 +129,7 @@ def test_what_settles_a_trade_does(settled):
     assert of(found)[0] != TRADE
 
 
+@pytest.mark.slow
 def test_no_trade_where_nobody_is_better():
     """Of equal models an alarm needs a shipment first, and then a better mean."""
     rng = np.random.default_rng(5)
