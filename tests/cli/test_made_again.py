@@ -6,6 +6,7 @@ test sees, in one word or one of some thousand numbers, shows here, and what cha
 """
 
 import difflib
+import itertools
 import json
 import re
 import shlex
@@ -18,6 +19,8 @@ import pytest
 
 import riskrank as rr
 from riskrank.asked.commands import COMMANDS
+from riskrank.shown.sections import sections
+from riskrank.shown.view import Table
 from tests.cli.test_schema import keeps_to_its_schema
 
 RICH = int(version("rich").partition(".")[0])
@@ -192,6 +195,14 @@ def same(made, stored):
     return all(float(one) == pytest.approx(float(other), rel=2e-6, abs=1e-9) for one, other in pairs)
 
 
+def standing_out(document):
+    """A line a section of a page: style and text of what does not look like the rest."""
+    for part in sections(document):
+        cells = itertools.chain(*part.rows) if isinstance(part, Table) else [part]
+        found = [f"{one.style} {one.text}" for one in cells if getattr(one, "style", "")]
+        yield from ["; ".join(found).replace("\n", " ")] * bool(found)
+
+
 def laid_out(line):
     """A line of a screen; earlier versions of Rich set some columns further apart."""
     return line if RICH >= 14 else re.sub("[ ─]+", " ", line).strip()
@@ -225,6 +236,7 @@ def test_a_document_is_made_again_from_itself(run, tables, write_made, command, 
     parts = {
         shlex.join(asked): f"{screen.stdout}",
         f"stderr, exit {screen.status}": screen.stderr,
+        "styles": "\n".join(standing_out(again.document)),
         "json": "\n".join(of_document(first)),
     }
     made = [line for name, text in parts.items() for line in (f"$ {name}", *text.splitlines())]

@@ -386,6 +386,15 @@ def test_a_model_of_one_sample_beside_others_of_many(columns):
     assert document.verdict.endswith("and of acc there is 1.")
 
 
+def test_who_is_behind_by_just_a_margin_is_as_good_up_to_it():
+    table = {"model": ["dear"] * 20 + ["cheap"] * 20, "sample": [*range(20)] * 2}
+    table |= {"acc": [1.0] * 15 + [0.0] * 5 + [0.0, 1.0] * 10, "cost": [2.0, 4.0] * 10 + [1.0, 3.0] * 10}
+    document = study(table, margin="acc=0.25", resamples=100)
+    dear = document.objectives.population.names.index("dear")
+    told = why_open(document.objectives, document.doubt, dear)
+    assert told.startswith("cheap is as good on both up to the margins, ")
+
+
 @pytest.mark.parametrize(
     ("options", "what"),
     [

@@ -159,11 +159,15 @@ def few(of, tasks, lift=0.0, seed=0):
     return {f"t{t:02}": 10 + t + lift + rng.normal(0, 0.5) for t in tasks}
 
 
-def test_a_pair_of_few_shared_samples_is_not_compared():
-    scores = {"a": few("a", range(10), 5.0), "b": few("b", range(20)), "c": few("c", range(8, 20), 1.0)}
+@pytest.mark.parametrize(("others", "named"), [("c", "c"), ("cdefgh", "c, d, e, f … and 2 more")])
+def test_a_pair_of_few_shared_samples_is_not_compared(others, named):
+    scores = {"a": few("a", range(10), 5.0), "b": few("b", range(20))}
+    scores |= {name: few(name, range(8, 20), 1.0 - at) for at, name in enumerate(others)}
     found = rr.rank(long(scores), wide=True, higher="acc", missing="shared")
     assert "a has a significantly better mean acc than b, and was not compared" in found.verdict
-    assert "a is not compared with c: they share fewer than 6 samples." in found.verdict
+    assert f"a is not compared with {named}: they share fewer than 6 samples." in " ".join(
+        found.to_text(explain=True).split()
+    )
     row = next(row for row in found.rows if row.model == "c")
     assert (row.difference, row.difference_low) == (None, None)
 

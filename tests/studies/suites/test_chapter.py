@@ -172,6 +172,8 @@ def test_strips_say_what_the_marks_are():
         assert text_of(row[1]) == "".join(MARKS[mark] for mark in one.marks[model, 0].tolist())
         assert int(text_of(row[-1])) == text_of(row[1]).count(".")
     assert text_of(strips.rows[1][2]) == "1: gsm8k"
+    with pytest.raises(StopIteration):  # of several metrics each its ranks, and no strips
+        strips_of(ranked(CLEAR, resamples=100, metrics=2, per_metric=True))
 
 
 def screen(document):
