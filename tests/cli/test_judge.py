@@ -58,6 +58,7 @@ def test_the_judge_alone_would_have_shipped_another(run):
     corrected = run("rank", *BOTH).stdout
     assert "Ship wordy" in alone
     assert "Ship tuned" in corrected
+    assert "The judge alone would put wordy first, 3.77 against 3.56" in " ".join(corrected.split())
     assert "600 paired samples, 150 of them labelled" in corrected
 
 

@@ -104,10 +104,16 @@ def test_level_by_weights_that_nobody_gave_is_a_trade():
     )
 
 
-@pytest.mark.parametrize("weight", ["equal", {"*": 1}, {"cost": 2}])
-def test_weights_are_a_choice(weight):
-    found = rr.rank(cheap_and_right(0), **DIRECTIONS, weight=weight)
+@pytest.mark.parametrize(
+    ("weight", "metric", "decides"),
+    [("equal", None, 0), ({"*": 1}, None, 0), ({"cost": 2}, None, 0), ("equal", ["accuracy", "cost"], 1)],
+)
+def test_weights_are_a_choice(weight, metric, decides):
+    """Of two metrics each would put its own model first, and of three two put the same one."""
+    found = rr.rank(cheap_and_right(0), **DIRECTIONS, weight=weight, metric=metric)
     assert found.verdict.startswith("Ship small: ")
+    why = "cost decides who is first: 0.138 against 1.060 of large, which would be first without it."
+    assert found.verdict.count(why) == decides
     assert of(found)[1]["recommendation"] == "small"
 
 

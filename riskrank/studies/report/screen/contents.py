@@ -43,6 +43,7 @@ from riskrank.studies.report.screen.summaries import (
 )
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
 from riskrank.studies.suites.screen import details as task_details
+from riskrank.studies.tails import bad_cases
 from riskrank.studies.visible import shown_by_metric
 from riskrank.studies.wording import unseen_in
 
@@ -150,6 +151,8 @@ def _depends(what: str, about: str) -> Words:
 def _risks(ranking: RankDocument, _: ReportDocument) -> list[Line]:
     """Models that another of no larger mean beats in the tail."""
     metric, first = leading(ranking)[0], first_of_the_worst(ranking)
+    if not bad_cases(ranking.tails[metric].level):
+        return [Line("not looked for: a tail would hold more than half of the scores.", "Hidden risks:")]
     found = risk_lines(ranking, metric)
     if first is not None:
         tail, model = ranking.tails[metric], ranking.provenance.models[first]

@@ -8,6 +8,7 @@ from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.screen.detail import leading_method
 from riskrank.studies.report.study import ReportDocument
+from riskrank.studies.tails import bad_cases
 from riskrank.studies.wording import names, percent
 
 
@@ -30,8 +31,9 @@ def told_apart(ranking: RankDocument, _: ReportDocument) -> str:
 
 def hidden(ranking: RankDocument, _: ReportDocument) -> str:
     """How many models have a tail worse than their mean suggests."""
-    risks = ranking.study.studies[leading(ranking)[0]].hidden_risks
-    if risks is None:
+    metric, _method = leading(ranking)
+    risks = ranking.study.studies[metric].hidden_risks
+    if risks is None or not bad_cases(ranking.tails[metric].level):
         return "not looked for"
     models = ranking.provenance.models
     shown = [models[i] for i in np.flatnonzero(risks.status == RISK).tolist()]
