@@ -18,7 +18,6 @@ from riskrank.scores.files.source import FrameInMemory
 from riskrank.scores.files.tables import likeliest, with_columns
 from riskrank.scores.files.two_headers import refuse_two_headers, titles_above
 from riskrank.scores.files.workbook_extents import Extent, extents, no_workbook
-from riskrank.scores.names.words import synonym
 
 
 class ExcelSource(FrameInMemory):
@@ -42,10 +41,7 @@ class ExcelSource(FrameInMemory):
             sheets = {title: one for title, one in sheets.items() if _has_numbers(one[0])} or sheets
         if not sheets:
             raise self._empty("no sheet with a header and rows")
-        together = (
-            _one_a_model({title: frame for title, (frame, _) in sheets.items()}) if sql is None else None
-        )
-        if sql is None and len(sheets) > 1 and together is None:
+        if sql is None and len(sheets) > 1:
             columns = {title: frame.columns for title, (frame, _) in sheets.items()}
             raise UsageError(
                 f"{label}: the workbook holds {len(sheets)} tables, and which one counts has to be said",
@@ -53,39 +49,22 @@ class ExcelSource(FrameInMemory):
                 hint=f"choose: {option('sheet', likeliest(columns))}",
             )
         self._frame, self._first_row = next(iter(sheets.values()))
-        self._heights = [frame.height for frame, _ in sheets.values()]
         if sql is not None:
             tables = {title: frame for title, (frame, _) in sheets.items()}
             tables |= {} if len(sheets) > 1 else {TABLE: self._frame}
             self._frame = run_sql(tables, sql, label=label)
             self.queried = True
-            self._first_row, self._heights = 1, [self._frame.height]
-        if together is not None:
-            self._frame = together
-            self.notes = (f"{label}: each of {len(sheets)} sheets is taken for a model, called as it is",)
+            self._first_row = 1
         self._name_columns(self._frame.columns)
 
     def row_number(self, position: int) -> int:
         """The number of a row of its sheet, as the program shows it."""
-        for height in self._heights[:-1]:
-            if position < height:
-                break
-            position -= height
         return position + self._first_row
 
 
 def _has_numbers(frame: pl.DataFrame) -> bool:
     """Whether a sheet holds a number: one of notes does not."""
     return any(dtype.is_numeric() or dtype == pl.Boolean for dtype in frame.dtypes)
-
-
-def _one_a_model(sheets: dict[str, pl.DataFrame]) -> pl.DataFrame | None:
-    """Sheets of the same columns, none of which names models, one below the other; None of others."""
-    columns = {tuple(frame.columns) for frame in sheets.values()}
-    if len(sheets) < 2 or len(columns) > 1 or synonym("model", columns.pop()) is not None:
-        return None
-    named = [frame.insert_column(0, pl.lit(title).alias("model")) for title, frame in sheets.items()]
-    return pl.concat(named, how="vertical_relaxed")
 
 
 def _sheets(label: str, data: bytes, how: How) -> dict[str, tuple[pl.DataFrame, int]]:
