@@ -85,8 +85,7 @@ def test_one_pair_of_a_pilot_in_words(run):
     assert outcome.status == 0
     assert "How often direct SSD@log_loss is significant" in outcome.stdout
     assert "logistic" in outcome.stdout
-    assert "Needed:" in outcome.stdout
-    assert "all" not in outcome.stdout.split("Needed")[0]
+    assert "all" not in outcome.stdout.split("Reading:")[0]
     assert "paired tables" in outcome.stdout
 
 
@@ -96,7 +95,7 @@ def test_many_pairs_are_folded_but_none_is_lost(run, tmp_path):
     call = ("power", *FEW, *SMALL[:4], "--simulations", "1", "--sizes", "100", "--limit", "100", "--explain")
     assert run(*call, "-o", page, "-o", table).status == 0
     assert "easier pairs" in page.read_text()
-    assert "more than 100 samples" in page.read_text()
+    assert "More than 100 samples" in page.read_text()
     assert len([line for line in table.read_text().splitlines() if ",pair," in line]) > 25
 
 
@@ -108,7 +107,7 @@ def test_what_no_number_of_samples_shows(run):
     assert outcome.document["meta"]["warnings"]
     words = run("power", *TWO, *SMALL, "--sizes", "50", "--pair", "B:A", "-q", "--explain")
     assert words.stderr == ""
-    assert "no number of samples gives the pair" in words.stdout
+    assert "No number of samples shows the pair" in words.stdout
 
 
 def test_the_papers_rule_is_liberal(run):

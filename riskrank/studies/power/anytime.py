@@ -174,9 +174,7 @@ def anytime_between(
     mean = float(quantiles[0].mean() - quantiles[1].mean())
     variance = float(quantiles[0].var() + quantiles[1].var())
     effect = _Effect(None, (models[pair[0]], models[pair[1]]), reach, draw, mean, variance)
-    drawn = {"distributions": {name: str(one) for name, one in distributions.items()}}
-    origin = partial(of_distributions, settings, models, drawn)
-    return _simulated(effect, settings, runtime, models, origin)
+    return _simulated(effect, settings, runtime, models, partial(of_distributions, settings, distributions))
 
 
 def _simulated(

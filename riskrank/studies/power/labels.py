@@ -23,14 +23,13 @@ from riskrank.studies.gate.margins import bounded, limits
 from riskrank.studies.judged.chapter import GAIN, judged_chapter, refuse_with_judge
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.planned import PlannedClaim, PlannedRow, planned_pair, size_found
-from riskrank.studies.power.verdict import possible_sizes, power_words, size_finding
+from riskrank.studies.power.verdict import needed, possible_sizes, size_finding
 from riskrank.studies.provenance import provenance
 from riskrank.studies.rounding import two_digits
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.said import assuming
 from riskrank.studies.settings import family_of, level_of
 from riskrank.studies.targets import check_portfolio, targets
-from riskrank.studies.wording import percent
 
 # Where no number of labels is to be expected, and nobody asked for one.
 _SIZES = (50, 100, 200)
@@ -200,21 +199,12 @@ def _said(
     alone, beside = document.without_judge, ""
     if alone is not None and alone >= GAIN * (required.size or 0):
         beside = f"; without the judge about {two_digits(alone):,}"
-    asked, of = percent(required.target), f"labels of {samples:,} samples"
-    if required.size is None:
-        shows = f"show that {claim} with a power of {asked}"
-        told = [(found, f"More than {interval.limit:,} {of} are needed to {shows}{beside}.")]
-        endless = document.endless
-        if endless is not None and interval.limit == samples - FEWEST_OTHERS:
-            text = f"If the judge scored samples without end, about {two_digits(endless):,} would do."
-            told.append((Finding(kind="endless-samples", models=pair, figures={"labels": endless}), text))
-    else:
-        least = _least(required)
-        doubt = "" if required.confirmed or least else "; more simulations would make it surer"
-        about = "At most" if least else "About"
-        power = asked if least else power_words(required, document.curve)
-        said = f"{about} {required.size:,} {of} show that {claim} with a power of {power}{beside}{doubt}."
-        told = [(found, said)]
+    units, least = f"labels of {samples:,} samples", _least(required)
+    told = [(found, needed(required, document.curve, units, f"that {claim}", least=least, beside=beside))]
+    endless = document.endless
+    if required.size is None and endless is not None and interval.limit == samples - FEWEST_OTHERS:
+        text = f"If the judge scored samples without end, about {two_digits(endless):,} would do."
+        told.append((Finding(kind="endless-samples", models=pair, figures={"labels": endless}), text))
     return [*told, *possible_sizes(interval, pair)]
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from riskrank.asked.option import told
+from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.power.required_size import RequiredSize
 from riskrank.engine.power.size_interval import SizeInterval
 from riskrank.errors import UsageError, option
@@ -92,20 +93,25 @@ def require_one_metric(table: ScoreTable, asked: str) -> None:
 
 
 def of_distributions(
-    settings: PowerSettings, models: Sequence[str], drawn: dict[str, Any], how: dict[str, Any]
+    settings: PowerSettings,
+    distributions: Mapping[str, Distribution],
+    how: Mapping[str, Any],
+    *,
+    resamples: int | None = None,
+    warnings: Iterable[str] = (),
 ) -> Provenance:
     """Where a plan comes from that has no table."""
     return Provenance(
         command="power",
         seed=settings.seed,
-        resamples=None,
+        resamples=resamples,
         settings=told(settings),
-        method=drawn | how,
+        method={"distributions": {name: str(one) for name, one in distributions.items()}, **how},
         inputs=[],
-        models=models,
+        models=tuple(distributions),
         metrics=[],
         samples=0,
-        warnings=[],
+        warnings=[*warnings],
     )
 
 

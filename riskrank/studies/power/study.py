@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from riskrank.asked.option import told
-from riskrank.asked.reading import ReadOptions
 from riskrank.asked.suites import SuiteSettings
 from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, RELATIVE, Claim
 from riskrank.engine.power.distributions import Distribution
@@ -28,8 +27,9 @@ from riskrank.studies.power.document import PowerDocument, PowerRow
 from riskrank.studies.power.labels import LabelsDocument, labels_of_pilot
 from riskrank.studies.power.noise import NoisePlanDocument, plan_of_noise
 from riskrank.studies.power.options import PowerSettings
+from riskrank.studies.power.planned import of_distributions
 from riskrank.studies.power.verdict import power_said
-from riskrank.studies.provenance import described_inputs, portfolio_settings
+from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runs import split_of_runs
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import inference_of, level_of
@@ -80,17 +80,12 @@ def power(
     inference = inference_of(settings, runtime.jobs)
     with runtime.progress("testing the pilot") as progress:
         plan = plan_from_pilot(column.scores, claim_of(settings), inference, pair=pair, progress=progress)
-    described = portfolio_settings(settings, table) if len(table.metrics) > 1 else {}
-    document = _simulated(
-        plan,
-        settings,
-        runtime,
-        described,
-        described_inputs(table),
-        table.warnings,
-        column.name,
-        table.options,
-    )
+    folded = portfolio_settings(settings, table) if len(table.metrics) > 1 else {}
+
+    def origin(how: Mapping[str, Any], **more: Any) -> Provenance:
+        return provenance("power", table, settings, {**folded, **how}, seed=settings.seed, **more)
+
+    document = _simulated(plan, settings, runtime, table.models, column.name, origin)
     return replace(document, split=split_of_runs(column.name, column.scores))
 
 
@@ -128,9 +123,9 @@ def power_between(
     plan = plan_from_distributions(
         list(distributions.values()), claim_of(settings), inference, pair=_pair(settings, models)
     )
-    described = {"distributions": {name: str(one) for name, one in distributions.items()}}
-    origin = {"inputs": [], "models": models, "metrics": [], "samples": 0}
-    return _simulated(plan, settings, runtime, described, origin, (), None)
+    return _simulated(
+        plan, settings, runtime, models, None, partial(of_distributions, settings, distributions)
+    )
 
 
 def claim_of(settings: PowerSettings) -> Claim:
@@ -176,14 +171,11 @@ def _simulated(
     plan: Plan,
     settings: PowerSettings,
     runtime: Runtime,
-    described: dict[str, Any],
-    origin: Mapping[str, Any],
-    warnings: Sequence[str],
+    models: Sequence[str],
     metric: str | None,
-    options: ReadOptions | None = None,
+    origin: Callable[..., Provenance],
 ) -> PowerDocument:
-    """Run the plan; ``described`` says what it draws from, ``origin`` its provenance."""
-    models = origin["models"]
+    """Run the plan; ``origin`` is told how it was done, and says what it drew from."""
     with runtime.progress("testing tables") as progress:
         study = study_power(
             plan,
@@ -193,8 +185,8 @@ def _simulated(
             repeats=settings.simulations,
             progress=progress,
         )
-    claim = plan.claim
-    described |= {
+    claim, many = plan.claim, plan.inference.resamples if plan.inference.resampled else None
+    how = {
         "sizes": study.curve.sizes,
         "sizes_count": plan.unit,
         "simulations": settings.simulations,
@@ -208,23 +200,13 @@ def _simulated(
         "correction": "k^2" if settings.paper_exact else settings.correction,
         "variance": settings.variance,
         "paper_exact": settings.paper_exact,
-        "resamples": settings.resamples if plan.inference.resampled else None,
+        "resamples": many,
         "family": len(plan.family),
     }
     return PowerDocument(
-        provenance=Provenance(
-            command="power",
-            seed=settings.seed,
-            resamples=None
-            if settings.resamples == "auto" or not plan.inference.resampled
-            else int(settings.resamples),
-            settings=told(settings, options),
-            method=described,
-            warnings=[*warnings, *_advice(plan, models)],
-            **origin,
-        ),
+        provenance=origin(how, resamples=None if many == "auto" else many, warnings=[*_advice(plan, models)]),
         rows=_rows(metric, study, models),
-        **stated(models, *power_said(study, settings.target)),
+        **stated(models, *power_said(study)),
         study=study,
         metric=metric,
     )

@@ -11,12 +11,12 @@ from riskrank.studies.findings import Finding
 from riskrank.studies.wording import percent
 
 
-def power_said(study: PowerStudy, target: float) -> list[tuple[Finding, str]]:
+def power_said(study: PowerStudy) -> list[tuple[Finding, str]]:
     """How many samples it takes, or that no number does; of a pilot also what else is possible."""
     pair = study.plan.pairs[0] if len(study.plan.pairs) == 1 else ()
     endless = {} if study.endless is None else {"tasks": float(study.endless)}
     return [
-        (size_finding(study.required, pair), _required_size(study, target)),
+        (size_finding(study.required, pair), _required_size(study)),
         (Finding(kind="endless-samples", models=pair, figures=endless), _endless(study)),
         *possible_sizes(study.interval, pair),
     ]
@@ -40,23 +40,28 @@ def possible_sizes(interval: SizeInterval | None, models: tuple[int, ...]) -> li
     return [(found, f"From this pilot anything from {possible} is possible.")]
 
 
-def _required_size(study: PowerStudy, target: float) -> str:
+def _required_size(study: PowerStudy) -> str:
     required = study.required
     what = "the pair" if len(study.plan.pairs) == 1 else f"all {len(study.plan.pairs)} pairs at once"
     if study.plan.unattainable:
         where = "even without noise" if study.plan.named else "in the pilot"
         number = "tasks like these" if study.plan.unit == TASKS else "samples"
         return f"No number of {number} shows {what}: {where} the claim does not hold."
-    if required.size is None:
-        return (
-            f"More than {int(required.sizes[-1]):,} {unit_words(study)} are needed to show {what} with a "
-            f"power of {percent(target)}."
-        )
     least = required.power >= required.target and required.size == required.sizes[0]
-    size = f"{'At most' if least else 'About'} {required.size:,} {unit_words(study)}"
+    return needed(required, study.curve, unit_words(study), what, least=least)
+
+
+def needed(
+    required: RequiredSize, curve: PowerCurve, units: str, what: str, *, least: bool, beside: str = ""
+) -> str:
+    """The size found that shows something, or that it takes more than the largest one tried."""
+    if required.size is None:
+        found = f"More than {int(required.sizes[-1]):,} {units} are needed to show"
+        return f"{found} {what} with a power of {percent(required.target)}{beside}."
     doubt = "" if required.confirmed or least else "; more simulations would make it surer"
-    shown = percent(target) if least else power_words(required, study.curve)
-    return f"{size} show {what} with a power of {shown}{doubt}."
+    power = percent(required.target) if least else power_words(required, curve)
+    about = "At most" if least else "About"
+    return f"{about} {required.size:,} {units} show {what} with a power of {power}{beside}{doubt}."
 
 
 def power_words(required: RequiredSize, curve: PowerCurve) -> str:
@@ -94,5 +99,14 @@ def sizes_possible(found: SizeInterval) -> str | None:
     """The sizes a pilot is compatible with: 40 to more than 5,000; None where all lie above the limit."""
     if found.low is None:
         return None
+    if found.low == found.high:
+        return f"{found.low:,}"
     above = f"more than {found.limit:,}" if found.high is None else f"{found.high:,}"
     return f"{found.low:,} to {above}"
+
+
+def pilot_words(found: SizeInterval, pilot: str, of: str = "") -> str:
+    """What else a pilot could have suggested."""
+    need = sizes_possible(found) or f"more than {found.limit:,}"
+    level = f"{100 * found.level:g} % interval from resamples of the pilot"
+    return f"{pilot}, compatible with a need of {need}{of} ({level})."

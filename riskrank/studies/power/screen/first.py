@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from riskrank.engine.power.planning import TASKS
+from riskrank.engine.power.size_interval import SizeInterval
 from riskrank.engine.power.study import PowerStudy
 from riskrank.errors import option
 from riskrank.shown import numbers
@@ -14,7 +15,7 @@ from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.dominance.screen.detail import CORRECTIONS
 from riskrank.studies.power.document import PowerDocument
 from riskrank.studies.power.planned import AS_TRUTH
-from riskrank.studies.power.verdict import sizes_possible, unit_words
+from riskrank.studies.power.verdict import pilot_words, unit_words
 from riskrank.studies.wording import claim_words, counted
 
 # A longer table hides the pairs that decide.
@@ -34,12 +35,11 @@ def view(document: PowerDocument) -> list[Section]:
     return [
         first,
         Line(f"{_shares(study)}; {AS_TRUTH if pilot else given}."),
-        *_pilot(study),
+        *([] if study.interval is None else [Line(_pilot(study, study.interval), "Pilot:")]),
         Line(option("explain", True), "Also:"),
         *asked_for(
             [
                 table,
-                _needed(study),
                 _reading(study, pilot=pilot, chosen=document.provenance.settings.get("pair") is None),
                 _simulated(study, pilot=pilot),
                 *([] if document.split is None else [Line(document.split.sentence, "Repeats:")]),
@@ -88,36 +88,9 @@ def _curve_table(metric: str | None, study: PowerStudy, models: Sequence[str]) -
     return Table(f"How often {name} is significant", tuple(columns), tuple(rows), stub=2)
 
 
-def _needed(study: PowerStudy) -> Line:
-    required, what = study.required, "the pair" if len(study.plan.pairs) == 1 else "all pairs at once"
-    wanted = f"{100 * required.target:g} %"
-    reached = f"{power_share(required.power)} ± {100 * required.standard_error:.0f}"
-    if study.plan.unattainable:
-        number = "tasks like these" if study.plan.unit == TASKS else "samples"
-        text = f"no number of {number} gives {what} a power of {wanted}; see the warning."
-        return Line(text, "Needed:", "yellow")
-    if required.size is None:
-        text = (
-            f"more than {required.sizes[-1]:,} {unit_words(study)} for {what} at {wanted} (there: {reached})."
-        )
-        return Line(text, "Needed:", "yellow")
-    size = f"{required.size:,} {unit_words(study)}"
-    if required.power >= required.target and required.size == required.sizes[0]:
-        return Line(f"at most {size} for {what} at {wanted} (there: {reached}).", "Needed:")
-    doubt = "" if required.confirmed else f"; whole tests disagree: try more {option('simulations')}"
-    return Line(f"about {size} for {what} at {wanted} (there: {reached}{doubt}).", "Needed:")
-
-
-def _pilot(study: PowerStudy) -> list[Line]:
-    """What else the pilot could have suggested."""
-    interval = study.interval
-    if interval is None:
-        return []
-    size = int(study.plan.sampler.units.sum())
-    possible = sizes_possible(interval) or f"more than {interval.limit:,}"
-    level = f"{100 * interval.level:g} % interval from resamples of the pilot"
-    need = f"a need of {possible} {study.plan.unit.removeprefix('samples ')}"
-    return [Line(f"{size:,} samples, compatible with {need} ({level}).", "Pilot:")]
+def _pilot(study: PowerStudy, interval: SizeInterval) -> str:
+    size, unit = int(study.plan.sampler.units.sum()), study.plan.unit.removeprefix("samples ")
+    return pilot_words(interval, f"{size:,} samples", f" {unit}")
 
 
 def _reading(study: PowerStudy, *, pilot: bool, chosen: bool) -> Line:
@@ -127,10 +100,7 @@ def _reading(study: PowerStudy, *, pilot: bool, chosen: bool) -> Line:
         f"error, with what whole tests leave in doubt, is {error:.1f} points at most."
     ]
     if pilot:
-        parts.append(
-            "ε is the pilot's violation ratio. The pilot is taken as the truth: differences it overstates "
-            "look easier to find than they are."
-        )
+        parts.append("ε is the pilot's violation ratio.")
         if chosen:
             parts.append(
                 "Pairs were chosen because they are significant in it: that flatters them, beyond what the "

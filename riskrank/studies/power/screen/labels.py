@@ -7,7 +7,7 @@ from riskrank.shown.numbers import power_share
 from riskrank.shown.view import Column, Line, Section, Table, asked_for
 from riskrank.studies.power.labels import LabelsDocument
 from riskrank.studies.power.planned import AS_TRUTH
-from riskrank.studies.power.verdict import sizes_possible
+from riskrank.studies.power.verdict import pilot_words
 
 
 def view(document: LabelsDocument) -> list[Section]:
@@ -22,7 +22,7 @@ def view(document: LabelsDocument) -> list[Section]:
             tuple((f"{row.size:,}", power_share(row.power)) for row in document.rows),
         ),
         Line(f"Shares of {curve.repeats:,} simulated tables of {document.samples:,} samples; {AS_TRUTH}."),
-        _pilot(document),
+        Line(pilot_words(document.interval, f"{document.labelled:,} labels"), "Pilot:"),
         Line(option("explain", True), "Also:"),
         *asked_for(
             [
@@ -37,16 +37,6 @@ def view(document: LabelsDocument) -> list[Section]:
             ]
         ),
     ]
-
-
-def _pilot(document: LabelsDocument) -> Line:
-    """What else the pilot could have suggested."""
-    interval = document.interval
-    need = sizes_possible(interval) or f"more than {interval.limit:,}"
-    if interval.low is not None and interval.low == interval.high:
-        need = f"{interval.low:,}"
-    level = f"{100 * interval.level:g} % interval from resamples of the pilot"
-    return Line(f"{document.labelled:,} labels, compatible with a need of {need} ({level}).", "Pilot:")
 
 
 def _otherwise(document: LabelsDocument) -> list[Line]:
