@@ -79,24 +79,32 @@ class Session:
 
     def _check_files(self) -> None:
         """Refuse files that could not be written, are read, or are named twice."""
+        from riskrank.cli.opened import begin
         from riskrank.scores.files.paths import named_files
         from riskrank.shown.files import check_not_read, check_outputs
 
         values, output = self.call.values, self.output.output
-        plots = [plot.file for plot in self.plots]
         own = {name: [values[name]] for name in ("dot", "bless", "confirm") if values.get(name)}
-        read = named_files(self.scores)
-        read += filter(None, (values.get("metrics_file"), values.get("price"), self.environment.read))
-        read += [text.partition("=")[2] for text in values.get("anchor") or ()]
-        baseline = [values[name] for name in ("baseline",) if values.get(name)]
-        before = [values[name] for name in ("continues", "confirm") if values.get(name)]
+        files = {**own, "output": output, "plot": [plot.file for plot in self.plots]}
+        given = [values.get(name) for name in ("metrics_file", "price", "baseline", "continues")]
+        named = filter(None, (*self.scores, *(values.get("anchor") or ()), *given, self.environment.read))
+        read = named_files(named)
         if not output:
             stdin = [0] if "-" in self.scores else []
-            check_not_read(self.environment.stdout, [*read, *baseline, *before, *stdin])
-        # A baseline may be blessed anew, and a look may lie where the one before it did.
-        blessed = {os.path.realpath(file) for file in own.get("bless", ())}
-        read += [file for file in baseline if os.path.realpath(file) not in blessed]
-        check_outputs({**own, "output": output, "plot": plots}, read)
+            check_not_read(self.environment.stdout, [*read, *own.get("confirm", ()), *stdin])
+        check_outputs(files, read, self._renewed())
+        begin()
+
+    def _renewed(self) -> dict[str, list[str]]:
+        """What may be replaced though it is read, by the file that replaces it."""
+        from riskrank.scores.files.paths import named_files
+
+        values = self.call.values
+        looks = [file for file, kind in zip(self.output.output, self.formats, strict=False) if kind == "json"]
+        before = {str(values.get("bless") or ""): "baseline", **dict.fromkeys(looks, "continues")}
+        return {
+            file: named_files([values[name]]) for file, name in before.items() if file and values.get(name)
+        }
 
     def read(self) -> ScoreTable:
         """Read the score table; its warnings come with the result, so that an error stays three lines."""
@@ -161,6 +169,7 @@ class Session:
 
     def finish(self, document: Document, *, beside: Mapping[str, bytes] | None = None) -> None:
         """Render the result and write it, with files that go beside it: all or none."""
+        from riskrank.cli.opened import check_not_opened
         from riskrank.scores.table.gaps import tells_of_gone
         from riskrank.scores.table.scores import READ_AS
         from riskrank.shown.files import write_all
@@ -170,6 +179,7 @@ class Session:
             document = replace(document, provenance=replace(document.provenance, config=config))
         pictures = {plot.file: draw_plot(plot, document) for plot in self.plots}
         files = {**(beside or {}), **pictures}
+        check_not_opened([*self.output.output, *pictures], self._renewed())
         write_all(self._rendered(document), self.environment.stdout, files, ready=begin_writing)
         self.call.context.meta["riskrank.written"] = True
         settle_interrupts()  # what is written is written, and an interrupt would say that nothing is

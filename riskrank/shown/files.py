@@ -66,7 +66,11 @@ def _format_of(output: str, asked: str | None, choices: Sequence[str]) -> str:
     )
 
 
-def check_outputs(outputs: Mapping[str, Sequence[str]], inputs: Sequence[str]) -> None:
+def check_outputs(
+    outputs: Mapping[str, Sequence[str]],
+    inputs: Sequence[str],
+    renewed: Mapping[str, Sequence[str]] | None = None,
+) -> None:
     """Refuse early what could not be written after the work is done, and two results that go to one file.
 
     Parameters
@@ -75,23 +79,33 @@ def check_outputs(outputs: Mapping[str, Sequence[str]], inputs: Sequence[str]) -
         Files that are written, by the option that names them.
     inputs : sequence of str
         Files that are read.
+    renewed : mapping of str to sequence of str, optional
+        Files that are read and may be replaced, by the one that replaces them.
 
     Raises
     ------
     UsageError
     """
-    taken: set[Path] = set()
     for parameter, files in outputs.items():
         for output in files:
-            check_writable(output, inputs, parameter=parameter)
-            place = Path(output).resolve()
-            if not is_device(place) and any(map(partial(_same, place), taken)):
-                raise UsageError(
-                    "two results cannot go to one file",
-                    found=f"{output} twice",
-                    hint=f"give every {option(parameter)} a file of its own",
-                )
-            taken.add(place)
+            again = {os.path.realpath(file) for file in (renewed or {}).get(output, ())}
+            others = [file for file in inputs if os.path.realpath(file) not in again]
+            check_writable(output, others, parameter=parameter)
+    _check_apart([(output, option(parameter)) for parameter, files in outputs.items() for output in files])
+
+
+def _check_apart(outputs: Iterable[tuple[str, str]]) -> None:
+    """Refuse two results that go to one file, each with the option that named it."""
+    taken: set[Path] = set()
+    for output, by in outputs:
+        place = Path(output)
+        if not is_device(place) and any(map(partial(_same, place), taken)):
+            raise UsageError(
+                "two results cannot go to one file",
+                found=f"{output} twice",
+                hint=f"give every {by} a file of its own",
+            )
+        taken.add(place)
 
 
 _STANDARD_INPUT = (0, "/dev/stdin")
@@ -224,6 +238,7 @@ def write_all(
     """
     files = [*(beside or {}).items(), *((place, data) for place, data in results if place is not None)]
     shown = [data for place, data in results if place is None]
+    _check_apart([(place, option("output")) for place, _ in files])
     place: str | None = None
     try:
         with tidying_up() as finishing, contextlib.ExitStack() as stack:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 import stat
 from collections.abc import Callable, Iterator
@@ -22,6 +23,9 @@ _RUNS = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 _NEW = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
+
+# Names of files that are open: what is behind them is written into, wherever it lies.
+_OPEN = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/(self|\d+)/fd/\d+")
 
 
 @contextlib.contextmanager
@@ -68,8 +72,8 @@ def refuse_foreign_links(path: Path) -> None:
     ------
     UsageError
     """
-    streams = path.is_relative_to("/dev") or path.is_relative_to("/proc")
-    if path.is_symlink() and not streams and not path.resolve().is_relative_to(path.parent.resolve()):
+    is_open = _OPEN.fullmatch(str(path))
+    if path.is_symlink() and not is_open and not path.resolve().is_relative_to(path.parent.resolve()):
         leads = "it is a link that leads out of its folder"
         raise cannot_write(path, leads, "name the file it leads to, or remove the link")
     for place in (path, *path.parents):
@@ -83,9 +87,7 @@ def refuse_foreign_links(path: Path) -> None:
 
 def is_device(path: Path) -> bool:
     """Whether a path is written into as it is: pipes, terminals, /dev/stdout wherever it leads."""
-    if path.is_relative_to("/dev"):
-        return path.exists()
-    return path.exists() and not path.is_file() and not path.is_dir()
+    return path.exists() and bool(_OPEN.fullmatch(str(path)) or not (path.is_file() or path.is_dir()))
 
 
 def _prefix(target: Path) -> str:

@@ -1,7 +1,10 @@
 """--output: written whole or not at all, and refused before any work where it cannot be written."""
 
+import json
 import os
 import stat
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -55,6 +58,7 @@ def test_an_input(run, write, table, tmp_path, monkeypatch, no_reading):
         ("gsd", "-o x.json --dot x.json"),
         ("gsd", "--plot x.svg --dot ./x.svg"),
         ("gate", "-o x.parquet --format json --bless x.parquet --better B:A"),
+        ("rank", "-o /dev/shm/x.json -o /dev/shm/x.json"),
     ],
 )
 def test_two_results_for_one_file(refused, table, tmp_path, monkeypatch, command, words, no_reading):
@@ -164,13 +168,53 @@ def test_a_refused_gate_removes_answers_and_nothing_else(run, write, tmp_path, m
     assert (tmp_path / name).read_bytes() == before
 
 
-@pytest.mark.parametrize("written", ["file://{}", "a=b={}", "x={}"])
-def test_no_result_replaces_scores_that_are_named_otherwise(run, write, written):
+@pytest.mark.parametrize(
+    ("words", "output"),
+    [
+        ("rank file://HERE/s.csv", "s.csv"),
+        ("rank a=b=s.csv", "s.csv"),
+        ("rank x=s.csv", "s.csv"),
+        ("rank w.sqlite --format csv", "w.sqlite-wal"),
+        ("rank --from lm-eval lm/samples_arc_DAY1.jsonl lm/samples_arc_DAY2.jsonl", "lm/results_DAY1.json"),
+        ("trend s.csv t.csv --anchor acc=anc*.csv", "anchor.csv"),
+        ("trend s.csv t.csv --anchor acc=below", "below/anchor.csv"),
+        ("trend s.csv t.csv --anchor acc=a=anchor.csv", "anchor.csv"),
+        ("trend s.csv t.csv --baseline below", "below/anchor.csv"),
+        ("gate s.csv --not-worse a:baseline --margin .3 --baseline file://HERE/t.csv", "t.csv"),
+        ("gate s.csv --not-worse a:b --margin .3 --anytime --continues look.md", "look.md"),
+    ],
+)
+def test_no_result_replaces_what_is_read_by_any_name(run, write, tmp_path, monkeypatch, words, output):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lm").mkdir()
+    (tmp_path / "below").mkdir()
     rows = "".join(f"{model},{at},acc,{at % 2}\n" for model in "ab" for at in range(30))
-    path = write("s.csv", "model,sample,metric,score\n" + rows)
-    before = path.read_bytes()
-    outcome = run("rank", written.format(path), "--higher", "acc", "--no-test", "-o", path)
-    assert (outcome.status, path.read_bytes()) == (2, before)
+    for name in ("s.csv", "t.csv", "anchor.csv", "below/anchor.csv", "w.sqlite", "w.sqlite-wal", "look.md"):
+        write(name, "model,sample,metric,score\n" + rows)
+    day = "2024-05-01T10-00-0"
+    for number, model in enumerate("ab", start=1):
+        scored = [{"doc_id": at, "acc": at % 2, "metrics": ["acc"]} for at in range(30)]
+        write(f"lm/samples_arc_{day}{number}.jsonl", "\n".join(map(json.dumps, scored)))
+        write(f"lm/results_{day}{number}.json", json.dumps({"results": {"arc": {}}, "model_name": model}))
+    words, output = (text.replace("HERE", str(tmp_path)).replace("DAY", day) for text in (words, output))
+    before = (tmp_path / output).read_bytes()
+    command, *rest = words.split()
+    higher = () if "lm-eval" in rest else ("--higher", "acc")
+    outcome = run(command, *rest, *higher, "-o", output)
+    assert outcome.stderr.splitlines()[0] == f"error: --output {output} would replace its own input"
+    assert (outcome.status, (tmp_path / output).read_bytes()) == (2, before)
+
+
+def test_what_lies_in_shared_memory_is_a_file(run, table):
+    """Only names of open files are written into: others in /dev are replaced whole, and links refused."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        path = Path(folder) / "r.json"
+        for _ in range(2):
+            assert run("check", table, "--format", "json", "-o", path).status == 0
+        json.loads(path.read_text())
+        (Path(folder) / "link").symlink_to(table)
+        lines = refusal(run("check", table, "-o", f"/dev/..{folder}/link", "--format", "json"))
+        assert lines[1].startswith("found: it is a link")
 
 
 def test_scores_that_name_claims_or_runs_are_no_answers(run, write):

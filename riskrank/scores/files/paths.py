@@ -14,6 +14,9 @@ from riskrank.scores.files.templates import is_template, template_files
 
 STANDARD_INPUT = "-"
 
+# What a database keeps beside itself: rows may lie there alone.
+_LOGS = ("-wal", "-shm", "-journal", ".wal")
+
 
 def labelled_paths(text: str, *, folders: bool = False) -> list[tuple[str | None, str]]:
     """Label and path of every file behind a path, a pattern or ``LABEL=PATH``; a template stays as it is.
@@ -102,7 +105,7 @@ def named_files(inputs: Iterable[str]) -> list[str]:
         parts = text.split("=")
         for name in ("=".join(parts[at:]) for at in range(len(parts))):
             name = "/dev/stdin" if name == "-" else name.removeprefix("file://")
-            found[name] = None
+            found |= dict.fromkeys([name, *(f"{name}{end}" for end in _LOGS)])
             if glob.has_magic(name) and not is_url(name):
                 found |= dict.fromkeys(matches(name))
             if is_template(name):

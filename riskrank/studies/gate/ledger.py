@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -81,15 +82,18 @@ def opened(path: str, table: str, alpha: float) -> Iterator[Ledger]:
         If another run asks, it is no ledger or has lost a line, is of another table or level, or has ended.
     """
     lock, place = _lock(path), Path(path)
-    # What replaces a link leaves the questions it led to uncounted.
-    if place.is_symlink() or (place.exists() and not place.is_file()):
+    # What replaces a link leaves the questions it led to uncounted, and one of two names those of the other.
+    linked = place.is_symlink() or (place.is_file() and place.stat().st_nlink > 1)
+    if linked or (place.exists() and not place.is_file()):
         raise InputError(
             f"{option('confirm', path)}: no ledger can be kept there",
-            found="a link" if place.is_symlink() else "no plain file",
+            found="a link" if linked else "no plain file",
             hint="name the plain file itself, or one that is not there yet",
         )
     try:  # nobody else's file, nor one that a link leads to
         os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+        if place.exists():
+            Path(lock).chmod(stat.S_IMODE(place.stat().st_mode) & 0o666)
     except FileExistsError:
         raise InputError(
             f"{option('confirm', path)}: another run is asking",

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import stat
 
 import numpy as np
 import polars as pl
@@ -57,6 +58,16 @@ def test_links_that_somebody_laid_are_not_written_through(ask, name):
         ask()
         assert name != "ledger.json", "a link is no ledger"
     assert secret.read_text() == "secret"
+
+
+def test_a_ledger_has_one_name_and_keeps_who_may_read_it(ask):
+    ask()
+    ask.path.chmod(0o600)
+    ask(2)
+    assert stat.S_IMODE(ask.path.stat().st_mode) == 0o600
+    os.link(ask.path, ask.path.with_name("other"))
+    with pytest.raises(InputError, match="no ledger can be kept there"):
+        ask(3)
 
 
 def test_nothing_is_told_but_the_answer(ask):
