@@ -34,70 +34,11 @@ def long_table() -> dict[str, list]:
     return dict(zip(("model", "sample", "metric", "score"), map(list, zip(*rows, strict=True)), strict=True))
 
 
-@pytest.mark.parametrize("command", ["rank", "dominance", "mrm"])
-def test_json_is_that_of_the_command(command):
-    some = {"metrics_file": "sample_data/classifiers.toml", "models": ["lda", "logistic", "neural_net"]}
-    ours = getattr(rr, command)("sample_data/classifiers.parquet", **some, **QUICK)
-    theirs = printed(
-        command,
-        "sample_data/classifiers.parquet",
-        *(
-            "--models",
-            "lda,logistic,neural_net",
-            "--metrics-file",
-            "sample_data/classifiers.toml",
-            "--resamples",
-            "100",
-            "--jobs",
-            "1",
-        ),
-        *("--quiet", "--format", "json"),
-    )
-    assert ours.to_json() == theirs
-
-
-@pytest.mark.parametrize(
-    ("command", "file", "options", "flags"),
-    [
-        (
-            "gsd",
-            "uci.csv",
-            {"models": ["GBM", "GLM"], "delta": 0.00001, "witness": "GLM:GBM", "front_test": "GLM"},
-            ("--models", "GBM,GLM", "--delta", "0.00001", "--witness", "GLM:GBM", "--front-test", "GLM"),
-        ),
-        ("copa", "llm_leaderboard.csv", {"wide": True, "require": "co2 <= 3"}, ("--require", "co2 <= 3")),
-        (
-            "copa",
-            "llm_leaderboard.csv",
-            {"wide": True, "sweep": "co2", "p": [2, "inf"], "steps": 100, "weight": {"math": 0.3}},
-            ("--sweep", "co2", "--p", "2,inf", "--steps", "100", "--weight", "math=0.3"),
-        ),
-        ("copa", "llm_leaderboard.csv", {"wide": True, "sweep_p": True}, ("--sweep-p",)),
-    ],
-)
-def test_json_is_that_of_a_command_with_its_own_options(command, file, options, flags):
-    path = f"sample_data/{file}"
-    metrics = path.replace(".csv", ".toml")
-    ours = getattr(rr, command)(path, metrics_file=metrics, jobs=1, **options)
-    wide = ("--wide",) if "wide" in options else ("--jobs", "1")
-    assert ours.to_json() == printed(
-        command, path, "--metrics-file", metrics, *wide, *flags, "--quiet", "--format", "json"
-    )
-    assert ours.frame.height == len(ours.rows)
-
-
 def test_what_to_do_about_missing_scores_may_be_said_when_reading():
     gaps = {"model": ["A", "B", "C"], "acc": [0.5, None, 0.9], "f1": [0.1, 0.2, 0.3]}
     scores = rr.read(gaps, wide=True, higher="*", missing="drop")
     assert {row.model for row in rr.copa(scores).rows} == {"A", "C"}
     assert {row.model for row in rr.copa(scores, missing="worst").rows} == {"A", "B", "C"}
-
-
-@pytest.mark.parametrize("command", ["portfolio", "check"])
-def test_json_is_that_of_a_command_that_resamples_nothing(command):
-    files = ("sample_data/classifiers.parquet", "--metrics-file", "sample_data/classifiers.toml")
-    ours = getattr(rr, command)(files[0], metrics_file=files[2])
-    assert ours.to_json() == printed(command, *files, "--quiet", "--format", "json")
 
 
 def test_power_takes_a_pilot_or_distributions():

@@ -47,11 +47,6 @@ def small(tmp_path):
     return names, values, (path, "--wide", "--higher", "acc,f1", "--lower", "co2")
 
 
-def test_fields_of_a_row():
-    row = as_json(*LLMS).results[0]
-    assert list(row)[:7] == ["model", "rank", "norm", "pareto", "feasible", "u", "tied_with"]
-
-
 def test_further_orders_are_further_columns():
     rows = as_json(*LLMS, "--p", "2", "--p", "1,inf").results
     assert list(rows[0]["ranks"]) == ["2", "1", "inf"]

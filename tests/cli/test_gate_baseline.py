@@ -55,10 +55,6 @@ def rows_of(outcome):
     return outcome.document["results"]
 
 
-def without_old(rows):
-    return [row | {"old": "baseline"} for row in rows]
-
-
 @pytest.mark.parametrize(
     ("made", "options"),
     [

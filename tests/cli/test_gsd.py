@@ -130,18 +130,6 @@ def test_too_few_labellings_are_not_decided(gsd, mixed):
 
 def test_rows_of_the_contract(gsd, mixed):
     document = gsd(*mixed, "--delta", "0,0.0001", "--resamples", "100")
-    fields = [
-        "winner",
-        "loser",
-        "delta",
-        "optimum",
-        "dominates",
-        "p_value",
-        "p_adjusted",
-        "share_smaller",
-        "lps_solved",
-    ]
-    assert list(document["results"][0])[:9] == fields
     keys = [(row["delta"], row["winner"], row["loser"]) for row in document["results"]]
     assert keys == [(d, *pair) for d in (0, 0.0001) for pair in itertools.permutations("ABC", 2)]
     for row in document["results"]:
@@ -149,7 +137,6 @@ def test_rows_of_the_contract(gsd, mixed):
         assert (row["p_value"] is None) == (not row["dominates"])
         assert row["lps_solved"] >= 1
     assert {row["winner"] for row in document["results"] if row["dominates"]} == {"A"}
-    assert document["schema"] == "riskrank/gsd"
     assert document["meta"]["lps_solved"] >= len(keys)
 
 

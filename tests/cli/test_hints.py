@@ -397,16 +397,6 @@ def test_a_title_above_the_names_is_told(folder, hint):
     assert hint("rank", "t.csv") == "delete the rows above the names"
 
 
-COSTS = {
-    "wide": ("model,acc_mean,acc_std,latency_mean,latency_std", ["a,.8,.1,30,2", "b,.7,.2,40,3"]),
-    "spreads": ("model,acc_mean,latency_mean", ["a,.8 ± .1,30 ± 2", "b,.7 ± .2,40 ± 3"]),
-    "long": (
-        "model,metric,mean,std",
-        ["a,acc_mean,.8,.1", "b,acc_mean,.7,.2", "a,latency_mean,30,2", "b,latency_mean,40,3"],
-    ),
-}
-
-
 def test_scores_with_spreads_lose_them(folder, hint, meta):
     rows = [(m, s, "acc", f"{v} ± 0.1") for at, m in enumerate("ab") for s, v in enumerate(column(at))]
     folder("t.csv", lines("model,sample,metric,score", rows))

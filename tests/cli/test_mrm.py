@@ -51,14 +51,6 @@ def test_aggregations_are_there_for_the_portfolio_and_over_metrics(run, write, m
     assert len(names) == 2 + len(both["meta"]["metrics"])
 
 
-def test_same_bytes_for_any_number_of_jobs(run, write, make_scores):
-    path = write("t.csv", make_scores())
-    texts = [
-        run("mrm", path, "--resamples", "60", "--jobs", jobs, "--format", "json").stdout for jobs in (1, 2)
-    ]
-    assert texts[0] == texts[1]
-
-
 @pytest.mark.parametrize(
     ("options", "word"),
     [

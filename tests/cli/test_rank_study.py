@@ -36,7 +36,7 @@ def test_a_method_has_the_rows_it_has_in_the_default_table(run, write, make_scor
     assert alone == [row for row in every if row["method"] == "R-SSD@P(IC)"]
 
 
-@pytest.mark.parametrize("distance", ["kemeny", "footrule", "pearson", "borda"])
+@pytest.mark.parametrize("distance", ["kemeny", "borda"])
 def test_aggregation_of_metrics(run, write, make_scores, quick, distance):
     path = write("t.csv", make_scores())
     options = ("--per-metric", "--aggregate", distance, "--test", "relative")

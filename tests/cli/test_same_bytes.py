@@ -17,7 +17,7 @@ def without_inputs(outcome, *further: str) -> str:
     return json.dumps(document)
 
 
-@pytest.mark.parametrize("command", ["rank", "dominance"])
+@pytest.mark.parametrize("command", ["rank", "dominance", "mrm"])
 def test_any_number_of_jobs(run, table, command, monkeypatch):
     monkeypatch.setattr(bootstrap, "_WORTH_A_PROCESS", 0)
     jobs = [

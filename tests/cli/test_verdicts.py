@@ -12,11 +12,6 @@ def rows(outcome) -> list[dict]:
     return outcome.document["results"]
 
 
-def column(model: str, metric: str, values: np.ndarray) -> pl.DataFrame:
-    samples = [f"s{number}" for number in range(len(values))]
-    return pl.DataFrame({"model": model, "sample": samples, "metric": metric, "score": values})
-
-
 @pytest.mark.parametrize("command", ["rank", "dominance"])
 def test_without_a_test(run, write, command):
     path = write("t.csv", n=3)

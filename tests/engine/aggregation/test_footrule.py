@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from riskrank.engine.aggregation import footrule
 from riskrank.engine.aggregation.footrule import solve_footrule
 
 
@@ -149,17 +148,6 @@ def blocks_of(*sizes):
     """Items of a block share its places for nothing; anywhere else costs 1."""
     block = np.repeat(np.arange(len(sizes)), sizes)
     return (block[:, None] != block[None, :]).astype(int)
-
-
-@pytest.mark.parametrize("most", [4, 5])
-def test_up_to_most_entangled_items_optima_are_counted(monkeypatch, most):
-    monkeypatch.setattr(footrule, "MOST_ITEMS", most)
-    assert solved(blocks_of(most))[1] == factorial(most)
-    order, count, optima, unique = solved(blocks_of(most + 1), listed=10**6)
-    assert (count, optima, unique) == (None, None, False)
-    assert order.tolist() == list(range(most + 1))
-    assert solved(blocks_of(most, most, 1), listed=0)[1] == factorial(most) ** 2
-    assert solved(blocks_of(most, most + 1), listed=0)[1] is None
 
 
 def test_eighteen_entangled_items_are_counted_and_nineteen_are_not():

@@ -72,45 +72,6 @@ def test_norm_front_and_choice_against_double_loops(objectives, weights, p):
     assert ranking.rank[ranking.order].tolist() == list(range(1, len(objectives) + 1))
 
 
-def test_hand_computed_example():
-    # Two objectives, four models; columns hold accuracy and -cost.
-    objectives = np.array([[0.9, -4.0], [0.8, -2.0], [0.8, -1.0], [0.5, -3.0]])
-    models = population(objectives)
-    assert models.u.tolist() == [[0, 1], [1 / 3, 1 / 3], [1 / 3, 0], [1, 2 / 3]]
-    assert models.front.tolist() == [True, False, True, False]
-    ranking = rank_models(models, [3, 1], p=2)
-    np.testing.assert_allclose(
-        ranking.norm, [1 / 4, np.sqrt(1 / 16 + 1 / 144), 1 / 4, np.sqrt(9 / 16 + 1 / 36)]
-    )
-    assert ranking.tied_with(0).tolist() == [2]
-    assert ranking.order.tolist() == [0, 2, 1, 3]
-
-
-def test_strictly_better_models_are_counted_not_one_minus_the_ecdf():
-    u = rank_transform(np.array([[1.0], [1.0], [0.0]]))
-    assert u.ravel().tolist() == [0, 0, 1]
-
-
-@pytest.mark.parametrize("p", ORDERS)
-def test_invariance_of_the_choice_under_increasing_transforms(p):
-    objectives = np.random.default_rng(0).normal(size=(200, 3))
-    changed = np.column_stack([np.exp(objectives[:, 0]), objectives[:, 1] ** 3, 1e6 * objectives[:, 2] - 7])
-    before, after = (rank_models(population(x), [3, 2, 1], p=p) for x in (objectives, changed))
-    assert before.order.tolist() == after.order.tolist()
-
-
-@pytest.mark.parametrize("p", ORDERS)
-@settings(max_examples=25)
-@given(objectives=TIED_TABLES, weights=WEIGHTS, data=st.data())
-def test_a_dominated_model_added_to_the_table_is_never_chosen(objectives, weights, p, data):
-    N, K = objectives.shape
-    model = data.draw(st.integers(0, N - 1))
-    worse = objectives[model].copy()
-    worse[data.draw(st.integers(0, K - 1))] -= data.draw(st.sampled_from([0.5, 1.0, 9.0]))
-    models = population(np.vstack([worse, objectives]))
-    assert rank_models(models, weights[:K], p=p).chosen != 0
-
-
 def test_a_weakly_dominated_model_of_the_same_norm_gives_way_to_the_front():
     # For p = inf both have the norm of their first rank; the first row is dominated by the second.
     objectives = np.array([[0.0, 1.0, 1.0], [0.0, 1.0, 2.0], [3.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
@@ -183,13 +144,6 @@ def test_large_orders_neither_under_nor_overflow():
     u = np.array([[1e-6, 1e-6], [1e-3, 0.0], [0.0, 0.0]])
     np.testing.assert_allclose(power_norm(u, 500.0), [1e-6 * 2 ** (1 / 500), 1e-3, 0], rtol=1e-12)
     assert rank_norm(u, np.array([2.0, 1.0]), np.inf).tolist() == [2e-6, 2e-3, 0]
-
-
-@given(TIED_TABLES)
-def test_the_norm_decreases_with_p(objectives):
-    u = rank_transform(objectives)
-    norms = np.stack([power_norm(u, p) for p in ORDERS])
-    assert (np.diff(norms, axis=0) <= 1e-12).all()
 
 
 def test_constants_and_duplicates_are_found():

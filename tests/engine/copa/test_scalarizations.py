@@ -74,29 +74,6 @@ def test_mew_hand_computed():
     np.testing.assert_allclose(multiplicative_exponent_weighting(OBJECTIVES, UPWARD, [3, 1]), expected)
 
 
-def test_ahp_hand_computed_for_two_models():
-    # The comparison matrix [[1, 9], [1/9, 1]] has the principal direction (9, 1) / 10 for the worse one.
-    objectives = np.array([[0.8, -2.0], [0.4, -1.0]])
-    np.testing.assert_allclose(
-        analytic_hierarchy_process(objectives, UPWARD, [3, 1]),
-        [0.75 * 0.1 + 0.25 * 0.9, 0.75 * 0.9 + 0.25 * 0.1],
-    )
-
-
-def test_ahp_hand_computed_for_three_models():
-    # z = 1, 2, 4 makes t = 0, 4, 8 and A = [[1, 1/5, 1/9], [5, 1, 1/5], [9, 5, 1]]. The characteristic
-    # polynomial of a 3 × 3 reciprocal matrix is λ³ - 3λ² - (a + 1/a - 2), a = A_13 / (A_12 A_23) = 25/9,
-    # and its eigenvector is given by geometric means of the rows.
-    means = np.cbrt([1 / 45, 1, 45])
-    expected = means / means.sum()
-    z = np.array([[1.0], [2.0], [4.0]])
-    np.testing.assert_allclose(analytic_hierarchy_process(-z, [False]), expected, rtol=1e-13)
-    A = np.array([[1, 1 / 5, 1 / 9], [5, 1, 1 / 5], [9, 5, 1]])
-    ratio = A @ expected / expected
-    np.testing.assert_allclose(ratio, ratio[0])
-    assert ratio[0] ** 3 - 3 * ratio[0] ** 2 == pytest.approx(25 / 9 + 9 / 25 - 2)
-
-
 @pytest.mark.parametrize("n", [2, 7, 60])
 def test_ahp_against_dense_eigenvectors(n):
     rng = np.random.default_rng(n)

@@ -12,7 +12,6 @@ from riskrank.errors import InputError, UsageError
 from tests.engine.dominance.helpers import influence_of
 
 N = 5000
-TRUTH = {1: 0.16771, 2: 0.44473}
 
 
 def weighted_ratio(x, p, y, q, order):
@@ -198,14 +197,6 @@ def test_against_a_plain_bootstrap(design, order):
     assert result.relative_error[which] == pytest.approx(relative.std(axis=-1, ddof=1)[which], rel=0.15)
 
 
-@pytest.mark.parametrize(("order", "known"), [(1, 0.0170), (2, 0.0823)])
-def test_against_the_known_errors_of_the_normal_pair(order, known):
-    error, _ = mean_errors(normals, order, False, seed=3, repeats=25)
-    assert error[0, 1] == pytest.approx(known, rel=0.02)
-    ratio = influence_of(list(normals(np.random.default_rng(0), 100_000)), order=order, paired=False)
-    assert ratio.ratio[0, 1] == pytest.approx(TRUTH[order], abs=4 * known * sqrt(N / 100_000))
-
-
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("paired", [True, False])
 def test_repeating_every_row_within_its_cluster_changes_nothing(order, paired):
@@ -273,14 +264,6 @@ def test_relative_errors_of_two_models_are_twice_the_absolute_ones(order):
 
 
 @pytest.mark.parametrize("order", [1, 2])
-def test_pairing_helps_where_models_agree(order):
-    samples = list(correlated(np.random.default_rng(4), 2000))
-    paired = influence_of(samples, order=order)
-    unpaired = influence_of(samples, order=order, paired=False)
-    assert paired.ratio_error[0, 1] < 0.8 * unpaired.ratio_error[0, 1]
-
-
-@pytest.mark.parametrize("order", [1, 2])
 def test_identical_models_among_others(order):
     x = np.random.default_rng(9).normal(size=50)
     result = influence_of([x, np.repeat(x[::-1], 2), x + 5], order=order, paired=False)
@@ -301,13 +284,6 @@ def test_errors_stay_within_what_a_ratio_can_have():
         for paired in (True, False):
             result = influence_of(list(rng.normal(size=(3, 100))), order=2, paired=paired)
             assert np.nanmax(result.ratio_error) <= 0.5 + 1e-12
-
-
-def test_p_values_of_a_clear_pair_are_complementary():
-    result = influence_of(list(normals(np.random.default_rng(0), 3000)), order=2)
-    assert result.equal_p_value[0, 1] < 1e-9
-    p = relative_p_values(result)
-    assert p[0, 1] + p[1, 0] == pytest.approx(1)
 
 
 @pytest.mark.parametrize("order", [1, 2])

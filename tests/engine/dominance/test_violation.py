@@ -67,19 +67,6 @@ def test_ratio_against_brute_force_on_unequal_sizes(order, a, b):
         assert violation_ratio(a, b, order=order) == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("order", [1, 2])
-@pytest.mark.parametrize("sizes", [(50, 50), (50, 70)])
-def test_ratio_against_brute_force_on_random_samples(order, sizes):
-    rng = np.random.default_rng(3)
-    for _ in range(10):
-        a, b = np.round(rng.normal(size=sizes[0]), 1), np.round(rng.normal(0.1, 1.3, size=sizes[1]), 1)
-        assert violation_ratio(a, b, order=order) == pytest.approx(brute_force_ratio(a, b, order), abs=1e-9)
-
-
-def test_the_seven_fifteenths_example():
-    assert violation_ratio([1, 4, 7], [2, 3, 5, 5, 5, 5], order=1) == pytest.approx(7 / 15, abs=1e-12)
-
-
 @pytest.mark.parametrize(
     ("better", "worse", "first", "second"),
     [
@@ -103,13 +90,6 @@ def test_normal_pairs_against_published_and_closed_form_values(better, worse, fi
 
 
 @pytest.mark.parametrize("order", [1, 2])
-@given(a=whole, b=whole)
-def test_both_directions_add_up_to_one(order, a, b):
-    matrix = violation_matrix([a, b], order=order)
-    assert matrix[0, 1] + matrix[1, 0] == pytest.approx(1, abs=1e-15)
-
-
-@pytest.mark.parametrize("order", [1, 2])
 @given(a=whole)
 def test_identical_models_draw_whatever_their_sizes(order, a):
     assert violation_ratio(a, list(reversed(a)), order=order) == 0.5
@@ -125,29 +105,6 @@ def test_invariance_under_positive_affine_maps(order, map_):
     a, b = rng.normal(size=31), rng.normal(0.2, 2, size=31)
     plain = violation_ratio(a, b, order=order)
     assert violation_ratio(map_(a), map_(b), order=order) == pytest.approx(plain, rel=1e-9)
-
-
-@pytest.mark.parametrize("order", [1, 2])
-def test_a_large_common_offset_costs_no_digits(order):
-    rng = np.random.default_rng(2)
-    a, b = np.round(rng.normal(size=500), 2), np.round(rng.normal(0.1, 1.2, size=500), 2)
-    # On a grid of 1/128 the shifted scores are exact, so every digit must survive.
-    a, b = np.round(a * 128) / 128, np.round(b * 128) / 128
-    assert violation_ratio(a + 2.0**30, b + 2.0**30, order=order) == pytest.approx(
-        violation_ratio(a, b, order=order), rel=1e-12
-    )
-
-
-@given(a=whole, shift=st.integers(1, 5))
-def test_a_shifted_copy_dominates_fully(a, shift):
-    for order in (1, 2):
-        assert violation_ratio([x + shift for x in a], a, order=order) == 0.0
-        assert violation_ratio(a, [x + shift for x in a], order=order) == 1.0
-
-
-def test_a_mean_preserving_spread_is_dominated_in_the_second_order_only():
-    assert violation_ratio([2, 2], [1, 3], order=2) == 0.0
-    assert violation_ratio([2, 2], [1, 3], order=1) == 0.5
 
 
 def test_matrix_against_pairs_for_equal_and_unequal_sizes():

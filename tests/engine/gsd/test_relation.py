@@ -200,27 +200,6 @@ def test_ordinal_largest_slack_against_longest_chain(problem):
     assert found.delta_max == pytest.approx(1 / height.max(), abs=1e-9)
 
 
-@settings(max_examples=25)
-@given(problem=small_problems())
-def test_invariance_under_monotone_and_affine_maps(problem):
-    scores, ordinal = problem
-    mapped = scores.astype(float)
-    for j, is_ordinal in enumerate(ordinal):
-        mapped[..., j] = np.exp(scores[..., j]) if is_ordinal else 0.25 * scores[..., j] - 3
-    plain, other = (dominance_relation(quality_table(s, ordinal=ordinal)) for s in (scores, mapped))
-    np.testing.assert_allclose(other.optimum, plain.optimum, atol=1e-9)
-    np.testing.assert_array_equal(other.dominates, plain.dominates)
-
-
-def test_invariance_of_pair_systems_under_other_models():
-    scores = np.random.default_rng(3).integers(0, 30, size=(4, 8, 3)) / 100
-    ordinal = [False, False, True]
-    everyone = dominance_relation(quality_table(scores, ordinal=ordinal), threshold=Threshold(1e-4))
-    some = [3, 1]
-    two = dominance_relation(quality_table(scores[some], ordinal=ordinal), threshold=Threshold(1e-4))
-    np.testing.assert_allclose(two.optimum, everyone.optimum[np.ix_(some, some)], atol=1e-12)
-
-
 @settings(max_examples=15)
 @given(problem=small_problems(models=4))
 def test_relation_is_transitive_and_nested_in_delta(problem):

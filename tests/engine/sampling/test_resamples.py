@@ -172,15 +172,6 @@ def test_draws_of_unpaired_models_are_independent(counts):
         assert together / 4000 == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / 4000))
 
 
-def test_every_sample_may_be_drawn_at_every_place():
-    for name in ("paired", "unpaired", "unpaired sizes"):
-        scores, _ = DESIGNS[name]
-        found = drawn(scores, 400, 2, size=100)
-        for model, count in enumerate(scores.cluster_counts):
-            picks = np.array([chosen[model] for chosen, _ in found])
-            assert all(set(column) == set(range(count)) for column in picks.T)
-
-
 def test_another_seed_draws_others():
     scores, _ = DESIGNS["paired"]
     one, other = (drawn(scores, BLOCK, seed, size=BLOCK) for seed in (1, 2))

@@ -20,7 +20,6 @@ from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.study import copa
 from riskrank.studies.copa.sweep import OrderSweepDocument, WeightSweepDocument
 
-NEEDS = BY_NAME["copa"].needs
 METRICS = ("acc", "f1", "co2")
 UPWARD = {"higher": ("acc", "f1"), "lower": ("co2",)}
 
