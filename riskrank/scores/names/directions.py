@@ -9,19 +9,39 @@ from riskrank.scores.names.words import listed_words, plain, vocabulary, words
 # Words that name a quantity people want less of. Matched word by word, so that "timeline" is not "time".
 _AMOUNT_NAMES = """latency cost costs time runtime walltime duration seconds secs milliseconds ms price co2
     emission emissions carbon energy memory ram overhead delay latenz kosten dauer preis latence latenza
-    cout duree temps ttft wait prix latencia costo coste precio custo prezzo tempo"""
+    cout duree temps ttft wait prix latencia costo coste precio custo prezzo tempo tiempo duracion durata
+    duracao retraso demora energie downtime lag jitter spend gasto gastos время задержка
+    стоимость"""
 _COST_NAMES = """loss losses logloss error errors err toxicity toxic perplexity ppl brier rmse mse mae mape
     smape rmsle wer cer ter fpr fnr eer fid nll crossentropy regret hallucination hallucinations violation
-    violations failure failures misses ece mistakes fehler fehlerrate verlust erreur perte perdida errore
-    errores toxicidad timeout timeouts failed crashed false miss bugs defects complaints crps bpb
-    slippage drawdown"""
+    violations failure failures misses ece mistakes fehler fehlerrate fehlerquote verlust erreur erreurs
+    perte perdida errore errores erro erros toxicidad timeout timeouts failed crashed false miss missed
+    bugs defects complaints crps bpb bpc slippage drawdown msle nrmse mase wape mdape rmsse pinball mce lpips
+    unsafe harmful hallucinated regressions crashes incidents vulnerabilities leakage invalid unsolved
+    unresolved unanswered rejected overshoot churn abweichung ausfall ausfaelle fallo fallos fracaso
+    fracasos fvu wrong incorrect ошибка ошибок ошибки потери"""
 # Less of these is better more often than not: nobody takes that for granted.
-_DOUBTFUL_NAMES = "flops risk refusal refusals distance divergence kl penalty bias deviation"
+_DOUBTFUL_NAMES = "flops risk refusal refusals distance divergence kl penalty bias deviation gap"
+# Less of these is better as often as not, where they are what is measured and no bookkeeping.
+_UNCERTAIN = vocabulary(
+    """queue len length calls attempts steps turns rounds moves retries rank ranking tokens edits corrections
+    escalations"""
+)
+# How names end, or what they hold, that are written without blanks, and say that less is better.
+_COST_ENDINGS = ("zeit", "dauer", "kosten", "fehler", "verlust")
+_COST_SIGNS = (
+    *("错误", "錯誤", "误差", "誤差", "损失", "損失", "成本", "费用", "延迟", "遅延", "时间", "時間"),
+    *("耗时", "エラー", "コスト", "오류", "지연", "비용", "손실", "시간"),
+)
+_GOOD_SIGNS = (
+    *("准确", "準確", "正确", "正確", "得分", "分数", "评分", "正解", "精度", "スコア", "点数", "評価"),
+    *("정확", "점수", "성공"),
+)
 # Words that turn the others around, or may: what is saved, avoided or negated.
 _TURNING = vocabulary(
     """free saving savings saved reduction reduced avoidance avoided efficiency detection detected neg
-    negative fixed caught found non no not without inverse minus recall precision f1 accuracy auc auroc
-    explained score"""
+    negative fixed caught found non no not without inverse minus explained improvement improved gain skill
+    handled recovered prevented coverage"""
 )
 # Words for how long a run took, which beside a score is bookkeeping.
 _DURATIONS = vocabulary("duration elapsed runtime walltime wall uptime dauer duree")
@@ -32,7 +52,9 @@ _GOOD_NAMES = vocabulary(
     ndcg mrr faithfulness helpfulness relevance coherence fluency quality groundedness similarity iou
     dice r2 utility genauigkeit richtigkeit punkte exactitude fidelite precision puntuacion exactitud
     punteggio accuratezza resolved resolve acceptance likelihood kappa correlation satisfaction
-    bewertung note"""
+    bewertung note comet bleurt sacrebleu throughput uptime coverage hits stars elo converted conversion
+    points grade mcc spearman pearson psnr ssim map usefulness correctness completeness answered
+    preference оценка точность балл"""
 )
 # Words for what is true or false of a sample.
 _TRUTHS = vocabulary("""pass passed solved success correct resolved win won match exact em accepted right""")
@@ -56,10 +78,17 @@ def lower_by_name(name: str) -> bool:
 
 def doubtful_by_name(name: str) -> bool:
     """Whether less is probably better by the name, and nobody should take that for granted."""
-    found = words(name)
-    turned = found & _TURNING or (found & _GOOD_NAMES and not found & {"return", "match", "rating"})
-    certain = _says(name, _COST_WORDS - _DOUBTFUL_WORDS)
-    return looks_like_a_cost(name) and bool(turned or not certain)
+    found = _tokens(name)
+    good = bool(found & _GOOD_NAMES - {"return", "match", "rating"})
+    if not looks_like_a_cost(name):
+        return bool(found & _UNCERTAIN) and not good
+    return bool(good or found & _TURNING) or not _says(name, _COST_WORDS - _DOUBTFUL_WORDS)
+
+
+def lower_is_likelier(name: str) -> bool:
+    """Whether of a doubtful name less is rather better: nothing turns it around, and its last word says so."""
+    found, last = _tokens(name), listed_words(name)[-1]
+    return not found & _TURNING and (_says(last, _COST_WORDS) or not found & _GOOD_NAMES)
 
 
 def looks_like_an_amount(name: str) -> bool:
@@ -74,7 +103,12 @@ def is_duration(name: str) -> bool:
 
 def names_a_metric(name: str) -> bool:
     """Whether a word of the name says what is measured."""
-    return looks_like_a_cost(name) or bool(words(name) & _GOOD_NAMES)
+    return looks_like_a_cost(name) or _is_good(name)
+
+
+def more_by_name(name: str) -> bool:
+    """Whether a word of the name says that more is better."""
+    return _is_good(name) and not looks_like_a_cost(name)
 
 
 def names_a_truth(name: str) -> bool:
@@ -87,8 +121,20 @@ def measured_by(title: str) -> str:
     return next((word for word in reversed(listed_words(title)) if names_a_metric(word)), "")
 
 
+def _is_good(name: str) -> bool:
+    return bool(_tokens(name) & _GOOD_NAMES) or any(sign in name for sign in _GOOD_SIGNS)
+
+
 def _says(name: str, known: frozenset[str]) -> bool:
-    found = [word.lower() for word in _WORD.findall(plain(name))]
-    return bool(_COST_UNIT.search(name)) or any(
+    found = _tokens(name)
+    if _COST_UNIT.search(name) or any(
         word in known or word.rstrip("0123456789") in known for word in found
-    )
+    ):
+        return True
+    written = any(word.endswith(_COST_ENDINGS) for word in found) or any(sign in name for sign in _COST_SIGNS)
+    return written and known >= _AMOUNT_WORDS
+
+
+def _tokens(name: str) -> frozenset[str]:
+    """Words of a name, with the digits behind them and without."""
+    return words(name) | {word.lower() for word in _WORD.findall(plain(name))}

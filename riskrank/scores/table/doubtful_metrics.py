@@ -8,7 +8,7 @@ import numpy as np
 
 from riskrank.asked.flags import among_commas
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.names.directions import doubtful_by_name, looks_like_an_amount
+from riskrank.scores.names.directions import doubtful_by_name, looks_like_an_amount, lower_is_likelier
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.scores import Scores
 
@@ -60,13 +60,25 @@ def _means_apart(scores: Scores, rows: np.ndarray, shares: np.ndarray, percent: 
 
 def doubtful_directions(specs: Sequence[MetricSpec]) -> Iterator[InputError]:
     """Metrics of which nobody said which way is better, and whose names may mean either."""
-    doubtful = [spec.name for spec in specs if not spec.declared and doubtful_by_name(spec.name)]
-    doubtful = [name for name in doubtful if next(s for s in specs if s.name == name).transform == "none"]
+    doubtful = [
+        spec.name
+        for spec in specs
+        if not spec.declared and spec.transform == "none" and doubtful_by_name(spec.name)
+    ]
     if doubtful:
-        together = ",".join(map(among_commas, doubtful))
+        likely = {name for name in doubtful if lower_is_likelier(name)}
+        ways = []
+        for lower in dict.fromkeys((frozenset(likely), frozenset(doubtful), frozenset[str]())):
+            parts = {
+                "lower": tuple(name for name in doubtful if name in lower),
+                "higher": tuple(name for name in doubtful if name not in lower),
+            }
+            change = {way: names for way, names in parts.items() if names}
+            told = (option(way, ",".join(map(among_commas, names))) for way, names in change.items())
+            ways.append((" ".join(told), change))
         yield InputError(
             f"which way is better of {listing(doubtful)} has to be said",
             found="nobody declared it, and the name may mean either",
-            hint=f"say {option('lower', together)} or {option('higher', together)}",
-            ways=[(option(way, together), {way: tuple(doubtful)}) for way in ("lower", "higher")],
+            hint=f"say {' or '.join(way for way, _ in ways)}",
+            ways=ways,
         )
