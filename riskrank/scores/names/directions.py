@@ -86,7 +86,7 @@ def doubtful_by_name(name: str) -> bool:
 
 
 def lower_is_likelier(name: str) -> bool:
-    """Whether of a doubtful name less is rather better: nothing turns it around, and its last word says so."""
+    """Whether of a doubtful name less is rather better: nothing turns it, and its last word says so."""
     found, last = _tokens(name), listed_words(name)[-1]
     return not found & _TURNING and (_says(last, _COST_WORDS) or not found & _GOOD_NAMES)
 
@@ -127,9 +127,7 @@ def _is_good(name: str) -> bool:
 
 def _says(name: str, known: frozenset[str]) -> bool:
     found = _tokens(name)
-    if _COST_UNIT.search(name) or any(
-        word in known or word.rstrip("0123456789") in known for word in found
-    ):
+    if _COST_UNIT.search(name) or any(word in known or word.rstrip("0123456789") in known for word in found):
         return True
     written = any(word.endswith(_COST_ENDINGS) for word in found) or any(sign in name for sign in _COST_SIGNS)
     return written and known >= _AMOUNT_WORDS

@@ -1,4 +1,4 @@
-"""Metrics whose unit or direction is in doubt: refused, for a claim on them may be the wrong way round."""
+"""Metrics whose numbers, unit or direction are in doubt: refused, for a claim may be the wrong way round."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ from riskrank.asked.flags import among_commas
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.names.directions import doubtful_by_name, looks_like_an_amount, lower_is_likelier
 from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.missing_codes import missing_codes
 from riskrank.scores.table.scores import Scores
 
 # Shares are no larger than 1; percent beyond this are none; and how much larger percent are.
 _SURELY_PERCENT, _FACTOR = 1.5, (25.0, 400.0)
 
 
-def two_units(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
-    """Metrics of which some models are in percent and others in shares of one."""
-    if len(scores.models) < 2:
-        return
+def doubtful_numbers(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
+    """Metrics with codes for no score, or of which some models are in percent and others in shares of one."""
     metric = scores.frame["metric"].to_physical().to_numpy()
     valid = ~scores.invalid()
     for code, spec in enumerate(specs):
-        if spec.bounds is not None or spec.transform != "none" or looks_like_an_amount(spec.name):
+        if spec.bounds is not None or spec.transform != "none":
             continue
         of_metric = valid & (metric == code)
         values = scores.values[of_metric]
+        if not values.size:
+            continue
+        yield from missing_codes(scores, spec, of_metric)
         # Most metrics are told by their ends, which cost less than those of each model.
-        if not values.size or values.min() < 0 or values.max() <= _SURELY_PERCENT:
+        if values.min() < 0 or values.max() <= _SURELY_PERCENT or looks_like_an_amount(spec.name):
             continue
         model = scores.codes("model")[of_metric]
         low, high = np.full(len(scores.models), np.inf), np.full(len(scores.models), -np.inf)

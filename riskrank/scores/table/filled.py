@@ -14,7 +14,7 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.files import parsing
 from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.gaps import require_comparable
-from riskrank.scores.table.metrics_file import MetricSpec, how_to_bound
+from riskrank.scores.table.metrics_file import MetricSpec, how_to_bound, likely_bounds
 from riskrank.scores.table.role_names import list_of
 from riskrank.scores.table.scored import absent_cells, scored
 from riskrank.scores.table.scores import Scores
@@ -102,13 +102,13 @@ def _undeclared(scores: Scores, spec: MetricSpec, lacking: int, seen: Floats) ->
         why = f"−log of those of {spec.name} is infinite"
     # Counts may be 0 and 1 so far, too: that nothing else can be is for people to say (method §11).
     truths = bool(np.isin(seen, (0.0, 1.0)).all())
+    bounds = "" if scores.options.metrics_file else likely_bounds(spec.name, seen)
     return InputError(
         f"{option('missing', rule)} needs {needs} there can be, and {why}",
         found=f"{lacks}; those there are, "
         f"{'all 0 or 1' if truths else f'{seen.min():g} to {seen.max():g}'}, do not say what there can be",
-        hint=f"if nothing else can be, {how_to_bound(spec.name, '[0, 1]')}"
-        if truths
-        else how_to_bound(spec.name),
+        hint="if nothing else can be, copy the line" if bounds else how_to_bound(spec.name),
+        ways=[("", {"metrics_file": bounds})] if bounds else [],
     )
 
 

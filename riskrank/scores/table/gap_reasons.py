@@ -8,9 +8,11 @@ import numpy as np
 import polars as pl
 
 from riskrank.asked.shared import SHARED, RankReading
+from riskrank.engine.types import Booleans
 from riskrank.errors import by_door, listing, option
 from riskrank.scores.names.words import AUTOMATIC, HUMAN, STATUS, names_tasks, words
 from riskrank.scores.table.columns import named_roles
+from riskrank.scores.table.metrics_file import likely_bounds
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scores import Scores
 
@@ -155,8 +157,19 @@ def _failures(scores: Scores, lacking: np.ndarray, worst: int | None, status: st
     counts = f"{option('missing', 'worst')} counts each as the worst there can be"
     return Reason(
         f"{told}: failures rather than accidents, and to leave them out would flatter who fails; {counts}",
-        [(option("missing", "worst"), {"missing": "worst"})],
+        [as_worst(scores, scores.invalid())],
     )
+
+
+def as_worst(scores: Scores, lacking: Booleans, **more: object) -> tuple[str, object]:
+    """The way that counts what is missing as the worst there can be, and says how bad that probably is."""
+    metric = scores.codes("metric")
+    codes = np.unique(metric[lacking])
+    if codes.size == 1 and scores.metrics[codes[0]] not in scores.notes.bounds:
+        seen = scores.values[(metric == codes[0]) & ~lacking & ~scores.invalid()]
+        bounds = likely_bounds(scores.metrics[codes[0]], seen)
+        more |= {"metrics_file": bounds} if bounds and not scores.options.metrics_file else {}
+    return option("missing", "worst"), {"missing": "worst", **more}
 
 
 def _accidents(scores: Scores, rows: Rows) -> Reason:
@@ -172,6 +185,7 @@ def _accidents(scores: Scores, rows: Rows) -> Reason:
         # What leaves most samples out does not come first.
         first = 0 if gone > _FEW * len(scores.samples) else len(ways)
         ways.insert(first, (picked, {"metric": tuple(whole)}))
+    ways += [] if _of_board(scores) else [as_worst(scores, scores.invalid())]
     hint = f"{found.hint}; {option('missing', 'worst')} counts what is missing as the worst there can be"
     return Reason(hint, ways)
 

@@ -13,7 +13,9 @@ from pathlib import Path
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.tiers import TIERS
+from riskrank.engine.types import Floats
 from riskrank.errors import InputError, by_door, did_you_mean, listing, option
+from riskrank.scores.names.directions import looks_like_an_amount
 
 _CHOICES = {
     "direction": ("higher", "lower"),
@@ -24,6 +26,10 @@ _CHOICES = {
 # A table a metric is some hundred bytes; a device would never end.
 _MOST_BYTES = 1 << 24
 _KEYS = (*_CHOICES, "weight", "bounds")
+# What is no name of a file but lines of TOML.
+_TOML = re.compile(r"\s=\s")
+# Scores that reach so far are probably of percent, if none is beyond 100.
+_SURELY_PERCENT = 50
 # Names that need no quotes as a key.
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -89,8 +95,8 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
     Parameters
     ----------
     path : str or Path
-        The file. Keys of a table, all optional: ``direction``, ``weight``, ``scale``, ``transform``,
-        ``bounds``, ``tier``.
+        The file, or its lines. Keys of a table, all optional: ``direction``, ``weight``, ``scale``,
+        ``transform``, ``bounds``, ``tier``.
 
     Returns
     -------
@@ -102,7 +108,7 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
         If the file cannot be read or holds an unknown key, a wrong type or an impossible value.
     """
     try:
-        text = _content(path).decode("utf-8-sig")
+        text = str(path) if _TOML.search(str(path)) else _content(path).decode("utf-8-sig")
         document = tomllib.loads(text)
         repr(document)  # a number of 5,000 digits could not be shown in a message
     except FileNotFoundError:
@@ -220,10 +226,21 @@ def toml_key(name: str) -> str:
 
 
 def how_to_bound(name: str, ends: str = "[LOWEST, HIGHEST]") -> str:
-    """Lines that declare the bounds of a metric, and where they go."""
-    key = name if _BARE_KEY.fullmatch(name) else toml_key(name)
-    in_file = f"write [{key}] and bounds = {ends} into a file, and give it with "
+    """What declares the bounds of a metric."""
     return by_door(
-        in_file + option("metrics_file", "FILE.toml"),
+        f"{option('metrics_file', bounded_by(name, ends))} declares what there can be",
         f'metrics={{{json.dumps(name, ensure_ascii=False)}: {{"bounds": {ends}}}}} declares them',
     )
+
+
+def bounded_by(name: str, ends: str) -> str:
+    """The line of TOML that declares the bounds of a metric."""
+    return f"{name if _BARE_KEY.fullmatch(name) else toml_key(name)}.bounds = {ends}"
+
+
+def likely_bounds(name: str, seen: Floats) -> str:
+    """The line that declares shares or percent, where scores look like them; empty where they do not."""
+    if not seen.size or seen.min() < 0 or looks_like_an_amount(name):
+        return ""
+    top = 1 if seen.max() <= 1 else 100 if _SURELY_PERCENT < seen.max() <= 100 else 0
+    return bounded_by(name, f"[0, {top}]") if top else ""

@@ -189,13 +189,13 @@ class Scores:
 
     def place(self, at: int) -> str:
         """Describe where a score stands: file, row and column."""
-        file, row, column = self._where(at)
+        file, row, column = self.where(at)
         return f"{file}: row {row}, column {column}"
 
     def near(self, at: int, other: int) -> str:
         """Describe where a score stands to somebody who knows where the other one does."""
-        file, row, _ = self._where(at)
-        return f"in row {row}" if file == self._where(other)[0] else f"in {file}, row {row}"
+        file, row, _ = self.where(at)
+        return f"in row {row}" if file == self.where(other)[0] else f"in {file}, row {row}"
 
     def cell(self, at: int) -> str:
         """Describe what a score is of."""
@@ -227,7 +227,8 @@ class Scores:
     def _metric(self, at: int) -> str:
         return str((self.frame["metric"] if self.metric_read is None else self.metric_read)[at])
 
-    def _where(self, at: int) -> tuple[str, int, str]:
+    def where(self, at: int) -> tuple[str, int, str]:
+        """File, row and column a score stands in."""
         source, position, column = self._origin(at)
         return source.file_of(position), source.row_number(position), source.column_of(column, position)
 

@@ -13,7 +13,7 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.files import parsing
 from riskrank.scores.files.sql_names import leaving_out
 from riskrank.scores.table.assemble import assemble
-from riskrank.scores.table.doubtful_metrics import doubtful_directions, two_units
+from riskrank.scores.table.doubtful_metrics import doubtful_directions, doubtful_numbers
 from riskrank.scores.table.gaps import way_out
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.rows import Rows
@@ -29,7 +29,8 @@ _WRONG = {
     ),
     parsing.INFINITE: (
         "is infinite",
-        f"give it a finite value, or leave it empty and use {option('missing', 'drop')}",
+        "give it a finite value; where a run did not end, what it had used up by then, or the most there can "
+        "be: to leave it out would flatter who failed",
     ),
     parsing.NOT_A_NUMBER: ("is NaN", ""),
 }
@@ -42,7 +43,7 @@ def unusable(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError
     yield from _no_numbers(scores, nan_is_missing=options.missing != "error")
     yield from _too_large(scores, options.largest)
     yield from _out_of_range(scores, specs)
-    yield from two_units(scores, specs)
+    yield from doubtful_numbers(scores, specs)
     if options.tests:
         yield from doubtful_directions(specs)
     yield from _divided_samples(scores, unpaired=options.unpaired)

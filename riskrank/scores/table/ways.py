@@ -19,7 +19,7 @@ from riskrank.scores.table.shapes.reading import written
 # To try a way takes as long as to read the table.
 _MOST_ROWS = 2_000_000
 # Options that say which columns and rows are read.
-_COLUMNS = ("columns", "task", "cluster", "where", "wide")
+_COLUMNS = ("columns", "task", "cluster", "where", "sql", "wide")
 
 
 def tried(

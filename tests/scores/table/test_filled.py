@@ -53,14 +53,13 @@ def test_both_ends(write):
 def test_what_was_seen_is_no_bound(write):
     with pytest.raises(InputError, match="nobody declared those of m") as error:
         read(write)
-    assert "bounds = [LOWEST, HIGHEST]" in error.value.hint
+    assert [spell(way, flags=True) for way, _ in error.value.ways] == ["--metrics-file 'm.bounds = [0, 1]'"]
     assert "0 to 1, do not say what there can be" in error.value.found
     with pytest.raises(InputError, match="nobody declared those of an m") as error:
         read(write, "A,1,an m,1\nA,2,an m,\nB,1,an m,0\nB,2,an m,1\n")
     assert "all 0 or 1, do not say" in error.value.found
-    line = spell(error.value.hint, flags=True)
-    assert line.startswith('if nothing else can be, write ["an m"] and bounds = [0, 1] into a file')
-    assert 'metrics={"an m": {"bounds": [0, 1]}} declares' in spell(error.value.hint, flags=False)
+    (way, _), *_ = error.value.ways
+    assert "--metrics-file '\"an m\".bounds = [0, 1]'" in spell(way, flags=True)
     # Nothing is missing, and nothing is asked.
     assert column(read(write, "A,1,m,1\nA,2,m,0\nB,1,m,0\nB,2,m,1\n"), "A") == [1, 0]
 

@@ -85,7 +85,9 @@ def read(folder, files, asked):
         else:
             pl.DataFrame(text).write_parquet(path)
         paths += [] if name.endswith("toml") else [name]
-    given |= {"metrics_file": str(folder / given["metrics_file"])} if "metrics_file" in given else {}
+    given |= (
+        {"metrics_file": str(folder / given["metrics_file"])} if given.get("metrics_file") in files else {}
+    )
     return read_scores([str(folder / name) for name in named or paths], kind(**given))
 
 

@@ -17,7 +17,7 @@ from riskrank.scores.table.shapes.reading import Reading, with_roles
 
 # Tasks that a test over tasks takes.
 FEWEST_TASKS = 6
-# Columns whose medians differ by more are not on one scale.
+# Columns whose sizes differ by more are not on one scale.
 ONE_SCALE = 30.0
 # More rows are samples, where the column that names them does not say what it names.
 _MOST_MODELS = 50
@@ -69,10 +69,18 @@ def tasks_across(names: Sequence[str]) -> bool:
 
 def on_one_scale(columns: Columns, names: Sequence[str]) -> bool:
     """Whether columns may be of one metric: their sizes are alike."""
-    with np.errstate(invalid="ignore"):
-        sizes = [float(np.nanmean(np.abs(columns.numbers(name)))) for name in names]
-    sizes = [size for size in sizes if size > 0]
-    return not sizes or max(sizes) <= ONE_SCALE * min(sizes)
+    found = [size for size in sizes(columns, names) if size > 0]
+    return not found or max(found) <= ONE_SCALE * min(found)
+
+
+def sizes(columns: Columns, names: Sequence[str]) -> list[float]:
+    """How large the scores of columns are: 1 where all are shares, however small."""
+    values = [columns.numbers(name) for name in names]
+    filled = [one[~np.isnan(one)] for one in values]
+    return [
+        float(np.quantile(np.abs(one), 0.9)) if one.size and (one.min() < 0 or one.max() > 1) else 1.0
+        for one in filled
+    ]
 
 
 def _means_only(columns: Columns, names: Sequence[str], options: ReadOptions, model: str) -> InputError:

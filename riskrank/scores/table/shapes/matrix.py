@@ -14,13 +14,21 @@ from riskrank.scores.files.sql_names import leaving_out
 from riskrank.scores.names.directions import measured_by, names_a_metric
 from riskrank.scores.names.measures import left_out
 from riskrank.scores.names.words import listed_words, names_tasks
-from riskrank.scores.table.shapes.board import on_one_scale, pair_by_pair, rows_may_be_models, tasks_across
+from riskrank.scores.table.shapes.board import (
+    on_one_scale,
+    pair_by_pair,
+    rows_may_be_models,
+    sizes,
+    tasks_across,
+)
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import Keys, keyed, keys_of
-from riskrank.scores.table.shapes.reading import Reading, with_roles
+from riskrank.scores.table.shapes.reading import Reading, taken_as_better, with_roles
 from riskrank.scores.table.shapes.rows import SPLITS, as_rows
 from riskrank.scores.table.shapes.totals import totals_of
 
+# Where most columns are shares no other of their metric reaches so far; sizes of others are so much alike.
+_BEYOND_SHARES, _ALIKE = 1.5, 5.0
 # Fewer rows that nothing names are no samples.
 _FEWEST_NUMBERED = 3
 
@@ -53,20 +61,54 @@ def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
         boards = [replace(board, options=told) for board in boards]
     metric = options.matrix or measured_by(Path(columns.label).stem) or "score"
     totals = totals_of(columns, sample, [])
-    more: dict[str, object] = {"matrix": metric, "models": options.models or (tuple(models) if gone else ())}
+    more: dict[str, object] = {"matrix": metric}
     if names_tasks(sample) and any(np.isnan(columns.numbers(name)).any() for name in models):
         more |= pair_by_pair(options)
     if totals:
         names = columns.frame[sample].to_list()
         more["where"] = leaving_out(sample, totals, names, options.where)
-    said = f"a matrix: a row a sample ({sample or 'numbered'}), a column a model ({listing(models)})"
-    said += f"; the numbers are called {metric}" if options.matrix is None else ""
-    said += f"; left out: {left_out(gone)}" if gone else ""
-    said += f"; without the row{'s' if len(totals) > 1 else ''} {listing(totals)}" if totals else ""
-    said = "; ".join([said, *keys.said])
+    better = taken_as_better([metric], options, guessed=options.matrix is None and metric == "score")
     roles = {"sample": sample if sample != "sample" else "", "draw": keys.draw}
-    read = with_roles(options, roles, **more, **keyed(keys, named, options))
-    return [*boards, Reading(said=said, options=read)]
+    strange = [] if options.matrix or options.models else _of_another_range(columns, models)
+    usual = [name for name in models if name not in strange]
+    for chosen in (usual, models) if 1 < len(usual) < len(models) else (models,):
+        said = f"a matrix: a row a sample ({sample or 'numbered'}), a column a model ({listing(chosen)})"
+        said += f"; the numbers are called {metric}" if options.matrix is None else ""
+        said += f"; left out: {left_out(gone)}" if gone else ""
+        said += f"; without the row{'s' if len(totals) > 1 else ''} {listing(totals)}" if totals else ""
+        picked = options.models or (tuple(chosen) if gone or chosen is usual else ())
+        read = with_roles(options, roles, **more, models=picked, **keyed(keys, named, options))
+        boards.append(Reading(said="; ".join([said, *better, *keys.said]), options=read))
+    if strange:
+        raise _of_two_ranges(columns, models, strange, boards)
+    return boards
+
+
+def _of_another_range(columns: Columns, models: Sequence[str]) -> list[str]:
+    """Columns that are hardly of the metric of the others: beyond 1 where most are shares, or far larger."""
+    found = dict(zip(models, sizes(columns, models), strict=True))
+    # Percent beside shares are refused with both models named.
+    if len(models) == 2 and max(found.values()) > _ALIKE**2 * min(found.values()):
+        return []
+    shares = sum(size == 1 for size in found.values())
+    if 2 * shares >= len(models):
+        return [name for name, size in found.items() if size > _BEYOND_SHARES]
+    usual = float(np.median([*found.values()]))
+    return [name for name, size in found.items() if not usual / _ALIKE <= size <= usual * _ALIKE]
+
+
+def _of_two_ranges(
+    columns: Columns, models: Sequence[str], strange: Sequence[str], readings: Sequence[Reading]
+) -> InputError:
+    ends = ((name, columns.numbers(name)) for name in models)
+    return InputError(
+        f"{columns.label}: numbers of {listing(strange)} lie in another range than those of other columns: "
+        "whether they are scores of a model has to be said",
+        found=listing((f"{name}: {np.nanmin(one):g} to {np.nanmax(one):g}" for name, one in ends), 8),
+        hint="the last line takes each column for a model"
+        + (f", the one before leaves out {listing(strange)}" if len(readings) > 1 else ""),
+        ways=[("", one.options) for one in readings],
+    )
 
 
 def _measured_by_all(names: Sequence[str]) -> str:

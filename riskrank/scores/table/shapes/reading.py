@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from riskrank.asked.flags import among_commas
 from riskrank.asked.option import options_of
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import option
+from riskrank.asked.values import ALL_OTHERS
+from riskrank.errors import listing, option
+from riskrank.scores.names.directions import doubtful_by_name, names_a_metric
+from riskrank.scores.table.metrics_file import described_metrics
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +38,20 @@ def with_roles(options: ReadOptions, roles: Mapping[str, str], **more: Any) -> R
     named |= {role: column for role, column in roles.items() if column and (role != column or not told)}
     text = ",".join(f"{role.strip()}={column.strip()}" for role, column in named.items())
     return replace(options, columns=text or None, **more)
+
+
+def taken_as_better(names: Sequence[str], options: ReadOptions, *, guessed: bool = False) -> list[str]:
+    """What is said of metrics of which more is taken as better, though neither names nor options say so."""
+    said = {*options.lower, *options.higher, *described_metrics(options)[1]}
+    silent = [
+        name
+        for name in names
+        if name not in said and (guessed or not (names_a_metric(name) or doubtful_by_name(name)))
+    ]
+    if not silent or ALL_OTHERS in said:
+        return []
+    turned = option("lower", ",".join(map(among_commas, silent)))
+    return [f"more {listing(silent)} is taken as better, for nothing says so: {turned} turns it around"]
 
 
 def written(options: ReadOptions, before: ReadOptions) -> str:

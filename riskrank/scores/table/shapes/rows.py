@@ -27,7 +27,7 @@ from riskrank.scores.table.metrics_file import described_metrics
 from riskrank.scores.table.shapes.board import as_board, pair_by_pair
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import Keys, keyed, keys_of
-from riskrank.scores.table.shapes.reading import Reading, with_roles
+from riskrank.scores.table.shapes.reading import Reading, taken_as_better, with_roles
 from riskrank.scores.table.shapes.totals import totals_of
 
 # Names of models are no more, where only content tells that they are; nor metrics.
@@ -116,7 +116,9 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
     if names_tasks(keys.sample) and _has_holes(columns, by, of_metric, keys.sample):
         options = replace(options, **pair_by_pair(options))  # type: ignore[arg-type]
     if score:
-        return [Reading(said=_sentence("a long table", model, keys, ["a row a score"]), options=options)]
+        known = [str(name) for name in columns.frame[metric].unique(maintain_order=True)]
+        said = ["a row a score", *taken_as_better(known, options)]
+        return [Reading(said=_sentence("a long table", model, keys, said), options=options)]
     measures, gone = _measures(columns, [name for name in free if name not in used], options)
     if not measures:
         return []
@@ -134,7 +136,7 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
         known = columns.frame[keys.sample].to_list()
         options = replace(options, where=leaving_out(keys.sample, totals, known, options.where))
         told.append(f"without the row{'s' if len(totals) > 1 else ''} {listing(totals)}")
-    said = [f"a column a metric ({listing(measures)})", *told]
+    said = [f"a column a metric ({listing(measures)})", *taken_as_better(measures, options), *told]
     said += [f"left out: {left_out(gone)}"] if gone else []
     return [Reading(said=_sentence("a wide table", model, keys, said), options=options)]
 
