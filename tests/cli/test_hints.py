@@ -1,6 +1,5 @@
 """Hints lead to the comparison that was meant: what each proposes is run, its models and samples counted."""
 
-import csv
 import json
 import re
 import shlex
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import riskrank
 from riskrank.scores.table.gaps import tells_of_gone
 
 N = 12
@@ -361,8 +361,7 @@ PIVOTS = {
 
 @pytest.mark.parametrize("name", PIVOTS)
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "xlsx"])
-def test_two_rows_of_names_become_a_long_table(folder, hint, meta, name, suffix):
-    pytest.importorskip("pandas")
+def test_two_rows_of_names_are_read(folder, meta, name, suffix):
     rows, path = pivot(*PIVOTS[name]), f"t.{suffix}"
     if suffix == "xlsx":
         book = pytest.importorskip("openpyxl").Workbook()
@@ -372,24 +371,23 @@ def test_two_rows_of_names_become_a_long_table(folder, hint, meta, name, suffix)
     else:
         sign = "," if suffix == "csv" else "\t"
         folder(path, "\n".join(sign.join(map(str, row)) for row in rows) + "\n")
-    text = hint("rank", path)
-    python, option, program, *_ = words(text.replace("; if the first", " ; if the first"), "long table: ")
-    assert (python, option) == ("python", "-c")
-    above, below = ("metrics", "models") if name.startswith("metrics above") else ("models", "metrics")
-    order = f"names {above}, the second {below}"
-    if name in ("blanks", "metrics above, no words"):  # nothing tells, and both are said
-        other = re.search(r"; if the first row names metrics and the second models, write (.*) in it$", text)
-        order = "names models, the second metrics"
-        if above == "metrics":
-            program = program.replace("['model', 'metric']", other[1])
-    assert text.startswith(f"if the first row {order} and the first column samples, ")
-    assert ("; if the first row" in text) == (name in ("blanks", "metrics above, no words"))
-    exec(program, {})
-    assert meta("rank", "long.csv", "--no-test") == (["a", "b"], N, ["acc", "f1"])
-    roles = ("sample", "model", "metric", "score")
-    rows = csv.DictReader(Path("long.csv").read_text().splitlines())
-    written = {tuple(row[role] for role in roles) for row in rows}
-    assert {("3", "b", "acc", str(column(2)[3])), ("5", "a", "f1", str(column(1)[5]))} <= written
+    assert meta("rank", path, "--no-test") == (["a", "b"], N, ["acc", "f1"])
+    means = {row.model: row.mean for row in riskrank.rank(path, metric="acc", no_test=True).rows}
+    assert means == pytest.approx({"a": sum(column(0)) / N, "b": sum(column(2)) / N})
+
+
+def test_two_rows_of_names_that_may_be_either_are_refused(folder, hint, meta):
+    rows = [
+        [f"x{cell}" if cell == "f1" else cell.replace("acc", "xa") for cell in row]
+        for row in PIVOTS["blanks"]
+    ]
+    body = [",".join(map(str, row)) for row in pivot(*rows)]
+    folder("t.csv", "\n".join(body) + "\n")
+    assert hint("rank", "t.csv").startswith(
+        "write what the rows name into their first cells, model and metric"
+    )
+    folder("t.csv", "\n".join(["model" + body[0], "metric," + body[1].partition(",")[2], *body[2:]]) + "\n")
+    assert meta("rank", "t.csv", "--no-test") == (["a", "b"], N, ["xa", "xf1"])
 
 
 def test_a_title_above_the_names_is_told(folder, hint):

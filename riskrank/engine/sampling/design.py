@@ -290,7 +290,7 @@ def weak_sizes(scores: ClusteredScores) -> list[str]:
     count, worth, unit = min(scores.cluster_counts), scores.effective_size, scores.unit
     told = []
     if worth < FEW_SAMPLES:
-        many = f"only {worth} {unit}"
+        many = f"only {count} {unit}" + f", worth {worth} independent ones" * (count > worth)
         if scores.strata.several and not scores.judged and count > worth:
             many = f"{count} {unit}, weighed by task, tell no more than {worth} of equal weight"
         told.append(f"{many}: verdicts below {FEW_SAMPLES} {unit} are fragile")

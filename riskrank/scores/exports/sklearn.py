@@ -11,6 +11,7 @@ from riskrank.errors import InputError, listing
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.data_frames import Columns
+from riskrank.scores.names.words import is_unnamed
 
 _FOLD = re.compile(r"split(\d+)_test_(.+)")
 _SCORER = re.compile(r"test_(.+)")
@@ -23,9 +24,9 @@ def recognises(path: Path) -> bool:
     """Whether this is the result of a search or of ``cross_validate``, or predictions beside ``y_true``."""
     head = first_bytes(path)
     searched = b"split0_test_" in head and b"mean_fit_time" in head
-    return (
-        searched or (b"fit_time" in head and b"score_time" in head and b"test_" in head) or b"y_true" in head
-    )
+    timed = b"fit_time" in head and b"score_time" in head and b"test_" in head
+    # A column of models says that a row is of one of them, not of all.
+    return searched or timed or (b"y_true" in head and b"model" not in head.partition(b"\n")[0].lower())
 
 
 @reads("sklearn", recognises)
@@ -82,7 +83,10 @@ def _out_of_fold(file: ExportFile, columns: Columns, truth: str) -> Rows:
     numbers = all(isinstance(value, int | float) for value in known) and len(set(known)) > _MOST_CLASSES
     metric = "absolute_error" if numbers else "correct"
     file.gathering.direct(metric, "lower" if numbers else "higher")
-    for model in [name for name in columns if name and name != truth and not name.startswith("Unnamed: ")]:
+    for model in (name for name in columns if name != truth and not is_unnamed(name)):
+        # What hardly ever is one of the classes, or is text, names the rows.
+        if not numbers and 2 * sum(value in known for value in columns[model]) < len(known):
+            continue
         called = file.model() if model == "y_pred" else model
         predicted: list[Any] = list(columns[model])
         for row, (value, right) in enumerate(zip(predicted, known, strict=True)):

@@ -14,7 +14,7 @@ import polars as pl
 from riskrank.errors import InputError
 from riskrank.scores.files.shape import require_filled
 from riskrank.scores.files.source import Source, decode, first_line, from_windows
-from riskrank.scores.files.two_headers import refuse_two_headers, titles_above
+from riskrank.scores.files.two_headers import refuse_two_headers, titles_above, two_headers, unpivoted
 
 # Bytes in which the first rows stand.
 _BEGINNING = 65_536
@@ -43,7 +43,7 @@ class DelimitedSource(Source):
         try:
             with long_fields():
                 self._require_one_header()
-                self._name_columns(next(csv.reader([header], delimiter=self._separator)))
+                self._name_columns(next(csv.reader([self._header()], delimiter=self._separator)))
         except csv.Error as error:
             raise self._no_csv(str(error)) from None
         self._blank: set[int] | None = None
@@ -74,8 +74,17 @@ class DelimitedSource(Source):
         """Look at the first rows, of which only the one of names is read otherwise."""
         start = self._data[:_BEGINNING].decode(errors="replace").splitlines()[:4]
         rows = list(csv.reader(start, delimiter=self._separator))
-        said = "" if self._separator == "," else f", sep={self._separator!r}"
-        refuse_two_headers(self.label, rows, read=f"read_csv({self.label!r}{said}")
+        if two_headers(rows) and (table := unpivoted(self._all_rows())):
+            text = io.StringIO(newline="")
+            csv.writer(text, delimiter=self._separator).writerows(table)
+            self._data = text.getvalue().encode()
+            told = f"{table[0][0]}s stand in the first row, {table[0][1]}s in the second"
+            self.notes = (*self.notes, f"{self.label}: a row a sample below two rows of names: {told}")
+            return
+        refuse_two_headers(self.label, rows)
+
+    def _all_rows(self) -> list[list[str]]:
+        return list(csv.reader(decode(self.label, self._data).splitlines(), delimiter=self._separator))
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
         """The named columns."""

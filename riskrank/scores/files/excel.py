@@ -16,7 +16,7 @@ from riskrank.scores.files.how import How
 from riskrank.scores.files.query import TABLE, run_sql
 from riskrank.scores.files.source import FrameInMemory
 from riskrank.scores.files.tables import likeliest, with_columns
-from riskrank.scores.files.two_headers import refuse_two_headers, titles_above
+from riskrank.scores.files.two_headers import refuse_two_headers, titles_above, two_headers, unpivoted
 from riskrank.scores.files.workbook_extents import Extent, extents, no_workbook
 
 
@@ -138,8 +138,10 @@ def _frame(
     rows = [row for row in rows[first:] if any(cell is not None for cell in row)]
     if len(rows) < 2:
         return None
+    if two_headers(rows[:4]) and (table := unpivoted(rows)):
+        rows = table
     header = ["" if cell is None else str(cell).strip() for cell in rows[0]]
-    refuse_two_headers(label, rows[:4], read=f"read_excel({label!r}, sheet_name={title!r}")
+    refuse_two_headers(label, rows[:4])
     width = len(header)
     names = [name for name in header if name]
     twice = next((name for name, count in Counter(names).items() if count > 1), None)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from riskrank.errors import InputError, as_one_word, listing
+from riskrank.errors import InputError, listing
+from riskrank.scores.names.directions import names_a_metric
 
 # What people call a row of names, in the cell before them.
 _NAMES_OF = {
@@ -16,7 +17,7 @@ _LOOK, _BELOW = 30, 3
 _ORDER, _OTHER_ORDER = ("model", "metric"), ("metric", "model")
 
 
-def refuse_two_headers(label: str, rows: Sequence[Sequence[object]], *, read: str) -> None:
+def refuse_two_headers(label: str, rows: Sequence[Sequence[object]]) -> None:
     """Refuse a table whose first row leaves out or repeats names, and whose second names columns as well.
 
     Parameters
@@ -24,20 +25,15 @@ def refuse_two_headers(label: str, rows: Sequence[Sequence[object]], *, read: st
     label : str
     rows : sequence of sequences
         The first four.
-    read : str
-        How pandas reads the file, ``read_csv('t.csv'``, for the line that makes a long table of it.
 
     Raises
     ------
     InputError
     """
-    first = [str(cell or "").strip() for cell in rows[0]]
-    named = [name for name in first if name]
-    if len(rows) < 3 or ("" not in first[1:] and len(set(named)) == len(named)):
+    if not two_headers(rows):
         return
-    second, data = rows[1], [cell for row in rows[2:] for cell in row]
-    if any(map(_is_number, second)) or not any(map(_is_number, data)):
-        return
+    named = [str(cell).strip() for cell in rows[0] if _text(cell)]
+    second = rows[1]
     below = [str(cell).strip() for cell in second if cell not in (None, "")]
     if len(named) == 1 and len(below) > 1:
         raise InputError(
@@ -50,8 +46,65 @@ def refuse_two_headers(label: str, rows: Sequence[Sequence[object]], *, read: st
     raise InputError(
         f"{label}: two rows name the columns, and a table has one",
         found=f"{listing(named)} in the first row, and {listing(below)} in the second",
-        hint=_long_table(read, _order(rows[0][0], second[0])),
+        hint="write what the rows name into their first cells, model and metric, with names of samples below",
     )
+
+
+def two_headers(rows: Sequence[Sequence[object]]) -> bool:
+    """Whether the first row leaves out or repeats names, and the second names columns as well."""
+    first = [_text(cell) for cell in rows[0]]
+    named = [name for name in first if name]
+    if len(rows) < 3 or ("" not in first[1:] and len(set(named)) == len(named)):
+        return False
+    data = [cell for row in rows[2:] for cell in row]
+    return not any(map(_is_number, rows[1])) and any(map(_is_number, data))
+
+
+def unpivoted(rows: Sequence[Sequence[object]]) -> list[list[object]] | None:
+    """A table below two rows of names as one of a row a score; None where they do not tell what they name.
+
+    Parameters
+    ----------
+    rows : sequence of sequences
+        All of them.
+    """
+    above, below, third = ([_text(cell) for cell in row] for row in rows[:3])
+    first = next((at for at, cell in enumerate(above) if at and cell), 0)
+    named: list[str] = []
+    for cell in above[first:]:
+        named.append(cell or named[-1])
+    order = _order(above[0], below[0]) or _order_of_metrics({*named}, {*below[first:]})
+    # Pandas writes what rows are called into a row of its own, below names of columns.
+    keys = ["sample"] if first == 1 else [*(below if any(third[first:]) else third)[:first]]
+    if (
+        order is None
+        or not first
+        or len({*named}) < 2
+        or len(below) < len(above)
+        or not all(keys)
+        or len({*keys}) < first
+    ):
+        return None
+    table: list[list[object]] = [[*order, *keys, "score"]]
+    for row in rows[2:]:
+        if any(map(_text, row[first:])):
+            table += [
+                [one, other, *row[:first], cell]
+                for one, other, cell in zip(named, below[first:], row[first:], strict=False)
+            ]
+    return table
+
+
+def _text(cell: object) -> str:
+    return "" if cell is None else str(cell).strip()
+
+
+def _order_of_metrics(above: Collection[str], below: Collection[str]) -> tuple[str, str] | None:
+    """Which row names metrics, by its names: all of one, and none of the other."""
+    first, second = ([names_a_metric(name) for name in names] for names in (above, below))
+    if all(first) and not any(second):
+        return _OTHER_ORDER
+    return _ORDER if all(second) and not any(first) else None
 
 
 def titles_above(rows: Sequence[Sequence[object]]) -> int:
@@ -74,31 +127,12 @@ def titles_above(rows: Sequence[Sequence[object]]) -> int:
 def _order(above: object, below: object) -> tuple[str, str] | None:
     """What the two rows name, by the cells before their names; None where these do not tell."""
     first, second = (
-        {role for role, names in _NAMES_OF.items() if str(cell or "").strip().casefold() in names}
+        {role for role, names in _NAMES_OF.items() if _text(cell).casefold() in names}
         for cell in (above, below)
     )
     if first == second:
         return None
     return _ORDER if "model" in first or "metric" in second else _OTHER_ORDER
-
-
-def _long_table(read: str, order: tuple[str, str] | None) -> str:
-    """The line that writes a long table, and what it takes the two rows for."""
-    first, second = order or _ORDER
-    code = (
-        f"import pandas as pd; t = pd.{read}, header=None, dtype=str).set_index(0); "
-        f"t.columns = pd.MultiIndex.from_frame(t.iloc[:2].ffill(axis=1).T, names=['{first}', '{second}']); "
-        "t.iloc[2:].rename_axis('sample').melt(ignore_index=False, value_name='score').dropna()"
-        ".to_csv('long.csv')"
-    )
-    line = (
-        f"if the first row names {first}s, the second {second}s and the first column samples, "
-        f"write a long table: python -c {as_one_word(code)}"
-    )
-    if order is not None:
-        return line
-    other = [*_OTHER_ORDER]
-    return f"{line}; if the first row names {second}s and the second {first}s, write {other} in it"
 
 
 def _is_number(cell: object) -> bool:

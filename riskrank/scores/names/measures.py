@@ -37,6 +37,8 @@ _BEST = vocabulary("best oracle max maximum")
 _PLACES = vocabulary("rank ranking place position rang platz")
 _AVERAGES = vocabulary("""average avg mean overall total sum durchschnitt mittel moyenne promedio media""")
 _NO_MODELS = _SETTINGS | _PLACES | IDENTIFIER
+NAMES_ROWS = "names or numbers rows"
+"""What is said of a column that is no measurement at all."""
 # Where nothing but its name tells, an average has at least so many columns to be one of.
 _FEWEST_AVERAGED = 3
 
@@ -115,7 +117,7 @@ def _by_name(name: str, series: pl.Series, *, whole_name: bool) -> str:
     if found <= _PLACES:
         return "a rank"
     if looks_like_an_identifier(name, series) or found & {"id", "ids", "uuid", "timestamp"}:
-        return "names or numbers rows"
+        return NAMES_ROWS
     if found & _SETTINGS and not found & (HUMAN | JUDGE):
         return "how it was run"
     return ""

@@ -20,6 +20,7 @@ from riskrank.engine.sampling.neighbours import neighbours_alike
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.names.words import BELONGING, words
+from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.oriented import ScoreTable
 from riskrank.scores.table.role_names import list_of
 from riskrank.scores.table.scores import Scores, renamed
@@ -63,6 +64,7 @@ def in_time(scores: Scores) -> tuple[Scores, str]:
         If the order says nothing of what is asked.
     """
     asked, column = scores.options.time, scores.notes.files[0].roles.sample or ""
+    column = named_roles(scores.options).get("sample", column)
     named = scores.has("time")
     if asked == NO_TIME or not scores.notes.has_samples or not (asked or scores.options.tests):
         return scores, ""

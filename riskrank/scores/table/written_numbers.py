@@ -15,6 +15,11 @@ from riskrank.scores.files.sql_names import quoted_column
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+|\d+,\d{1,2})"
 _PERCENT = rf"^\s*{_NUMBER}\s*%\s*$"
+# A number with a currency before it, or a unit behind it; and one that has a decimal comma for sure.
+_UNITS = "s|ms|us|\u00b5s|ns|sec|secs|seconds|min|h|kB|KB|MB|GB|kWh|Wh|J|x|pts|tok/s|\u20ac|\\$|USD|EUR"
+_AMOUNT = r"(?P<number>[+-]?\d[\d.,]*|\.\d+)"
+_IN_UNITS = rf"^\s*(?P<before>[$\u20ac\u00a3\u00a5])?\s*{_AMOUNT}\s*(?P<behind>{_UNITS})?\s*$"
+_DECIMAL_COMMA = r"^[+-]?\d*,(?:\d{1,2}|\d{4,})$|^[+-]?0,"
 # A text column with at least this share of numbers may be one of scores with failures in it.
 _DOUBTFUL_SHARE = 0.2
 # What stands between a mean and its spread.
@@ -47,6 +52,10 @@ class Writing:
         Whether the number is one of percent.
     comma : bool
         Whether it has a decimal comma.
+    trimmed : str
+        Characters before and behind the number: a unit, a currency.
+    groups : str
+        What stands between thousands.
     truths : tuple of str, or None
         The words for true and false, where these are all that is written.
     """
@@ -56,6 +65,8 @@ class Writing:
     dollars: bool = False
     percent: bool = False
     comma: bool = False
+    trimmed: str = ""
+    groups: str = ""
     truths: tuple[str, str] | None = None
 
     def query(self, name: str) -> str:
@@ -65,7 +76,10 @@ class Writing:
             yes, no = self.truths
             return f"CASE LOWER(TRIM({found})) WHEN '{yes}' THEN 1 WHEN '{no}' THEN 0 END"
         if not self.spread:
+            found = f"REPLACE({found}, '{self.groups}', '')" if self.groups else found
             found = f"REPLACE({found}, ',', '.')" if self.comma else found
+            if self.trimmed or self.groups:
+                return f"RTRIM(LTRIM({found}, '{self.trimmed} '), '{self.trimmed} ')"
             return f"RTRIM({found}, '% ')" if self.comma else f"RTRIM({found}, '%')"
         found = f"SPLIT_PART({found}, '{self.sign}', 1)"
         found = f"LTRIM({found}, '$')" if self.dollars else found
@@ -74,11 +88,12 @@ class Writing:
     @property
     def spread(self) -> bool:
         """Whether a spread stands behind the number."""
-        return self.sign != "%"
+        return self.sign not in ("%", "")
 
     def numbers(self, column: pl.Series) -> pl.Series:
         """The numbers of a column, as text or as numbers."""
         if not self.truths:
+            column = column.str.replace_all(self.groups, "", literal=True) if self.groups else column
             return column.str.extract(r"([+-]?\d*[.,]?\d+)", 1)
         folded = column.str.strip_chars().str.to_lowercase()
         return folded.replace_strict(self.truths, (1.0, 0.0), default=None, return_dtype=pl.Float64)
@@ -106,7 +121,7 @@ def writing_of(series: pl.Series) -> Writing | None:
         return Writing("percentages", "%", comma=bool(filled.str.contains(",", literal=True).any()))
     sign = next((sign for sign in _SIGNS if sign in filled[0]), None)
     if sign is None:
-        return None
+        return _of_units(filled)
     for dollars in (False, True):
         for percent in (False, True):
             edge, unit = r"\$" if dollars else "", r"\s*\\?%" if percent else ""
@@ -116,6 +131,26 @@ def writing_of(series: pl.Series) -> Writing | None:
             ).all():
                 return Writing("means with spreads", sign, dollars, percent)
     return None
+
+
+def _of_units(filled: pl.Series) -> Writing | None:
+    """Numbers with the same currency before or unit behind them, and thousands that a second sign tells."""
+    parts = filled.str.extract_groups(_IN_UNITS)
+    signs = [set(parts.struct.field(name)) for name in ("before", "behind")]
+    if parts.struct.field("number").null_count() or any(len(found) > 1 for found in signs):
+        return None
+    trimmed = "".join(sign or "" for found in signs for sign in found)
+    number = parts.struct.field("number")
+    for groups, decimal in ((",", "."), (".", ",")):
+        thousands = rf"^[+-]?\d{{1,3}}(?:\{groups}\d{{3}})*(?:\{decimal}\d+)?$"
+        told = rf"\{groups}\d{{3}}[\{groups}\{decimal}]"
+        if number.str.contains(thousands).all() and number.str.contains(told).any():
+            return Writing("thousands", "", trimmed=trimmed, groups=groups, comma=decimal == ",")
+    comma = not number.str.contains(".", literal=True).any() and number.str.contains(_DECIMAL_COMMA).any()
+    plain = rf"^[+-]?\d*{',' if comma else '[.]'}?\d+$"
+    if not trimmed or not number.str.contains(plain).all():
+        return None
+    return Writing("units", "", trimmed=trimmed, comma=comma)
 
 
 def refuse_mixed(source: Source, texts: pl.DataFrame, parameter: str) -> None:
@@ -149,7 +184,8 @@ def as_numbers(sources: Sequence[Source], found: Mapping[str, Writing]) -> str:
             sign = next(writing.sign for writing in found.values() if writing.spread)
             return f"take the spread away in the query: SPLIT_PART(column, '{sign}', 1) is the mean"
         return "take the sign away in the query: RTRIM(column, '%') is a number of percent"
-    what = "the means" if spread else "them as numbers of percent"
+    percent = all(writing.sign == "%" for writing in found.values())
+    what = "the means" if spread else "them as numbers of percent" if percent else "the numbers"
     return f"{option('sql', reading_query(found))} reads {what}"
 
 

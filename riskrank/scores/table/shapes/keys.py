@@ -38,6 +38,8 @@ _MOST_KINDS, _NO_CHANCE = 8, 1e-4
 _BESIDE = (RUN, SETTING, JUDGE, WORDING)
 # What names a row rather than what all models were asked.
 _OF_ROWS = vocabulary("answer response run created updated timestamp")
+# What numbers steps of one run, or parts of the same data: none of these is drawn on its own.
+_NO_DRAWS = vocabulary("epoch epochs iteration iter fold folds completion generation")
 # A model was run in each of these on its own scale.
 _SCALES = vocabulary("env environment dataset benchmark suite")
 # A model's rows in these are told by other names elsewhere.
@@ -93,6 +95,9 @@ def keys_of(columns: Columns, model: Sequence[str], metric: Sequence[str], free:
     strong = [name for name in of_sample if may_name_samples(name) or words(name) & BELONGING]
     strong = strong or [name for name in of_sample if by and columns.shared(name, by) >= _MOST]
     if not strong:
+        drawn = [name for name in candidates if not words(name) & _NO_DRAWS]
+        if run := _shared_run(columns, fixed, by, drawn):
+            return Keys(sample=run, said=(f"each {run} is a sample",))
         return _copies(columns, fixed, "", free)
     base = max(strong, key=lambda name: (columns.shared(name, by) >= _MOST, columns.groups(*fixed, name)))
     beside = beside_of(columns, [*fixed, base], [name for name in candidates if name != base])

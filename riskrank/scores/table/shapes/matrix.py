@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from riskrank.asked.reading import ReadOptions
+from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.files.sql_names import leaving_out
 from riskrank.scores.names.directions import measured_by, names_a_metric
 from riskrank.scores.names.measures import left_out
 from riskrank.scores.names.words import listed_words, names_tasks
 from riskrank.scores.table.shapes.board import (
+    FEWEST_TASKS,
     on_one_scale,
     pair_by_pair,
     rows_may_be_models,
@@ -25,7 +26,6 @@ from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import Keys, keyed, keys_of
 from riskrank.scores.table.shapes.reading import Reading, taken_as_better, with_roles
 from riskrank.scores.table.shapes.rows import SPLITS, as_rows
-from riskrank.scores.table.shapes.totals import totals_of
 
 # Where most columns are shares no other of their metric reaches so far; sizes of others are so much alike.
 _BEYOND_SHARES, _ALIKE = 1.5, 5.0
@@ -60,13 +60,10 @@ def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
         told = with_roles(options, {"model": sample}, **(pair_by_pair(options) if options.matrix else {}))
         boards = [replace(board, options=told) for board in boards]
     metric = options.matrix or measured_by(Path(columns.label).stem) or "score"
-    totals = totals_of(columns, sample, [])
     more: dict[str, object] = {"matrix": metric}
-    if names_tasks(sample) and any(np.isnan(columns.numbers(name)).any() for name in models):
+    holes = any(np.isnan(columns.numbers(name)).any() for name in models)
+    if names_tasks(sample) and (holes or FEWEST_TASKS <= columns.height < FEWEST_SAMPLES):
         more |= pair_by_pair(options)
-    if totals:
-        names = columns.frame[sample].to_list()
-        more["where"] = leaving_out(sample, totals, names, options.where)
     better = taken_as_better([metric], options, guessed=options.matrix is None and metric == "score")
     roles = {"sample": sample if sample != "sample" else "", "draw": keys.draw}
     strange = [] if options.matrix or options.models else _of_another_range(columns, models)
@@ -75,7 +72,6 @@ def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
         said = f"a matrix: a row a sample ({sample or 'numbered'}), a column a model ({listing(chosen)})"
         said += f"; the numbers are called {metric}" if options.matrix is None else ""
         said += f"; left out: {left_out(gone)}" if gone else ""
-        said += f"; without the row{'s' if len(totals) > 1 else ''} {listing(totals)}" if totals else ""
         picked = options.models or (tuple(chosen) if gone or chosen is usual else ())
         read = with_roles(options, roles, **more, models=picked, **keyed(keys, named, options))
         boards.append(Reading(said="; ".join([said, *better, *keys.said]), options=read))

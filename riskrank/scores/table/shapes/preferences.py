@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 from riskrank.engine.portfolio.judge_votes import VoteScores, score_votes
@@ -11,6 +12,8 @@ from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.votes import ROLES, VoteTable, read_votes, vote_columns
 
 METRIC = "verdict"
+# The first or the second model won, or none.
+_NUMBERED = {"1": "a", "2": "b", "0": "tie"}
 
 
 class PreferencesSource(FrameInMemory):
@@ -37,6 +40,8 @@ class PreferencesSource(FrameInMemory):
 def _sides(table: VoteTable) -> list[str]:
     """Votes as a side each, where they name the model that won."""
     rows = zip(table.first, table.second, table.votes, strict=True)
+    if {"1", "2"} <= {*table.votes} <= {*_NUMBERED}:
+        return [_NUMBERED[vote] for vote in table.votes]
     return ["a" if vote == first else "b" if vote == second else vote for first, second, vote in rows]
 
 
@@ -46,7 +51,7 @@ def as_preferences(columns: Columns, source: Source) -> tuple[Source, str] | Non
     if set(roles) != set(ROLES):
         return None
     sides = [set(columns.frame[roles[role]].drop_nulls().cast(pl.String)) for role in ("model_a", "model_b")]
-    if any(columns.kind(roles[role]) != "text" for role in ROLES[1:]) or not sides[0] | sides[1]:
+    if any(columns.kind(roles[role]) != "text" for role in ROLES[1:3]) or not sides[0] | sides[1]:
         return None
     text = ",".join(f"{role}={column}" for role, column in roles.items())
     try:
@@ -56,5 +61,7 @@ def as_preferences(columns: Columns, source: Source) -> tuple[Source, str] | Non
         return None
     sides_told = f"{roles['model_a']} against {roles['model_b']}, by {roles['verdict']}"
     of = f"of {listing(found.models)} a win counts 2 a {roles['sample']}, a loss -2, a tie 0"
-    said = f"pairwise preferences: {sides_told}; {of}"
+    shares = 0.5 + np.nansum(found.scores, axis=0) / (4 * found.votes)
+    rates = (f"{model} {share:.0%}" for model, share in zip(found.models, shares, strict=True))
+    said = f"pairwise preferences: {sides_told}; {of}; win rates, ties half: {listing(rates)}"
     return PreferencesSource(source, found), said

@@ -19,10 +19,12 @@ from riskrank.scores.table.scores import READ_AS
 from riskrank.scores.table.shapes.columns import Columns, columns_of
 from riskrank.scores.table.shapes.experiments import as_study, unfinished
 from riskrank.scores.table.shapes.matrix import as_matrix
+from riskrank.scores.table.shapes.predictions import require_scores
 from riskrank.scores.table.shapes.preferences import as_preferences
 from riskrank.scores.table.shapes.reading import Reading, written
 from riskrank.scores.table.shapes.refusals import no_reading, too_many_columns
 from riskrank.scores.table.shapes.rows import as_rows, models_of
+from riskrank.scores.table.shapes.totals import without_totals
 from riskrank.scores.table.written_numbers import reading_query
 
 
@@ -63,7 +65,12 @@ def understood(
     known = {*seen[0].columns}
     if any(part not in known for name in named.values() if name not in known for part in name.split("+")):
         return opened, options, ()
-    columns = columns_of(seen)
+    columns, totals = columns_of(seen), ""
+    if len(seen) == 1:
+        where, totals = without_totals(columns, options.where)
+        options = replace(options, where=where)
+        columns = columns_of(seen := _chosen(opened, options)) if totals else columns
+    require_scores(columns, named, options)
     votes = as_preferences(columns, seen[0]) if len(seen) == 1 and not options.columns else None
     if votes is not None:
         return [votes[0]], options, (f"{READ_AS}{votes[1]}",)
@@ -97,7 +104,8 @@ def understood(
     (reading,) = readings
     truths = dict.fromkeys(one.truths for one in columns.written.values() if one.truths)
     counts = "".join(f"; {yes} counts 1 and {no} 0" for yes, no in truths)
-    return opened, reading.options, (f"{READ_AS}{reading.said}{counts}{unfinished(columns)}",)
+    told = "; ".join([reading.said, totals] if totals else [reading.said])
+    return opened, reading.options, (f"{READ_AS}{told}{counts}{unfinished(columns)}",)
 
 
 def _chosen(sources: Sequence[Source], options: ReadOptions) -> list[Source]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.sql_names import leaving_out, quoted_column, quoted_text
-from riskrank.scores.names.measures import left_out
+from riskrank.scores.names.measures import NAMES_ROWS, left_out
 from riskrank.scores.names.words import (
     AUTOMATIC,
     HUMAN,
@@ -45,11 +45,14 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
     if "model" in named:
         return [named["model"]]
     taken = {part for column in named.values() for part in column.split("+")}
-    if "model" in columns.names and "model" not in taken:
+    if "model" in columns.names and "model" not in taken and columns.count("model") > 1:
         return ["model"]
     free = [name for name in columns.names if name not in taken]
     fit = [name for name in free if _may_name_models(columns, name)]
-    by_name = synonym("model", fit)
+    numbers = [name for name in fit if columns.kind(name) == "number"]
+    # Several columns of numbers that are called as models are a model each.
+    fit = [name for name in fit if len(numbers) == 1 or name not in numbers]
+    by_name = synonym("model", [name for name in fit if columns.count(name) > 1] or fit)
     if by_name is not None or columns.by_file:
         return [] if by_name is None else [by_name]
     text = [name for name in fit if columns.kind(name) == "text" and 2 <= columns.count(name) <= _MOST_MODELS]
@@ -120,6 +123,11 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
         said = ["a row a score", *taken_as_better(known, options)]
         return [Reading(said=_sentence("a long table", model, keys, said), options=options)]
     measures, gone = _measures(columns, [name for name in free if name not in used], options)
+    if not measures and len(gone) == 1 and NAMES_ROWS not in gone.values():
+        # What else is bookkeeping is what was measured where nothing else is.
+        measures = [*gone]
+        options = replace(options, metric=tuple(measures))
+        gone = {}
     if not measures:
         return []
     if (labels := _labelled(columns, measures, options)) is not None:

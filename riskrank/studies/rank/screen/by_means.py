@@ -100,9 +100,12 @@ def _tests(document: MeanRankDocument) -> Line:
         for one in document.rankings[:1]
         if one.visible is not None and (words := visible_words(one.visible, one.means.share))
     )
-    pairs = counted(int(first.column.compared.sum()) // 2, "pair")
+    models, compared = len(first.column.compared), int(first.column.compared.sum()) // 2
+    pairs = counted(models * (models - 1) // 2, "pair")
     how = f"Student's t of means, {document.family.text}, {document.family.correction.capitalize()}"
-    return Line(f"{apart} of {pairs} told apart ({how}); {seen}.")
+    left = models * (models - 1) // 2 - compared
+    without = f", {left} not compared" if left else ""
+    return Line(f"{apart} of {pairs} told apart{without} ({how}); {seen}.")
 
 
 def _reading(*, shared: bool) -> Line:
