@@ -24,7 +24,7 @@ _SETTINGS = vocabulary(
     """lr step steps global seed seeds random param params parameters nparams batch decay momentum dropout
     warmup temperature temp topp topk beam beams layers heads hidden token tokens tok version port
     retries chars length len calls attempts cpu queue words
-    gpus gpu workers epoch epochs iteration iterations iter size learning schritte anzahl"""
+    horizon gpus gpu workers epoch epochs iteration iterations iter size learning schritte anzahl"""
 )
 # Names that say so as a whole: in others the same words may mean anything.
 _WHOLE_NAMES = {*map(words, ("top_p", "p_value", "page", "line", "worker", "year"))}

@@ -84,7 +84,7 @@ WITHIN = vocabulary(
 )
 # Words for how a model was run: its few values are settings, even if they are fractions.
 SETTING = vocabulary(
-    "temperature temp top penalty threshold setting config parameter parameters alpha beta rate"
+    "temperature temp top penalty threshold setting config parameter parameters alpha beta rate horizon lead"
 )
 # Words for who labels by hand, and for who labels in their place.
 HUMAN = vocabulary(

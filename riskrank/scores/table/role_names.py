@@ -85,8 +85,9 @@ def coded_names(source: Source, roles: Roles, role: str, series: pl.Series) -> p
 def _blank_name(source: Source, role: str, column: str, text: pl.Series) -> InputError:
     blank = (text.is_null() | (text.str.strip_chars() == "")).arg_true()
     other = f"name another column: {option('columns', f'{role}=…')}"
-    if role in ("group", "task"):
-        other = f"leave such rows out: {option('where', f'{quoted_column(column)} IS NOT NULL')}"
+    where = f"{quoted_column(column)} IS NOT NULL"
+    if role != "model":
+        other = f"leave such rows out: {option('where', where)}"
     if role == "task":
         other += f"; {option('task', 'none')} pools all samples"
     file, row = source.file_of(blank[0]), source.row_number(blank[0])
@@ -94,4 +95,5 @@ def _blank_name(source: Source, role: str, column: str, text: pl.Series) -> Inpu
         f"{file}: row {row}, column {column}: the {role} has no name",
         found=f"an empty cell; {len(blank)} such row{'s' if len(blank) > 1 else ''} in all",
         hint=f"fill it in, or {other}",
+        ways=[] if role == "model" else [(option("where", where), {"where": where})],
     )

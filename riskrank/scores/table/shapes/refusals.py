@@ -8,9 +8,11 @@ from pathlib import Path
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.source import Source
+from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.table.columns import named_columns, named_roles
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.reading import written
+from riskrank.scores.table.written_numbers import refuse_mixed
 
 _ROLES = ("model", "sample", "metric", "score")
 
@@ -18,6 +20,8 @@ _ROLES = ("model", "sample", "metric", "score")
 def no_reading(columns: Columns, given: Sequence[Source], options: ReadOptions) -> InputError:
     """Say which columns are missing."""
     source = given[0]
+    text = [name for name in columns.names if columns.kind(name) == "text" and names_a_metric(name)]
+    refuse_mixed(source, columns.frame.select(text), "metric")
     roles = named_columns(source, named_roles(options), _ROLES)
     numbers = [name for name in columns.names if columns.kind(name) == "number"]
     lacking = [role for role in _ROLES[:2] if role not in roles]
