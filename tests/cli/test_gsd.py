@@ -238,13 +238,12 @@ def test_page_says_how_to_read_it(run, mixed):
     text = run("gsd", *mixed, "--delta", "0,0.0001", "--resamples", "100", "--explain").stdout
     for part in ("level", "directly over", "Incomparable:", "Front:", "adjusted", "Reading:", "δ_max"):
         assert part in text
-    assert "Tests: 7 samples, 100 random swaps" in text
-    assert "Note:" not in text
+    assert "Tests: relabelled by swaps of two models' scores within samples, seed 0" in text
+    assert "stronger tests" not in text
     # Where bounds that nobody attains leave every dominance an optimum of 0.
     few = ("--models", "GBM,CART", "--resamples", "20", "--jobs", "1", "--explain")
     said = run("gsd", *UCI_OPTIONS, *few).stdout
-    assert "Note: the optimum of every dominance is 0" in said
-    assert "--delta 0.00001" in said
+    assert "--delta 0.00001 (stronger tests)" in said
     assert "delta = 0" in run("gsd", *mixed, "--no-test", "--explain", encoding="ascii").stdout
 
 

@@ -38,12 +38,10 @@ def details(document: CopaDocument) -> list[Section]:
     if document.settings.ccdf:
         sections.append(_ccdf_table(document, models))
     sections += _tie_lines(table, leading)
-    sections.append(_front_line(table))
     if document.doubt is not None:
         sections += doubt_sections(document, document.doubt, models)
     if len(document.sweeps) > 1:
         sections.append(_knob_table(document))
-    sections.append(Line(_other_orders(document), "Other p:"))
     if document.influence is not None:
         sections.append(Line(_influence(table, document.influence), "Influence:"))
     if document.populations is not None:
@@ -105,21 +103,6 @@ def _tie_lines(table: Objectives, ranking: CopaRanking) -> list[Line]:
     return [Line(text, "Tied:", "yellow")]
 
 
-def _front_line(table: Objectives) -> Line:
-    population = table.population
-    front, able, all_ = int(population.front.sum()), int(population.feasible.sum()), len(population.names)
-    text = f"{front:,} of {able:,} models are Pareto-optimal: "
-    if table.constraints:
-        text = (
-            f"{able:,} of {all_:,} models meet {' and '.join(table.constraints)} (ranks are among all). "
-            + (f"{front:,} of them {'is' if front == 1 else 'are'} Pareto-optimal: ")
-        )
-    text += "no other is at least as good everywhere and better somewhere."
-    if front == able > 1:
-        text += " Objectives alone rule nobody out, the weights and p decide."
-    return Line(text, "Front:")
-
-
 def _knob_table(document: CopaDocument) -> Table:
     table, found = document.objectives, document.weight_ranges
 
@@ -135,19 +118,6 @@ def _knob_table(document: CopaDocument) -> Table:
         (Column("models chosen\nfrom 0 to 1"), lambda k: str(found[k].models_chosen)),
     ]
     return by_row("What each weight does, the others in proportion", columns, range(len(found)), stub=1)
-
-
-def _other_orders(document: CopaDocument) -> str:
-    table = document.objectives
-    orders: dict[int, list[str]] = {}
-    for other in document.others:
-        orders.setdefault(other.chosen, []).append(numbers.order(other.p))
-    if len(orders) == 1:
-        return f"p = {', '.join(next(iter(orders.values())))} choose the same model."
-    texts = [
-        f"p = {', '.join(ps)} choose{'' if len(ps) > 1 else 's'} {table.name(i)}" for i, ps in orders.items()
-    ]
-    return "; ".join(texts) + ". Small p forgives a bad objective, large p does not."
 
 
 def _influence(table: Objectives, influence: ModelInfluence) -> str:

@@ -7,16 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from riskrank.engine.gsd.analysis import GsdAnalysis
-from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, by_row
-from riskrank.studies.dominance.screen.detail import CORRECTIONS
 from riskrank.studies.gsd.document import GsdDocument
 from riskrank.studies.gsd.screen.front import front_view
 from riskrank.studies.gsd.screen.hasse import hasse_table
 from riskrank.studies.gsd.screen.rank_tests import baseline_view
 from riskrank.studies.gsd.screen.witness import witness_view
-from riskrank.studies.wording import counted
 
 # The threshold the paper tests with: it hardly changes the relation ([GSD] remark 3).
 _SMALL_DELTA = 1e-5
@@ -31,7 +28,7 @@ def details(document: GsdDocument) -> list[Section]:
         sections += _relation_view(found, shown, models)
         sections += _pair_view(found, document)
         shown.append(found)
-    return [*sections, *what_else(document), *_reading(document), _tests_line(document)]
+    return [*sections, *what_else(document), _reading(document), *_tests_line(document)]
 
 
 def what_else(document: GsdDocument) -> list[Section]:
@@ -107,7 +104,7 @@ def _answer(study: GsdAnalysis, i: int, j: int) -> Cell:
     return Cell("not decided" if study.undecided[i, j] else "in the sample only", "dim")
 
 
-def _reading(document: GsdDocument) -> list[Line]:
+def _reading(document: GsdDocument) -> Line:
     how, first = document.relabelling, document.analyses[0]
     parts = [
         "Dominance: at least as good in expectation under every utility that respects the metrics. "
@@ -119,11 +116,7 @@ def _reading(document: GsdDocument) -> list[Line]:
         parts.append("Survives: how many samples may be arbitrary before the result is significant no more.")
     room = "ξ" if first.threshold.rows == "r1+r2" else "δ_max"
     parts.append(f"Largest threshold there can be, {room}: {numbers.score(first.relation.delta_max)}.")
-    lines = [Line(" ".join(parts), "Reading:")]
-    tests = [test for study in document.analyses for test in study.tests.values()]
-    if tests and max(test.optimum for test in tests) == 0:
-        lines.append(_small_delta_hint(first.relation.delta_max))
-    return lines
+    return Line(" ".join(parts), "Reading:")
 
 
 def small_delta(largest: float) -> str:
@@ -132,35 +125,15 @@ def small_delta(largest: float) -> str:
     return np.format_float_positional(better, precision=1, fractional=False, trim="-")
 
 
-def _small_delta_hint(largest: float) -> Line:
-    text = (
-        "the optimum of every dominance is 0, so tests cannot tell a clear one from a narrow one; "
-        f"{option('delta', small_delta(largest))} hardly changes the relation and makes them much stronger."
-    )
-    return Line(text, "Note:", "yellow")
-
-
-def _tests_line(document: GsdDocument) -> Line:
-    how = document.relabelling
-    samples, unit = counted(document.provenance.samples, document.unit), document.unit
-    programs = f"{document.lps_solved:,} linear programs solved"
+def _tests_line(document: GsdDocument) -> list[Line]:
+    """What the first screen does not say of the tests."""
+    how, k = document.relabelling, len(document.provenance.models)
     if how.pairs == "none":
-        return Line(
-            f"{samples}; no test was asked for, the relation is that of these {unit}s only. "
-            f"{programs.capitalize()}.",
-            "Data:",
-        )
-    tests = [test for study in document.analyses for test in study.tests.values()]
-    tests += [test for front in document.front_tests for test in front.tests]
-    kind = (
-        f"swaps of two models' scores within {unit}s" if how.resampling == "swap" else "deals of all scores"
-    )
-    count = f"{how.resamples:,} random {kind}, seed {how.seed}"
-    if tests and tests[0].exact:
-        count = f"all {tests[0].resamples + 1:,} {kind}"
-    k = len(document.provenance.models)
+        return []
+    swaps = {"swap": f"swaps of two models' scores within {document.unit}s"}
+    kind = swaps.get(how.resampling, "deals of all scores")
     text = (
-        f"{samples}, {count}; {CORRECTIONS[how.family.correction]} over the {k * (k - 1)} ordered "
-        f"pairs of each threshold, level {how.family.level(1):g}. {programs.capitalize()}."
+        f"relabelled by {kind}, seed {how.seed}; a family is the {k * (k - 1)} ordered pairs of a threshold. "
+        f"{document.lps_solved:,} linear programs solved."
     )
-    return Line(text, "Tests:")
+    return [Line(text, "Tests:")]
