@@ -109,7 +109,7 @@ def test_a_mapping_holds_for_what_is_read_later():
             "leave out",
         ),
         ({"metrics_file": {"acc": {}}}, "metrics_file is the path", "metrics={...}"),
-        ({"models": " , "}, "an option that takes names got none", "name some"),
+        ({"models": " , "}, "models got no name", "name some"),
     ],
 )
 def test_what_means_nothing_is_three_lines(options, what, hint):

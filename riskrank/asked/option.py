@@ -181,7 +181,8 @@ def _in_one_form(one: Option, given: Any) -> Any:
     if get_origin(one.kind) is dict:
         return named_numbers(one.name, given or {})
     if get_origin(one.kind) is tuple and member is str:
-        return split_names([given]) if one.asking.commas and isinstance(given, str) else names(given)
+        commas = one.asking.commas and isinstance(given, str)
+        return split_names([given], parameter=one.name) if commas else names(given)
     if get_origin(one.kind) is tuple and member in (int, float):
         read = whole_numbers if member is int else numbers
         example = one.asking.example or ("100,500" if member is int else "0.05,0.1")

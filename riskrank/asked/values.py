@@ -83,7 +83,7 @@ def names(values: str | Iterable[str] | None) -> tuple[str, ...]:
     return (values,) if isinstance(values, str) else tuple(values)
 
 
-def split_names(values: Iterable[str]) -> tuple[str, ...]:
+def split_names(values: Iterable[str], *, parameter: str) -> tuple[str, ...]:
     """Names with commas between; a name with a comma goes in double quotes.
 
     Raises
@@ -95,13 +95,13 @@ def split_names(values: Iterable[str]) -> tuple[str, ...]:
     texts = list(values)
     if not any(text.strip(" ,") for text in texts):
         raise UsageError(
-            "an option that takes names got none", found=repr(texts[0]), hint="name some, or leave it out"
+            f"{option(parameter)} got no name", found=repr(texts[0]), hint="name some, or leave it out"
         )
     try:
         rows = [row for text in texts for row in csv.reader([text], skipinitialspace=True)]
     except csv.Error:
         raise UsageError(
-            "an option that takes names got one that cannot be read",
+            f"{option(parameter)} got a name that cannot be read",
             found=listing(map(repr, texts)),
             hint="a name with a line end or a comma goes in double quotes",
         ) from None

@@ -149,5 +149,5 @@ def _default(one: Option) -> Any:
 
 def _value(one: Option, given: Any) -> Any:
     if one.several:
-        return split_names(given) if one.asking.commas else tuple(given)
+        return split_names(given, parameter=one.name) if one.asking.commas else tuple(given)
     return given

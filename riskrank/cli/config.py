@@ -12,7 +12,7 @@ from typer.core import TyperCommand, TyperOption
 
 from riskrank.asked.reading import RENAMED
 from riskrank.cli.config_file import OWN, SHARED, chosen_file, read_config, section_name
-from riskrank.cli.ownership import OUTPUTS
+from riskrank.cli.ownership import OUTPUTS, written
 from riskrank.cli.stale import none_stale
 from riskrank.cli.surroundings import require_threads
 from riskrank.errors import (
@@ -206,7 +206,7 @@ def _value(parameter: Any, key: str, value: Any, path: str, section: str | None,
         fits = fits and all(isinstance(one, str) for one in (value if isinstance(value, list) else [value]))
     given: Any = value
     if fits and not parameter.is_flag:
-        given = _texts(value)
+        given = written(value)
         if _dashed(key) == "metrics-file":  # beside the configuration, wherever that was found
             given = [os.path.join(os.path.dirname(path), text) for text in given]  # noqa: PTH118, PTH120
         given = given if parameter.multiple else ",".join(given)
@@ -223,13 +223,6 @@ def _value(parameter: Any, key: str, value: Any, path: str, section: str | None,
             hint=f"write what --{key} takes" + ("" if section else other),
         ) from None
     return given
-
-
-def _texts(value: Any) -> list[str]:
-    """A value as texts of the command line: several of a list, NAME=VALUE of a table."""
-    if isinstance(value, dict):
-        return [f"{name}={one}" for name, one in value.items()]
-    return [str(one) for one in (value if isinstance(value, list) else [value])]
 
 
 def _refuse_unknown(

@@ -19,7 +19,7 @@ from riskrank.errors import InputError, option
 
 OWN, SHARED = "riskrank.toml", "pyproject.toml"
 # No configuration a person wrote is larger; a pipe or a device would never end.
-MOST_BYTES = 1_000_000
+MOST_BYTES = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def read_config(path: str, *, named: bool) -> tuple[Mapping[str, Any], tuple[str
 
 
 def _settings(path: str) -> Mapping[str, Any]:
-    settings = _parsed(path, _text(path))
+    settings = _parsed(path, _content(path))
     if Path(path).name != SHARED:
         return settings
     tool = settings.get("tool")
@@ -125,44 +125,42 @@ def section_name(path: str, name: str) -> str:
 def _is_shared(path: str) -> bool:
     """Whether a pyproject.toml has settings of ours; a broken one without is its owner's business."""
     try:
-        text = _text(path)
+        content = _content(path)
     except InputError:
         return False
-    if "tool.riskrank" not in text and "[tool]" not in text:
+    if b"tool.riskrank" not in content and b"[tool]" not in content:
         return False
     try:
-        tool = _parsed(path, text).get("tool")
+        tool = _parsed(path, content).get("tool")
     except InputError:
-        return "[tool.riskrank" in text
+        return b"[tool.riskrank" in content
     return isinstance(tool, dict) and "riskrank" in tool
 
 
-def _text(path: str) -> str:
+def _content(path: str) -> bytes:
     try:
         with open(path, "rb") as file:  # noqa: PTH123 (a path with ".." stays as it is)
             content = file.read(MOST_BYTES + 1)
         if len(content) <= MOST_BYTES:
-            return content.decode("utf-8-sig")
+            return content
         problem, hint = f"more than {MOST_BYTES:,} bytes", "a configuration is a small TOML file"
     except FileNotFoundError:
         problem, hint = "nothing at that path", f"check the path given to {option('config')}"
     except OSError as error:
         problem, hint = error.strerror or str(error), "a configuration is a readable TOML file"
-    except UnicodeDecodeError as error:
-        problem, hint = str(error), "save it as UTF-8"
     raise InputError(f"{path}: the configuration cannot be read", found=problem, hint=hint)
 
 
-def _parsed(path: str, text: str) -> Mapping[str, Any]:
-    import tomllib
+def _parsed(path: str, content: bytes) -> Mapping[str, Any]:
+    from riskrank.scores.files.toml import parsed_toml
 
     try:
-        document = tomllib.loads(text)
-        repr(document)  # a number of 5,000 digits could not be shown in a message
-        return document
-    except (ValueError, RecursionError) as error:
+        return parsed_toml(content)
+    except ValueError as error:
         raise InputError(
             f"{path}: the configuration is not valid TOML",
-            found="values nested too deeply" if isinstance(error, RecursionError) else str(error),
-            hint='write option = value, and a table a command: [rank], then top = 3; texts in quotes: "mean"',
+            found=str(error),
+            hint="save it as UTF-8"
+            if isinstance(error, UnicodeDecodeError)
+            else 'write option = value, and a table a command: [rank], then top = 3; texts in quotes: "mean"',
         ) from None

@@ -9,7 +9,6 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, option
@@ -19,10 +18,12 @@ _CODE = ("executor",)
 _QUERIES = ("sql", "where")
 OUTPUTS = ("output", "plot", "dot", "bless", "continues", "confirm")
 """Options that write, or say what is written on."""
+READS = ("metrics-file", "baseline", "anchor", "price")
+"""Options that name files to read."""
 
 # Options that go on where the tool would refuse.
 _INSISTS = ("yes",)
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|^[/\\]{2}")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|(?:^|=)[/\\]{2}")
 # What opens a file or an address in SQL of Polars, however it is quoted and whatever stands behind it.
 _OPENS = re.compile(r"(?:read|scan)_\w", re.IGNORECASE)
 
@@ -55,20 +56,21 @@ def refuse_reaching_out(settings: Mapping[str, Any], path: str) -> None:
     ------
     InputError
     """
+    from riskrank.cli.found_paths import why_not_read
     from riskrank.scores.files.how import MAX_TABLE_BYTES
 
     for key, text in texts_of(settings):
         name = key.replace("_", "-")
         large = name == "max-bytes" and text.isdecimal() and int(text) > MAX_TABLE_BYTES
-        reads = _unusual(text, path) or _unusual(text.partition("=")[2], path)  # NAME=FILE as well
         told = (
             (name in _CODE, "names a computer that runs code"),
             (_ADDRESS.search(text), "names an address"),
             (name in _QUERIES and _OPENS.search(text), "opens other files"),
-            (reads, reads),
             (name in _INSISTS or large, "insists on what may not fit into memory"),
         )
         why = next((words for is_so, words in told if is_so), None)
+        if why is None and name in READS:
+            why = why_not_read(text, path)
         if why is not None:
             raise InputError(
                 f"{path}: '{key}' {why}, and nobody named this file",
@@ -78,46 +80,33 @@ def refuse_reaching_out(settings: Mapping[str, Any], path: str) -> None:
             )
 
 
-def without_outputs(settings: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def without_outputs(
+    settings: Mapping[str, Any], *, commands: bool = True
+) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Settings without those that write, of commands as well, and the names of these."""
     kept, left_out = dict[str, Any](), list[str]()
     for key, value in settings.items():
         texts = all(isinstance(one, str | dict) for one in (value if isinstance(value, list) else [value]))
         if key.replace("_", "-") in OUTPUTS and texts:  # what is no text is no output, and said to be none
             left_out.append(key)
-        elif isinstance(value, dict):
-            kept[key], below = without_outputs(value)
+        elif isinstance(value, dict) and commands:
+            kept[key], below = without_outputs(value, commands=False)
             left_out += below
         else:
             kept[key] = value
     return kept, tuple(dict.fromkeys(left_out))
 
 
-def _unusual(text: str, path: str) -> str | None:
-    """Why what a text of a configuration names is not to be read; None where it may be, or is no file."""
-    folder = Path(os.path.dirname(path) or ".").resolve()  # noqa: PTH120
-    project = next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
-    try:
-        place = (folder / text).resolve()  # where links lead
-        kind = place.stat().st_mode
-        beyond = os.path.relpath(place, folder)
-    except (OSError, ValueError):
-        return None
-    if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
-        return "reads a pipe or a device"
-    if not place.is_relative_to(project):
-        return "reads what lies outside of its folder"
-    parts = re.split(r"[/\\]", f"{text}/{beyond}")
-    return "reads what is hidden" if any(one.startswith(".") and one.strip(".") for one in parts) else None
+def texts_of(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Every text that a setting, of commands as well, is on the command line, with the option it is for."""
+    tables = [settings, *(value for value in settings.values() if isinstance(value, dict))]
+    for key, value in (entry for table in tables for entry in table.items()):
+        texts = written(value)
+        yield from ((key, text) for text in dict.fromkeys([*texts, ",".join(texts)]))
 
 
-def texts_of(settings: Mapping[str, Any], key: str = "") -> Iterator[tuple[str, str]]:
-    """Every text in a configuration, with the option it is for."""
-    for name, value in settings.items():
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, dict):
-                yield from texts_of(one, name)
-            else:
-                yield (name, str(one))
-                if key:  # of a command, or a table of names: columns = {model = "…"}
-                    yield (key, str(one))
+def written(value: Any) -> list[str]:
+    """A value as texts of the command line: several of a list, NAME=VALUE of a table."""
+    if isinstance(value, dict):
+        return [f"{name}={one}" for name, one in value.items()]
+    return [str(one) for one in (value if isinstance(value, list) else [value])]

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import io
 import os
+import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,20 +29,37 @@ def _names(n: int) -> list[str]:
     return [f"c{at}" for at in range(n)]
 
 
-def _workbook(sheet: str) -> bytes:
-    """A workbook of one sheet, of which the text between the rows is given."""
+def _workbook(more: str, part: str = SHEET, end: str = "</sheetData>") -> bytes:
+    """A workbook of one sheet, with more in a part before the end of an element: of its rows, for example."""
     import openpyxl
 
     held, changed = io.BytesIO(), io.BytesIO()
     openpyxl.Workbook().save(held)
     with zipfile.ZipFile(held) as whole, zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as file:
         for name in whole.namelist():
-            text = whole.read(name)
-            if name == SHEET:
-                text = text.replace(b"<sheetData />", b"<sheetData>" + sheet.encode() + b"</sheetData>")
-                text = text.replace(b"<sheetData/>", b"<sheetData>" + sheet.encode() + b"</sheetData>")
+            text = whole.read(name).decode()
+            if name == part:
+                text = re.sub("<sheetData ?/>", "<sheetData></sheetData>", text).replace(end, more + end)
             file.writestr(name, text)
     return changed.getvalue()
+
+
+def _packed(n: int) -> bytes:
+    """A log of Inspect whose only member is one letter, again and again."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as file, file.open("header.json", "w") as member:
+        for _ in range(n // 1_000):
+            member.write(b"x" * 1_500_000)
+    return held.getvalue()
+
+
+def _view(n: int) -> bytes:
+    """A database of one value that its view makes."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        made = f"zeroblob({900 * n}) AS model, 1 AS sample, 'acc' AS metric, 1 AS score"
+        connection.execute(f"CREATE VIEW scores AS SELECT {made}")
+        connection.commit()
+        return bytes(connection.serialize())
 
 
 def _far(n: int) -> str:
@@ -64,14 +84,22 @@ KINDS: dict[str, tuple[str, Callable[[int], str | bytes]]] = {
     "a long attribute": ("xlsx", lambda n: _workbook(f'<row r="1" x="{"x" * 32 * n}"/>')),
     "many attributes": ("xlsx", lambda n: _workbook(f"<row {'=_ '.join(_names(n))}=_/>".replace("_", "'1'"))),
     "nesting of a workbook": ("xlsx", lambda n: _workbook("<a>" * n + "</a>" * n)),
+    "sheets of a workbook": ("xlsx", lambda n: _workbook("<sheet/>" * n, "xl/workbook.xml", "</sheets>")),
+    "formats of cells": ("xlsx", lambda n: _workbook("<xf/>" * n, "xl/styles.xml", "</cellXfs>")),
+    "a dense archive": ("eval", _packed),
+    "a value of a view": ("sqlite", _view),
+    "dots of a name": ("toml", lambda n: f"a{'.a' * n} = 1"),
+    "tables of TOML": ("toml", lambda n: "".join(f"[{name}]\n" for name in _names(n))),
+    "dotted names": ("toml", lambda n: "".join(f"a.{name}.c = 1\n" for name in _names(n))),
 }
 
 
 def refused(path: Path) -> tuple[float, int, int, int]:
     """Seconds of the processor, bytes of memory, exit status and lines of ``rank``."""
+    words = [str(ROOT / "sample_data/uci.csv"), "--metrics-file"] if path.suffix == ".toml" else []
     with tempfile.TemporaryFile() as said:
         one = subprocess.Popen(
-            [sys.executable, "-P", "-m", "riskrank", "rank", str(path)],
+            [sys.executable, "-P", "-m", "riskrank", "rank", *words, str(path)],
             stdout=subprocess.DEVNULL,
             stderr=said,
             env=os.environ | {"PYTHONPATH": str(ROOT)},

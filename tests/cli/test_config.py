@@ -9,7 +9,7 @@ import pytest
 
 from riskrank.asked.commands import COMMANDS
 from riskrank.cli.call import options_on_the_line
-from riskrank.cli.ownership import OUTPUTS
+from riskrank.cli.ownership import OUTPUTS, READS
 
 FILES = {
     "riskrank.toml": "{}",
@@ -162,8 +162,11 @@ def test_settings_of_convert_hold_for_all_its_formats(run, project, write):
         ("scores = ['x.csv']", "'scores' is not an option", "x.csv", ""),
         ("config = 'x'", "'config' is not an option", "config", ""),
         ("order = ", "not valid TOML", "Invalid value", "option = value"),
-        (b"order = \xff", "cannot be read", "utf-8", "UTF-8"),
-        ("#" * 1_000_001, "cannot be read", "1,000,000 bytes", "small"),
+        (b"order = \xff", "not valid TOML", "utf-8", "UTF-8"),
+        ("#" * 300_000, "cannot be read", "262,144 bytes", "small"),
+        ("a" + ".a" * 20_000 + " = 1", "not valid TOML", "a line with 20,000 dots", ""),
+        ("[a" + ".a" * 200 + "]\n" + "b=1\n" * 30_000, "not valid TOML", "a line with 200 dots", ""),
+        ("a" + ".a" * 40 + " = 1", "not valid TOML", "nested too deeply", ""),
         ("x = " + "[" * 30_000, "not valid TOML", "", ""),
     ],
 )
@@ -296,7 +299,17 @@ def test_a_group_of_its_own_is_no_stranger(run, project):
         ('metrics_file = "link"', "'metrics_file' reads what is hidden"),
         ('metrics_file = "folder/config"', "'metrics_file' reads what is hidden"),
         ('[trend]\nanchor = ["a=.git/config"]', "'anchor' reads what is hidden"),
-        ('metrics_file = "/proc/self/environ"', "'metrics_file' reads what lies outside of its folder"),
+        ('metrics_file = "/proc/self/environ"', "'metrics_file' reads a pipe or a device"),
+        ('metrics_file = "/dev/fd/77"', "'metrics_file' reads a pipe or a device"),
+        ('metrics_file = "in"', "'metrics_file' reads a pipe or a device"),
+        ('[trend]\nanchor = ["acc=../*.csv"]', "'anchor' reads what lies outside of its folder"),
+        ('[trend]\nanchor = ["acc=.gi*/config"]', "'anchor' reads what is hidden"),
+        ('[trend]\nanchor = ["acc=label=.git/config"]', "'anchor' reads what is hidden"),
+        ('[trend]\nanchor = ["acc=label=pipe"]', "'anchor' reads a pipe or a device"),
+        ('[trend]\nanchor = {acc = "label=pip[e]"}', "'anchor' reads a pipe or a device"),
+        ('[gate]\nbaseline = ["fold", "/../.git/config"]', "'baseline' reads what is hidden"),
+        ('[gate]\nbaseline = "parts"', "'baseline' reads what is hidden"),
+        ("[gate]\nprice = '" + "=" * 10_000 + "'", "'price' is longer than a path"),
         ('metrics_file = "out"', "'metrics_file' reads what lies outside of its folder"),
         ('[gate]\nbaseline = "../.."', "'baseline' reads what lies outside of its folder"),
         ('metrics_file = "//host/m.toml"', "'metrics_file' names an address"),
@@ -314,10 +327,35 @@ def test_a_file_that_nobody_named_does_not_reach_out(refused, run, project, text
     Path(".git/config").write_text("[a]")
     Path("link").symlink_to(".git/config")
     Path("folder").symlink_to(".git")
+    Path("in").symlink_to(f"/dev/fd/{os.pipe()[0]}")
+    Path("parts").mkdir()
+    Path("parts/more").symlink_to("../.git")
+    Path("fold,").mkdir()
     Path("out").symlink_to(sys.executable)
     what, _, hint = refused("rank", "scores.csv", "--no-test")
     assert what == f"error: {name}: {why}, and nobody named this file"
     assert hint == f"hint: if you trust it, name it: --config {name}; --isolated ignores it"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("b.parquet", "reads a pipe or a device"),
+        ("out", "reads what lies outside of its folder"),
+        (".hid/b.parquet", "reads what is hidden"),
+    ],
+)
+def test_a_path_is_that_of_the_working_directory(refused, project, tmp_path, monkeypatch, text, why):
+    """Above it, where the file was found, there is nothing of that name."""
+    project(f'[gate]\nbaseline = "{text}"')
+    (tmp_path / "sub" / ".hid").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "sub")
+    os.mkfifo("b.parquet")
+    Path(".hid/b.parquet").touch()
+    Path("out").symlink_to(sys.executable)
+    asked = ("--higher", "*", "--not-worse", "A:baseline", "--margin", "0.1")
+    what, _, _ = refused("gate", "../scores.csv", *asked)
+    assert what == f"error: ../riskrank.toml: 'baseline' {why}, and nobody named this file"
 
 
 def test_a_ledger_that_nobody_named_is_not_begun(run, project):
@@ -354,8 +392,8 @@ def test_a_file_that_nobody_named_names_no_outputs(run, project, text):
 def test_every_option_that_names_a_file_reads_or_is_passed_over():
     options = {option for command in COMMANDS for option in options_on_the_line(command)}
     words = re.compile("FILE|LEDGER")
-    named = {option.name for option in options if words.search(option.asking.metavar or "")}
-    assert named - {"metrics_file", "baseline", "anchor", "price"} == set(OUTPUTS)
+    named = {option.flag[2:] for option in options if words.search(option.asking.metavar or "")}
+    assert named == {*READS, *OUTPUTS}
 
 
 @pytest.mark.parametrize("named", [(), ("--config", "riskrank.toml")])

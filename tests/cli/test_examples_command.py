@@ -3,11 +3,14 @@
 import filecmp
 import os
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from riskrank.cli.commands import examples
+from riskrank.errors import UsageError
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 
@@ -69,6 +72,20 @@ def test_a_copy_that_fails_leaves_nothing(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run("examples").status == 2
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("there", [True, False])
+def test_a_folder_that_nobody_can_be_told_of_is_not_there(tmp_path, monkeypatch, there):
+    """Whoever stops reading has it none the less."""
+    monkeypatch.chdir(tmp_path)
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer if there else "/dev/full", "w") as stdout:  # noqa: PTH123
+        call = SimpleNamespace(scores=["ex"], context=SimpleNamespace(obj=SimpleNamespace(stdout=stdout)))
+        with nullcontext() if there else pytest.raises(UsageError, match="cannot write to standard output"):
+            examples.run(call)
+    assert [path.name for path in tmp_path.iterdir()] == (["ex"] if there else [])
 
 
 def test_data_that_was_not_installed_is_said(run, tmp_path, monkeypatch):

@@ -46,7 +46,7 @@ OPERATORS = ("=", "||", "IN", "LIKE", "BETWEEN", "IS", "AND", "::", "->", "+")
 TAILS = (" + 1", " OR 1 = 1", "||'a'", "[1]", " IS NULL")
 ODD = [*"\n\"',=:\\* \u2028#[-𝕏", "\r\n", "a\nb", '"a', ""]
 VALUES = r"""'a' "a\nb" inf nan [] {} true -1 1979-05-27 ["a",1] "" [[1]] {a=1} {a={b=1}} "pipe" "/dev/zero"
-".git/x" 0x1 1e400 9999999999999999999999999999999999"""
+"a=l=pip*" "/dev/stdin" ".gi*/x" ".git/x" 0x1 1e400 9999999999999999999999999999999999"""
 PLACES = f"""out.json|own.json|loop.json|hard.csv|s.csv|in|no/r.json|r.what|r.json|r.json|./r.json|/dev/full|
 |s.csv/r.json|r\n.json|in/../r.json|r.svg|r.png|{"a" * 300}|"""
 # Options that have a run take long, or write what another kind looks at.

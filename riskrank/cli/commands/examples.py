@@ -6,12 +6,16 @@ import os
 import shutil
 import sysconfig
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 import riskrank
 from riskrank.cli.call import Call
 from riskrank.cli.interrupts import begin_writing, settle_interrupts
 from riskrank.errors import InputError, UsageError, listing
+from riskrank.shown.streams import discard
 from riskrank.shown.tidying import tidying_up
 
 FOLDER = "riskrank-examples"
@@ -40,20 +44,19 @@ def run(call: Call) -> None:
             hint="create the folder first, or write elsewhere",
         )
     source = data()
+    text = (
+        f"The sample data is in {target / DATA}; README.md there says what it is. To begin:\n"
+        f"  cd {named}\n"
+        f"  riskrank rank {DATA}/diamonds.parquet --metrics-file {DATA}/diamonds.toml\n"
+    )
     try:
-        _write(source, target)
+        _write(source, target, partial(_tell, call.context.obj.stdout, text))
     except OSError as error:
         raise UsageError(
             f"cannot write to {named}",
             found=error.strerror or str(error),
             hint="make room, or write elsewhere",
         ) from None
-    stdout = call.context.obj.stdout
-    stdout.write(
-        f"The sample data is in {target / DATA}; README.md there says what it is. To begin:\n"
-        f"  cd {named}\n"
-        f"  riskrank rank {DATA}/diamonds.parquet --metrics-file {DATA}/diamonds.toml\n"
-    )
 
 
 def data() -> Path:
@@ -80,8 +83,28 @@ def data() -> Path:
     )
 
 
-def _write(source: Path, target: Path) -> None:
-    """Copy under another name first: the folder appears when it is whole."""
+def _tell(stdout: TextIO, text: str) -> None:
+    """Say what is there; nobody has to read it, but who wants to must be able to.
+
+    Raises
+    ------
+    UsageError
+    """
+    try:
+        stdout.write(text)
+        stdout.flush()
+    except OSError as error:
+        discard(stdout)
+        if not isinstance(error, BrokenPipeError):
+            raise UsageError(
+                "cannot write to standard output",
+                found=error.strerror or str(error),
+                hint="make room, or send it elsewhere",
+            ) from None
+
+
+def _write(source: Path, target: Path, tell: Callable[[], None]) -> None:
+    """Copy under another name first: the folder appears when it is whole, and was told of."""
     beside = target.resolve().parent
     with tidying_up() as end, tempfile.TemporaryDirectory(dir=beside, prefix=".riskrank-") as name:
         whole = Path(name) / FOLDER
@@ -91,6 +114,7 @@ def _write(source: Path, target: Path) -> None:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, copy)
         begin_writing()
+        tell()
         end()
         settle_interrupts()
         whole.rename(target)

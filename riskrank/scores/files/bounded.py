@@ -20,6 +20,8 @@ _PIECE = 1 << 24
 _BEGINNING = 1 << 10
 # Bytes of Zstandard taken at a time: each may unpack to some 40,000, so a bomb is noticed within 40 MB.
 _CHUNK = 1 << 10
+# Bytes an archive may unpack to, and times its own: logs and workbooks pack ten to fifty times.
+_LEAST_UNPACKED, _TIMES_PACKED = 1 << 27, 100
 
 
 def read_bounded(path: str | Path, limit: int) -> bytes:
@@ -38,6 +40,21 @@ def read_bounded(path: str | Path, limit: int) -> bytes:
             hint=f"was the run that wrote it stopped? {option('skip_bad', True)} leaves such files out",
         )
     return data
+
+
+def require_plausible(label: str, packed: int, size: int) -> None:
+    """Refuse what says of itself that it unpacks to more than anything anybody wrote.
+
+    Raises
+    ------
+    InputError
+    """
+    if size > _LEAST_UNPACKED + _TIMES_PACKED * packed:
+        raise InputError(
+            f"{label}: packed more densely than results are",
+            found=f"{size:,} bytes in {packed:,}",
+            hint="look what repeats in it; or write the results that count into a file of their own",
+        )
 
 
 def decompressed(label: str, data: bytes, limit: int, *, skippable: bool = True) -> bytes:

@@ -24,7 +24,9 @@ MOST_SILENT = 60.0
 MOST_ROWS = 200_000_000
 # Bytes a database may take for its own work, whatever its answer may have.
 _LEAST_ROOM = 1 << 30
-_LEAST_VALUE = 1 << 20
+_LEAST_VALUE, _MOST_VALUE = 1 << 20, 1 << 24
+# Times the bytes of its file that an answer may have, beside a query's least: columns of one value pack well.
+_TIMES_FILE = 1000
 _CELL = 8
 # Bytes a query of tables may take, and times theirs; rows that are a reason to take as long again.
 _LEAST_QUERY, _TIMES, _MANY_ROWS = 1 << 28, 8, 10_000_000
@@ -43,12 +45,15 @@ class Budget:
     label : str
         The file, for messages.
     limit : int
-        Most bytes of the answer, and of what the database holds for it, if that is more than a little.
+        Most bytes of the answer, and of what the database holds for it, if that is more than a little; and no
+        more than its files are a reason for.
     """
 
     def __init__(self, label: str, limit: int) -> None:
         self._label = label
         self._limit = limit
+        here = sum(_bytes_of(label + ending) for ending in ("", "-wal", ".wal"))
+        self._reason = _LEAST_QUERY + _TIMES_FILE * here
         self._end = time.monotonic() + MOST_SECONDS
         self._silent = time.monotonic() + MOST_SILENT
         self._before = _resident()
@@ -79,15 +84,21 @@ class Budget:
 
     def room(self) -> int:
         """Bytes of memory the database may hold for its own work: what is allowed, if the machine has it."""
-        return min(max(self._limit, _LEAST_ROOM), _physical() * 3 // 4)
+        return min(max(min(self._limit, self._reason), _LEAST_ROOM), _physical() * 3 // 4)
 
     def longest(self) -> int:
         """Bytes one value may have; the text of a view, which is one too, at least some."""
-        return max(self._limit, _LEAST_VALUE)
+        return min(max(self._limit, _LEAST_VALUE), _MOST_VALUE)
 
     def too_long(self) -> InputError:
         """What to say where a value is longer."""
-        return too_large(self._label, self._limit)
+        if self.longest() < _MOST_VALUE:
+            return too_large(self._label, self._limit)
+        return BeyondLimitError(
+            f"{self._label}: a value of more than {_MOST_VALUE:,} bytes",
+            found="a text or a blob longer than any answer that is scored",
+            hint=f"name the columns that count, without it: {option('sql', 'SELECT model, ... FROM ...')}",
+        )
 
     def _found(self) -> InputError | None:
         now = time.monotonic()
@@ -97,8 +108,9 @@ class Budget:
             return self._over(f"{MOST_SILENT:,.0f} seconds without another row")
         if self._rows > MOST_ROWS:
             return self._over(f"{MOST_ROWS:,} rows")
-        if self._bytes > self._limit or _resident() - self._before > self.room():
-            return too_large(self._label, self._limit)
+        most = min(self._limit, self._reason)
+        if self._bytes > most or _resident() - self._before > self.room():
+            return too_large(self._label, most) if most == self._limit else self._over(f"{most:,} bytes")
         return None
 
     def _over(self, what: str) -> BeyondLimitError:
@@ -217,6 +229,13 @@ def _compact(values: tuple[object, ...]) -> Piece:
 
 def _size(value: object) -> int:
     return _CELL + len(value) if isinstance(value, str | bytes) else _CELL
+
+
+def _bytes_of(path: str) -> int:
+    """Bytes of a file; 0 where there is none."""
+    with suppress(OSError):
+        return Path(path).stat().st_size
+    return 0
 
 
 def _resident() -> int:

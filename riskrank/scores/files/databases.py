@@ -164,6 +164,8 @@ def _gathered(connection: Any, budget: Budget, query: str) -> Answer:
         cursor = connection.execute(query)
         answer = Answer([entry[0] for entry in cursor.description or ()], budget)
         asked = 1  # a row may be as large as all that is allowed
+        if (problem := budget.exceeded()) is not None:
+            raise problem
         while rows := cursor.fetchmany(asked):
             size = answer.add(rows)
             asked = max(asked // 2, 1) if size > _LARGE else min(2 * asked, _MOST)

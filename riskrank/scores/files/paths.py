@@ -12,10 +12,10 @@ from riskrank.scores.files.object_stores import expand_url, is_url
 from riskrank.scores.files.patterns import matches
 from riskrank.scores.files.templates import is_template, template_files
 
-STANDARD_INPUT = "-"
+STANDARD_INPUT, STDIN = "-", "/dev/stdin"
 
 # What a database keeps beside itself: rows may lie there alone.
-_LOGS = ("-wal", "-shm", "-journal", ".wal")
+LOGS = ("-wal", "-shm", "-journal", ".wal")
 
 
 def labelled_paths(text: str, *, folders: bool = False) -> list[tuple[str | None, str]]:
@@ -101,15 +101,21 @@ def _label(text: str) -> str:
 def named_files(inputs: Iterable[str]) -> list[str]:
     """Every file or folder that inputs could mean, with and without a label, and those of patterns."""
     found: dict[str, None] = {}
-    for text in inputs:
-        parts = text.split("=")
-        for name in ("=".join(parts[at:]) for at in range(len(parts))):
-            name = "/dev/stdin" if name == "-" else name.removeprefix("file://")
-            found |= dict.fromkeys([name, *(f"{name}{end}" for end in _LOGS)])
-            if glob.has_magic(name) and not is_url(name):
-                found |= dict.fromkeys(matches(name))
-            if is_template(name):
-                found |= dict.fromkeys(template_files(name))
-    for name in [name for name in found if name and is_folder(name)]:
+    for name in (name for text in inputs for name in possible_names(text)):
+        found |= dict.fromkeys([name, *(f"{name}{end}" for end in LOGS), *matched(name)])
+    for name in [name for name in found if is_folder(name)]:
         found |= dict.fromkeys(tables_below(name))
-    return [name for name in found if name]
+    return [*found]
+
+
+def possible_names(text: str) -> list[str]:
+    """What an input could be called, patterns as they are: all of it, or what stands behind a label."""
+    parts = text.split("=")
+    names = ("=".join(parts[at:]).removeprefix("file://") for at in range(len(parts)))
+    return [STDIN if name == STANDARD_INPUT else name for name in names if name]
+
+
+def matched(name: str) -> list[str]:
+    """The files and folders a pattern matches; none where a name is no pattern."""
+    found = matches(name) if glob.has_magic(name) and not is_url(name) else []
+    return found + (template_files(name) if is_template(name) else [])

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from collections import Counter
 from dataclasses import dataclass
 from typing import IO
 from xml.parsers import expat
 
 from riskrank.errors import InputError
+from riskrank.scores.files.bounded import require_plausible
 from riskrank.scores.files.contents import too_large
 from riskrank.scores.files.shape import require_filled
 
@@ -23,6 +25,10 @@ _ROWS, _COLUMNS = 1_048_576, 16_384
 # Bytes of the text of a cell, of which Excel takes 32,767 characters, however they are written.
 _LONGEST_TEXT = 1 << 20
 _TEXTS = ("v", "f", "t")
+# Elements there may be any number of, with what is in them: rows, texts, pieces of texts, points of charts.
+_MANY = ("row", "si", "r", "pt")
+# Sheets, and other elements of all parts, that workbooks stay far below.
+_SHEETS, _ELEMENTS = 1_000, 100_000
 _PLACE = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d+)")
 
 
@@ -54,18 +60,21 @@ def extents(label: str, data: bytes, limit: int) -> dict[str, Extent]:
         members = archive.infolist()
         if sum(member.file_size for member in members) > limit:
             raise too_large(label, limit)
+        require_plausible(label, len(data), sum(member.file_size for member in members))
+        seen = Counter[str]()
         for member in members:
             with archive.open(member) as part:
-                one = found[member.filename] = _Part(label, member.filename).read(part)
+                one = found[member.filename] = _Part(label, member.filename, seen).read(part)
             require_filled(label, one.rows, one.columns, member.file_size)
     return found
 
 
 class _Part:
-    """One part as it is read: where the parser is, and what it saw."""
+    """One part as it is read: where the parser is, and what it saw, and all parts before it."""
 
-    def __init__(self, label: str, name: str) -> None:
-        self._label, self._name = label, name
+    def __init__(self, label: str, name: str, seen: Counter[str]) -> None:
+        self._label, self._name, self._seen = label, name, seen
+        self._many = 0  # how deep the row or text is that the parser is in
         self._found = Extent()
         self._depth = self._row = self._column = self._width = self._filled = self._text = self._at = 0
         self._parser = expat.ParserCreate(namespace_separator=" ")
@@ -90,6 +99,8 @@ class _Part:
         if self._depth > _DEEPEST:
             raise self._refused(f"elements nested more than {_DEEPEST} deep")
         kind = name.rpartition(" ")[2]
+        if not self._many:
+            self._count(kind)
         if kind in ("c", "si"):
             self._text = 0
         if kind in _TEXTS:
@@ -102,6 +113,16 @@ class _Part:
         elif kind == "row":
             self._new_row(attributes.get("r"))
 
+    def _count(self, kind: str) -> None:
+        """Count what is neither a row nor a text: who reads sheets takes long for it, whatever the part."""
+        if kind in _MANY:
+            self._many = self._depth
+            return
+        self._seen["all"] += 1
+        self._seen["sheet"] += kind == "sheet"
+        if self._seen["sheet"] > _SHEETS or self._seen["all"] > _ELEMENTS:
+            raise self._refused(f"sheet {_SHEETS + 1:,} or element {_ELEMENTS + 1:,} that is no row or text")
+
     def _new_row(self, said: str | None) -> None:
         row = self._row + 1 if said is None else float(said)
         if not self._row < row <= _ROWS:
@@ -109,6 +130,8 @@ class _Part:
         self._row, self._column, self._width = int(row), 0, 0
 
     def _end(self, name: str) -> None:
+        if self._many == self._depth:
+            self._many = 0
         self._depth -= 1
         kind = name.rpartition(" ")[2]
         if kind in _TEXTS:

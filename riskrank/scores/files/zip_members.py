@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from riskrank.errors import InputError, option
-from riskrank.scores.files.bounded import inflate, parse_json, unzstd
-from riskrank.scores.files.contents import too_large
+from riskrank.scores.files.bounded import inflate, parse_json, require_plausible, unzstd
+from riskrank.scores.files.contents import BeyondLimitError, too_large
 
 _STORED, _DEFLATED, _ZSTANDARD = 0, 8, 93
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
@@ -63,6 +63,7 @@ class ZipMembers:
         # What the directory says may be a lie, and is checked again while the member is unpacked.
         if max(entry.compress_size, entry.file_size) > limit:
             raise too_large(label, limit)
+        require_plausible(label, entry.compress_size, entry.file_size)
         try:
             self._file.seek(entry.header_offset)
             magic, name_size, extra_size = _LOCAL_HEADER.unpack(self._file.read(_LOCAL_HEADER.size))
@@ -76,10 +77,12 @@ class ZipMembers:
             raise self._broken(f"member {name} is encrypted")
         if entry.compress_type == _STORED:
             return data
-        if entry.compress_type == _DEFLATED:
-            return inflate(label, data, limit)
-        if entry.compress_type == _ZSTANDARD:
-            return unzstd(label, data, limit)
+        undo = {_DEFLATED: inflate, _ZSTANDARD: unzstd}.get(entry.compress_type)
+        if undo is not None:
+            try:
+                return undo(label, data, entry.file_size)
+            except BeyondLimitError:
+                raise self._broken(f"member {name} is longer than the directory says") from None
         raise self._broken(f"member {name} is compressed by method {entry.compress_type}")
 
     def _broken(self, reason: str) -> InputError:

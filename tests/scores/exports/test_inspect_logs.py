@@ -326,6 +326,16 @@ def test_a_bomb_is_refused(tmp_path):
             read(path, max_bytes=1_000_000)
 
 
+@pytest.mark.parametrize(("said", "message"), [(500_000_000, "packed more densely"), (9, "directory says")])
+def test_a_directory_that_lies_is_refused(tmp_path, said, message):
+    data = archives.archive(members(SAMPLES))
+    at = data.rindex(b"summaries.json") - 22
+    path = tmp_path / "a.eval"
+    path.write_bytes(data[:at] + said.to_bytes(4, "little") + data[at + 4 :])
+    with pytest.raises(InputError, match=message):
+        read(path)
+
+
 def test_the_oldest_logs_have_one_score_without_a_name(tmp_path):
     path = tmp_path / "a.json"
     path.write_text(json.dumps(header() | {"samples": [{"id": 1, "epoch": 1, "score": {"value": "C"}}]}))

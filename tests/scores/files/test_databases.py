@@ -178,6 +178,15 @@ def test_a_large_answer_is_left_at_the_limit(tmp_path, monkeypatch, kind):
         read_scores([path])
 
 
+def test_an_answer_has_a_reason_in_the_bytes_of_its_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(budget, "_LEAST_QUERY", 1_000_000)
+    monkeypatch.setattr(budget, "_TIMES_FILE", 10)
+    path = _with_view(tmp_path / "t.sqlite", "sqlite", ENDLESS.format(ROWS, ""))
+    with pytest.raises(InputError, match="no end within 1,0") as caught:
+        read_scores([path])
+    assert "max_bytes" not in caught.value.hint
+
+
 def test_large_cells_are_asked_for_a_few_at_a_time(tmp_path):
     path = _with_view(tmp_path / "t.sqlite", "sqlite", ENDLESS.format("zeroblob(3000000) AS score", ""))
     tracemalloc.start()
@@ -190,17 +199,24 @@ def test_large_cells_are_asked_for_a_few_at_a_time(tmp_path):
 
 # Rows that are asked for at once are 65,536 at most, twice as many each time.
 @pytest.mark.parametrize("small", [0, 140_000])
-def test_values_larger_than_all_that_is_allowed_are_never_made(tmp_path, small):
+@pytest.mark.parametrize(
+    ("most", "message", "hint"),
+    [
+        (10_000_000, "more than 10,000,000 bytes once read", "allow it"),
+        (None, "a value of more than 16,777,216 bytes", "name the columns that count"),
+    ],
+)
+def test_values_larger_than_all_that_is_allowed_are_never_made(tmp_path, small, most, message, hint):
     """Sixty-four of them were, before anybody looked; and thousands, where small ones go before."""
     view = ENDLESS.format(f"CASE WHEN i < {small} THEN 1 ELSE zeroblob(50000000) END AS score", "")
     path = _with_view(tmp_path / "t.sqlite", "sqlite", view)
     tracemalloc.start()
-    with pytest.raises(InputError, match="more than 20,000,000 bytes") as caught:
-        read_scores([path], ReadOptions(max_bytes=20_000_000))
+    with pytest.raises(InputError, match=message) as caught:
+        read_scores([path], ReadOptions(max_bytes=most))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 100_000_000
-    assert "max_bytes" in caught.value.hint
+    assert hint in caught.value.hint
 
 
 def test_many_large_values_after_small_ones_fill_no_memory(tmp_path, monkeypatch):
