@@ -28,7 +28,7 @@ def interval_bars(
     low: ArrayLike,
     high: ArrayLike,
     *,
-    mark: ArrayLike | None = None,
+    mark: float | None = None,
     cells: int = CELLS,
 ) -> list[str]:
     """One bar a row from end to end with a dot at the estimate, all on one scale.
@@ -37,8 +37,8 @@ def interval_bars(
     ----------
     estimate, low, high : array_like, shape (k,)
         Ends that are not finite lie at the edge.
-    mark : float or array_like, shape (k,), optional
-        A value to mark in every row, such as 0, or one for each.
+    mark : float, optional
+        A value to mark in every row, such as 0.
     cells : int
 
     Returns
@@ -47,9 +47,9 @@ def interval_bars(
         Each of so many characters.
     """
     numbers = [np.asarray(part, dtype=np.float64) for part in (estimate, low, high)]
-    marks = None if mark is None else np.broadcast_to(np.asarray(mark, dtype=np.float64), numbers[0].shape)
-    known = [part[np.isfinite(part)] for part in numbers] + ([] if marks is None else [marks])
-    everything = np.concatenate(known)
+    everything = np.concatenate(
+        [*(part[np.isfinite(part)] for part in numbers), [] if mark is None else [mark]]
+    )
     if not everything.size:
         return [" " * cells for _ in numbers[0]]
     # Halves, as the ends may be as far apart as floating point goes.
@@ -61,15 +61,15 @@ def interval_bars(
         return round(share * (cells - 1))
 
     rows = []
-    for row, (middle, left, right) in enumerate(zip(*numbers, strict=True)):
+    for middle, left, right in zip(*numbers, strict=True):
         drawn = [" "] * cells
-        if marks is not None:
-            drawn[cell(marks[row])] = "┊"
+        if mark is not None:
+            drawn[cell(mark)] = "┊"
         ends = [bottom if np.isnan(left) else left, everything.max() if np.isnan(right) else right]
         first, last = cell(ends[0]), cell(ends[1])
         drawn[first : last + 1] = "─" * (last + 1 - first)
-        if marks is not None and first < cell(marks[row]) < last:
-            drawn[cell(marks[row])] = "┼"
+        if mark is not None and first < cell(mark) < last:
+            drawn[cell(mark)] = "┼"
         if np.isfinite(middle):
             drawn[cell(middle)] = "●"
         rows.append("".join(drawn))

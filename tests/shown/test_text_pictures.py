@@ -20,10 +20,6 @@ def test_bars_on_one_scale():
     assert interval_bars([1], [1], [1], cells=3) == [" ● "]
 
 
-def test_a_mark_for_each_row():
-    assert interval_bars([1, 1], [1, 1], [1, 1], mark=[0, 2], cells=5) == ["┊ ●  ", "  ● ┊"]
-
-
 def test_open_ends_and_no_ends():
     assert interval_bars([1, 0], [-np.inf, 0], [2, np.inf], cells=5) == ["──●──", "●────"]
     assert interval_bars([1, 0], [np.nan, 0], [2, 0], cells=5) == ["──●──", "●    "]

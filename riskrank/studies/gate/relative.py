@@ -54,16 +54,17 @@ def _given(claim: GateClaim, margin: Percent) -> str:
 def _refuse(claim: GateClaim, margin: Percent, settings: ClaimSettings) -> None:
     """Refuse what is no mean of scores in their own units, and a claim that nothing could refute or show."""
     column, lower = claim.column, claim.column.units.sign < 0
-    beside = {
-        option("on", claim.statistic): claim.level is not None,
-        option("anytime", True): settings.anytime,
-        option("judge"): column.scores.judged,
-        option("task_scale"): settings.task_scale is not None,
-        "means of folds": column.means is not None,
-        f"logarithms of {column.name}": column.units.label != column.name,
-        "all of the old mean, or more": margin.share >= 1 and lower == (claim.kind == BETTER),
-    }
-    for found in (what for what, stands in beside.items() if stands):
+    for stands, found in (
+        (claim.level is not None, option("on", claim.statistic)),
+        (settings.anytime, option("anytime", True)),
+        (column.scores.judged, option("judge")),
+        (settings.task_scale is not None, option("task_scale")),
+        (column.means is not None, "means of folds"),
+        (column.units.label != column.name, f"logarithms of {column.name}"),
+        (margin.share >= 1 and lower == (claim.kind == BETTER), "all of the old mean, or more"),
+    ):
+        if not stands:
+            continue
         raise UsageError(
             f"{_given(claim, margin)} is a share of the old mean, of scores in their own units",
             found=found,

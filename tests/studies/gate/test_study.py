@@ -340,20 +340,6 @@ def test_each_metric_counts_on_the_samples_it_was_scored_on():
         rr.gate(frame, not_worse="new:old", higher="*")
 
 
-def test_bars_of_one_statistic_and_metric_share_a_scale():
-    """A claim far on the better side and one near the boundary are not drawn alike."""
-    from riskrank.shown.view import Table, text_of
-    from riskrank.studies.gate.screen.detail import details
-
-    frame = table(a=5.0, b=0.3, c=0.0)
-    result = rr.gate(frame, higher="*", better=["a:c", "b:c"], resamples=500, jobs=1)
-    shown = next(part for part in details(result.document) if isinstance(part, Table))
-    far, near = (text_of(row[-1]) for row in shown.rows)
-    assert far.index("┊") == near.index("┊") == 0
-    assert near.index("●") <= 1
-    assert far.index("●") == len(far) - 1
-
-
 def test_cvar_is_tvar_by_another_name():
     frame = table(0.5)
     tvar, cvar = (rr.gate(frame, better="new:old", on=f"{name}@0.1:acc") for name in ("tvar", "cvar"))

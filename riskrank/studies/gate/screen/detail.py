@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.text_pictures import interval_bars
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, by_row
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
 from riskrank.studies.gate.words import estimated, interval_of, looked_at
@@ -31,8 +28,6 @@ def details(document: GateDocument) -> list[Section]:
         (Column("n"), lambda row: f"{row.samples:,}"),
         (Column("n\nneeded", name="n needed"), _needed) if needed else None,
     ]
-    bars = iter(_bars(document))
-    columns.append((Column("interval, : boundary", "left", only="terminal"), lambda _: next(bars)))
     return [by_row("Gate", columns, rows, stub=3), Line(_reading(document, needed), "Reading:")]
 
 
@@ -48,25 +43,6 @@ def _difference(row: GateRow) -> str:
 
 def _needed(row: GateRow) -> str:
     return f"{row.samples_needed:,}" if row.samples_needed else "–"
-
-
-def _bars(document: GateDocument) -> list[str]:
-    """Each claim's interval with its boundary, in the units of the file; a scale a statistic and metric."""
-    bars = [""] * len(document.rows)
-    alike: dict[tuple[str, str], list[int]] = {}
-    for at, row in enumerate(document.rows):
-        if row.statistic not in ("fsd", "ssd") and (row.low is not None or row.high is not None):
-            alike.setdefault((row.statistic, row.metric), []).append(at)
-    for places in alike.values():
-        rows = [document.rows[at] for at in places]
-        low = [math.nan if row.low is None else row.low for row in rows]
-        high = [math.nan if row.high is None else row.high for row in rows]
-        boundary = [row.margin if row.claim == "better" else -row.margin for row in rows]
-        marks = [-one if row.direction == "lower" else one for row, one in zip(rows, boundary, strict=True)]
-        drawn = interval_bars([row.estimate for row in rows], low, high, mark=marks)
-        for at, bar in zip(places, drawn, strict=True):
-            bars[at] = bar
-    return bars
 
 
 def _reading(document: GateDocument, needed: bool) -> str:
