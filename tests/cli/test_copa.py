@@ -237,10 +237,15 @@ def gaps(tmp_path):
     return tmp_path / "gaps.csv", "--wide", "--higher", "acc", "--lower", "co2"
 
 
-def test_missing_scores_are_refused_with_count_and_place(refused, gaps):
+def test_missing_scores_are_refused_with_count_and_place(refused, gaps, tmp_path):
     what, found, _ = refused("copa", *gaps)
     assert "no score for model 'b', metric 'acc'" in what
     assert "2 of 8 scores missing, of 2 of 4 models: b/acc, d/co2" in found
+    files = [tmp_path / f"{model}.csv" for model in "abcd"]
+    for path, row in zip(files, GAPS.splitlines()[1:], strict=True):
+        path.write_text(f"model,acc,co2\n{row}\n")
+    what, *_ = refused("copa", *files, *gaps[1:])
+    assert f"{files[2]} … and 1 more: no score for model 'b', metric 'acc'" in what
 
 
 def test_worst_gives_rank_one(gaps):

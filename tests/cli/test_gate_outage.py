@@ -77,8 +77,10 @@ def test_no_option_that_is_named_lets_an_outage_pass(run, tmp_path, kind, new, o
     assert_never_passes(run, ("gate", path, "--wide", "--metric", "points", *CLAIM), bounds)
 
 
-@pytest.mark.parametrize("lost", [["points"], ["seconds"], ["points", "seconds"]])
-@pytest.mark.parametrize("missing", ["auto", "drop"])
+@pytest.mark.parametrize(
+    ("lost", "missing"),
+    [(["points"], "auto"), (["seconds"], "drop"), (["points", "seconds"], "auto")],
+)
 @pytest.mark.parametrize(
     "claim", [("--better", "new:old"), ("--cheapest", "--reference", "old", "--price", "seconds")]
 )

@@ -39,6 +39,7 @@ def test_medians_of_0_1_scores(models, margin, median):
     assert meta["single_look"] < meta["median"]
 
 
+@pytest.mark.slow
 def test_distributions_of_the_method(run):
     asked = "--anytime --limit 3000 --format json --simulations"
     call = ("power", "new=beta:2.2,1.8", "old=beta:2,2", *asked.split())

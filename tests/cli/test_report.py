@@ -11,6 +11,7 @@ from riskrank.shown import page as pages
 FAST = ("--resamples", "40", "--jobs", "1", "--higher", "*")
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_formats_of_one_run(run, table, tmp_path):
     files = [tmp_path / name for name in ("r.html", "r.json", "r.md", "r.csv")]
     outcome = run("report", table, *FAST, "--copa", *(part for file in files for part in ("-o", file)))
@@ -110,6 +111,7 @@ def test_without_what_makes_pages(refused, table, tmp_path, monkeypatch, command
     assert lines[2] == "hint: pip install 'riskrank[report]'"
 
 
+@pytest.mark.usefixtures("no_pictures")
 @pytest.mark.parametrize("command", ["rank", "dominance", "mrm", "portfolio", "check"])
 def test_every_command_writes_a_page(run, table, command):
     quick = () if command in ("portfolio", "check") else ("--resamples", "40")

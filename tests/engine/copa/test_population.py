@@ -204,6 +204,16 @@ def test_missing_values_are_an_error_with_count_and_place():
     assert "m1/co2" in caught.value.found
 
 
+@pytest.mark.parametrize(("missing", "told"), [(8, "m/k"), (10, " … and 2 more")])
+def test_eight_cells_are_named_and_the_others_counted(missing, told):
+    table = np.full((missing + 1, 1), np.nan)
+    table[0] = 1.0
+    with pytest.raises(InputError) as caught:
+        population(table, names=[f"{at}m" for at in range(missing + 1)], metrics=["k"])
+    assert caught.value.found.endswith(told)
+    assert caught.value.found.count("m/k") == 8
+
+
 def test_nobody_feasible():
     with pytest.raises(InputError, match="no model"):
         population(np.eye(2), feasible=np.zeros(2, dtype=bool))

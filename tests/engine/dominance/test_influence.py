@@ -286,6 +286,7 @@ def test_errors_stay_within_what_a_ratio_can_have():
             assert np.nanmax(result.ratio_error) <= 0.5 + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [1, 2])
 def test_size_for_two_models_of_the_same_distribution(order):
     # The limit theorem alone would reject about 30 % of the time in order 2.

@@ -69,6 +69,7 @@ def test_intervals_cover_what_they_say(case):
     assert alone / 600 < 0.7 or "spread" in case
 
 
+@pytest.mark.slow
 def test_components_are_found_on_a_large_table():
     d, factors = table(np.random.default_rng(3), items=400, wordings=40, judges=20)
     found = {"+".join(sorted(some)): value for some, value in Components.of(d, factors).variances.items()}

@@ -50,7 +50,7 @@ def test_tables_are_decided_as_a_gate_decides_them(labels, bounded):
     """By t as by 2,000 resamples, but for those whose p-value is next to the level."""
     claim = replace(CLAIM, bounded=bounded)
     found, rng = LabelPilot.of(pilot(ahead=0.3), claim), np.random.default_rng(labels)
-    tables = [drawn(found, rng, labels) for _ in range(40)]
+    tables = [drawn(found, rng, labels) for _ in range(20)]
     plain = [claim.shown(table) for table in tables]
     gates = [passes(table, claim, seed) for seed, table in enumerate(tables)]
     assert 0 < np.mean(gates) < 1
@@ -68,7 +68,7 @@ def test_gates_with_the_labels_found_have_the_power_asked_for():
     assert np.mean(gates) == pytest.approx(0.8, abs=2.5 * np.sqrt(0.16 / 40))
 
 
-@pytest.mark.parametrize("labels", [40, 100, 300])
+@pytest.mark.parametrize("labels", [100, *(pytest.param(n, marks=pytest.mark.slow) for n in (40, 300))])
 def test_variance_of_the_difference_over_many_tables(labels):
     found, rng = LabelPilot.of(pilot(), CLAIM), np.random.default_rng(labels)
     means = [[one.mean for one in drawn(found, rng, labels)] for _ in range(800)]

@@ -45,6 +45,7 @@ def test_far_apart_is_certain_and_identical_keeps_the_level(claim):
     assert power_of(same, 60) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 60)
 
 
+@pytest.mark.slow
 def test_against_data_sets_drawn_by_hand():
     plan = plan_from_distributions(named("normal:0.5,1", "normal:0.2,1", "normal"), Claim(2), CLT)
     assert plan.pairs == ((0, 1), (0, 2), (1, 2))

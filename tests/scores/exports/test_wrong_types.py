@@ -521,7 +521,7 @@ def test_every_reader_has_an_export_here():
 
 
 @pytest.mark.parametrize(("name", "make"), [case for case in CASES if case.id != "junit"])
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(data=st.data())
 def test_a_node_of_another_type_is_no_defect(name, make, data):
     written = make()

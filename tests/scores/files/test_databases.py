@@ -198,7 +198,7 @@ def test_large_cells_are_asked_for_a_few_at_a_time(tmp_path):
 
 
 # Rows that are asked for at once are 65,536 at most, twice as many each time.
-@pytest.mark.parametrize("small", [0, 140_000])
+@pytest.mark.parametrize("small", [0, pytest.param(140_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("most", "message", "hint"),
     [
@@ -219,6 +219,7 @@ def test_values_larger_than_all_that_is_allowed_are_never_made(tmp_path, small, 
     assert hint in caught.value.hint
 
 
+@pytest.mark.slow
 def test_many_large_values_after_small_ones_fill_no_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(budget, "_LEAST_ROOM", 200_000_000)
     view = ENDLESS.format("CASE WHEN i < 140000 THEN 1 ELSE randomblob(900000) END AS score", "")

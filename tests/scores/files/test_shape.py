@@ -24,7 +24,9 @@ def _rows(columns, suffix):
     return json.dumps([row] if suffix == "json" else row)
 
 
-@pytest.mark.parametrize("suffix", ["csv", "jsonl", "json", "parquet"])
+@pytest.mark.parametrize(
+    "suffix", ["csv", *(pytest.param(name, marks=pytest.mark.slow) for name in ("jsonl", "json", "parquet"))]
+)
 def test_a_wide_file_without_roles_is_refused_at_once(write, suffix):
     columns = {f"c{at}": [at % 7 / 7] for at in range(WIDE)}
     path = write(f"t.{suffix}", pl.DataFrame(columns) if suffix == "parquet" else _rows(WIDE, suffix))
@@ -36,6 +38,7 @@ def test_a_wide_file_without_roles_is_refused_at_once(write, suffix):
     assert "say which columns they are" in caught.value.hint
 
 
+@pytest.mark.slow
 def test_of_very_many_columns_those_of_usual_names_are_guessed(write):
     names = [*(f"c{at}" for at in range(WIDE)), "system", "doc_id"]
     cells = [
@@ -112,6 +115,7 @@ def test_a_few_bytes_make_no_table_of_billions_of_cells(write, name):
     assert time.process_time() - start < 3
 
 
+@pytest.mark.slow
 def test_names_deep_in_lines_take_the_time_of_their_bytes():
     lines = [json.dumps({"model": "a", "more": {f"k{at}": {f"l{at}": at}}}) for at in range(60_000)]
     start = time.process_time()

@@ -83,10 +83,16 @@ def drawn(results):
     return cache(lambda number, name: marks(results[number].plot(name)))
 
 
+# One code draws all pictures of a kind: they are looked at in the first study that has them.
+LOOKED_AT = {}
+
+
 def first_of_each(result):
     kinds = {}
     for name in result.pictures:
-        kinds.setdefault(name.partition("@")[0], name)
+        kind = name.partition("@")[0]
+        if LOOKED_AT.setdefault(kind, result.document.schema) == result.document.schema:
+            kinds.setdefault(kind, name)
     return kinds
 
 

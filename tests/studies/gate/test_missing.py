@@ -42,9 +42,16 @@ def with_gaps(p_new, p_old, n, gaps, seed):
 CASES = [(0.95, 0.3), (0.7, 0.4), (0.5, 0.5), (0.3, 0.7), (0.2, 0.95), (1.0, 1.0)]
 
 
-@pytest.mark.parametrize("settings", [{}, {"anytime": True}, {"on": "tvar@0.5"}, {"on": "ssd"}])
-@pytest.mark.parametrize(("p_new", "p_old"), CASES)
-def test_no_fill_contradicts_an_answer(p_new, p_old, settings):
+@pytest.mark.parametrize(
+    ("case", "settings"),
+    [
+        *((case, {}) for case in CASES),
+        *((case, {name: on}) for case in CASES[::2] for name, on in (("anytime", True), ("on", "tvar@0.5"))),
+        *((case, {"on": "ssd"}) for case in CASES[1::2]),
+    ],
+)
+def test_no_fill_contradicts_an_answer(case, settings):
+    p_new, p_old = case
     settings = {"not_worse": "new:old", "resamples": 200, "repeats": "error"} | settings
     if settings.get("on") != "ssd":
         settings["margin"] = 0.1

@@ -48,7 +48,7 @@ def of(result):
 def test_a_model_better_on_every_metric_is_said_to_be():
     """Ranks forget by how much: the other's mean combined score is higher, and no weight settles that."""
     found = rr.rank(
-        "sample_data/classifiers.parquet", metrics_file="sample_data/classifiers.toml", resamples=1000, jobs=1
+        "sample_data/classifiers.parquet", metrics_file="sample_data/classifiers.toml", resamples=400, jobs=1
     )
     assert of(found)[0] == TRADE
     assert "lda for who wants the mean of the combined score (0.778 against 0.764)" in found.verdict
