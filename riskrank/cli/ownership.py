@@ -99,7 +99,7 @@ def without_outputs(
 
 def texts_of(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Every text that a setting, of commands as well, is on the command line, with the option it is for."""
-    tables = [settings, *(value for value in settings.values() if isinstance(value, dict))]
+    tables = [*(value for value in settings.values() if isinstance(value, dict)), settings]
     for key, value in (entry for table in tables for entry in table.items()):
         texts = written(value)
         yield from ((key, text) for text in dict.fromkeys([*texts, ",".join(texts)]))

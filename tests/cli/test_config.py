@@ -288,7 +288,7 @@ def test_a_group_of_its_own_is_no_stranger(run, project):
     [
         ('executor = "dask:host:8786"', "'executor' names a computer that runs code"),
         ('[rank]\nexecutor = "processes"', "'executor' names a computer that runs code"),
-        ('metrics_file = "https://host/m.toml"', "'metrics_file' names an address"),
+        ('[rank]\nmetrics_file = "https://host/m.toml"', "'metrics_file' names an address"),
         ("sql = \"SELECT * FROM read_csv('/etc/passwd')\"", "'sql' opens other files"),
         ("where = \"model IN (SELECT a FROM Read_Parquet ('x'))\"", "'where' opens other files"),
         ("sql = \"SELECT * FROM read_csv/**/('/etc/passwd')\"", "'sql' opens other files"),
