@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from riskrank.errors import option
@@ -67,35 +65,23 @@ def _summary(document: PortfolioSummaryDocument) -> list[Section]:
         *unshown(len(models) - len(shown), "model"),
         Line(combined),
         Line(option("explain", True), "Also:"),
-        *asked_for(_quantiles(document, lines)),
+        *asked_for(_quantiles(document)),
     ]
 
 
-def _quantiles(document: PortfolioSummaryDocument, lines: Sequence[str]) -> list[Section]:
+def _quantiles(document: PortfolioSummaryDocument) -> list[Section]:
     """Models by mean, best first, with quantiles and tails."""
     summary, models = document.found, document.provenance.models
     levels = [f"{level:g}" for level in summary.levels]
-    columns = (
-        *headed(
-            "model",
-            right=(
-                "n",
-                "mean",
-                "sd",
-                *(f"Q\n{level}" for level in levels),
-                *(f"TVaR\n{level}" for level in levels),
-            ),
-        ),
-        Column("quantile function", "left", only="terminal"),
-    )
+    heads = [*(f"Q\n{level}" for level in levels), *(f"TVaR\n{level}" for level in levels)]
     rows = tuple(
         (
             models[i],
             str(summary.size[i]),
-            *(numbers.score(value) for value in (summary.mean[i], summary.sd[i])),
-            *(numbers.score(value) for value in summary.quantiles[i]),
-            *(numbers.score(value) for value in summary.tail_values[i]),
-            lines[i],
+            *map(
+                numbers.score,
+                (summary.mean[i], summary.sd[i], *summary.quantiles[i], *summary.tail_values[i]),
+            ),
         )
         for i in summary.best_mean_first
     )
@@ -103,4 +89,9 @@ def _quantiles(document: PortfolioSummaryDocument, lines: Sequence[str]) -> list
         "Q p is the score a share p of the samples does not exceed; TVaR p is the mean of the worst share p. "
         "Larger is better everywhere."
     )
-    return [Table("Portfolio by model, best mean first", columns, rows), Line(text, "Reading:")]
+    return [
+        Table(
+            "Portfolio by model, best mean first", headed("model", right=("n", "mean", "sd", *heads)), rows
+        ),
+        Line(text, "Reading:"),
+    ]
