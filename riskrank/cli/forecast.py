@@ -93,15 +93,16 @@ def require_room_for_replicates(
 def paced(label: str, say: Callable[[str], None]) -> Move:
     """Watch how far the work is, and say once what all of it takes, if that is long."""
     begun = time.monotonic()
-    told, since, before, of = False, begun, 0, 0
+    told, first, since, before, of = False, begun, begun, 0, 0
 
     def move(done: int, total: int, note: str = "") -> None:
-        nonlocal told, since, before, of
+        nonlocal told, first, since, before, of
         now = time.monotonic()
-        # Starting takes a time of its own, and so does what comes before another kind of work.
-        if (of and total != of) or (not of and now - begun < _KNOWN):
+        if total != of:
+            first, of = now, total
+        # The first parts are those of all processes, and each has started for a time of its own.
+        if now - first <= _KNOWN / 8:
             since, before = now, done
-        of = total
         if told or now - since < _KNOWN or done <= before:
             return
         told = True
@@ -118,7 +119,8 @@ def _cheaper(label: str) -> str:
     """What takes less, where it is not only to ask for fewer resamples."""
     ways = {
         "testing the pilot": f"{option('pair', 'BETTER:WORSE')} or {option('variance', 'clt')} takes less",
-        "testing tables": f"fewer {option('simulations')} or {option('variance', 'clt')} takes less",
+        "resampling tables": f"fewer {option('simulations')} or {option('variance', 'clt')} takes less",
+        "testing tables": f"fewer {option('simulations')} take less",
         "simulating": f"fewer {option('simulations')} take less",
     }
     return f"; {ways[label]}" if label in ways else ""

@@ -107,7 +107,7 @@ def test_what_takes_long_is_said_once(clock):
 
 def test_what_takes_less_is_said_of_a_plan(clock):
     said = []
-    move = forecast.paced("testing tables", said.append)
+    move = forecast.paced("resampling tables", said.append)
     for second in range(1, 50):
         clock.now = 100.0 + second
         move(second, 200)
@@ -122,7 +122,7 @@ def test_neither_a_start_nor_other_work_before_is_taken_for_the_pace(clock):
         clock.now += after
         move(done, total)
     (line,) = said
-    assert line.startswith("note: comparing takes about 3 minutes: 22 of 1,600")
+    assert line.startswith("note: comparing takes about 3 minutes: 24 of 1,600")
 
 
 def test_what_is_soon_done_is_not(clock):
@@ -142,7 +142,7 @@ def test_times_are_spelled_as_a_person_would():
 def test_the_pace_reaches_standard_error(run, table, monkeypatch):
     monkeypatch.setattr(forecast, "_KNOWN", 0.0)
     monkeypatch.setattr(forecast, "_LONG", 0.0)
-    words = ("rank", table, "--resamples", "400", "--jobs", "1")
+    words = ("rank", table, "--resamples", "20000", "--jobs", "1")
     assert "note: resampling" in run(*words).stderr
     assert "note:" not in run(*words, "--quiet").stderr
 
@@ -174,10 +174,11 @@ def test_no_silence_is_told_where_work_is_done_or_its_pace_was(monkeypatch):
     said, before = [], threading.enumerate()
     with forecast.watched("resampling", said.append) as move:
         move(1, 10)
+        move(2, 10)
         watcher = next(one for one in threading.enumerate() if one not in before)
         watcher.join(60)
     assert len(said) == 1
-    assert "1 of 10 are done" in said[0]
+    assert "2 of 10 are done" in said[0]
 
 
 @pytest.mark.parametrize(

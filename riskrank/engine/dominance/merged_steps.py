@@ -120,13 +120,12 @@ def merged(ends: Integers, block: Block, scores: int, scratch: Scratch) -> Merge
     packed = both.reshape(-1, segments)
     # Two runs that are sorted already: this merges them.
     packed.sort(axis=1, kind="stable")
-    bit = np.bitwise_and(packed, 1, out=scratch.integers("bit", *packed.shape))
     # Places begin where the values of the model do.
     begin = np.stack([block.first, block.second]).repeat(batch, axis=1) * (count + 1)
-    second = scratch.integers("second", *packed.shape)
-    second[:, 0] = 0
-    np.cumsum(bit[:, :-1], axis=1, out=second[:, 1:])
-    second += begin[1][:, None]
+    bit = scratch.integers("bit", *packed.shape)
+    bit[:, 0] = begin[1]
+    np.bitwise_and(packed[:, :-1], 1, out=bit[:, 1:])
+    second = np.cumsum(bit, axis=1, out=scratch.integers("second", *packed.shape))
     packed >>= 1
     # The bits have been counted, and give way to the widths.
     widths = bit

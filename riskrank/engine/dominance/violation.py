@@ -29,7 +29,7 @@ ORDERS = (1, 2)
 _CACHE = 1 << 16
 
 # The same of segments with widths of their own, which take more arrays.
-_SEGMENTS = 1 << 15
+_SEGMENTS = 1 << 16
 
 # Resamples of more values are looked at one by one, without the values that none of them holds.
 TOGETHER = 1 << 11

@@ -7,9 +7,9 @@ decides as ever. Tables tested whole say how far this can be believed, and how m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from math import sqrt
 from typing import Protocol
 
@@ -29,7 +29,7 @@ from riskrank.engine.power.samplers import Draw, PilotSampler
 from riskrank.engine.power.simulation import streams
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value
-from riskrank.engine.sampling.freedom import Behind
+from riskrank.engine.sampling.freedom import Freedom
 from riskrank.engine.sampling.multisets import MOST_UNITS
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.engine.types import Booleans, Floats, Integers
@@ -50,8 +50,8 @@ class ClosedForm(Protocol):
     def shown(self, size: int, height: float = 0.0) -> Booleans:
         """Whether each pair of the family is shown, in thousands of tables, (tables, m)."""
 
-    def shown_in(self, drawn: Sequence[Integers], size: int, height: float = 0.0) -> Booleans:
-        """The same of the table of some units, (m,)."""
+    def answering(self, drawn: Sequence[Sequence[Integers]], size: int) -> Callable[[float], Booleans]:
+        """The same of tables of some units by height."""
 
 
 def table_of(draw: Draw, *, paired: bool) -> ClusteredScores:
@@ -68,7 +68,7 @@ class _Test:
     """What a test of tables of one size rests on: one of them, what is behind each pair, resamples, work."""
 
     scores: ClusteredScores
-    behind: Behind
+    behind: Floats | Freedom
     resamples: int
     work: float
 
@@ -104,13 +104,18 @@ class NormalTables:
         """Whether each pair is shown, in the same draws whatever the size."""
         return self.answers(self._noise, size, height, np.random.default_rng([self.inference.seed, 0, 2]))
 
-    def shown_in(self, drawn: Sequence[Integers], size: int, height: float = 0.0) -> Booleans:
-        """The same of the table of some units."""
-        return self.answers(self.effects.noise_of(drawn, size), size, height)[0]
+    def answering(self, drawn: Sequence[Sequence[Integers]], size: int) -> Callable[[float], Booleans]:
+        """The same of tables of some units by height."""
+        noise = np.concatenate([self.effects.noise_of(units, size) for units in drawn])
+        return partial(self.answers, noise, size)
 
     def work(self, size: int) -> float:
         """Numbers that a whole test of a table draws and compares."""
         return self._test(size).work
+
+    def resamples(self, size: int) -> int:
+        """Resamples of such a test at most; 1 by the limit theorem."""
+        return self._test(size).resamples if self.inference.resampled else 1
 
     @cached_property
     def _noise(self) -> Floats:
@@ -147,16 +152,16 @@ class NormalTables:
         test, crossing = self._test(size), ndtr(-away)
         count = crossing * test.resamples if rng is None else rng.binomial(test.resamples, crossing)
         least_p = np.maximum(self._by_ranks(noise, float(test.scores.independent.min())), beside)
-
-        def p_value(share: Floats) -> Floats:
-            return np.maximum(expanded_p_value(share, test.behind), least_p)
-
-        counted = p_value((1 + count) / (test.resamples + 1))
+        counted = np.maximum(_p_values((1 + count) / (test.resamples + 1), test.behind), least_p)
         found = claims.significant(claims.each(counted))
         if self.claim.kind == RELATIVE:
             # Far beyond doubt a claim is closed by the tail of its replicates.
-            tail = np.where(count < 0.5, np.minimum(p_value(crossing), counted), counted)
-            found |= claims.at(TAIL_MARGIN).significant(claims.each(tail))
+            rare = count < 0.5
+            tail = expanded_p_value(crossing[rare], test.behind[np.nonzero(rare)[1]])
+            counted[rare] = np.minimum(
+                np.maximum(tail, np.broadcast_to(least_p, rare.shape)[rare]), counted[rare]
+            )
+            found |= claims.at(TAIL_MARGIN).significant(claims.each(counted))
         return found
 
     def _by_ranks(self, noise: Floats, samples: float) -> Floats | float:
@@ -205,6 +210,15 @@ class NormalTables:
         return self._tests[size]
 
 
+def _p_values(shares: Floats, behind: Floats | Freedom) -> Floats:
+    """P-values of counted shares, shape (tables, m), many of which are equal."""
+    found = np.empty(shares.shape)
+    for pair, own in enumerate(shares.T):
+        values, places = np.unique(own, return_inverse=True)
+        found[:, pair] = expanded_p_value(values, behind[pair])[places]
+    return found
+
+
 @dataclass
 class TaskTables:
     """Tables of whole tasks, for which Student's t of the differences of their means has to agree.
@@ -229,9 +243,9 @@ class TaskTables:
         parts = [self._answers(drawn[at : at + step], size, height, rng) for at in range(0, tables, step)]
         return np.concatenate(parts)
 
-    def shown_in(self, drawn: Sequence[Integers], size: int, height: float = 0.0) -> Booleans:
-        """The same of the table of some tasks."""
-        return self._answers(drawn[0][None], size, height)[0]
+    def answering(self, drawn: Sequence[Sequence[Integers]], size: int) -> Callable[[float], Booleans]:
+        """The same of tables of some tasks by height."""
+        return partial(self._answers, np.stack([units[0] for units in drawn]), size)
 
     def _answers(
         self, drawn: Integers, size: int, height: float, rng: np.random.Generator | None = None

@@ -18,6 +18,7 @@ from riskrank.engine.power.closed_form import table_of
 from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.power.samplers import PilotSampler
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores, require_testable
+from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.sampling.strata import FEWEST_IN_TASK, FEWEST_TASKS
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, UsageError, option
@@ -66,7 +67,13 @@ class Plan:
     named: bool = False
     between: Floats | None = None
 
-    def __call__(self, size: int, stream: np.random.SeedSequence) -> list[bool]:
+    def __call__(
+        self,
+        size: int,
+        stream: np.random.SeedSequence,
+        jobs: Jobs = 1,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[bool]:
         """Draw a table, test it as a real one, with all its models, and say which pairs are shown."""
         data, test = stream.spawn(2)
         scores = table_of(self.sampler(np.random.default_rng(data), size), paired=self.paired)
@@ -76,8 +83,9 @@ class Plan:
             # By chance the clusters drawn tell too little for a test.
             return [False] * len(self.pairs)
         number = int.from_bytes(test.generate_state(4).tobytes(), "little")
-        inference = replace(self.inference, seed=number, jobs=1)
-        study = study_dominance(scores, [self.claim], inference, pairs=self.pairs if self.alone else None)
+        inference = replace(self.inference, seed=number, jobs=jobs)
+        pairs = self.pairs if self.alone else None
+        study = study_dominance(scores, [self.claim], inference, pairs=pairs, progress=progress)
         return [bool(study.tests[0].dominates[pair]) for pair in self.pairs]
 
     @cached_property

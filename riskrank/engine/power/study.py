@@ -15,9 +15,9 @@ from riskrank.engine.power.closed_form import ClosedForm, NormalTables, TaskTabl
 from riskrank.engine.power.effects import effects_of
 from riskrank.engine.power.planning import TASKS, Plan
 from riskrank.engine.power.required_size import RequiredSize, check_search, find_size
-from riskrank.engine.power.simulation import PowerCurve, Run, streams, verdicts_of
+from riskrank.engine.power.simulation import PowerCurve, Run, Test, streams, verdicts_of
 from riskrank.engine.power.size_interval import SizeInterval, size_interval
-from riskrank.engine.sampling.processes import Workers, run_tasks, workers_for
+from riskrank.engine.sampling.processes import Jobs, Workers, run_tasks, workers_for
 from riskrank.engine.types import Booleans, Integers
 
 # For each simulation asked for: tables whose answers are known in closed form, and tested whole; and numbers
@@ -27,6 +27,9 @@ _LEAST_WORK = 1e8
 
 # As many of them are worth processes, which take a second to start: six seconds of work.
 _WORTH_PROCESSES = 1e9
+
+# Fewer tables are tested one after another, with the resamples of each on all processes.
+_FEW = 20
 
 # How high a test may stand, in standard errors, and how finely that is looked for.
 _HEIGHTS = np.linspace(-5, 5, 201)
@@ -114,7 +117,7 @@ def study_power(
     repeats : int
         For each, 40 tables a size in closed form, and a fifth of a table tested whole at the size found.
     progress : callable, optional
-        Called with the tables tested whole and those planned so far.
+        Called with the resamples of tables tested whole and those planned so far, or with the tables.
 
     Returns
     -------
@@ -154,7 +157,7 @@ class _Search:
         self, plan: Plan, repeats: int, workers: Workers, progress: Callable[[int, int], None] | None = None
     ) -> None:
         self._plan, self._repeats, self._workers, self._progress = plan, repeats, workers, progress
-        self._done = 0
+        self._done = self._planned = 0
         self._claimed = np.array([plan.family.index(pair) for pair in plan.pairs])
         self.agreement: Agreement | None = None
         scores, inference = plan.scores, plan.inference
@@ -188,16 +191,22 @@ class _Search:
         tables = max(min(affordable, max(ceil(_WHOLE * self._repeats), 2)), 1)
         # Processes of the caller's run already, and cost nothing to start.
         here = isinstance(plan.inference.jobs, int) and tables * work < _WORTH_PROCESSES
-        run = self._counted(run_tasks if here else self._workers.run)
-        whole = verdicts_of(plan, size, tables, seed=seed, run=run)
+        each = self._normal.resamples(size)
+        self._planned += tables * each
+        if here or tables <= _FEW:
+            test = self._watched(each, 1 if here else self._workers)
+            whole = verdicts_of(test, size, tables, seed=seed, run=run_tasks)
+        else:
+            whole = verdicts_of(plan, size, tables, seed=seed, run=self._counted(each))
         drawn = [
             plan.sampler.chosen(np.random.default_rng(stream.spawn(1)[0]), size)
             for stream in streams(size, tables, seed)
         ]
 
+        closed = self._closed.answering(drawn, size)
+
         def apart(height: float) -> Integers:
-            closed = np.array([self._closed.shown_in(units, size, height)[self._claimed] for units in drawn])
-            return closed.astype(np.int64) - whole
+            return closed(height)[:, self._claimed].astype(np.int64) - whole
 
         found = apart(height)
         differing = int(np.abs(found).sum())
@@ -208,18 +217,31 @@ class _Search:
         self.agreement = Agreement(size, tables, whole.size, whole.size - differing)
         return height
 
-    def _counted(self, run: Run) -> Run:
-        """Let a runner report the tables it has tested, of all it was given so far."""
+    def _watched(self, each: int, jobs: Jobs) -> Test:
+        """The test of a table whose resamples are spread over processes, and counted."""
+
+        def test(size: int, stream: np.random.SeedSequence) -> Sequence[bool]:
+            before = self._done
+            shown = self._plan(size, stream, jobs, lambda done, _: self._tell(before + min(done, each)))
+            self._tell(before + each)
+            return shown
+
+        return test
+
+    def _counted(self, each: int) -> Run:
+        """Run tables on the workers, and count the resamples of those tested."""
 
         def counting(function: Callable, shared: Any, tasks: Sequence[Any]) -> Iterator[Any]:
-            planned = self._done + sum(task.count for task in tasks)
-            for task, result in zip(tasks, run(function, shared, tasks), strict=True):
-                self._done += task.count
-                if self._progress is not None:
-                    self._progress(self._done, planned)
+            for task, result in zip(tasks, self._workers.run(function, shared, tasks), strict=True):
+                self._tell(self._done + task.count * each)
                 yield result
 
         return counting
+
+    def _tell(self, done: int) -> None:
+        self._done = done
+        if self._progress is not None:
+            self._progress(done, self._planned)
 
     def interval(self, required: RequiredSize, limit: int) -> SizeInterval | None:
         """What else the pilot could have suggested."""

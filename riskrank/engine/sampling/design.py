@@ -175,7 +175,7 @@ class ClusteredScores:
         return self.plain and all(np.ptp(np.bincount(own)) == 0 for own in self.clusters)
 
     @cached_property
-    def places(self) -> tuple[Floats, list[Integers]]:
+    def places(self) -> tuple[list[Floats], list[Integers]]:
         """As of :func:`riskrank.engine.sampling.places.places_of`."""
         return places_of(self.values, self.cluster_counts)
 

@@ -14,6 +14,7 @@ from typing import overload
 import numpy as np
 
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.places import sort_places
 from riskrank.engine.scratch import Scratch
 from riskrank.engine.types import Floats, Integers
 
@@ -110,18 +111,18 @@ def batches(
 
 
 def _ordered(
-    values: Floats, places: list[Integers], chosen: list[Integers], scratch: Scratch
+    values: list[Floats], places: list[Integers], chosen: list[Integers], scratch: Scratch
 ) -> Floats | list[Floats]:
-    count = len(chosen[0])
-    if len({own.shape for own in places}) > 1:
-        drawn = zip(places, chosen, strict=True)
-        return [values.take(np.sort(own.take(picks, axis=0).reshape(count, -1))) for own, picks in drawn]
-    together = np.empty((len(places), count, *places[0].shape), dtype=places[0].dtype)
-    for own, picks, row in zip(places, chosen, together, strict=True):
-        own.take(picks, axis=0, out=row, mode="clip")
-    together = together.reshape(len(places), count, -1)
-    together.sort(axis=2)
-    return values.take(together, out=scratch.floats("ordered", *together.shape), mode="clip")
+    alike, found = len({own.shape for own in places}) == 1, []
+    for model, (own, picks) in enumerate(zip(places, chosen, strict=True)):
+        drawn = own.take(picks, axis=0, mode="clip").reshape(len(picks), -1)
+        sort_places(drawn)
+        if alike:
+            together = scratch.floats("ordered", len(places), *drawn.shape)
+            values[model].take(drawn, out=together[model], mode="clip")
+        else:
+            found.append(values[model].take(drawn, mode="clip"))
+    return together if alike else found
 
 
 def chosen_many(scores: ClusteredScores, rng: np.random.Generator, count: int) -> list[Integers]:

@@ -176,7 +176,8 @@ def _simulated(
     origin: Callable[..., Provenance],
 ) -> PowerDocument:
     """Run the plan; ``origin`` is told how it was done, and says what it drew from."""
-    with runtime.progress("testing tables") as progress:
+    label = "resampling tables" if plan.inference.resampled else "testing tables"
+    with runtime.progress(label) as progress:
         study = study_power(
             plan,
             settings.sizes or None,

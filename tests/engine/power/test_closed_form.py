@@ -93,10 +93,10 @@ def test_the_size_found_against_tables_tested_whole(name):
 def test_tables_that_whole_tests_see_otherwise_move_the_size(monkeypatch):
     """A test a whole standard error higher than the closed form has it."""
 
-    def higher(plan, size, tables, *, seed, run):
+    def higher(test, size, tables, *, seed, run):
         closed = _Search(plan, 1, Workers(1))._closed
-        drawn = (np.random.default_rng(one.spawn(1)[0]) for one in streams(size, tables, seed))
-        return np.array([closed.shown_in(plan.sampler.chosen(rng, size), size, 1.0) for rng in drawn])
+        generators = (np.random.default_rng(one.spawn(1)[0]) for one in streams(size, tables, seed))
+        return closed.answering([plan.sampler.chosen(rng, size) for rng in generators], size)(1.0)
 
     plan = plan_of("normal:0.5", "normal")
     plain = study_power(plan, repeats=150).required
@@ -114,7 +114,7 @@ def test_what_units_add_says_how_a_table_turns_out():
     same = []
     for stream, twin in zip(streams(60, 20, 0), streams(60, 20, 0), strict=True):
         units = plan.sampler.chosen(np.random.default_rng(twin.spawn(1)[0]), 60)
-        same.append(closed.shown_in(units, 60)[claimed] == plan(60, stream))
+        same.append(closed.answering([units], 60)(0.0)[0, claimed] == plan(60, stream))
     assert np.mean(same) > 0.85
 
 

@@ -147,15 +147,15 @@ def test_of_a_family_every_table_is_adjusted_as_a_ranking_does():
         tests = study_dominance(data, [Claim(2)], Inference(resamples=10)).tests[0]
         means = with_task_means(data, estimate(data), tests, Inference(), None, "instead")
         shown.append(bool(means.dominates[0, 3]))
-        assert closed.shown_in([row], 7)[plan.family.index((0, 3))] == shown[-1]
+        assert closed.answering([[row]], 7)(0.0)[0, plan.family.index((0, 3))] == shown[-1]
     assert 0 < sum(shown) < 40
 
 
 def test_weights_worth_fewer_than_six_tasks_show_nothing():
     heavy = suite((10,) * 7, gap=5.0, weights=(1, 1, 1, 1, 1, 1, 1.6), random=True)
     closed = _Search(plan_from_pilot(heavy, DIRECT, Inference(), pair=(0, 1)), 1, Workers(1))._closed
-    assert closed.shown_in([np.arange(6)], 6).tolist() == [True]
-    assert closed.shown_in([np.array([0, 1, 2, 3, 4, 6])], 6).tolist() == [False]
+    assert closed.answering([[np.arange(6)]], 6)(0.0).tolist() == [[True]]
+    assert closed.answering([[np.array([0, 1, 2, 3, 4, 6])]], 6)(0.0).tolist() == [[False]]
 
 
 def test_more_samples_leave_the_variance_between_tasks():
