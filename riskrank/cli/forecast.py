@@ -91,9 +91,9 @@ def require_room_for_replicates(
 
 
 def paced(label: str, say: Callable[[str], None]) -> Move:
-    """Watch how far the work is, and say once what all of it takes, if that is long."""
+    """Watch how far the work is, and say what all of it takes, if that is long or twice what was said."""
     begun = time.monotonic()
-    told, first, since, before, of = False, begun, begun, 0, 0
+    told, first, since, before, of = 0.0, begun, begun, 0, 0
 
     def move(done: int, total: int, note: str = "") -> None:
         nonlocal told, first, since, before, of
@@ -103,12 +103,12 @@ def paced(label: str, say: Callable[[str], None]) -> Move:
         # The first parts are those of all processes, and each has started for a time of its own.
         if now - first <= _KNOWN / 8:
             since, before = now, done
-        if told or now - since < _KNOWN or done <= before:
+        if now - since < _KNOWN or done <= before:
             return
-        told = True
         spent = now - begun
         whole = spent + (total - done) * (now - since) / (done - before)
-        if whole > _LONG:
+        if whole > max(_LONG, 2 * told):
+            told = whole
             share = f"{done:,} of {total:,} are done after {spent:.0f} s"
             say(f"note: {label} takes about {spelled(whole)}: {share}{spell(_cheaper(label), flags=True)}")
 

@@ -96,13 +96,16 @@ def clock(monkeypatch):
     return one
 
 
-def test_what_takes_long_is_said_once(clock):
+def test_what_takes_long_is_said_once_and_again_where_it_takes_twice_that(clock):
     said = []
     move = forecast.paced("resampling", said.append)
     for second in range(1, 50):
         clock.now = 100.0 + second
         move(10 * second, 36_000)
     assert said == ["note: resampling takes about 60 minutes: 30 of 36,000 are done after 3 s"]
+    clock.now = 200.0
+    move(500, 36_000)
+    assert said[1:] == ["note: resampling takes about 2 hours: 500 of 36,000 are done after 100 s"]
 
 
 def test_what_takes_less_is_said_of_a_plan(clock):

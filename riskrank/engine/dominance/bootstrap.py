@@ -33,8 +33,8 @@ Task = tuple[int, Blocks]
 # Score comparisons in one process before a second one pays for its own start.
 _WORTH_A_PROCESS = 60_000_000
 
-# Scores drawn in one NumPy call: enough that its overhead is nothing, few enough to stay in the cache.
-_BATCH = 1 << 16
+# Scores drawn in one NumPy call: enough that its overhead is nothing, few enough for the shared cache.
+_BATCH = 1 << 18
 
 # Scores resampled in one task.
 _TASK = 1 << 18

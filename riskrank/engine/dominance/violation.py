@@ -25,8 +25,8 @@ from riskrank.engine.types import Floats, Integers
 
 ORDERS = (1, 2)
 
-# Differences worked on at once, so that they and their sizes stay in a core's own cache.
-_CACHE = 1 << 16
+# Differences worked on at once, so few that every step finds them in a cache.
+_CACHE = 1 << 17
 
 # The same of segments with widths of their own, which take more arrays.
 _SEGMENTS = 1 << 16

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -88,8 +89,14 @@ class ScoreTables:
         if name in self.metrics:
             at = self.metrics.index(name)
             return tuple(value[:, at] for value in self.values)
-        if name == INDEPENDENT:
-            return portfolio_of_tasks(self.values, self.tasks, weights=self.weights)
+        return self._independent if name == INDEPENDENT else self._empirical
+
+    @cached_property
+    def _independent(self) -> tuple[Floats, ...]:
+        return portfolio_of_tasks(self.values, self.tasks, weights=self.weights)
+
+    @cached_property
+    def _empirical(self) -> tuple[Floats, ...]:
         return portfolio_of_tasks(self.values, self.tasks, copula="empirical", per_model=self.per_model)
 
     def column(self, name: str) -> ClusteredScores:

@@ -70,6 +70,7 @@ def simulate_stops(
     limit: int,
     repeats: int,
     seed: int,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Stops:
     """Draw samples until a look has an answer, many times.
 
@@ -89,12 +90,14 @@ def simulate_stops(
     repeats : int
         Runs, each with a random stream of its own.
     seed : int
+    progress : callable, optional
+        Called with the runs done and all of them.
     """
-    streams = np.random.SeedSequence(seed).spawn(repeats)
-    stops = [
-        _stops(np.random.default_rng(stream), draw, reach, boundary, -math.log(level / 2), every, limit)
-        for stream in streams
-    ]
+    stops, wanted = [], -math.log(level / 2)
+    for done, stream in enumerate(np.random.SeedSequence(seed).spawn(repeats)):
+        stops.append(_stops(np.random.default_rng(stream), draw, reach, boundary, wanted, every, limit))
+        if progress is not None:
+            progress(done + 1, repeats)
     passed, failed = np.array(stops).T
     return Stops(passed, failed, limit)
 

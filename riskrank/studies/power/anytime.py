@@ -198,8 +198,10 @@ def _simulated(
         sizes = [*(size for size in sizes if size < limit), limit]
     boundary, repeats = -settings.margin, settings.simulations
     looks = {"every": settings.every, "limit": limit, "repeats": repeats, "seed": settings.seed}
-    with runtime.progress("simulating"):
-        stops = simulate_stops(effect.draw, reach=effect.reach, boundary=boundary, level=level, **looks)
+    with runtime.progress("simulating") as progress:
+        stops = simulate_stops(
+            effect.draw, reach=effect.reach, boundary=boundary, level=level, **looks, progress=progress
+        )
     claim = PlannedClaim(effect.metric, *effect.pair, settings.margin)
     rows = rows_from(StopRow, "claim size stops", ((claim, size, stops) for size in sizes))
     single = size_of_one_look(effect.mean, effect.variance, boundary, level, settings.target)
