@@ -15,7 +15,6 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
-import highspy
 import numpy as np
 from measure import ROOT
 
@@ -29,11 +28,9 @@ from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.influence import influence_of_violation
-from riskrank.engine.gsd.polytope import UtilityPolytope
-from riskrank.engine.gsd.preference_system import preference_system
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import relabelling_tests
-from riskrank.engine.gsd.relation import dominance_relation, sample_masses
+from riskrank.engine.gsd.relation import dominance_relation
 from riskrank.engine.gsd.threshold import Threshold
 from riskrank.engine.portfolio.mean_risk import mean_risk_of_sorted
 from riskrank.engine.portfolio.risks import risk_columns
@@ -166,7 +163,7 @@ def copa() -> Iterator[Call]:
 
 
 def gsd() -> Iterator[Call]:
-    """The UCI study, mixed scales, and one program beside the one with every row of R1 and R2."""
+    """The UCI study, and mixed scales."""
     small = Threshold(1e-5)
 
     def study(table: Any, resamples: int) -> None:
@@ -185,14 +182,6 @@ def gsd() -> Iterator[Call]:
         yield Call(f"gsd, optima of a pair, shift {shift}", partial(dominance_relation, table), 6)
         run = partial(relabelling_tests, table, [(0, 1)], threshold=small)
         yield Call(f"gsd, test of a pair, shift {shift}", run, 20)
-    for samples in (10, 15, 20, 30):
-        table = mixed(2, samples, 0.5, seed=2)
-        run, every = partial(by_covers, table), partial(with_all_rows, table)
-        yield Call(f"gsd, an optimum of 2 x {samples}", run, None, {"all rows": every}, agree)
-
-
-def agree(ours: float, theirs: float) -> bool:
-    return abs(ours - theirs) < 1e-7
 
 
 def uci_table() -> Any:
@@ -223,53 +212,6 @@ def mixed(models: int, samples: int, shift: float, *, seed: int) -> Any:
         edges = np.quantile(latent[..., j], np.arange(11) / 10)
         scores[..., j] = np.searchsorted(edges, latent[..., j], side="right")
     return quality_table(scores, ordinal=MIXED.tolist())
-
-
-def objective_of(table: Any, system: Any) -> np.ndarray:
-    return np.subtract(*(sample_masses(table, system, model).mean(axis=0) for model in (0, 1)))
-
-
-def by_covers(table: Any) -> float:
-    system = preference_system(table)
-    return UtilityPolytope(system).minimise(objective_of(table, system)).value
-
-
-def all_rows(vectors: np.ndarray) -> np.ndarray:
-    """Every strict pair of R1 and R2 as index rows (x, y, x', y'), R1 with x' = y'."""
-    above = np.all(vectors[:, None] >= vectors[None], axis=2) & ~np.eye(len(vectors), dtype=bool)
-    better, worse = np.nonzero(above)
-    x, y = vectors[better], vectors[worse]
-    keys = np.hstack([x[:, ~MIXED] - y[:, ~MIXED], x[:, MIXED], -y[:, MIXED]])
-    rows = [np.stack([better, worse, better, better], axis=1)]
-    for p, key in enumerate(keys):
-        q = np.flatnonzero(np.all(key >= keys, axis=1))
-        q = q[q != p]
-        pair = np.full(len(q), better[p]), np.full(len(q), worse[p])
-        rows.append(np.stack([*pair, better[q], worse[q]], axis=1))
-    return np.concatenate(rows)
-
-
-def with_all_rows(table: Any) -> float:
-    """Minimum over all rows at δ = 0, built and solved at once."""
-    from scipy.sparse import csr_array
-
-    system = preference_system(table)
-    rows = all_rows(system.vectors)
-    m, d = len(rows), system.size
-    signs = np.tile([1.0, -1.0, -1.0, 1.0], m)
-    matrix = csr_array((signs, rows.ravel(), np.arange(m + 1) * 4), shape=(m, d))
-    matrix.sum_duplicates()
-    matrix.eliminate_zeros()
-    solver = highspy.Highs()
-    solver.setOptionValue("output_flag", False)
-    lower, upper = np.zeros(d), np.ones(d)
-    upper[0], lower[-1] = 0.0, 1.0
-    solver.addVars(d, lower, upper)
-    solver.changeColsCost(d, np.arange(d, dtype=np.int32), objective_of(table, system))
-    indices, starts = matrix.indices.astype(np.int32), matrix.indptr[:-1].astype(np.int32)
-    solver.addRows(m, np.zeros(m), np.full(m, highspy.kHighsInf), matrix.nnz, starts, indices, matrix.data)
-    solver.run()
-    return solver.getInfo().objective_function_value
 
 
 GROUPS = (dominance, mean_risk, aggregation, copa, gsd)

@@ -25,8 +25,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 from measure import ROOT, Measurement, measure
 
 UCI = [str(ROOT / "sample_data/uci.csv"), "--metrics-file", str(ROOT / "sample_data/uci.toml")]
-DIAMONDS = str(ROOT / "sample_data/diamonds.parquet")
-PAIR = "boosting_squared:linear_splines"
 
 
 @dataclass(frozen=True)
@@ -95,8 +93,6 @@ PROMISED = [
     ("rank --no-test, 1,000 x 500", Sizes(500, 1000), ["rank", "--no-test"], None, None),
     ("rank, 5 x 200,000 x 6, B = 200", Sizes(200_000, 5, m=6), ["rank", "--resamples", "200"], None, 4),
     ("gsd, UCI study, 1,000 swaps", None, ["gsd", *UCI, "--delta", "0.00001"], 20, None),
-    ("power, 7 x 2,000, all pairs", None, ["power", DIAMONDS, "--metric", "error_usd"], 10, None),
-    ("power, 7 x 2,000, a pair", None, ["power", DIAMONDS, "--metric", "error_usd", "--pair", PAIR], 3, None),
 ]
 
 

@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench_commands import DIAMONDS, PAIR, UCI, Sizes, call
+from bench_commands import UCI, Sizes, call
 from measure import ROOT
 
 # The command in a process that tells every forecast in seconds, what each kind of work took, and its CPU.
@@ -39,7 +39,8 @@ finally:
 
 SEVEN, LARGE, TASKS = Sizes(300, 7), Sizes(5000, 7), Sizes(5000, 7, T=20)
 COINS = [f"bernoulli:{0.9 - 0.03 * i:.2f}" for i in range(7)]
-ERRORS = ["power", DIAMONDS, "--metric", "error_usd"]
+ERRORS = ["power", str(ROOT / "sample_data/diamonds.parquet"), "--metric", "error_usd"]
+PAIR = "boosting_squared:linear_splines"
 JUDGED = [str(ROOT / "sample_data/judge.csv"), "--wide", "--human", "people", "--judge", "judge"]
 FORESEEN = [
     (None, ERRORS),

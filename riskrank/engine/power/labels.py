@@ -26,7 +26,6 @@ from riskrank.engine.power.simulation import PowerCurve, verdicts_of
 from riskrank.engine.power.size_interval import SizeInterval, corrected_ends
 from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.engine.sampling.freedom import satterthwaite
-from riskrank.engine.sampling.processes import run_tasks
 from riskrank.engine.types import Booleans, Floats
 
 # Resamples of the pilot.
@@ -209,7 +208,7 @@ class LabelSearch:
     def curve(self, sizes: Sequence[int]) -> PowerCurve:
         """Powers at some numbers."""
         for size in {*sizes} - {*self._met}:
-            self._met[size] = verdicts_of(self.pilot, size, self.repeats, seed=self.seed, run=run_tasks)
+            self._met[size] = verdicts_of(self.pilot, size, self.repeats, seed=self.seed)
         return PowerCurve.of(sizes, [self._met[size] for size in sizes])
 
     def required(self, sizes: Sequence[int], *, target: float, smallest: int, limit: int) -> RequiredSize:

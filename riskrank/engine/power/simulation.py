@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil
-from typing import Any
 
 import numpy as np
 
-from riskrank.engine.sampling.processes import run_tasks
 from riskrank.engine.types import Booleans, Floats, Integers
 
-BLOCK = 5
-"""Tables that share a random stream: the unit of work to spread over processes."""
+# Tables whose random streams have one origin.
+_BLOCK = 5
 
 Test = Callable[[int, np.random.SeedSequence], Sequence[bool]]
 """Draws a table of a size, tests it, and says of each claim whether it is shown."""
-
-Run = Callable[[Callable[[Any, Any], Any], Any, Sequence[Any]], Iterable[Any]]
-"""`run_tasks`, or something else that yields ``function(shared, task)`` for every task, in order."""
 
 
 @dataclass(frozen=True)
@@ -87,50 +81,32 @@ class PowerCurve:
         return self.power[:, claims].min(axis=1)
 
 
-def verdicts_of(test: Test, size: int, tables: int, *, seed: int, run: Run = run_tasks) -> Booleans:
+def verdicts_of(test: Test, size: int, tables: int, *, seed: int) -> Booleans:
     """Draw tables of a size and test them.
 
     Parameters
     ----------
     test : callable
-        A `Test` that can travel between processes.
     size, tables : int
     seed : int
         Every size has streams of its own, so that its answers do not depend on which others are asked for.
-    run : callable
-        Runs the tasks, in several processes if it likes; results do not depend on it.
 
     Returns
     -------
     ndarray of bool, shape (tables, c)
     """
-    return np.concatenate(list(run(_run_block, test, _blocks(size, tables, seed))))
+    return np.array([test(size, stream) for stream in streams(size, tables, seed)], dtype=bool)
 
 
 def streams(size: int, tables: int, seed: int) -> list[np.random.SeedSequence]:
     """The streams of these tables, one after another."""
-    return [own for block in _blocks(size, tables, seed) for own in block.streams()]
-
-
-@dataclass(frozen=True)
-class _Block:
-    """Some tables of one size, with a random stream of their own."""
-
-    size: int
-    entropy: tuple[int, int, int]
-    count: int
-
-    def streams(self) -> list[np.random.SeedSequence]:
-        return np.random.SeedSequence(self.entropy).spawn(self.count)
-
-
-def _blocks(size: int, tables: int, seed: int) -> list[_Block]:
-    count = ceil(tables / BLOCK)
-    return [_Block(size, (seed, size, at + 1), min(BLOCK, tables - at * BLOCK)) for at in range(count)]
-
-
-def _run_block(test: Test, block: _Block) -> Booleans:
-    return np.array([test(block.size, own) for own in block.streams()], dtype=bool)
+    starts = range(0, tables, _BLOCK)
+    blocks = [np.random.SeedSequence((seed, size, start // _BLOCK + 1)) for start in starts]
+    return [
+        own
+        for block, start in zip(blocks, starts, strict=True)
+        for own in block.spawn(min(_BLOCK, tables - start))
+    ]
 
 
 def share_error(hits: Integers | Floats, repeats: Integers | Floats | int) -> Floats:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, sqrt
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -15,9 +14,9 @@ from riskrank.engine.power.closed_form import ClosedForm, NormalTables, TaskTabl
 from riskrank.engine.power.effects import effects_of
 from riskrank.engine.power.planning import TASKS, Plan
 from riskrank.engine.power.required_size import RequiredSize, check_search, find_size
-from riskrank.engine.power.simulation import PowerCurve, Run, Test, streams, verdicts_of
+from riskrank.engine.power.simulation import PowerCurve, Test, streams, verdicts_of
 from riskrank.engine.power.size_interval import SizeInterval, size_interval
-from riskrank.engine.sampling.processes import Jobs, Workers, run_tasks, workers_for
+from riskrank.engine.sampling.processes import Jobs, Workers, workers_for
 from riskrank.engine.types import Booleans, Integers
 
 # For each simulation asked for: tables whose answers are known in closed form, and tested whole; and numbers
@@ -27,9 +26,6 @@ _LEAST_WORK = 1e8
 
 # As many of them are worth processes, which take a second to start: six seconds of work.
 _WORTH_PROCESSES = 1e9
-
-# Fewer tables are tested one after another, with the resamples of each on all processes.
-_FEW = 20
 
 # How high a test may stand, in standard errors, and how finely that is looked for.
 _HEIGHTS = np.linspace(-5, 5, 201)
@@ -193,11 +189,8 @@ class _Search:
         here = isinstance(plan.inference.jobs, int) and tables * work < _WORTH_PROCESSES
         each = self._normal.resamples(size)
         self._planned += tables * each
-        if here or tables <= _FEW:
-            test = self._watched(each, 1 if here else self._workers)
-            whole = verdicts_of(test, size, tables, seed=seed, run=run_tasks)
-        else:
-            whole = verdicts_of(plan, size, tables, seed=seed, run=self._counted(each))
+        test = self._watched(each, 1 if here else self._workers)
+        whole = verdicts_of(test, size, tables, seed=seed)
         drawn = [
             plan.sampler.chosen(np.random.default_rng(stream.spawn(1)[0]), size)
             for stream in streams(size, tables, seed)
@@ -227,16 +220,6 @@ class _Search:
             return shown
 
         return test
-
-    def _counted(self, each: int) -> Run:
-        """Run tables on the workers, and count the resamples of those tested."""
-
-        def counting(function: Callable, shared: Any, tasks: Sequence[Any]) -> Iterator[Any]:
-            for task, result in zip(tasks, self._workers.run(function, shared, tasks), strict=True):
-                self._tell(self._done + task.count * each)
-                yield result
-
-        return counting
 
     def _tell(self, done: int) -> None:
         self._done = done

@@ -15,7 +15,7 @@ from riskrank.engine.power.samplers import PilotSampler
 from riskrank.engine.power.simulation import streams, verdicts_of
 from riskrank.engine.power.study import Agreement, _Search, study_power
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.processes import Workers, run_tasks
+from riskrank.engine.sampling.processes import Workers
 from tests.engine.dominance.helpers import violation_matrix
 
 Z = NormalDist()
@@ -85,7 +85,7 @@ def test_the_size_found_against_tables_tested_whole(name):
     plan = make(*given, **options)
     found = study_power(plan, repeats=60)
     assert found.required.size is not None
-    whole = verdicts_of(plan, found.required.size, 120, seed=99, run=run_tasks).all(axis=1).mean()
+    whole = verdicts_of(plan, found.required.size, 120, seed=99).all(axis=1).mean()
     assert whole == pytest.approx(0.8, abs=3 * sqrt(0.16 / 120) + found.required.standard_error)
     assert found.required.standard_error < 0.25
 
@@ -93,7 +93,7 @@ def test_the_size_found_against_tables_tested_whole(name):
 def test_tables_that_whole_tests_see_otherwise_move_the_size(monkeypatch):
     """A test a whole standard error higher than the closed form has it."""
 
-    def higher(test, size, tables, *, seed, run):
+    def higher(test, size, tables, *, seed):
         closed = _Search(plan, 1, Workers(1))._closed
         generators = (np.random.default_rng(one.spawn(1)[0]) for one in streams(size, tables, seed))
         return closed.answering([plan.sampler.chosen(rng, size) for rng in generators], size)(1.0)
