@@ -77,7 +77,7 @@ fuzz: $(VENV)/.group-test  ## run 7,000 generated inputs against the contract (a
 kill-trials: $(VENV)/.installed  ## kill runs at 300 random moments and count what is left (half an hour)
 	$(BIN)/python tests/fuzz/kill_trials.py
 
-mutate: $(VENV)/.group-test $(VENV)/.group-mutate  ## break the engine in 150 small ways and list what no test notices (two hours)
+mutate: $(VENV)/.group-test $(VENV)/.group-mutate  ## break the package in 150 small ways and list what no test notices (two hours)
 	$(BIN)/python tests/benchmarks/mutate.py
 
 calibrate: $(VENV)/.group-rivals  ## simulate what the tests find and where they err; writes docs/calibration.md

@@ -1,4 +1,4 @@
-"""Break the engine and the readers in small random ways and see whether the tests notice.
+"""Break the package in small random ways and see whether the tests notice.
 
 A mutant differs in one operator, comparison, constant or condition. Its tests are those that run its line,
 as a first run of the suite tells: of its own file, then of its package, then all others; the first failure
@@ -25,7 +25,6 @@ from pathlib import Path
 import coverage
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("engine", "scores")
 # Tests that may notice, the nearest first; the page has a browser of its own to look with.
 SUITE = ("tests/engine", "tests/scores", "tests/studies", "tests/test_api.py", "tests/shown", "tests/cli")
 
@@ -222,12 +221,7 @@ def main() -> None:
     parser.add_argument("--timeout", type=float, default=1800, help="seconds a round of tests may take")
     parser.add_argument("--only", default="", help="only files whose path holds this")
     asked = parser.parse_args()
-    files = [
-        path
-        for package in PACKAGES
-        for path in sorted((ROOT / "riskrank" / package).rglob("*.py"))
-        if asked.only in str(path)
-    ]
+    files = [path for path in sorted((ROOT / "riskrank").rglob("*.py")) if asked.only in str(path)]
     pool = [(path, n) for path in files for n in range(len(sites(ast.parse(path.read_text("utf-8")))))]
     chosen = random.Random(asked.seed).sample(pool, min(asked.mutants, len(pool)))
     with tempfile.TemporaryDirectory() as folder:

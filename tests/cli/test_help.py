@@ -116,3 +116,19 @@ def test_help_shows_what_people_use_and_help_all_the_rest(run, capsys, name):
     assert len(few) <= 30
     assert all_of_them == (options - hidden) | {"--help"}
     assert few < all_of_them
+
+
+def test_no_command_shows_what_to_begin_with_but_fails(run):
+    outcome = run()
+    assert (outcome.status, outcome.stdout) == (2, "")
+    assert outcome.stderr.startswith("Usage: riskrank")
+    lines = [line.split() for line in outcome.stderr.splitlines() if line.startswith("    riskrank ")]
+    assert [words[1] for words in lines] == ["check", "rank", "gate"]
+    assert "riskrank --help" in outcome.stderr
+    assert len(outcome.stderr.splitlines()) <= 25
+
+
+def test_a_group_without_a_command_shows_its_help_but_fails(run):
+    outcome = run("convert")
+    assert (outcome.status, outcome.stdout) == (2, "")
+    assert "lm-eval" in outcome.stderr

@@ -80,22 +80,6 @@ def test_help_and_version(start, run, capsys):
     assert capsys.readouterr().out == f"riskrank {__version__}\n"
 
 
-def test_no_command_shows_what_to_begin_with_but_fails(run):
-    outcome = run()
-    assert (outcome.status, outcome.stdout) == (2, "")
-    assert outcome.stderr.startswith("Usage: riskrank")
-    lines = [line.split() for line in outcome.stderr.splitlines() if line.startswith("    riskrank ")]
-    assert [words[1] for words in lines] == ["check", "rank", "gate"]
-    assert "riskrank --help" in outcome.stderr
-    assert len(outcome.stderr.splitlines()) <= 25
-
-
-def test_a_group_without_a_command_shows_its_help_but_fails(run):
-    outcome = run("convert")
-    assert (outcome.status, outcome.stdout) == (2, "")
-    assert "lm-eval" in outcome.stderr
-
-
 def test_shell_completion(start):
     variables = {"_RISKRANK_COMPLETE": "complete_bash", "COMP_WORDS": "riskrank do", "COMP_CWORD": "1"}
     assert finish(start(variables=variables))[1].split() == ["dominance"]

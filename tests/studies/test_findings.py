@@ -61,3 +61,18 @@ def test_findings_carry_the_figures_of_their_sentences():
     assert changed.figures["worse"] == (DRAWS[0] < DRAWS[1]).sum()
     assert changed.figures["better"] == (DRAWS[0] > DRAWS[1]).sum()
     assert changed.answer == "shown"
+
+
+@pytest.mark.parametrize("command", [rr.rank, rr.dominance, rr.mrm])
+def test_the_best_mean_is_named_where_another_comes_first(command):
+    """Four models, of which the last is far ahead but for one sample in twelve."""
+    base = 0.2 * np.random.default_rng(1).normal(size=60)
+    rare = np.where(np.arange(60) % 12, 0.0, -13.5)
+    models = {"a": base + 0.5, "b": base + 0.45, "c": base + 0.4, "wild": base + 1.75 + rare}
+    table = {"model": np.repeat([*models], 60).tolist(), "sample": [*range(60)] * 4}
+    table |= {"q": np.concatenate([*models.values()]).tolist()}
+    result = command(table, **OPTIONS, no_test=True)
+    (found,) = (one for one in json.loads(result.to_json())["meta"]["findings"] if one["kind"] == "best-mean")
+    assert found["models"] == ["wild", "a"]
+    assert "wild has the best mean" in result.verdict
+    assert "0.62 against 0.49" in result.verdict

@@ -4,6 +4,7 @@ import sys
 import matplotlib
 import pytest
 
+from riskrank.shown.figures.key import OTHERS, looks
 from riskrank.shown.figures.style import DASHES, FOCUS, MARKERS, PALETTE, Plot, drawn, look, sheet, wrap
 
 
@@ -49,6 +50,7 @@ def test_no_pyplot():
 
 def test_every_look_differs_in_colour_and_without():
     assert len(set(PALETTE)) == len(set(map(str, DASHES))) == len(set(MARKERS)) == FOCUS
+    assert [look.color for look in looks(3, [2, 0])] == [PALETTE[1], OTHERS.color, PALETTE[0]]
 
 
 def test_wrapping():
