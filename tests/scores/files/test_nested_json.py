@@ -147,6 +147,7 @@ def test_tables_are_left_alone(tmp_path):
         "x",
         deep,
         {"x": [[1]]},
+        {task: {m: rows(of) for m, of in SCORES.items()} for task in ("law", "math")},
     ):
         assert rows_of(path, document) is None
     assert rows_of(str(tmp_path / "none.json"), SCORES) is None
