@@ -26,7 +26,12 @@ _LONGEST, _NAMED = 60, 3
 
 
 def screen(
-    chapter: SuiteChapter, shown: Mapping[str, Sequence[int]], more: Sequence[str], *, per_task: bool
+    chapter: SuiteChapter,
+    shown: Mapping[str, Sequence[int]],
+    more: Sequence[str],
+    *,
+    per_task: bool,
+    strip: bool = True,
 ) -> list[Section]:
     """Of one column a strip of marks a model; of each all tasks by models, where that was asked for.
 
@@ -37,10 +42,10 @@ def screen(
         Models of every column, in their order.
     more : sequence of str
         Sentences the verdict had no room for: the answer to the other question is one that is never left out.
-    per_task : bool
+    per_task, strip : bool
     """
     sections: list[Section] = []
-    if chapter.tested and len(shown) == 1:
+    if strip and chapter.tested and len(shown) == 1:
         sections += [strips(chapter, chapter.columns[name], models) for name, models in shown.items()]
     if per_task:
         sections += [by_task(chapter, chapter.columns[name], models) for name, models in shown.items()]
@@ -74,13 +79,16 @@ def strips(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Tab
         return "".join(MARKS[int(mark)] for mark in one.marks[i, one.against])
 
     columns: list[OfModel | None] = [
-        (Column(f"against {against}", "left"), lambda i: chapter.models[i]),
+        (Column("model", "left"), lambda i: chapter.models[i]),
         (Column(head, "left", only="terminal"), strip) if drawn else None,
         (
-            Column("+ better on", "left", f"+ better on{by}"),
+            Column(f"+ better than {against} on", "left", f"+ better than {against} on{by}"),
             lambda i: _named(chapter, one.won(i, one.against)),
         ),
-        (Column("- worse on", "left", f"- worse on{by}"), lambda i: _named(chapter, one.won(one.against, i))),
+        (
+            Column("- worse on", "left", f"- worse than {against} on{by}"),
+            lambda i: _named(chapter, one.won(one.against, i)),
+        ),
         (Column(". open", name="open tasks", spare=True), lambda i: str(one.open(i, one.against))),
     ]
     return by_row("", columns, [i for i in shown if i != one.against], stub=1)

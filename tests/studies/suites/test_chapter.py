@@ -160,7 +160,9 @@ def test_a_table_without_tasks_has_no_suite():
 
 def strips_of(document):
     shown = first_screen(spelled_sections(document, flags=True))
-    return next(s for s in shown if isinstance(s, Table) and s.columns[0].head.startswith("against"))
+    return next(
+        s for s in shown if isinstance(s, Table) and any("+ better than" in one.head for one in s.columns)
+    )
 
 
 def test_strips_say_what_the_marks_are():
@@ -194,7 +196,7 @@ def test_strips_are_against_the_model_that_the_verdict_says_to_look_at():
     column = suite_column(name, table.column(0), table, table.suite, first, inference, chapter.scope)
     assert (column.leader, column.against) == (0, 1)
     strip = strips(chapter, column, [0, 1])
-    assert strip.columns[0].head == "against m2"
+    assert "+ better than m2 on" in [column.head for column in strip.columns]
     assert [text_of(row[0]) for row in strip.rows] == ["m1"]
     assert text_of(strip.rows[0][1]) == "++-+++++"
     # Pictures and documents hold the others against the same model, with the same sign.
@@ -244,7 +246,7 @@ def test_without_a_test_there_are_no_marks():
     document = ranked(CLEAR, no_test=True, per_task=True)
     assert "tasks like these" not in document.verdict
     assert not document.suite.columns["x0"].marks.any()
-    assert "+ better on" not in screen(document)
+    assert "+ better than" not in screen(document)
 
 
 def test_dominance_says_it_too():
@@ -441,6 +443,6 @@ def test_what_the_first_gains_by_metric_is_told_of_a_combined_score_only(metrics
     assert ("macro mean" in said) == (metrics == 1)
     (column,) = document.suite.columns.values()
     heads = [one.name for one in strips(document.suite, column, [0, 1]).columns]
-    assert ("+ better on (combined score)" in heads) == (metrics == 2)
+    assert ("+ better than m1 on (combined score)" in heads) == (metrics == 2)
     # The other question names what it is about.
     assert "m1 is better than m2 on the combined score of tasks like" in said or metrics == 1
