@@ -67,3 +67,10 @@ READING = Line(
     "tell otherwise: what is hard for both models cancels there.",
     "Reading:",
 )
+
+TAIL = Line(
+    "here and in the first table the judge is taken at each share as far as it is good for that share; the "
+    "other pictures of scores take it as far as is good for means, and their worst shares may differ.",
+    "Two estimates:",
+)
+"""Why curves of worst shares are not those of the corrected distribution."""

@@ -181,7 +181,7 @@ def _unseen(ranking: RankDocument, _: ReportDocument) -> list[Section]:
     tail = max(round(level * samples), 1)
     seen = shown_by_metric(ranking.means, ranking.visible)
     return [
-        *([Line(f"{seen} Smaller ones are shown more rarely.", _OFTEN)] if seen else []),
+        *([Line(f"{seen} Half of the pairs take less.", _OFTEN)] if seen else []),
         Line(
             f"{unseen_in(ranking.scores[metric])} What never happened in n independent samples may "
             "still happen in up to about 3 in n of all cases, with 95 % confidence."
@@ -204,6 +204,10 @@ def _of_judge(document: ReportDocument) -> Document | None:
 def _judge(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
     if ranking.judged is not None:
         yield from judged.lead(ranking.judged)
+
+
+def _tail(ranking: RankDocument, _: ReportDocument) -> list[Line]:
+    return [] if ranking.judged is None else [judged.TAIL]
 
 
 def _judged_means(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
@@ -236,7 +240,7 @@ def _shares(document: ReportDocument) -> RankDocument | None:
 REPORT = (
     Entry(WHY, "means", "Differences to the first", _shares, ("forest",), lead=means_say_it),
     Entry(WHY, "trade", "Who wins what", _of_trade, ("trade",)),
-    Entry(WHY, "curves", "The tail that matters", _of_scores("ranking"), ("tvar",)),
+    Entry(WHY, "curves", "The tail that matters", _of_scores("ranking"), ("tvar",), lead=_tail),
     Entry(WHY, "pair", "The pair that decides", _of_pair, ("pair",)),
     Entry(WHY, "by-task", "Task by task", _of_suite, ("taskforest",)),
     Entry(WHY, "unseen", "What these samples could have shown", attrgetter("ranking"), words=_unseen),
