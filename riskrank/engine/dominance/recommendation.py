@@ -6,7 +6,8 @@ as good on each and a significantly better one; nor in its worst samples on some
 nothing to show for them. Otherwise the other models that nobody beats in these two ways are looked for, and
 the first of them by the metrics' own rankings together, RA(R-SSD@M), of whom no other of them is
 significantly better on a metric without being significantly worse on another: ranks that no test separates do
-not outweigh a difference that is shown.
+not outweigh a difference that is shown. It is no alternative where some model, the leader as well, is
+significantly ahead of it head to head.
 
 A leader that stands may yet be a trade: another model's mean is significantly higher, of the score ranked, or
 of a metric where nobody said how much each counts. Almost second-order dominance is no better mean.
@@ -59,6 +60,8 @@ class Recommendation:
         By model left out: who comes first then, where that is not the leader. None where nobody looked.
     first_without_metric : dict of int to int, or None
         The same by metric left out of a portfolio.
+    ahead_of_choice : tuple of int
+        Where the leader does not stand: models significantly ahead of the choice head to head.
     trade : tuple of int
         Where the leader stands: models of a significantly higher mean of the score ranked, or of a metric
         that nobody weighed, the surest first.
@@ -75,6 +78,7 @@ class Recommendation:
     first_by_metrics: int
     first_without: dict[int, int] | None
     first_without_metric: dict[int, int] | None
+    ahead_of_choice: tuple[int, ...] = ()
     trade: tuple[int, ...] = ()
     hidden_tails: Booleans | None = None
 
@@ -82,6 +86,11 @@ class Recommendation:
     def holds(self) -> bool:
         """Whether the method's leader may be recommended."""
         return not self.leader.beaten_by
+
+    @property
+    def alternative(self) -> int | None:
+        """The choice, where no test speaks against it."""
+        return None if self.ahead_of_choice else self.choice
 
     @property
     def rival(self) -> int:
@@ -115,7 +124,7 @@ def recommend(ranked: Ranked, leader: int, inference: Inference) -> Recommendati
     without = leaders_without(ranked, leader), leaders_without_metric(ranked, leader)
     if not first.beaten_by:
         traded = _trade(ranked, first, inference)
-        return Recommendation(first, (leader,), leader, (), (), best, *without, traded, hidden)
+        return Recommendation(first, (leader,), leader, (), (), best, *without, (), traded, hidden)
     unbeaten = [
         model for model in by_metrics.tolist() if model != leader and not beaten(ranked, model, inference)
     ]
@@ -123,7 +132,9 @@ def recommend(ranked: Ranked, leader: int, inference: Inference) -> Recommendati
     choice = unbeaten[len(passed)] if unbeaten else None
     taste = len(unbeaten) > 1 and not passed
     deciding = _deciding(places[:, unbeaten], tables.weights) if taste else ()
-    return Recommendation(first, tuple(unbeaten), choice, deciding, passed, best, *without, (), hidden)
+    ahead = () if choice is None else challenge(ranked, choice, inference).ahead
+    found = first, tuple(unbeaten), choice, deciding, passed, best
+    return Recommendation(*found, *without, ahead, (), hidden)
 
 
 def _trade(ranked: Ranked, leader: Challenge, inference: Inference) -> tuple[int, ...]:

@@ -52,7 +52,7 @@ def recommendations(
             "worse_tails": [*_worse_tails(found.leader.tails, models, units, means)],
             "recommendation": models[one.shipped[0]] if one.shipped else None,
             "trade": [models[i] for i in one.trade],
-            "choice": None if found.choice is None else models[found.choice],
+            "choice": None if found.alternative is None else models[found.alternative],
             "unbeaten": [models[i] for i in found.unbeaten],
             "deciding_metrics": [means[m].name for m in found.deciding],
             "first_by_metrics": models[found.first_by_metrics],

@@ -153,7 +153,7 @@ class Leading:
         Several only where nothing tells their scores apart.
         """
         if self.refuted is not None:
-            return () if self.refuted.choice is None else (self.refuted.choice,)
+            return () if self.refuted.alternative is None else (self.refuted.alternative,)
         return self.shipped
 
     @cached_property

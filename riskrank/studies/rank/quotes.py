@@ -13,6 +13,7 @@ from riskrank.studies.rank.case import RankCase
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail
 from riskrank.studies.rank.means import differing, span_of, strongest
+from riskrank.studies.rank.sentences import test_of
 from riskrank.studies.rank.worst_cases import worse_cases
 from riskrank.studies.wording import counted
 
@@ -129,7 +130,9 @@ def _sure(one: Leading, case: RankCase) -> Iterator[Quote]:
             doubt += f", and {counted(len(one.trade), 'model')} of a better mean"
         yield Quote(f"{len(one.beaten)} of {of}", f"others significantly behind {first}{doubt}")
     else:
-        yield Quote(f"{of - len(one.beaten)} of {of}", f"others not shown to be behind {first}")
+        yield Quote(
+            f"{of - len(one.beaten)} of {of}", f"others not shown to be behind {first} by {test_of(one)}"
+        )
 
 
 def _ways(leader: Challenge, case: RankCase) -> str:

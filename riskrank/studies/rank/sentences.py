@@ -126,6 +126,8 @@ def _metric_decides(finding: Finding, case: RankCase) -> str:
     (first, other), metric = finding.models, finding.on
     found, mean = _one(case).recommendation, next(mean for mean in case.means if mean.name == metric)
     assert found is not None
+    if _one(case).trade:  # which has named its alternative
+        return f"Without {metric} another model would be first."
     beside = " among others" if len(found.first_without_metric or ()) > 1 else ""
     return (
         f"{metric}{beside} decides who is first: {mean.against(first, other)} of {case.models[other]}, which "
@@ -167,7 +169,7 @@ def _by(one: Leading) -> str:
 def _level(one: Leading, who: str, case: RankCase) -> str:
     """The first and those that no test puts behind it, with what it does beat."""
     models, on = case.models, "" if one.column in case.metrics else f" on {case.score(one.column)}"
-    test = _test_of(one) if _told_apart(one, case) else "no test"
+    test = test_of(one) if _told_apart(one, case) else "no test"
     beaten, others = len(one.beaten), len(one.others)
     so_many = f"{beaten} of {others} others" if beaten > 1 else names([models[i] for i in one.beaten])
     beats = f"; {who} beats {so_many}" if beaten else ""
@@ -198,7 +200,7 @@ def _by_task_alone(one: Leading, case: RankCase) -> bool:
     return bool((own > 0).any() and (own < 0).any())
 
 
-def _test_of(one: Leading) -> str:
+def test_of(one: Leading) -> str:
     """What the ranking tests: of few drawn tasks their means."""
     tests = one.found.tests_of(one.method)
     if tests is not None and tests.of_means == INSTEAD:
@@ -259,6 +261,9 @@ def _instead(found: Recommendation, case: RankCase) -> str:
     if found.choice is None:
         return "Every other model is beaten by some other in its turn."
     chosen = case.models[found.choice]
+    if found.ahead_of_choice:
+        ahead = names([case.models[i] for i in found.ahead_of_choice], 2)
+        return f"No model stands out: {chosen} is significantly behind {ahead} head to head; say what counts."
     if len(found.unbeaten) == 1:
         return f"Look at {chosen} instead: no other model beats it throughout."
     if found.passed_over:

@@ -62,9 +62,11 @@ def best_tail(ranking: RankDocument, _: ReportDocument) -> str:
 
 
 def firsts(others: RankDocument, document: ReportDocument) -> str:
-    """In how many of the rankings the first of the report is first."""
+    """In how many of the rankings the first of the report is first, after who is first most often."""
     metric, method = leading(document.ranking)
     first = int(document.ranking.study.studies[metric].rankings[method].order[0])
-    found = others.study.rankings.values()
-    count = sum(int(one.rank[first]) == 1 for one in found)
-    return f"{document.provenance.models[first]} first in {count} of {len(found)}"
+    models, found = document.provenance.models, others.study.rankings.values()
+    counts = np.sum([one.rank == 1 for one in found], axis=0)
+    most = first if counts[first] == counts.max() else int(np.argmax(counts))
+    said = f"{models[most]} first in {counts[most]} of {len(found)}"
+    return said if most == first else f"{said}, {models[first]} in {counts[first]}"
