@@ -15,6 +15,7 @@ from riskrank.scores.files.contents import too_large
 from riskrank.scores.files.how import How
 from riskrank.scores.files.query import TABLE, run_sql
 from riskrank.scores.files.source import FrameInMemory
+from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.files.tables import likeliest, with_columns
 from riskrank.scores.files.two_headers import refuse_two_headers, titles_above, two_headers, unpivoted
 from riskrank.scores.files.workbook_extents import Extent, extents, no_workbook
@@ -43,10 +44,17 @@ class ExcelSource(FrameInMemory):
             raise self._empty("no sheet with a header and rows")
         if sql is None and len(sheets) > 1:
             columns = {title: frame.columns for title, (frame, _) in sheets.items()}
+            first = next(iter(columns.values()))
+            alike = all(names == first for names in columns.values()) and "model" not in first
+            models = " UNION ALL ".join(
+                f"SELECT {quoted_text(title)} AS model, * FROM {quoted_column(title)}" for title in columns
+            )
             raise UsageError(
                 f"{label}: the workbook holds {len(sheets)} tables, and which one counts has to be said",
                 found=f"sheets: {listing(with_columns(columns))}",
-                hint=f"choose: {option('sheet', likeliest(columns))}",
+                hint=f"choose: {option('sheet', likeliest(columns))}"
+                + ("; if each sheet is a model, copy the line" if alike else ""),
+                ways=[(option("sql", models), None)] if alike else [],
             )
         self._frame, self._first_row = next(iter(sheets.values()))
         if sql is not None:

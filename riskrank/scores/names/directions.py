@@ -81,7 +81,8 @@ def doubtful_by_name(name: str) -> bool:
     found = _tokens(name)
     good = bool(found & _GOOD_NAMES - {"return", "match", "rating"})
     if not looks_like_a_cost(name):
-        return bool(found & _UNCERTAIN) and not good
+        # Calls per second are how fast it goes.
+        return bool(found & _UNCERTAIN) and not good and "per" not in found
     return bool(good or found & _TURNING) or not _says(name, _COST_WORDS - _DOUBTFUL_WORDS)
 
 

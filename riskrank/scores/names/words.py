@@ -38,8 +38,8 @@ _USUAL_NAMES = {
         messgroesse kriterium metrique mesure critere metrica medida criterio maatstaf""",
     "score": """score scores value val values result measurement estimate y mean average wert ergebnis
         punktzahl valeur resultat valor resultado valore risultato waarde""",
-    "model_a": "modela model1 first left answera assistanta systema responsea a",
-    "model_b": "modelb model2 second right answerb assistantb systemb responseb b",
+    "model_a": "modela model1 first left answera assistanta systema responsea system1 assistant1 a",
+    "model_b": "modelb model2 second right answerb assistantb systemb responseb system2 assistant2 b",
     "verdict": "verdict winner judgement judgment preference preferred outcome decision label choice result",
 }
 _TELLING = vocabulary(" ".join(_USUAL_NAMES.values()))

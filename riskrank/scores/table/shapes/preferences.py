@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import polars as pl
 
@@ -37,12 +39,15 @@ class PreferencesSource(FrameInMemory):
         return self._inner.input_file(rows)
 
 
-def _sides(table: VoteTable) -> list[str]:
-    """Votes as a side each, where they name the model that won."""
+def _sides(table: VoteTable, roles: Mapping[str, str]) -> list[str]:
+    """Votes as a side each, where they name the model that won, or its column."""
     rows = zip(table.first, table.second, table.votes, strict=True)
     if {"1", "2"} <= {*table.votes} <= {*_NUMBERED}:
         return [_NUMBERED[vote] for vote in table.votes]
-    return ["a" if vote == first else "b" if vote == second else vote for first, second, vote in rows]
+    return [
+        "a" if vote in (first, roles["model_a"]) else "b" if vote in (second, roles["model_b"]) else vote
+        for first, second, vote in rows
+    ]
 
 
 def as_preferences(columns: Columns, source: Source) -> tuple[Source, str] | None:
@@ -56,7 +61,13 @@ def as_preferences(columns: Columns, source: Source) -> tuple[Source, str] | Non
     text = ",".join(f"{role}={column}" for role, column in roles.items())
     try:
         table = read_votes([source], columns=text)
-        found = score_votes(table.samples, table.first, table.second, _sides(table), place=table.place)
+        found = score_votes(
+            table.samples,
+            table.first,
+            table.second,
+            _sides(table, roles),
+            place=table.place,
+        )
     except RiskrankError:
         return None
     sides_told = f"{roles['model_a']} against {roles['model_b']}, by {roles['verdict']}"

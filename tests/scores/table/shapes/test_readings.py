@@ -85,6 +85,42 @@ TABLES = {
         ("score",),
         3 * N,
     ),
+    "a row a seed": (
+        crossed(agent=["a", "b"], seed=[*range(N)]).rename({"rate": "return"}),
+        "each seed is a sample",
+        ("return",),
+        N,
+    ),
+    "prompts of one model": (
+        crossed(model=["m"], variant=["a", "b"], question=QUESTIONS).rename({"rate": "f1"}),
+        "a row a model (variant)",
+        ("f1",),
+        N,
+    ),
+    "raters of a matrix": (
+        crossed(rater=["r1", "r2"], item=QUESTIONS)
+        .with_columns(pl.Series(name, RNG.integers(1, 5, 2 * N)) for name in ("system_x", "system_y"))
+        .drop("rate", "note"),
+        "averaged over rater",
+        ("score",),
+        N,
+    ),
+    "thousands": (
+        crossed(engine=["a", "b"], query=QUESTIONS).with_columns(
+            rate=pl.format("{},{}.50", pl.int_range(1, 2 * N + 1), pl.int_range(100, 2 * N + 100))
+        ).rename({"rate": "latency_ms"}),
+        "a column a metric (latency_ms)",
+        ("latency_ms",),
+        N,
+    ),
+    "units": (
+        crossed(engine=["a", "b"], query=QUESTIONS)
+        .with_columns(latency=pl.format("{}s", "rate"))
+        .drop("rate"),
+        "a column a metric (latency)",
+        ("latency",),
+        N,
+    ),
     "copies": (
         pl.concat([crossed(pipeline=["a", "b"], example=QUESTIONS).rename({"rate": "f1"})] * 3),
         "the same rows 3 times, counted once",
@@ -152,7 +188,19 @@ def test_more_of_what_is_counted_beside_a_score_is_not_better(name, lower):
 
 
 @pytest.mark.parametrize(
-    "name", ["wer", "loss", "hallucination_rate", "latency_s", "perplexity", "regret", "Fehlerrate"]
+    "name",
+    [
+        "wer",
+        "loss",
+        "hallucination_rate",
+        "latency_s",
+        "perplexity",
+        "regret",
+        "Fehlerrate",
+        "Laufzeit",
+        "downtime",
+        "\u9519\u8bef\u7387",
+    ],
 )
 def test_less_is_better_by_name(name):
     table = read(crossed(model=["a", "b"], sample=QUESTIONS).rename({"rate": name}))
@@ -160,12 +208,44 @@ def test_less_is_better_by_name(name):
     assert any(f"less {name} is better, by its name" in text for text in table.warnings)
 
 
-@pytest.mark.parametrize("name", ["risk", "distance", "recall_loss", "error_free"])
-def test_names_that_may_mean_either_are_refused(name):
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("risk", "lower"),
+        ("recall_loss", "lower"),
+        ("f1_miss", "lower"),
+        ("error_free", "higher"),
+        ("bugs_found", "higher"),
+    ],
+)
+def test_names_that_may_mean_either_are_refused(name, first):
     with pytest.raises(InputError, match="which way is better") as caught:
         read(crossed(model=["a", "b"], sample=QUESTIONS).rename({"rate": name}), tests=True)
     ways = [way for way, _ in caught.value.ways]
     assert len(ways) == 2
+    assert first in ways[0]
+
+
+def test_names_that_say_nothing_are_told():
+    table = read(crossed(model=["a", "b"], sample=QUESTIONS).rename({"rate": "blorb"}))
+    assert "more blorb is taken as better, for nothing says so" in said(table)
+    assert "is taken as better" not in said(read(TABLES["wide"][0]))
+
+
+@pytest.mark.parametrize(
+    ("frame", "last"),
+    [
+        (TABLES["wide"][0].drop("note"), {"System": "average", "Frage": ""}),
+        (TABLES["wide"][0].drop("note"), {"System": "Total", "Frage": "-"}),
+        (TABLES["matrix"][0], {"ticket": "Mean"}),
+        (TABLES["matrix"][0], {"ticket": None}),
+    ],
+)
+def test_a_last_row_of_totals_is_no_sample(frame, last):
+    row = {name: last.get(name, 0.5) for name in frame.columns}
+    table = read(pl.concat([frame, pl.DataFrame([row], schema=frame.schema)]))
+    assert (len(table.models), len(table.samples)) == (2, N)
+    assert "without the " in said(table)
 
 
 def test_what_models_mix_differently_counts_alike():
