@@ -180,7 +180,7 @@ def test_what_is_wrong_with_the_file_is_said_in_three_lines(refused, project, te
 def test_a_broken_file_is_named_and_help_still_works(refused, run, project):
     project("[tool.riskrank]\norder = \n", "pyproject.toml")
     assert "pyproject.toml" in refused(*RANK[:3])[0]
-    assert run("rank", "--help").status == 0
+    assert (run("rank", "--help").status, run("rank", "--help-all").status) == (0, 0)
     assert run(*RANK, "--isolated").status == 0
     project("[tool.other]\norder = \n", "pyproject.toml")
     assert run(*RANK).status == 0
