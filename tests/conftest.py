@@ -20,8 +20,8 @@ for name, examples in (("quick", 30), ("thorough", 100)):
 settings.load_profile("quick")
 
 
-# Fixtures that start the program, copy the house, or call make in a project.
-STARTING = {"start", "house", "project", "program"}
+# Fixtures that start the program or copy the house.
+STARTING = {"start", "house", "program"}
 
 
 def _takes_its_time(item) -> bool:

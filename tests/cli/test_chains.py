@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.slow  # every test calls make, or a step of the action
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
