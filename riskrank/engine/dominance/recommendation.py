@@ -89,8 +89,9 @@ class Recommendation:
 
     @property
     def alternative(self) -> int | None:
-        """The choice, where no test speaks against it."""
-        return None if self.ahead_of_choice else self.choice
+        """The choice, where no test speaks against it but one for the leader, which does not stand itself."""
+        others = set(self.ahead_of_choice) - {self.leader.model}
+        return None if others else self.choice
 
     @property
     def rival(self) -> int:

@@ -85,9 +85,9 @@ def _trade(finding: Finding, case: RankCase) -> str:
     if len(means) > 1:
         mean = one.found.effects[one.method].mean
         figures = " against ".join(told_apart(float(mean[rival]), float(mean[first]), rounded, 3))
-        return f"A trade: {minds}, {wants} of {case.score(one.column)} ({figures}){also}."
+        return f"A trade-off: {minds}, {wants} of {case.score(one.column)} ({figures}){also}."
     figures = f"{means[0].name} {means[0].against(rival, first)}{_sure_span(one, (rival, first), case)}"
-    return f"A trade: {minds}, {wants} ({figures}){also}."
+    return f"A trade-off: {minds}, {wants} ({figures}){also}."
 
 
 def _sure_span(one: Leading, pair: tuple[int, int], case: RankCase) -> str:
@@ -113,7 +113,7 @@ def _trade_of_metrics(one: Leading, case: RankCase, also: str) -> str:
         also = " (no other is shown to be better on any metric)"
     mine = f"better than {other} on {wins}, worse on" if wins else f"yet {other} is better on"
     return (
-        f"A trade: {name} comes first if all metrics count alike, {mine} {losses}{also}. "
+        f"A trade-off: {name} comes first if all metrics count alike, {mine} {losses}{also}. "
         "Saying how much each metric counts settles it."
     )
 
@@ -263,11 +263,13 @@ def _instead(found: Recommendation, case: RankCase) -> str:
     if found.choice is None:
         return "Every other model is beaten by some other in its turn."
     chosen = case.models[found.choice]
-    if found.ahead_of_choice:
+    if found.alternative is None:
         ahead = names([case.models[i] for i in found.ahead_of_choice], 2)
         return f"No model stands out: {chosen} is significantly behind {ahead} head to head; say what counts."
     if len(found.unbeaten) == 1:
-        return f"Look at {chosen} instead: no other model beats it throughout."
+        leader = case.models[found.leader.model]
+        though = f", though {leader} is ahead of it head to head" if found.ahead_of_choice else ""
+        return f"Look at {chosen} instead: no other model beats it throughout{though}."
     if found.passed_over:
         first = found.passed_over[0]
         before, better = case.models[first.model], case.models[first.rival]

@@ -58,7 +58,7 @@ def test_a_model_better_on_every_metric_is_said_to_be():
 
 def test_a_better_mean_is_a_trade_and_no_shipment():
     found = rr.rank(steady_and_wild(0), resamples=500, jobs=1)
-    assert found.verdict.startswith("A trade: steady for who minds bad cases (the worst 5 % ")
+    assert found.verdict.startswith("A trade-off: steady for who minds bad cases (the worst 5 % ")
     assert "wild for who wants the mean (q 0.9" in found.verdict
     assert ", difference 0." in found.verdict
     certainty, one = of(found)
@@ -70,7 +70,7 @@ def test_a_better_mean_is_a_trade_and_no_shipment():
 
 def test_metrics_that_nobody_weighed_are_a_trade():
     found = rr.rank(cheap_and_right(0), **DIRECTIONS)
-    assert found.verdict.startswith("A trade: small comes first if all metrics count alike, ")
+    assert found.verdict.startswith("A trade-off: small comes first if all metrics count alike, ")
     assert "better than large on cost 0.138 against 1.060" in found.verdict
     assert "worse on accuracy 65 % against 88 %" in found.verdict
     assert "Saying how much each metric counts settles it." in found.verdict
@@ -93,7 +93,7 @@ def cheap_and_right_and_level(seed, n=300):
 def test_level_by_weights_that_nobody_gave_is_a_trade():
     table = cheap_and_right_and_level(0)
     found = rr.rank(table, lower="cost", higher="accuracy", resamples=500, jobs=1)
-    assert found.verdict.startswith("A trade: ")
+    assert found.verdict.startswith("A trade-off: ")
     assert of(found)[0] == TRADE
     assert not found.document.named
     weighed = rr.rank(table, lower="cost", higher="accuracy", weight="equal", resamples=500, jobs=1)

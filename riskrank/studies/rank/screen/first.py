@@ -64,9 +64,9 @@ def view(document: RankDocument) -> list[Section]:
 def _tasks(document: RankDocument, suite: SuiteChapter) -> list[Section]:
     """What single tasks say of every column."""
     shown = {one.column: _shown(document, one) for one in document.leading.values()}
-    # Nobody stands against whom all others could be held.
-    nobody = all(one.refuted is not None and not one.named for one in document.leading.values())
-    return task_screen(suite, shown, document.more, per_task=document.per_task, strip=not nobody)
+    # Where no first stands, there is nobody against whom all others could be held.
+    stands = any(one.refuted is None for one in document.leading.values())
+    return task_screen(suite, shown, document.more, per_task=document.per_task, strip=stands)
 
 
 def _alone(document: RankDocument, one: Leading) -> list[Section]:
