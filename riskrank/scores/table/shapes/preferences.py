@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 import polars as pl
 
+from riskrank.asked.baseline import GateReading
+from riskrank.asked.flags import among_commas
+from riskrank.asked.reading import ReadOptions
 from riskrank.engine.portfolio.judge_votes import VoteScores, score_votes
-from riskrank.errors import RiskrankError, listing
+from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.files.source import FrameInMemory, InputFile, Source
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.votes import ROLES, VoteTable, read_votes, vote_columns
@@ -16,6 +21,8 @@ from riskrank.scores.table.votes import ROLES, VoteTable, read_votes, vote_colum
 METRIC = "verdict"
 # The first or the second model won, or none.
 _NUMBERED = {"1": "a", "2": "b", "0": "tie"}
+# Pairs that are named, of those with most votes and of those with fewest.
+_MOST_PAIRS = 6
 
 
 class PreferencesSource(FrameInMemory):
@@ -50,8 +57,49 @@ def _sides(table: VoteTable, roles: Mapping[str, str]) -> list[str]:
     ]
 
 
-def as_preferences(columns: Columns, source: Source) -> tuple[Source, str] | None:
-    """Votes as scores, and what was understood; None where rows are no votes."""
+def _between(pairs: Sequence[tuple[str, str]], models: Sequence[str]) -> list[int]:
+    """Positions of the votes between models that are named; of all votes where none is."""
+    known = {*models} <= {name for pair in pairs for name in pair}
+    return [at for at, pair in enumerate(pairs) if known and {*pair} <= {*models}] or [*range(len(pairs))]
+
+
+def _require_all_pairs(
+    source: Source, found: VoteScores, met: Counter[tuple[str, ...]], options: ReadOptions
+) -> None:
+    """Refuse win rates of models that met different opponents."""
+    if not found.missing_pairs:
+        return
+    every = sorted(
+        combinations(sorted(found.models), 2),
+        key=lambda pair: (met[pair], not {*pair} <= {*options.models}),
+    )
+    whole = int((found.judged == len(found.models) - 1).all(axis=1).sum())
+    few = [f"{one} and {other} met {met[one, other]:,} times" for one, other in every]
+    raise InputError(
+        f"{source.label}: not every sample has votes on every pair: who wins more may have met weaker models",
+        found=f"{whole:,} of {len(found.samples):,} samples have votes on all {len(every):,} pairs; "
+        f"{listing(few, _MOST_PAIRS)}",
+        hint=f"{option('models', 'A,B')} compares two models by the votes between them alone",
+        ways=[
+            (option("models", ",".join(map(among_commas, pair))), {"models": pair})
+            for pair in every[: -_MOST_PAIRS - 1 : -1]
+            if met[pair] and not isinstance(options, GateReading)
+        ],
+    )
+
+
+def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tuple[Source, str] | None:
+    """Votes as scores, and what was understood; None where rows are no votes.
+
+    Of models that are selected only the votes between them count.
+
+    Raises
+    ------
+    InputError
+        If models met different opponents, or never each other.
+    UsageError
+        If models are to have samples of their own.
+    """
     roles = vote_columns(columns.names)
     if set(roles) != set(ROLES):
         return None
@@ -61,15 +109,26 @@ def as_preferences(columns: Columns, source: Source) -> tuple[Source, str] | Non
     text = ",".join(f"{role}={column}" for role, column in roles.items())
     try:
         table = read_votes([source], columns=text)
+        pairs = list(zip(table.first, table.second, strict=True))
+        kept = _between(pairs, options.models)
+        sides_won = _sides(table, roles)
         found = score_votes(
-            table.samples,
-            table.first,
-            table.second,
-            _sides(table, roles),
-            place=table.place,
+            *(
+                [column[at] for at in kept]
+                for column in (table.samples, table.first, table.second, sides_won)
+            ),
+            models=options.models if kept and len(kept) < len(pairs) else None,
+            place=lambda number: table.place(kept[number - 1] + 1),
         )
     except RiskrankError:
         return None
+    if options.unpaired:
+        raise UsageError(
+            f"{source.label}: votes compare two models on the same sample",
+            found=option("unpaired", True),
+            hint=f"leave out {option('unpaired', True)}",
+        )
+    _require_all_pairs(source, found, Counter(tuple(sorted(pairs[at])) for at in kept), options)
     sides_told = f"{roles['model_a']} against {roles['model_b']}, by {roles['verdict']}"
     of = f"of {listing(found.models)} a win counts 2 a {roles['sample']}, a loss -2, a tie 0"
     shares = 0.5 + np.nansum(found.scores, axis=0) / (4 * found.votes)

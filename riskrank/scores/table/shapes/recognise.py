@@ -71,7 +71,7 @@ def understood(
         options = replace(options, where=where)
         columns = columns_of(seen := _chosen(opened, options)) if totals else columns
     require_scores(columns, named, options)
-    votes = as_preferences(columns, seen[0]) if len(seen) == 1 and not options.columns else None
+    votes = as_preferences(columns, seen[0], options) if len(seen) == 1 and not options.columns else None
     if votes is not None:
         return [votes[0]], options, (f"{READ_AS}{votes[1]}",)
     study = as_study(columns, options) if not options.columns and options.matrix is None else None

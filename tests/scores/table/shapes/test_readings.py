@@ -6,7 +6,7 @@ import pytest
 
 import riskrank as rr
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import InputError
+from riskrank.errors import InputError, UsageError
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
 
@@ -269,11 +269,44 @@ def test_totals_below_each_model_are_no_samples():
     assert len(read(frame.with_columns(case=pl.col("case").replace({"Mean": "Meaning"}))).samples) == N + 1
 
 
+def votes(*pairs, per_sample=1):
+    """A vote a row: two models, and how many of ten the first wins."""
+    rows = [
+        (f"q{at // per_sample}", a, b, a if at // len(pairs) % 10 < won else b)
+        for at, (a, b, won) in enumerate(pairs * 40)
+    ]
+    return pl.DataFrame(rows, schema=["prompt", "model_a", "model_b", "winner"], orient="row")
+
+
 def test_preferences_by_the_names_of_models():
-    votes = [(f"q{at}", "x", "y", ("x", "x", "tie", "y")[at % 4]) for at in range(40)]
-    table = read(pl.DataFrame(votes, schema=["prompt", "model_a", "model_b", "winner"], orient="row"))
+    table = read(votes(("x", "y", 8)))
     assert "pairwise preferences" in said(table)
     assert table.models == ("x", "y")
+    assert table.values[0].mean() == pytest.approx(1.2)
+
+
+UNEVEN = ("atlas", "weak", 8), ("boreas", "strong", 2), ("atlas", "boreas", 5)
+
+
+@pytest.mark.parametrize("per_sample", [1, 3])
+def test_models_that_met_others_are_compared_by_votes_between_them(per_sample):
+    frame = votes(*UNEVEN, per_sample=per_sample)
+    with pytest.raises(InputError, match="may have met weaker") as caught:
+        read(frame)
+    assert "atlas and strong met 0 times" in caught.value.found
+    assert "unpaired" not in str(caught.value)
+    assert len(caught.value.ways) == len(UNEVEN)
+    table = read(frame, models=("atlas", "boreas"))
+    assert [values.mean() for values in table.values] == pytest.approx([0, 0])
+    assert len(table.samples) == 40
+    with pytest.raises(InputError, match="boreas and weak met 0 times"):
+        read(frame, models=("boreas", "weak"))
+    with pytest.raises(UsageError, match="two models on the same sample"):
+        read(frame, models=("atlas", "boreas"), unpaired=True)
+
+
+def test_votes_on_every_pair_of_every_sample_rank_all_models():
+    assert len(read(votes(("x", "y", 8), ("x", "z", 9), ("y", "z", 6), per_sample=3)).models) == 3
 
 
 def test_labels_of_people_correct_the_judge():
