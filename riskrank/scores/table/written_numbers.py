@@ -28,12 +28,18 @@ _SIGNS = ("±", "+/-", "+-", "\\pm", "(")
 
 # Cells that tell whether a column holds two words or many.
 _LOOK = 1000
-# What tests and people write for true and false.
-_TRUTHS = (
-    *(("passed", "failed"), ("pass", "fail"), ("yes", "no"), ("correct", "incorrect"), ("correct", "wrong")),
-    *(("right", "wrong"), ("ja", "nein"), ("richtig", "falsch"), ("oui", "non"), ("sí", "no"), ("si", "no")),
+# What tests and people write for true and false: words that judge, and answers to whatever the name asks.
+_VERDICTS = (
+    *(("passed", "failed"), ("pass", "fail"), ("correct", "incorrect"), ("correct", "wrong")),
+    *(("right", "wrong"), ("resolved", "unresolved"), ("solved", "unsolved"), ("won", "lost")),
+    *(("win", "loss"), ("richtig", "falsch"), ("bestanden", "nicht bestanden"), ("correcto", "incorrecto")),
+)
+_ANSWERS = (
+    *(("yes", "no"), ("true", "false"), ("ja", "nein"), ("oui", "non"), ("sí", "no"), ("si", "no")),
     *(("sì", "no"), ("ja", "nee"), ("vrai", "faux"), ("wahr", "falsch"), ("verdadero", "falso")),
 )
+# Stars of a rating, those that are filled first.
+_STARS = r"^\s*(?:[★⭐]+☆*|☆+)\s*$"
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,8 @@ class Writing:
         What stands between thousands.
     truths : tuple of str, or None
         The words for true and false, where these are all that is written.
+    stars : bool
+        Whether it is stars, of which the filled ones count.
     """
 
     what: str
@@ -68,6 +76,7 @@ class Writing:
     trimmed: str = ""
     groups: str = ""
     truths: tuple[str, str] | None = None
+    stars: bool = False
 
     def query(self, name: str) -> str:
         """The number alone, in SQL."""
@@ -75,6 +84,8 @@ class Writing:
         if self.truths:
             yes, no = self.truths
             return f"CASE LOWER(TRIM({found})) WHEN '{yes}' THEN 1 WHEN '{no}' THEN 0 END"
+        if self.stars:
+            return f"CASE WHEN TRIM({found}) <> '' THEN LENGTH(TRIM(REPLACE({found}, '☆', ''))) END"
         if not self.spread:
             found = f"REPLACE({found}, '{self.groups}', '')" if self.groups else found
             found = f"REPLACE({found}, ',', '.')" if self.comma else found
@@ -90,8 +101,22 @@ class Writing:
         """Whether a spread stands behind the number."""
         return self.sign not in ("%", "")
 
+    @property
+    def judges(self) -> bool:
+        """Whether the words say themselves what is right, whatever the column is called."""
+        return self.truths in _VERDICTS
+
+    @property
+    def counts(self) -> str:
+        """What is said of texts that count; nothing of numbers."""
+        if self.truths:
+            return f"{self.truths[0]} counts 1 and {self.truths[1]} 0"
+        return "each filled star counts 1" if self.stars else ""
+
     def numbers(self, column: pl.Series) -> pl.Series:
         """The numbers of a column, as text or as numbers."""
+        if self.stars:
+            return column.str.count_matches("[★⭐]")
         if not self.truths:
             column = column.str.replace_all(self.groups, "", literal=True) if self.groups else column
             return column.str.extract(r"([+-]?\d*[.,]?\d+)", 1)
@@ -105,7 +130,7 @@ def truths_of(series: pl.Series) -> Writing | None:
         return None
     folded = series.drop_nulls().str.strip_chars().str.to_lowercase()
     said = set(folded.filter(~folded.is_in(MISSING_TEXT)).unique())
-    found = next((pair for pair in _TRUTHS if said == {*pair}), None)
+    found = next((pair for pair in (*_VERDICTS, *_ANSWERS) if said == {*pair}), None)
     return None if found is None else Writing("truths in words", "%", truths=found)
 
 
@@ -117,6 +142,8 @@ def writing_of(series: pl.Series) -> Writing | None:
     filled = filled.filter(filled.str.strip_chars() != "")
     if filled.len() == 0:
         return None
+    if filled.str.contains(_STARS).all():
+        return Writing("stars", "", stars=True)
     if filled.str.contains(_PERCENT).all():
         return Writing("percentages", "%", comma=bool(filled.str.contains(",", literal=True).any()))
     sign = next((sign for sign in _SIGNS if sign in filled[0]), None)

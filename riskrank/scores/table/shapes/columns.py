@@ -11,12 +11,16 @@ import polars as pl
 from riskrank.errors import InputError
 from riskrank.scores.files.parsing import MISSING_TEXT, column_kind, parse_scores
 from riskrank.scores.files.source import Source
+from riskrank.scores.names.directions import looks_like_a_cost, more_by_name, names_a_truth
 from riskrank.scores.names.measures import scores_and_bookkeeping
-from riskrank.scores.names.words import is_unnamed, sounds_like_a_role, typed
+from riskrank.scores.names.words import STATUS, is_unnamed, sounds_like_a_role, typed, vocabulary, words
 from riskrank.scores.table.written_numbers import Writing, truths_of, writing_of
 
 # More rows would take as long as reading them, and tell no more; of more columns nobody means each.
 _MOST_ROWS, _MOST_COLUMNS = 2_000_000, 1_000
+# What two words beside scores may be called that are one; and what why there is no score may be called.
+_VERDICT = vocabulary("outcome verdict grade result correctly answered richtig korrekt correcto")
+_STATES = STATUS - {"outcome"}
 # The column of the file a row stands in, where files name their models.
 FILE = "\0file"
 
@@ -36,6 +40,8 @@ class Columns:
         Whether labels and files name models where nothing else does.
     all_seen : bool
         Whether no column was passed over.
+    asked : collection of str
+        Metrics somebody named.
     """
 
     def __init__(
@@ -47,24 +53,40 @@ class Columns:
         decimal_comma: bool = False,
         by_file: bool = False,
         all_seen: bool = True,
+        asked: Collection[str] = (),
     ) -> None:
         self.frame, self.names, self.label = frame, [*names], label
         self.decimal_comma, self.by_file, self.all_seen = decimal_comma, by_file, all_seen
-        self.height = frame.height
+        self.height, self.asked = frame.height, asked
         self.groups = cache(self._groups)
         self.kind = cache(self._kind)
         self.whole = cache(self._whole)
 
     @cached_property
     def written(self) -> dict[str, Writing]:
-        """Columns of text that write all their numbers with the same sign behind, or truths where none do."""
+        """Columns of text that write all their numbers with the same sign behind, and scores in words."""
         kinds = {name: column_kind(self.frame[name], self.decimal_comma) for name in self.names}
         text = [name for name, kind in kinds.items() if kind == "text"]
         found = {name: one for name in text if (one := writing_of(self.frame[name])) is not None}
         scores = [name for name, kind in kinds.items() if kind == "number" and not sounds_like_a_role(name)]
-        if found or scores:
-            return found
-        return {name: one for name in text if (one := truths_of(self.frame[name])) is not None}
+        truths = {name: one for name in text if (one := truths_of(self.frame[name])) is not None}
+        if not found and not scores:
+            return truths
+        there = [found[name].numbers(self.frame[name]) for name in found]
+        there += [self.frame[name] for name in scores]
+        numbers = [parse_scores(one, self.decimal_comma)[0] for one in there] if truths else []
+        return found | {name: one for name, one in truths.items() if self._is_score(name, one, numbers)}
+
+    def _is_score(self, name: str, one: Writing, others: Sequence[np.ndarray]) -> bool:
+        """Whether truths beside numbers are a score, and neither a flag nor why there are no numbers."""
+        if name in self.asked:
+            return True
+        if words(name) & _STATES:
+            failed = one.numbers(self.frame[name]).to_numpy() == 0
+            if any(np.isnan(numbers[failed]).mean() > 0.5 for numbers in others):
+                return False
+        told = bool(words(name) & _VERDICT) or (names_a_truth(name) and more_by_name(name))
+        return not looks_like_a_cost(name) and (one.judges or told)
 
     def _kind(self, name: str) -> str:
         """``number``, ``text``, ``empty`` or ``other``."""
@@ -125,8 +147,8 @@ class Columns:
         return scores_and_bookkeeping(columns, series, kept, constant=constant, models=models)
 
 
-def columns_of(sources: Sequence[Source]) -> Columns:
-    """Columns that all files of a table have.
+def columns_of(sources: Sequence[Source], asked: Collection[str] = ()) -> Columns:
+    """Columns that all files of a table have, where some were asked for as metrics.
 
     Raises
     ------
@@ -154,6 +176,7 @@ def columns_of(sources: Sequence[Source]) -> Columns:
         decimal_comma=first.decimal_comma,
         by_file=all(source.model_label is not None for source in sources),
         all_seen=len(names) == len(named),
+        asked=asked,
     )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 import polars as pl
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, by_door, listing
+from riskrank.scores.files.parsing import column_kind
 from riskrank.scores.names.words import STATUS, vocabulary, words
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.reading import Reading, with_roles
@@ -47,10 +49,10 @@ def as_study(columns: Columns, options: ReadOptions) -> Reading | None:
     )
 
 
-def unfinished(columns: Columns) -> str:
-    """What is said of rows whose run did not end as it should, and that are read as all others."""
+def unfinished(columns: Columns, scores: Collection[str]) -> str:
+    """What is said of rows whose run did not end as it should, where that is none of the scores."""
     for name in columns.names:
-        if not words(name) & STATUS or columns.kind(name) != "text":
+        if not words(name) & STATUS or name in scores or column_kind(columns.frame[name]) != "text":
             continue
         plain = columns.frame[name].cast(pl.String).str.strip_chars()
         ends = [end for end in sorted(plain.drop_nulls().unique()) if end.casefold() in _UNFINISHED]

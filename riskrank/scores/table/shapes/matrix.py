@@ -46,6 +46,9 @@ def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
     models = [name for name in options.models if name in free] or models
     if options.matrix is None and (len(models) < 2 or (not sample and columns.height < _FEWEST_NUMBERED)):
         return []
+    # Words are scores of every model only where all columns hold words.
+    in_words = {name for name, one in columns.written.items() if one.truths}
+    models = [name for name in models if name not in in_words] or models
     shared = "" if options.matrix else _measured_by_all(models)
     if shared and _one_metric(columns, models):
         raise _of_one_measure(columns, models, shared)

@@ -52,7 +52,8 @@ def require_scores(columns: Columns, named: Mapping[str, str], options: ReadOpti
 def _score_of(columns: Columns, true: str, predicted: Sequence[str]) -> tuple[str, str]:
     """What predictions are scored by, and how: equal or not, or how far off."""
     every = [true, *predicted]
-    if any(columns.kind(name) == "text" for name in every) or all(map(columns.whole, every)):
+    texts = any(columns.kind(name) == "text" or name in columns.written for name in every)
+    if texts or all(map(columns.whole, every)):
         return "correct", "CASE WHEN {0} = {1} THEN 1 ELSE 0 END"
     ends = [(np.nanmin(values), np.nanmax(values)) for values in map(columns.numbers, every)]
     if columns.whole(true) and all(low >= 0 and high <= 1 for low, high in ends):

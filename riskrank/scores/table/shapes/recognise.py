@@ -65,11 +65,11 @@ def understood(
     known = {*seen[0].columns}
     if any(part not in known for name in named.values() if name not in known for part in name.split("+")):
         return opened, options, ()
-    columns, totals = columns_of(seen), ""
+    columns, totals = columns_of(seen, options.metric), ""
     if len(seen) == 1:
         where, totals = without_totals(columns, options.where)
         options = replace(options, where=where)
-        columns = columns_of(seen := _chosen(opened, options)) if totals else columns
+        columns = columns_of(seen := _chosen(opened, options), options.metric) if totals else columns
     require_scores(columns, named, options)
     votes = as_preferences(columns, seen[0], options) if len(seen) == 1 and not options.columns else None
     if votes is not None:
@@ -102,10 +102,11 @@ def understood(
             ways=[(written(one.options, options), one.options) for one in readings],
         )
     (reading,) = readings
-    truths = dict.fromkeys(one.truths for one in columns.written.values() if one.truths)
-    counts = "".join(f"; {yes} counts 1 and {no} 0" for yes, no in truths)
+    metrics = reading.options.metric or columns.names
+    counting = {name: one.counts for name, one in columns.written.items() if name in metrics and one.counts}
+    counts = "".join(f"; {told}" for told in dict.fromkeys(counting.values()))
     told = "; ".join([reading.said, totals] if totals else [reading.said])
-    return opened, reading.options, (f"{READ_AS}{told}{counts}{unfinished(columns)}",)
+    return opened, reading.options, (f"{READ_AS}{told}{counts}{unfinished(columns, counting)}",)
 
 
 def _chosen(sources: Sequence[Source], options: ReadOptions) -> list[Source]:

@@ -12,7 +12,7 @@ from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.table.columns import named_columns, named_roles
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.reading import written
-from riskrank.scores.table.written_numbers import refuse_mixed
+from riskrank.scores.table.written_numbers import example, refuse_mixed
 
 _ROLES = ("model", "sample", "metric", "score")
 
@@ -22,6 +22,9 @@ def no_reading(columns: Columns, given: Sequence[Source], options: ReadOptions) 
     source = given[0]
     text = [name for name in columns.names if columns.kind(name) == "text" and names_a_metric(name)]
     refuse_mixed(source, columns.frame.select(text), "metric")
+    asked = [name for name in columns.names if name in options.metric and columns.kind(name) == "text"]
+    if asked:
+        return _text_asked(columns, asked[0])
     roles = named_columns(source, named_roles(options), _ROLES)
     numbers = [name for name in columns.names if columns.kind(name) == "number"]
     lacking = [role for role in _ROLES[:2] if role not in roles]
@@ -32,6 +35,15 @@ def no_reading(columns: Columns, given: Sequence[Source], options: ReadOptions) 
         f"{source.label}: missing column{plural} {listing(repr(role) for role in lacking)}",
         found=f"columns: {listing(source.columns, 20)}",
         hint=source.rewritten() or _hint(source, lacking),
+    )
+
+
+def _text_asked(columns: Columns, name: str) -> InputError:
+    held = columns.frame[name].unique().sort()
+    return InputError(
+        f"{columns.label}: column '{name}' is text, no score",
+        found=f"{len(held):,} different texts, such as {example(held)}",
+        hint="write a number in place of each; two words alone are read as 1 and 0: passed and failed",
     )
 
 

@@ -144,7 +144,8 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
         known = columns.frame[keys.sample].to_list()
         options = replace(options, where=leaving_out(keys.sample, totals, known, options.where))
         told.append(f"without the row{'s' if len(totals) > 1 else ''} {listing(totals)}")
-    said = [f"a column a metric ({listing(measures)})", *taken_as_better(measures, options), *told]
+    doubtful = [name for name in measures if name not in columns.written or not columns.written[name].judges]
+    said = [f"a column a metric ({listing(measures)})", *taken_as_better(doubtful, options), *told]
     said += [f"left out: {left_out(gone)}"] if gone else []
     return [Reading(said=_sentence("a wide table", model, keys, said), options=options)]
 

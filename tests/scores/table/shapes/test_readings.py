@@ -448,10 +448,40 @@ def test_outcomes_in_words_are_counted_and_said(yes, no):
     assert [scores.sum() for scores in table.values] == expected
 
 
-def test_a_flag_beside_scores_is_no_score():
-    frame = crossed(system=["a", "b"], question=QUESTIONS)
-    flagged = frame.with_columns(in_words("yes", "no").alias("reviewed"))
-    assert [metric.name for metric in read(flagged).metrics] == ["rate"]
+@pytest.mark.parametrize(
+    ("name", "words", "beside", "lost", "metrics"),
+    [
+        ("reviewed", ("yes", "no"), "rate", False, ["rate"]),
+        ("error", ("correct", "wrong"), "rate", False, ["rate"]),
+        ("grade", ("correct", "incorrect"), "tokens", False, ["grade"]),
+        ("answered_correctly", ("yes", "no"), "rate", False, ["answered_correctly", "rate"]),
+        ("outcome", ("PASSED", "FAILED"), "duration", True, ["outcome"]),
+        ("status", ("passed", "failed"), "duration", False, ["status"]),
+        ("status", ("passed", "failed"), "rate", True, ["rate"]),
+        ("status", ("ok", "error"), "rate", False, ["rate"]),
+    ],
+)
+def test_words_that_judge_are_scores_beside_numbers_but_flags_and_failures_are_not(
+    name, words, beside, lost, metrics
+):
+    frame = crossed(system=["a", "b"], question=QUESTIONS).drop("note")
+    frame = frame.with_columns(frame["rate"].alias("number"), in_words(*words)).rename({"rate": name})
+    failed = pl.col(name) == words[1] if lost else pl.lit(value=False)
+    table = frame.with_columns(pl.when(~failed).then("number").alias(beside)).drop("number")
+    found = read(table, missing="drop" if lost else "error")
+    assert sorted(spec.name for spec in found.metrics) == metrics
+    assert ("counts 1" in said(found)) == (name in metrics)
+    if words[0] != "ok":
+        assert [spec.name for spec in read(table, metric=(name,)).metrics] == [name]
+
+
+def test_filled_stars_are_counted():
+    frame = crossed(cook=["a", "b"], recipe=QUESTIONS).drop("note", "rate")
+    count = pl.int_range(pl.len()) % 6
+    stars = [pl.lit(sign).repeat_by(many).list.join("") for sign, many in (("★", count), ("☆", 5 - count))]
+    table = read(frame.with_columns(stars=pl.concat_str(stars)))
+    assert said(table).endswith("; each filled star counts 1")
+    assert [scores.sum() for scores in table.values] == [4 * 15, 4 * 15]
 
 
 def test_a_third_word_is_no_outcome():
