@@ -47,8 +47,10 @@ def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
     if options.matrix is None and (len(models) < 2 or (not sample and columns.height < _FEWEST_NUMBERED)):
         return []
     # Words are scores of every model only where all columns hold words.
-    in_words = {name for name, one in columns.written.items() if one.truths}
-    models = [name for name in models if name not in in_words] or models
+    in_words = [name for name in models if name in columns.written and columns.written[name].truths]
+    if len(in_words) < len(models) and not options.models:
+        models = [name for name in models if name not in in_words]
+        gone |= dict.fromkeys(in_words, "in words")
     shared = "" if options.matrix else _measured_by_all(models)
     if shared and _one_metric(columns, models):
         raise _of_one_measure(columns, models, shared)

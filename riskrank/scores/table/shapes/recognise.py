@@ -102,7 +102,7 @@ def understood(
             ways=[(written(one.options, options), one.options) for one in readings],
         )
     (reading,) = readings
-    metrics = reading.options.metric or columns.names
+    metrics = reading.options.metric or reading.options.models or columns.names
     counting = {name: one.counts for name, one in columns.written.items() if name in metrics and one.counts}
     counts = "".join(f"; {told}" for told in dict.fromkeys(counting.values()))
     told = "; ".join([reading.said, totals] if totals else [reading.said])

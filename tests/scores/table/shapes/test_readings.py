@@ -475,6 +475,12 @@ def test_words_that_judge_are_scores_beside_numbers_but_flags_and_failures_are_n
         assert [spec.name for spec in read(table, metric=(name,)).metrics] == [name]
 
 
+def test_words_beside_models_of_numbers_are_no_model():
+    frame = pl.DataFrame({"ticket": QUESTIONS, "gpt": RNG.random(N), "claude": RNG.random(N)})
+    table = read(frame.with_columns(result=pl.Series(["resolved", "unresolved"] * (N // 2))))
+    assert (table.models, "counts 1" in said(table)) == (("claude", "gpt"), False)
+
+
 def test_filled_stars_are_counted():
     frame = crossed(cook=["a", "b"], recipe=QUESTIONS).drop("note", "rate")
     count = pl.int_range(pl.len()) % 6
