@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ def end(document: Gated[Any], environment: Environment) -> None:
     RiskrankError
         What the document ends with.
     """
+    from riskrank.cli.opened import is_taken
     from riskrank.shown.junit import notes
     from riskrank.shown.render import markdown_page, suite_of
 
@@ -28,7 +30,11 @@ def end(document: Gated[Any], environment: Environment) -> None:
             environment.say(line, command=True)
         summary = environment.variables.get("GITHUB_STEP_SUMMARY")
         try:
-            if summary:
+            if summary and (is_taken(summary) or not stat.S_ISREG(Path(summary).stat().st_mode)):
+                environment.say(
+                    f"warning: no summary in {summary}: it is no plain file, or one of this run's"
+                )
+            elif summary:
                 with Path(summary).open("a", encoding="utf-8") as file:
                     file.write(markdown_page(document) + "\n")
         except OSError as error:

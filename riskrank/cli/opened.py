@@ -1,42 +1,37 @@
-"""Files that a run has opened to read, those that nobody named among them: no result may replace one."""
+"""Files that a run reads and writes, those that nobody named among them: none is written over another."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 _WRITES = os.O_WRONLY | os.O_RDWR
-_read: dict[str, None] = {}
+_opened: dict[str, None] = {}
+_named: list[str] = []
 
 
-def begin() -> None:
-    """Forget what was read, and note what is read from now on."""
-    _read.clear()
+def begin(named: Iterable[str]) -> None:
+    """Note which files were named, to be read or written, and from now on which are opened to be read."""
+    _named[:] = named
+    _opened.clear()
     _listen()
 
 
-def check_not_opened(outputs: Iterable[str], renewed: Iterable[str]) -> None:
-    """Refuse a result that would replace what was read, as results of a harness beside its samples.
+def opened(but: Iterable[str]) -> list[str]:
+    """Files that were opened to be read, but for some."""
+    others = {os.path.realpath(path) for path in but}
+    return [path for path in _opened if os.path.realpath(path) not in others]
 
-    Parameters
-    ----------
-    outputs : iterable of str
-    renewed : iterable of str
-        Those of them that may lie where something was read.
 
-    Raises
-    ------
-    UsageError
-    """
-    from riskrank.shown.files import check_writable
-
-    kept = {*renewed}
-    for output in outputs:
-        if output not in kept:
-            check_writable(output, [*_read])
+def is_taken(path: str) -> bool:
+    """Whether a file is one that the run reads or writes."""
+    if not os.path.exists(path):  # noqa: PTH110
+        return False
+    there = [other for other in (*_named, *_opened) if os.path.exists(other)]  # noqa: PTH110
+    return any(os.path.samefile(path, other) for other in there)  # noqa: PTH121
 
 
 @cache
@@ -44,6 +39,6 @@ def _listen() -> None:
     sys.addaudithook(_note)
 
 
-def _note(event: str, parts: Sequence[Any]) -> None:
+def _note(event: str, parts: Any) -> None:
     if event == "open" and isinstance(parts[0], str) and not parts[2] & _WRITES:
-        _read[parts[0]] = None
+        _opened[parts[0]] = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -80,31 +81,49 @@ class Session:
     def _check_files(self) -> None:
         """Refuse files that could not be written, are read, or are named twice."""
         from riskrank.cli.opened import begin
-        from riskrank.scores.files.paths import named_files
-        from riskrank.shown.files import check_not_read, check_outputs
+        from riskrank.shown.files import check_outputs
 
-        values, output = self.call.values, self.output.output
+        files, renewed, named = self._files(), self._renewed(), self._named()
+        check_outputs(files, named, renewed=renewed, stdout=self.environment.stdout)
+        begin([*named, *renewed, *(file for written in files.values() for file in written)])
+
+    def check_opened(self) -> None:
+        """Refuse to replace what was read though nobody named it, as results beside samples of a harness."""
+        from riskrank.cli.opened import opened
+        from riskrank.shown.files import check_outputs
+
+        check_outputs(self._files(), opened(self._renewed()), stdout=self.environment.stdout)
+
+    def _files(self) -> dict[str, list[str]]:
+        """Files that are written, by the option that names them."""
+        values = self.call.values
         own = {name: [values[name]] for name in ("dot", "bless", "confirm") if values.get(name)}
-        files = {**own, "output": output, "plot": [plot.file for plot in self.plots]}
-        given = [values.get(name) for name in ("metrics_file", "price", "baseline", "continues")]
-        named = filter(None, (*self.scores, *(values.get("anchor") or ()), *given, self.environment.read))
-        read = named_files(named)
-        if not output:
-            stdin = [0] if "-" in self.scores else []
-            check_not_read(self.environment.stdout, [*read, *own.get("confirm", ()), *stdin])
-        check_outputs(files, read, self._renewed())
-        begin()
+        return {**own, "output": [*self.output.output], "plot": [plot.file for plot in self.plots]}
+
+    def _named(self) -> list[str]:
+        """Files that are read because somebody named them, in a query, too."""
+        from riskrank.scores.files.paths import named_files
+
+        values = self.call.values
+        queries = " ".join(str(values.get(name) or "") for name in ("sql", "where"))
+        given = [values.get("metrics_file"), values.get("price"), self.environment.read]
+        given += [*(values.get("anchor") or ()), *re.findall(r"['\"]([^'\"]+)['\"]", queries)]
+        return named_files(filter(None, (*self.scores, *given)))
 
     def _renewed(self) -> dict[str, list[str]]:
-        """What may be replaced though it is read, by the file that replaces it."""
+        """Files that are read, and what may replace each: a baseline blessed anew, a look, a ledger."""
         from riskrank.scores.files.paths import named_files
 
         values = self.call.values
         looks = [file for file, kind in zip(self.output.output, self.formats, strict=False) if kind == "json"]
-        before = {str(values.get("bless") or ""): "baseline", **dict.fromkeys(looks, "continues")}
-        return {
-            file: named_files([values[name]]) for file, name in before.items() if file and values.get(name)
+        by: dict[str, list[str]] = {
+            "baseline": [str(values.get("bless"))],
+            "continues": looks,
+            "confirm": [str(values.get("confirm"))],
         }
+        given = {name: [str(values[name])] for name in by if values.get(name)}
+        given |= {"baseline": named_files(given.get("baseline", ()))}
+        return {file: by[name] for name, files in given.items() for file in files}
 
     def read(self) -> ScoreTable:
         """Read the score table; its warnings come with the result, so that an error stays three lines."""
@@ -169,7 +188,6 @@ class Session:
 
     def finish(self, document: Document, *, beside: Mapping[str, bytes] | None = None) -> None:
         """Render the result and write it, with files that go beside it: all or none."""
-        from riskrank.cli.opened import check_not_opened
         from riskrank.scores.table.gaps import tells_of_gone
         from riskrank.scores.table.scores import READ_AS
         from riskrank.shown.files import write_all
@@ -179,7 +197,7 @@ class Session:
             document = replace(document, provenance=replace(document.provenance, config=config))
         pictures = {plot.file: draw_plot(plot, document) for plot in self.plots}
         files = {**(beside or {}), **pictures}
-        check_not_opened([*self.output.output, *pictures], self._renewed())
+        self.check_opened()
         write_all(self._rendered(document), self.environment.stdout, files, ready=begin_writing)
         self.call.context.meta["riskrank.written"] = True
         settle_interrupts()  # what is written is written, and an interrupt would say that nothing is

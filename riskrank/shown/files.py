@@ -69,7 +69,9 @@ def _format_of(output: str, asked: str | None, choices: Sequence[str]) -> str:
 def check_outputs(
     outputs: Mapping[str, Sequence[str]],
     inputs: Sequence[str],
+    *,
     renewed: Mapping[str, Sequence[str]] | None = None,
+    stdout: TextIO | None = None,
 ) -> None:
     """Refuse early what could not be written after the work is done, and two results that go to one file.
 
@@ -80,18 +82,22 @@ def check_outputs(
     inputs : sequence of str
         Files that are read.
     renewed : mapping of str to sequence of str, optional
-        Files that are read and may be replaced, by the one that replaces them.
+        Further files that are read, and which outputs may replace each.
+    stdout : text stream, optional
+        Where the result goes if no `output` is named.
 
     Raises
     ------
     UsageError
     """
-    for parameter, files in outputs.items():
-        for output in files:
-            again = {os.path.realpath(file) for file in (renewed or {}).get(output, ())}
-            others = [file for file in inputs if os.path.realpath(file) not in again]
-            check_writable(output, others, parameter=parameter)
-    _check_apart([(output, option(parameter)) for parameter, files in outputs.items() for output in files])
+    renewed = renewed or {}
+    places = [(output, parameter) for parameter, files in outputs.items() for output in files]
+    _check_apart([(output, option(parameter)) for output, parameter in places])
+    for output, parameter in places:
+        others = [file for file, by in renewed.items() if output not in by]
+        check_writable(output, [*inputs, *others], parameter=parameter)
+    if stdout is not None and not outputs.get("output"):
+        check_not_read(stdout, [*inputs, *renewed], [output for output, _ in places])
 
 
 def _check_apart(outputs: Iterable[tuple[str, str]]) -> None:
@@ -99,7 +105,7 @@ def _check_apart(outputs: Iterable[tuple[str, str]]) -> None:
     taken: set[Path] = set()
     for output, by in outputs:
         place = Path(output)
-        if not is_device(place) and any(map(partial(_same, place), taken)):
+        if not place.is_char_device() and any(map(partial(_same, place), taken)):
             raise UsageError(
                 "two results cannot go to one file",
                 found=f"{output} twice",
@@ -108,7 +114,7 @@ def _check_apart(outputs: Iterable[tuple[str, str]]) -> None:
         taken.add(place)
 
 
-_STANDARD_INPUT = (0, "/dev/stdin")
+_STANDARD = {"/dev/stdin": "standard input"}
 
 # How answers of gates and trends begin, in the formats that a CI job reads: as no table of scores does.
 _ANSWER = re.compile(
@@ -123,15 +129,21 @@ _ANSWER = re.compile(
 )
 
 
+# A look that a later one continues is no mere answer: what was seen so far would be lost.
+_LOOK = re.compile(rb'"looks":\s*\{')
+_MOST_LOOKED_AT = 1 << 20
+
+
 def remove(files: Iterable[str], kept: Iterable[str]) -> None:
     """Remove answers of gates and trends, but for some that are kept; nothing else, whoever names it."""
     stay = [*map(Path, kept)]
     for path in map(Path, files):
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError, UsageError):
             if path.is_file() and not path.is_symlink() and not any(map(partial(_same, path), stay)):
+                refuse_foreign_links(path)
                 with path.open("rb") as file:
-                    begins = file.read(1024)
-                if _ANSWER.match(begins):
+                    begins = file.read(_MOST_LOOKED_AT)
+                if _ANSWER.match(begins) and not _LOOK.search(begins):
                     path.unlink()
 
 
@@ -176,8 +188,8 @@ def _check_place(path: Path, output: str, inputs: Iterable[str], parameter: str)
             )
 
 
-def check_not_read(stdout: TextIO, inputs: Iterable[str | int]) -> None:
-    """Refuse standard output that goes into one of the inputs, paths or open files: it would read itself.
+def check_not_read(stdout: TextIO, inputs: Iterable[str], outputs: Iterable[str] = ()) -> None:
+    """Refuse standard output that goes into one of the inputs, it would read itself, or into another result.
 
     Raises
     ------
@@ -187,13 +199,15 @@ def check_not_read(stdout: TextIO, inputs: Iterable[str | int]) -> None:
         written = os.fstat(stdout.fileno())
     except (OSError, ValueError):  # a stream in memory
         return
-    for source in inputs if stat.S_ISREG(written.st_mode) else ():
-        with contextlib.suppress(OSError):
-            if os.path.samestat(written, os.stat(source)):  # noqa: PTH116 (an open file has no path)
-                name = "standard input" if source in _STANDARD_INPUT else source
+    if stat.S_ISCHR(written.st_mode):
+        return
+    for other, what in [*((file, "read") for file in inputs), *((file, "written") for file in outputs)]:
+        with contextlib.suppress(OSError, ValueError):
+            if os.path.samestat(written, Path(other).stat()):
+                into = "its own input" if what == "read" else "another result"
                 raise UsageError(
-                    "the result would go into its own input",
-                    found=f"standard output is {name}, which is read",
+                    f"the result would go into {into}",
+                    found=f"standard output is {_STANDARD.get(other, other)}, which is {what}",
                     hint="write the result to another file",
                 )
 
@@ -243,7 +257,7 @@ def write_all(
     try:
         with tidying_up() as finishing, contextlib.ExitStack() as stack:
             moves = []
-            for place, content in files:
+            for place, content in sorted(files, key=lambda one: not is_device(Path(one[0]))):
                 moves.append((place, stack.enter_context(staged(Path(place), content))))
             place = None
             if ready is not None:

@@ -10,6 +10,7 @@ import stat
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 from riskrank.errors import UsageError
 from riskrank.shown.streams import write_whole
@@ -25,7 +26,7 @@ _NEW = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 # Names of files that are open: what is behind them is written into, wherever it lies.
-_OPEN = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/(self|\d+)/fd/\d+")
+_OPEN = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/(self|\d+)/fd/\d+")
 
 
 @contextlib.contextmanager
@@ -38,7 +39,8 @@ def staged(path: Path, data: bytes) -> Iterator[tuple[Callable[[], object], Call
         Let it appear under its own name, and put back what was there before.
     """
     if is_device(path):
-        yield partial(_append, path, data), _nothing
+        with _opened(path) as device:  # a pipe waits for its reader here, while nothing else is there yet
+            yield partial(write_whole, device, data), _nothing
         return
     target = path.parent.resolve() / path.name  # a link is replaced, and what it leads to is not touched
     # The name is known before there is a file: what ends a run in between leaves none.
@@ -76,13 +78,19 @@ def refuse_foreign_links(path: Path) -> None:
     if path.is_symlink() and not is_open and not path.resolve().is_relative_to(path.parent.resolve()):
         leads = "it is a link that leads out of its folder"
         raise cannot_write(path, leads, "name the file it leads to, or remove the link")
-    for place in (path, *path.parents):
-        if not place.is_symlink():
-            continue
+    for place in () if is_open else _links_on(path):
         folder = place.parent.stat()
         if folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH:
             link = f"{place} is a link in a folder where anybody may make one"
             raise cannot_write(path, link, "name the file it leads to, or write elsewhere")
+
+
+def _links_on(path: Path, most: int = 40) -> Iterator[Path]:
+    """Every link on the way to a file, those that a link leads through among them."""
+    for place in (path, *path.parents):
+        if most and place.is_symlink():
+            yield place
+            yield from _links_on(place.parent / place.readlink(), most - 1)
 
 
 def is_device(path: Path) -> bool:
@@ -118,11 +126,12 @@ def _put_back(target: Path, before: Path) -> None:
             target.unlink(missing_ok=True)
 
 
-def _append(device: Path, data: bytes) -> None:
+def _opened(device: Path) -> BinaryIO:
     number = _open_already(device)
     # A file opened anew has a place of its own to write at: what others write after would lie upon it.
-    with device.open("ab") if number is None else os.fdopen(os.dup(number), "wb", buffering=0) as opened:
-        write_whole(opened, data)
+    if number is None:
+        return device.open("ab", buffering=0)
+    return os.fdopen(os.dup(number), "wb", buffering=0)
 
 
 def _open_already(device: Path) -> int | None:

@@ -9,6 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+# Signals that end a process unless it says otherwise, but for SIGKILL and those that tell of a crash.
+_NAMES = ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGXCPU")
+_ENDINGS = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
+
 
 @contextmanager
 def tidying_up() -> Iterator[Callable[[], None]]:
@@ -37,8 +41,7 @@ def tidying_up() -> Iterator[Callable[[], None]]:
 
     before = {}
     if threading.current_thread() is threading.main_thread():  # no other may handle signals
-        endings = (signal.SIGTERM, signal.SIGHUP)
-        before = {number: signal.getsignal(number) for number in endings}
+        before = {number: signal.getsignal(number) for number in _ENDINGS}
     try:
         for number, handler in before.items():
             if handler is signal.SIG_DFL:

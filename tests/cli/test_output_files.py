@@ -59,6 +59,7 @@ def test_an_input(run, write, table, tmp_path, monkeypatch, no_reading):
         ("gsd", "--plot x.svg --dot ./x.svg"),
         ("gate", "-o x.parquet --format json --bless x.parquet --better B:A"),
         ("rank", "-o /dev/shm/x.json -o /dev/shm/x.json"),
+        ("rank", "-o /dev/stdout -o /dev/fd/1 --format json"),
     ],
 )
 def test_two_results_for_one_file(refused, table, tmp_path, monkeypatch, command, words, no_reading):
@@ -175,6 +176,8 @@ def test_a_refused_gate_removes_answers_and_nothing_else(run, write, tmp_path, m
         ("rank a=b=s.csv", "s.csv"),
         ("rank x=s.csv", "s.csv"),
         ("rank w.sqlite --format csv", "w.sqlite-wal"),
+        ("rank link.sqlite --format csv", "w.sqlite-wal"),
+        ("rank s.csv --sql @read_csv('t.csv')", "t.csv"),
         ("rank --from lm-eval lm/samples_arc_DAY1.jsonl lm/samples_arc_DAY2.jsonl", "lm/results_DAY1.json"),
         ("trend s.csv t.csv --anchor acc=anc*.csv", "anchor.csv"),
         ("trend s.csv t.csv --anchor acc=below", "below/anchor.csv"),
@@ -197,8 +200,9 @@ def test_no_result_replaces_what_is_read_by_any_name(run, write, tmp_path, monke
         write(f"lm/samples_arc_{day}{number}.jsonl", "\n".join(map(json.dumps, scored)))
         write(f"lm/results_{day}{number}.json", json.dumps({"results": {"arc": {}}, "model_name": model}))
     words, output = (text.replace("HERE", str(tmp_path)).replace("DAY", day) for text in (words, output))
+    (tmp_path / "link.sqlite").symlink_to("w.sqlite")
     before = (tmp_path / output).read_bytes()
-    command, *rest = words.split()
+    command, *rest = [word.replace("@", "SELECT * FROM ") for word in words.split()]
     higher = () if "lm-eval" in rest else ("--higher", "acc")
     outcome = run(command, *rest, *higher, "-o", output)
     assert outcome.stderr.splitlines()[0] == f"error: --output {output} would replace its own input"

@@ -94,6 +94,7 @@ def _only_bless(session: Session, path: str) -> None:
     model = only_model(scores)
     # What could not be gated is not blessed either.
     metrics_apart(scores, wanted=lambda names: names)
+    session.check_opened()
     write_all([(path, blessed(scores, model))], session.environment.stdout)
     of = f"{len(scores.samples):,} samples, {listing(scores.metrics)}"
     session.say(f"wrote {path}: {model} is blessed as a baseline, unjudged ({of})")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -102,10 +103,12 @@ def named_files(inputs: Iterable[str]) -> list[str]:
     """Every file or folder that inputs could mean, with and without a label, and those of patterns."""
     found: dict[str, None] = {}
     for name in (name for text in inputs for name in possible_names(text)):
-        found |= dict.fromkeys([name, *(f"{name}{end}" for end in LOGS), *matched(name)])
+        found |= dict.fromkeys([name, *matched(name)])
     for name in [name for name in found if is_folder(name)]:
         found |= dict.fromkeys(tables_below(name))
-    return [*found]
+    real = {name: os.path.realpath(name) for name in found if exists(name)}
+    logs = [f"{base}{end}" for name in found for base in {name, real.get(name, name)} for end in LOGS]
+    return list(dict.fromkeys([*found, *logs]))
 
 
 def possible_names(text: str) -> list[str]:
