@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +29,7 @@ def end(document: Gated[Any], environment: Environment) -> None:
             environment.say(line, command=True)
         summary = environment.variables.get("GITHUB_STEP_SUMMARY")
         try:
-            if summary and (is_taken(summary) or not stat.S_ISREG(Path(summary).stat().st_mode)):
+            if summary and (is_taken(summary) or (Path(summary).exists() and not Path(summary).is_file())):
                 environment.say(
                     f"warning: no summary in {summary}: it is no plain file, or one of this run's"
                 )

@@ -102,7 +102,7 @@ def test_a_named_pipe_is_read_like_a_file_and_as_far_as_allowed(run, refused, pi
     assert outcome.status == 2
     assert outcome.stderr.splitlines()[:2] == [
         f"error: {metrics}: the metrics file cannot be read",
-        "found: more than 16,777,216 bytes",
+        "found: more than 524,288 bytes",
     ]
 
 

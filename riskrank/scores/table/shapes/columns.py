@@ -100,8 +100,8 @@ class Columns:
     def _groups(self, *names: str) -> int:
         if not names:
             return 1
-        found = self.frame.select(names)
-        return int(found.n_unique() if len(names) > 1 else found.to_series().n_unique())
+        found = self.frame.select([*dict.fromkeys(names)])
+        return int(found.n_unique() if found.width > 1 else found.to_series().n_unique())
 
     def tell_apart(self, *names: str) -> bool:
         """Whether no two rows are the same in some columns."""

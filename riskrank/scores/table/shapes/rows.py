@@ -53,6 +53,8 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
     # Several columns of numbers that are called as models are a model each.
     fit = [name for name in fit if len(numbers) == 1 or name not in numbers]
     by_name = synonym("model", [name for name in fit if columns.count(name) > 1] or fit)
+    if by_name is None and "model" in free:
+        return ["model"]
     if by_name is not None or columns.by_file:
         return [] if by_name is None else [by_name]
     text = [name for name in fit if columns.kind(name) == "text" and 2 <= columns.count(name) <= _MOST_MODELS]
