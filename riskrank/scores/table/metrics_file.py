@@ -14,7 +14,6 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.asked.tiers import TIERS
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, by_door, did_you_mean, listing, option
-from riskrank.scores.files.toml import parsed_toml
 from riskrank.scores.names.directions import looks_like_an_amount
 
 _CHOICES = {
@@ -107,6 +106,8 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
     InputError
         If the file cannot be read or holds an unknown key, a wrong type or an impossible value.
     """
+    from riskrank.scores.files.toml import parsed_toml
+
     try:
         inline = _TOML.search(str(path))
         document = parsed_toml(str(path).encode() if inline else _content(path))

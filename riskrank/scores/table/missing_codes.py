@@ -11,7 +11,6 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.names.directions import names_a_truth
 from riskrank.scores.names.words import vocabulary, words
-from riskrank.scores.table.gap_reasons import Ways, as_worst
 from riskrank.scores.table.metrics_file import MetricSpec, how_to_bound
 from riskrank.scores.table.scores import Scores
 
@@ -36,6 +35,8 @@ def missing_codes(scores: Scores, spec: MetricSpec, of_metric: Booleans) -> Iter
     of_metric : ndarray of bool
         Its scores.
     """
+    from riskrank.scores.table.gap_reasons import Ways, as_worst
+
     values = scores.values[of_metric]
     for code in {float(values.min()), float(values.max())} & _CODES:
         others = values[values != code]
