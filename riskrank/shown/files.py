@@ -128,7 +128,6 @@ _ANSWER = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-
 # A look that a later one continues is no mere answer: what was seen so far would be lost.
 _LOOK = re.compile(rb'"looks":\s*\{')
 _MOST_LOOKED_AT = 1 << 20
@@ -149,7 +148,11 @@ def remove(files: Iterable[str], kept: Iterable[str]) -> None:
 
 def _same(path: Path, other: Path) -> bool:
     """Whether two paths name one file, there or not, through a link or by another name of its own."""
-    return path.resolve() == other.resolve() or (path.exists() and other.exists() and path.samefile(other))
+    try:
+        there = path.exists() and other.exists()
+        return path.resolve() == other.resolve() or (there and path.samefile(other))
+    except (OSError, RuntimeError):  # a link that leads to itself names no file
+        return False
 
 
 def check_writable(output: str | None, inputs: Iterable[str], *, parameter: str = "output") -> None:

@@ -29,6 +29,7 @@ def test_a_folder(run, table, tmp_path, no_reading):
 def test_a_link_that_leads_to_itself(run, table, tmp_path, no_reading):
     (tmp_path / "loop").symlink_to("loop")
     refusal(run("rank", table, "-o", tmp_path / "loop" / "r.json"))
+    refusal(run("rank", table, "-o", tmp_path / "r.json", "-o", tmp_path / "loop" / "r.json"))
 
 
 def test_a_link_into_a_missing_folder(run, table, tmp_path, no_reading):
