@@ -7,6 +7,8 @@ Intervals are Bonferroni's, which hold for all claims together with probability 
 correction decides a claim and Bonferroni's would not, the interval ends at the boundary, so that an interval
 lies wholly on one side exactly if the claim is decided (Strassburger and Bretz 2008).
 
+Corrections for many tests in one family (method §4).
+
 References
 ----------
 K. Strassburger and F. Bretz (2008). Compatible simultaneous lower confidence bounds for the Holm procedure
@@ -22,9 +24,52 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.evidence.evidence import Evidence
-from riskrank.engine.sampling.multiplicity import METHODS, adjust
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import UsageError, one_of
+
+METHODS = ("bonferroni", "holm", "bh", "none")
+
+
+def adjust(p_values: ArrayLike, method: str) -> Floats:
+    """Adjusted p-values: reject where they are at most the level.
+
+    Parameters
+    ----------
+    p_values : array_like, shape (..., m)
+        The p-values of one family of tests, or of many on the last axis.
+    method : {"bonferroni", "holm", "bh", "none"}
+        Bonferroni and Holm bound the family-wise error rate, Benjamini-Hochberg the false discovery
+        rate.
+
+    Returns
+    -------
+    ndarray, shape (..., m)
+        Adjusted p-values, at most 1, in the order given.
+
+    Raises
+    ------
+    UsageError
+        If the method is unknown.
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    m = p.shape[-1]
+    if method == "none" or m == 0:
+        return p.copy()
+    if method == "bonferroni":
+        return np.minimum(p * m, 1.0)
+    if method not in METHODS:
+        raise UsageError(
+            "unknown correction for multiple tests", found=method, hint=f"use one of {', '.join(METHODS)}"
+        )
+    order = np.argsort(p, axis=-1, kind="stable")
+    ordered = np.take_along_axis(p, order, axis=-1)
+    if method == "holm":
+        stepped = np.maximum.accumulate(ordered * np.arange(m, 0, -1), axis=-1)
+    else:
+        stepped = np.minimum.accumulate((ordered * m / np.arange(1, m + 1))[..., ::-1], axis=-1)[..., ::-1]
+    adjusted = np.empty(p.shape)
+    np.put_along_axis(adjusted, order, np.minimum(stepped, 1.0), axis=-1)
+    return adjusted
 
 
 class Side(IntEnum):
@@ -95,7 +140,7 @@ class Family:
     alpha : float
         Level of the whole family.
     correction : {"holm", "bonferroni", "bh", "none"}
-        See :func:`riskrank.engine.sampling.multiplicity.adjust`.
+        See :func:`riskrank.engine.family.adjust`.
     sides : {1, 2}
         Whether both sides of a claim share its level, or each direction is a family of its own.
     """

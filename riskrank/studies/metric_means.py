@@ -9,9 +9,12 @@ from functools import cached_property
 import numpy as np
 
 from riskrank.asked.shared import SHARED
-from riskrank.engine.sampling.cluster_means import cluster_means
-from riskrank.engine.sampling.mean_intervals import mean_intervals, share_intervals
-from riskrank.engine.sampling.task_parts import task_column_means
+from riskrank.engine.sampling.cluster_means import (
+    cluster_means,
+    mean_intervals,
+    share_intervals,
+    task_column_means,
+)
 from riskrank.engine.types import Floats, Integers
 from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.metrics_file import MetricSpec

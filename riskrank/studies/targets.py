@@ -10,8 +10,8 @@ import numpy as np
 
 from riskrank.asked.option import Settings
 from riskrank.asked.suites import FIXED, RANDOM, SuiteSettings
+from riskrank.engine.portfolio.folding import portfolio_of_tasks
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
-from riskrank.engine.portfolio.within_tasks import portfolio_of_tasks
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.errors import NumericalError, UsageError, option

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from riskrank.asked.suites import BOUNDS, NONE, RANK, SuiteSettings, TaskTableSettings
-from riskrank.engine.portfolio.within_tasks import ranks_within_tasks
+from riskrank.engine.portfolio.folding import ranks_within_tasks
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.table.metrics import oriented_bounds

@@ -19,8 +19,8 @@ from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.hidden_risk import worse_tails
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.simultaneous import spread_of_differences
+from riskrank.engine.family import adjust
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.multiplicity import adjust
 
 ALPHA = 0.05
 

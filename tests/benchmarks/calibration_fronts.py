@@ -13,10 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.front_evidence import objective_evidence
-from riskrank.engine.copa.front_states import front_states
-from riskrank.engine.copa.objective_scores import ObjectiveScores
-from riskrank.engine.copa.replicates import replicates
+from riskrank.engine.copa.front_states import front_states, objective_evidence
+from riskrank.engine.copa.replicates import ObjectiveScores, replicates
 from riskrank.engine.family import Side
 from riskrank.engine.sampling.design import ClusteredScores
 

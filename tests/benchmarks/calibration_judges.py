@@ -19,11 +19,9 @@ from riskrank.engine.dominance.column import DominanceStudy, study_dominance
 from riskrank.engine.dominance.effect_sizes import samples_behind_tail
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.pair_freedom import behind_pairs, least
-from riskrank.engine.judges.correction import Correction
-from riskrank.engine.judges.differences import for_differences
+from riskrank.engine.judges.correction import Correction, for_differences
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.expanded_percentile import expanded_interval
-from riskrank.engine.sampling.freedom import Behind, Freedom
+from riskrank.engine.sampling.freedom import Behind, Freedom, expanded_interval
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.studies.gate.claim import NOT_WORSE, GateClaim
 from riskrank.studies.gate.claims import decide

@@ -20,8 +20,8 @@ from calibration_cases import Case, same
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.family import adjust
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.multiplicity import adjust
 
 ALPHA = 0.05
 

@@ -14,12 +14,12 @@ from itertools import product
 
 import numpy as np
 
+from riskrank.engine.family import adjust
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.rank_tests import criteria_tests
 from riskrank.engine.gsd.relabelling import relabelling_tests
 from riskrank.engine.gsd.relation import dominance_relation
 from riskrank.engine.gsd.threshold import Threshold
-from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.sampling.processes import run_tasks
 
 LEVEL = 0.05

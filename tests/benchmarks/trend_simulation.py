@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaincinv
 
-from riskrank.engine.changes.runs_in_order import SHARES, evidence_of, family_of_look
+from riskrank.engine.changes.cases import SHARES, evidence_of, family_of_look
 from riskrank.engine.evidence.johnson import mean_difference
 from riskrank.engine.family import Family
 

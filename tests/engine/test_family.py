@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
 from scipy.special import ndtr, ndtri
 
 from riskrank.engine.evidence.evidence import Evidence
-from riskrank.engine.family import Family, Side
-from riskrank.engine.sampling.multiplicity import METHODS, adjust
+from riskrank.engine.family import METHODS, Family, Side, adjust
+from riskrank.errors import UsageError
 
 
 def normal_evidence(estimate, error=1.0, boundary=0.0):
@@ -68,3 +71,40 @@ def test_levels_are_those_the_correction_rejects_at(correction):
 def test_needed_is_asked_only_of_open_claims():
     evidence = Evidence.of([3.0, 0.5], [0.001, 0.3], [0.999, 0.7], needed=lambda level: np.array([9.0, 40.0]))
     assert Family().answer(evidence).needed.tolist() == [np.inf, 40.0]
+
+
+p_values = st.lists(st.floats(0, 1), min_size=1, max_size=12)
+
+
+@given(p_values, st.floats(0.001, 0.5))
+def test_holm_against_the_step_down_procedure(p, alpha):
+    rejected = np.zeros(len(p), dtype=bool)
+    for step, index in enumerate(np.argsort(p, kind="stable")):
+        if p[index] * (len(p) - step) > alpha:
+            break
+        rejected[index] = True
+    np.testing.assert_array_equal(adjust(p, "holm") <= alpha, rejected)
+
+
+@given(p_values)
+def test_benjamini_hochberg_against_scipy(p):
+    np.testing.assert_allclose(adjust(p, "bh"), stats.false_discovery_control(p), rtol=1e-12)
+
+
+@given(p_values)
+def test_bonferroni_multiplies_and_none_keeps(p):
+    np.testing.assert_allclose(adjust(p, "bonferroni"), np.minimum(np.array(p) * len(p), 1))
+    np.testing.assert_array_equal(adjust(p, "none"), p)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(p=p_values)
+def test_adjusting_keeps_the_order_and_never_helps(method, p):
+    adjusted = adjust(p, method)
+    assert np.all(adjusted >= np.array(p) - 1e-15)
+    assert np.all(np.diff(adjusted[np.argsort(p, kind="stable")]) >= -1e-15)
+
+
+def test_an_unknown_method_is_refused():
+    with pytest.raises(UsageError, match="correction"):
+        adjust([0.1], "sidak")

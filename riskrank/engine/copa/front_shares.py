@@ -10,10 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.choice import Key, name_key, norm_keys, pick
-from riskrank.engine.copa.norms import checked_p, power_norm
-from riskrank.engine.copa.population import Population
-from riskrank.engine.copa.ranks import divisor, tie_share
+from riskrank.engine.copa.choice import Key, checked_p, name_key, norm_keys, pick, power_norm
+from riskrank.engine.copa.population import Population, divisor, tie_share
 from riskrank.engine.types import Booleans, Floats
 from riskrank.engine.weights import normalised_weights
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from riskrank.engine.copa.choice import checked_p, power_norm
 from riskrank.engine.copa.hierarchy import principal_direction
-from riskrank.engine.copa.norms import checked_p, power_norm
 from riskrank.engine.types import Booleans, Floats
 from riskrank.engine.weights import normalised_weights
 from riskrank.errors import InputError, UsageError, option

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.choice import Key, name_key, norm_keys, pick, rank_models
-from riskrank.engine.copa.norms import checked_p, power_norm
-from riskrank.engine.copa.population import Population
-from riskrank.engine.copa.ranks import divisor, places, tie_share
+from riskrank.engine.copa.choice import Key, checked_p, name_key, norm_keys, pick, power_norm, rank_models
+from riskrank.engine.copa.population import Population, divisor, places, tie_share
 from riskrank.engine.types import Floats, Integers
 from riskrank.engine.weights import normalised_weights
 from riskrank.errors import InputError, UsageError

@@ -8,9 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from riskrank.engine.copa.choice import TIE_BREAKING_P, Key
+from riskrank.engine.copa.choice import TIE_BREAKING_P, Key, checked_p, power_norm, rank_norm
 from riskrank.engine.copa.intervals import decide_ties, walk
-from riskrank.engine.copa.norms import checked_p, power_norm, rank_norm
 from riskrank.engine.copa.population import Population
 from riskrank.engine.types import Floats, Integers
 from riskrank.engine.weights import normalised_weights

@@ -17,13 +17,12 @@ import numpy as np
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.estimates import matrices_of, tail_level
 from riskrank.engine.dominance.replicates import Gathering, Part, Replicates
-from riskrank.engine.dominance.uneven_clusters import padded
 from riskrank.engine.dominance.violation import COST, WEIGHING, ViolationKernel
 from riskrank.engine.judges.tails import for_tail
 from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Jobs, Workers
-from riskrank.engine.sampling.resamples import BLOCK, Blocks, batches, blocks
+from riskrank.engine.sampling.resamples import BLOCK, Blocks, batches, blocks, padded
 from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.types import Floats, Integers

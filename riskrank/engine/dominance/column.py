@@ -210,7 +210,7 @@ def _resampled(
     studies = []
     for at, (question, found) in enumerate(zip(questions, estimates, strict=True)):
         if inference.paper_exact:
-            from riskrank.engine.dominance.paper_algorithm import paper_test
+            from riskrank.engine.dominance.resampled_tests import paper_test
 
             level = inference.family.level(1)
             results = tuple(

@@ -3,6 +3,8 @@
 A portfolio of ranks forgets how bad a bad score is; the metrics themselves do not. Each contrast is a paired
 (or unpaired) difference of means in the metric's own, oriented units, with the p-values of
 :mod:`riskrank.engine.evidence.johnson` from whole clusters.
+
+Models that rankings put first, while another is better by a test on one metric and worse on none.
 """
 
 from __future__ import annotations
@@ -12,13 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.johnson import p_above
 from riskrank.engine.family import Answers, Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
+from riskrank.engine.sampling.cluster_means import TaskParts
 from riskrank.engine.sampling.freedom import kish
 from riskrank.engine.sampling.strata import TaskDesign
-from riskrank.engine.sampling.task_parts import TaskParts
 from riskrank.engine.types import Booleans, Floats
 
 
@@ -175,3 +178,34 @@ def _differing(difference: Floats, other: _Units, reference: _Units, sides: list
         own = difference / len(sides[0]) + sides[0]
     rounding = 1e-12 * (np.abs(sides[0]).max(axis=0) + np.abs(difference))
     return (np.abs(own) > rounding).sum(axis=0).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class PassedOver:
+    """A model that another betters on balance: significantly on some metrics, and is worse on none.
+
+    Attributes
+    ----------
+    model, rival : int
+    metrics : tuple of int
+        Where the rival is significantly better.
+    """
+
+    model: int
+    rival: int
+    metrics: tuple[int, ...]
+
+
+def passed_over(tables: ScoreTables, unbeaten: list[int], inference: Inference) -> tuple[PassedOver, ...]:
+    """Those before the first that no other betters on balance; nobody where every one is bettered."""
+    if len(tables.metrics) == 1:
+        return ()  # a better mean of the one metric may be a worse tail
+    found: list[PassedOver] = []
+    for model in unbeaten:
+        held = contrasts(tables, model, inference.family)
+        rivals = [i for i in unbeaten if i in held.on_balance]
+        if not rivals:
+            return tuple(found)
+        better = held.better[rivals[0]]
+        found.append(PassedOver(model, rivals[0], tuple(np.flatnonzero(better).tolist())))
+    return ()

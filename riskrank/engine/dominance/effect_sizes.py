@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.dominance.simultaneous import Spread
-from riskrank.engine.sampling.expanded_percentile import expanded_interval
-from riskrank.engine.sampling.freedom import Behind, Freedom
+from riskrank.engine.sampling.freedom import Behind, Freedom, expanded_interval
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import NumericalError
 

@@ -29,8 +29,7 @@ from riskrank.engine.dominance.inference import MOST
 from riskrank.engine.dominance.pair_freedom import least
 from riskrank.engine.dominance.permuted_tails import Relabelled
 from riskrank.engine.family import Family
-from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
-from riskrank.engine.sampling.freedom import Behind, Freedom
+from riskrank.engine.sampling.freedom import Behind, Freedom, expanded_p_value, expanded_share
 from riskrank.engine.ties import competition_ranks
 from riskrank.engine.types import Booleans, Floats, Integers
 

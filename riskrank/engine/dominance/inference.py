@@ -9,8 +9,7 @@ from typing import Literal
 import numpy as np
 
 from riskrank.engine.family import Family
-from riskrank.engine.sampling.expanded_percentile import expanded_share
-from riskrank.engine.sampling.freedom import Freedom
+from riskrank.engine.sampling.freedom import Freedom, expanded_share
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.sampling.resamples import BLOCK
 from riskrank.errors import UsageError, one_of, option

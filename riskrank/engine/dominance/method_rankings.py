@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.aggregation.kendall import kendall_tau
+from riskrank.engine.aggregation.agreement import kendall_tau
 from riskrank.engine.aggregation.rank_aggregation import Aggregation, aggregate_rankings
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import Question, study_columns

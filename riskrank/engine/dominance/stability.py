@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskrank.engine.aggregation.kendall import kendall_tau
+from riskrank.engine.aggregation.agreement import kendall_tau
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy, study_methods
 from riskrank.engine.dominance.methods import Method

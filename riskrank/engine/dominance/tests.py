@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.estimates import ViolationEstimates
-from riskrank.engine.dominance.letters import letter_groups
+from riskrank.engine.dominance.rank_sets import letter_groups
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.types import Booleans, Floats, Integers
 

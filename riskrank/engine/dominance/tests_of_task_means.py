@@ -22,7 +22,7 @@ from riskrank.engine.dominance.pair_freedom import behind_pairs, least
 from riskrank.engine.dominance.tests import BESIDE, INSTEAD, DominanceTests, Pairs, decide, family_of
 from riskrank.engine.evidence.student import Student, weighted_mean
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.expanded_percentile import expanded_share
+from riskrank.engine.sampling.freedom import expanded_share
 from riskrank.engine.types import Floats
 
 # Claims that one model is better than another; those up to a threshold allow it to be worse.

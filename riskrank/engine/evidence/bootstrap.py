@@ -16,8 +16,7 @@ import numpy as np
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.johnson import MeanDifference
 from riskrank.engine.evidence.student import Student
-from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
-from riskrank.engine.sampling.freedom import Freedom
+from riskrank.engine.sampling.freedom import Freedom, expanded_p_value, expanded_share
 from riskrank.engine.types import Floats
 
 # Chance that the number of samples said to decide a claim does decide it, if the estimate is the truth.

@@ -13,10 +13,9 @@ import numpy as np
 
 from riskrank.engine.gates.side import SideScores, SideTasks
 from riskrank.engine.judges.correction import FEWEST_OTHERS
-from riskrank.engine.judges.rows import JudgedRows
+from riskrank.engine.judges.tails import JudgedRows
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.proper_steps import proper
-from riskrank.engine.sampling.steps import StepMaker, Steps, units_of
+from riskrank.engine.sampling.steps import StepMaker, Steps, proper, units_of
 from riskrank.engine.types import Booleans, Floats
 
 # A sample more is one that people scored: it has to move the mean more than one that they did not.

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.gsd.labellings import RESAMPLINGS, relabellings
-from riskrank.engine.gsd.null_optima import NullOptima, closed_early
+from riskrank.engine.gsd.null_optima import RESAMPLINGS, NullOptima, closed_early, relabellings
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.relation import SharedSystem, pair_polytope, sample_masses, shared_system
 from riskrank.engine.gsd.threshold import RESOLUTION, Threshold

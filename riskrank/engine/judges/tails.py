@@ -3,20 +3,46 @@
 The λ that is best for a mean takes too much of a judge that mistakes good answers for bad ones: intervals
 of tail means are then wider than by the labels alone. The influence of a score x on the mean of the worst
 share p is min(x, Q(p))/p but for a constant, and the λ of these is the tail's own (method §12).
+
+Whose score a row of a judged column is (method §12).
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskrank.engine.judges.correction import Correction
-from riskrank.engine.judges.differences import for_differences
-from riskrank.engine.judges.rows import JudgedRows
+from riskrank.engine.judges.correction import Correction, for_differences
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.types import Floats
+from riskrank.engine.types import Booleans, Floats
+
+
+@dataclass(frozen=True)
+class JudgedRows:
+    """A judged column of one model: people's scores, and the judge's of the same samples and of the others.
+
+    Attributes
+    ----------
+    values, signed : ndarray, shape (n,)
+        The scores, and how much each weighs.
+    labelled : ndarray of bool, shape (n,)
+        Rows of samples that people scored, theirs and the judge's.
+    people : ndarray of bool, shape (n,)
+        People's own.
+    """
+
+    values: Floats
+    signed: Floats
+    labelled: Booleans
+    people: Booleans
+
+    @classmethod
+    def of(cls, scores: ClusteredScores, model: int) -> JudgedRows:
+        """Those of one model; the scores must have signed weights."""
+        labelled, signed = scores.strata.of_cluster[model][scores.clusters[model]] == 0, scores.shares[model]
+        return cls(scores.values[model], signed, labelled, labelled & (signed > 0))
 
 
 def for_tail(scores: ClusteredScores, level: float) -> ClusteredScores:

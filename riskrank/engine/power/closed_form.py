@@ -28,8 +28,7 @@ from riskrank.engine.power.effects import Effects
 from riskrank.engine.power.samplers import Draw, PilotSampler
 from riskrank.engine.power.simulation import streams
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.expanded_percentile import expanded_p_value
-from riskrank.engine.sampling.freedom import Freedom
+from riskrank.engine.sampling.freedom import Freedom, expanded_p_value
 from riskrank.engine.sampling.multisets import MOST_UNITS
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.engine.types import Booleans, Floats, Integers

@@ -19,11 +19,9 @@ from scipy.special import ndtr, ndtri, stdtr
 
 from riskrank.engine.evidence.johnson import MeanDifference
 from riskrank.engine.gates.caution import beyond
-from riskrank.engine.judges.correction import Correction
-from riskrank.engine.judges.differences import for_differences
-from riskrank.engine.power.required_size import RequiredSize, find_size
+from riskrank.engine.judges.correction import Correction, for_differences
+from riskrank.engine.power.required_size import RequiredSize, SizeInterval, corrected_ends, find_size
 from riskrank.engine.power.simulation import PowerCurve, verdicts_of
-from riskrank.engine.power.size_interval import SizeInterval, corrected_ends
 from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.engine.sampling.freedom import satterthwaite
 from riskrank.engine.types import Booleans, Floats

@@ -13,9 +13,14 @@ from riskrank.engine.dominance.tests_of_task_means import means_of_tasks
 from riskrank.engine.power.closed_form import ClosedForm, NormalTables, TaskTables
 from riskrank.engine.power.effects import effects_of
 from riskrank.engine.power.planning import TASKS, Plan
-from riskrank.engine.power.required_size import RequiredSize, check_search, find_size
+from riskrank.engine.power.required_size import (
+    RequiredSize,
+    SizeInterval,
+    check_search,
+    find_size,
+    size_interval,
+)
 from riskrank.engine.power.simulation import PowerCurve, Test, streams, verdicts_of
-from riskrank.engine.power.size_interval import SizeInterval, size_interval
 from riskrank.engine.sampling.processes import Jobs, Workers, workers_for
 from riskrank.engine.types import Booleans, Integers
 

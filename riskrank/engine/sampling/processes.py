@@ -18,9 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from riskrank.engine.sampling.messages import Parts, pack, receive, send, unpack
 from riskrank.engine.sampling.threads import single_threaded
-from riskrank.engine.sampling.worker import CALL, SHARE
+from riskrank.engine.sampling.worker import CALL, SHARE, Parts, pack, receive, send, unpack
 from riskrank.errors import NumericalError, option
 
 Task = Callable[[Any, Any], Any]

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.proper_steps import proper
 from riskrank.engine.sampling.resamples import Blocks, chosen_many, counts_of
-from riskrank.engine.sampling.steps import StepMaker, units_of
+from riskrank.engine.sampling.steps import StepMaker, proper, units_of
 from riskrank.engine.types import Floats, Integers
 
 # Weights made at once, so that they stay in a core's own cache.

@@ -5,6 +5,8 @@ Satterthwaite, V² / Σ (w_t² e_t²)² / (n_t − 1), e_t the standard error an
 number of clusters). *Tasks like these*: the tasks are the sample, T of them (Kish's number of unequal
 weights), with T − 1 degrees of freedom.
 
+Risk over tasks: the mean of a model's worst tasks (method §8).
+
 References
 ----------
 F. E. Satterthwaite (1946). An approximate distribution of estimates of variance components. Biometrics
@@ -13,7 +15,7 @@ Bulletin 2(6), 110-114. doi:10.2307/3002019
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -72,3 +74,38 @@ def within_tasks(value: Floats, error: Floats, samples: Floats, weights: Floats)
     """Weighted means of T estimates with errors of so many samples each, tasks on the last axis."""
     df = np.maximum(samples - 1, 1e-9)
     return sum_of(weights * value, weights * error, df, samples.sum(axis=-1) - samples.shape[-1])
+
+
+SHARE = 0.1
+"""Of the tasks; at least one."""
+
+
+@dataclass(frozen=True)
+class WorstTasks:
+    """The worst tasks of a model.
+
+    Attributes
+    ----------
+    tasks : tuple of int
+        The worst first; equal means in the order of the tasks.
+    mean : float
+        Of their means, by the tasks' weights among themselves.
+    """
+
+    tasks: tuple[int, ...]
+    mean: float
+
+
+def worst_tasks(mean: Floats, weights: Floats) -> WorstTasks:
+    """Find a tenth of the tasks that weigh anything, at least one.
+
+    Parameters
+    ----------
+    mean : ndarray, shape (T,)
+        Of one model, larger is better.
+    weights : ndarray, shape (T,)
+    """
+    weighed = np.flatnonzero(weights)
+    count = max(int(SHARE * weighed.size), 1)
+    worst = weighed[np.argsort(mean[weighed], kind="stable")[:count]]
+    return WorstTasks(tuple(worst.tolist()), float(np.average(mean[worst], weights=weights[worst])))

@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from riskrank.asked.reading import NO_TASKS, ReadOptions
-from riskrank.engine.judges.correction import FEWEST_OTHERS, Correction, on_human_scale
-from riskrank.engine.judges.differences import for_differences
+from riskrank.engine.judges.correction import FEWEST_OTHERS, Correction, for_differences, on_human_scale
 from riskrank.engine.judges.inspection import shifts
 from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.engine.types import Booleans, Floats, Integers

@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 from matplotlib.axes import Axes
 
-from riskrank.engine.portfolio.curves import Curves
+from riskrank.engine.portfolio.summary import Curves
 from riskrank.engine.types import Floats
 from riskrank.shown.figures.key import OTHERS, Key, Look, beside_key, looks
 from riskrank.shown.figures.labels import spread

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.front_evidence import ObjectiveEvidence, objective_evidence
 from riskrank.engine.copa.front_shares import FrontShares, front_shares
-from riskrank.engine.copa.front_states import FrontStates, front_states
-from riskrank.engine.copa.objective_scores import ObjectiveScores
-from riskrank.engine.copa.replicates import ObjectiveReplicates, replicates
+from riskrank.engine.copa.front_states import FrontStates, ObjectiveEvidence, front_states, objective_evidence
+from riskrank.engine.copa.replicates import ObjectiveReplicates, ObjectiveScores, replicates
 from riskrank.engine.family import Family, Side
-from riskrank.engine.sampling.expanded_percentile import expanded_share
+from riskrank.engine.sampling.freedom import expanded_share
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.studies.copa.base import Asked

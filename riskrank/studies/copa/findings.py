@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.choice import TIE_BREAKING_P, CopaRanking
-from riskrank.engine.copa.norms import rank_norm
+from riskrank.engine.copa.choice import TIE_BREAKING_P, CopaRanking, rank_norm
 from riskrank.engine.family import Side
 from riskrank.engine.ties import tie_codes
 from riskrank.studies.copa.doubt import FrontDoubt

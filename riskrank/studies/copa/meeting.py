@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from riskrank.engine.copa.constraints import Constraint
-from riskrank.engine.copa.objective_scores import ObjectiveScores
-from riskrank.engine.copa.replicates import ObjectiveReplicates
+from riskrank.engine.copa.replicates import ObjectiveReplicates, ObjectiveScores
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.family import Family, Side
-from riskrank.engine.sampling.expanded_percentile import expanded_p_value
+from riskrank.engine.sampling.freedom import expanded_p_value
 from riskrank.engine.types import Floats
 from riskrank.studies.copa.objective_columns import ObjectiveColumn
 

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.copa.objective_scores import tail_value
+from riskrank.engine.copa.replicates import tail_value
 from riskrank.engine.evidence.costs import Costs
 from riskrank.engine.gates.side import SideScores
-from riskrank.engine.sampling.cluster_means import cluster_means
+from riskrank.engine.sampling.cluster_means import cluster_means, task_column_means
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
-from riskrank.engine.sampling.task_parts import task_column_means
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, option
 from riskrank.scores.table.metrics import original_units

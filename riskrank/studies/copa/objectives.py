@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.copa.choice import weakest
+from riskrank.engine.copa.choice import share_weights, weakest
 from riskrank.engine.copa.constraints import Constraint, feasible_models
-from riskrank.engine.copa.norms import share_weights
 from riskrank.engine.copa.population import (
     Population,
     constant_objectives,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from riskrank.engine.copa.choice import CopaRanking, listed, rank_models
-from riskrank.engine.copa.ranks import ccdf_quantiles
+from riskrank.engine.copa.population import ccdf_quantiles
 from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence, bootstrap_choice, leave_one_out
 from riskrank.engine.copa.sweep import Sweep
 from riskrank.engine.copa.weight_ranges import WeightRange, sweep_each_weight, weight_ranges

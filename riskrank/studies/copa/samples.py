@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.engine.copa.objective_scores import ObjectiveScores
+from riskrank.engine.copa.replicates import ObjectiveScores
 from riskrank.engine.types import Integers
 from riskrank.studies.copa.objective_columns import ObjectiveColumn
 from riskrank.studies.copa.objectives import Objectives

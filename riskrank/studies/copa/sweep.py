@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from riskrank.engine.copa.norms import share_weights
+from riskrank.engine.copa.choice import share_weights
 from riskrank.engine.copa.sweep import Sweep, sweep_p, sweep_weight
 from riskrank.errors import UsageError, index_of, option
 from riskrank.studies.copa.base import Asked, CopaBase, chapter, order_value

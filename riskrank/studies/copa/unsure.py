@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from riskrank.asked.option import differing
-from riskrank.engine.copa.objective_scores import ObjectiveScores
+from riskrank.engine.copa.replicates import ObjectiveScores
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, found_samples, weak_sizes
 from riskrank.errors import InputError, UsageError, option
 from riskrank.studies.copa.base import Asked

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from riskrank.engine.dominance.column_ranking import share_better
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.engine.dominance.win_rate import share_better
 from riskrank.engine.family import Side
 from riskrank.studies.dominance.case import DominanceCase
 from riskrank.studies.dominance.columns import DominanceColumn

@@ -12,8 +12,7 @@ from scipy.special import stdtrit
 from riskrank.asked.tiers import CRITICAL, TIERS
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.evidence.bets import Bet, e_values
-from riskrank.engine.evidence.bounds import either_way
-from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.evidence.evidence import Evidence, either_way
 from riskrank.engine.evidence.student import POWER
 from riskrank.engine.family import Answers, Family
 from riskrank.engine.types import Booleans, Floats

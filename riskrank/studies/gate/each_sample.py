@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from riskrank.engine.evidence.bounds import either_way
+from riskrank.engine.evidence.evidence import either_way
 from riskrank.engine.evidence.exact import exact_shares, runs_needed
 from riskrank.engine.family import Family, Side
 from riskrank.engine.types import Floats, Integers

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from riskrank.asked.commands import grouping
-from riskrank.engine.aggregation.kendall import kendall_tau
+from riskrank.engine.aggregation.agreement import kendall_tau
 from riskrank.engine.dominance.group_evidence import across_groups
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import FEWEST_SAMPLES

@@ -11,7 +11,7 @@ import numpy as np
 
 from riskrank.engine.gsd.analysis import GsdAnalysis, Relabelling
 from riskrank.engine.gsd.front import FrontTest, Witness
-from riskrank.engine.gsd.null_distribution import null_optima
+from riskrank.engine.gsd.null_optima import null_optima
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.gsd.threshold import Threshold

@@ -9,7 +9,7 @@ from typing import Any
 from riskrank.asked.suites import RANDOM
 from riskrank.engine.gsd.analysis import Relabelling, analyse, counting_programs
 from riskrank.engine.gsd.front import front_test, witness
-from riskrank.engine.gsd.labellings import possible_labellings
+from riskrank.engine.gsd.null_optima import possible_labellings
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.rank_tests import criteria_tests
 from riskrank.engine.gsd.threshold import Threshold

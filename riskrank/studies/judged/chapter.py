@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from riskrank.asked.option import Settings
-from riskrank.engine.judges.correction import Correction
-from riskrank.engine.judges.differences import worth_of_differences
+from riskrank.engine.judges.correction import Correction, worth_of_differences
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.judge import Judged
 from riskrank.scores.table.score_table import ScoreTable

@@ -10,9 +10,8 @@ from typing import Any, ClassVar, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.portfolio.curves import Curves, curves
 from riskrank.engine.portfolio.quantiles import quantile
-from riskrank.engine.portfolio.summary import DEFAULT_LEVELS, Summary, summarise
+from riskrank.engine.portfolio.summary import DEFAULT_LEVELS, Curves, Summary, curves, summarise
 from riskrank.engine.types import Floats, Integers
 from riskrank.scores.table.metrics import assumed_against_its_name
 from riskrank.scores.table.score_table import ScoreTable

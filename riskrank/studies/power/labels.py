@@ -11,9 +11,8 @@ from scipy.special import ndtri
 
 from riskrank.engine.judges.correction import FEWEST_OTHERS
 from riskrank.engine.power.labels import LabelClaim, LabelNeed, LabelPilot, LabelSearch, labels_interval
-from riskrank.engine.power.required_size import RequiredSize, check_search
+from riskrank.engine.power.required_size import RequiredSize, SizeInterval, check_search
 from riskrank.engine.power.simulation import PowerCurve
-from riskrank.engine.power.size_interval import SizeInterval
 from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable

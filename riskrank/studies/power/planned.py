@@ -8,8 +8,7 @@ from typing import Any
 
 from riskrank.asked.option import told
 from riskrank.engine.power.distributions import Distribution
-from riskrank.engine.power.required_size import RequiredSize
-from riskrank.engine.power.size_interval import SizeInterval
+from riskrank.engine.power.required_size import RequiredSize, SizeInterval
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance, entries, of

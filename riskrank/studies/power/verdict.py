@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from riskrank.engine.power.planning import TASKS
-from riskrank.engine.power.required_size import RequiredSize
+from riskrank.engine.power.required_size import RequiredSize, SizeInterval
 from riskrank.engine.power.simulation import PowerCurve
-from riskrank.engine.power.size_interval import SizeInterval
 from riskrank.engine.power.study import PowerStudy
 from riskrank.studies.findings import Finding
 from riskrank.studies.wording import percent

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from riskrank.asked.suites import RANDOM
+from riskrank.engine.dominance.column_ranking import share_better
 from riskrank.engine.dominance.method_rankings import MethodStudy
-from riskrank.engine.dominance.win_rate import share_better
 from riskrank.engine.family import Side
 from riskrank.studies.findings import Finding
 from riskrank.studies.rank.case import RankCase

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from riskrank.engine.dominance.challenge import Challenge
-from riskrank.engine.dominance.win_rate import mean_over, sample_weights
+from riskrank.engine.dominance.column_ranking import mean_over, sample_weights
 from riskrank.studies.document import Quote
 from riskrank.studies.rank.case import RankCase
 from riskrank.studies.rank.leading import Leading

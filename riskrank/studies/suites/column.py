@@ -15,14 +15,15 @@ from riskrank.engine.suites.left_out import LeftOut, first_by_ratio, leave_one_o
 from riskrank.engine.suites.macro_means import (
     FIXED,
     RANDOM,
+    WorstTasks,
     macro_differences,
     macro_means,
     task_number,
+    worst_tasks,
 )
 from riskrank.engine.suites.profile import Profile, profile, thresholds
 from riskrank.engine.suites.task_differences import TaskDifferences, task_differences
 from riskrank.engine.suites.task_scores import TaskScores
-from riskrank.engine.suites.worst_tasks import WorstTasks, worst_tasks
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import Suite

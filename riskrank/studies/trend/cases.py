@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riskrank.engine.changes.cases import Runs as Repeats
-from riskrank.engine.changes.runs_in_order import flips, lost_for_good
+from riskrank.engine.changes.cases import flips, lost_for_good
 from riskrank.engine.family import Family
 from riskrank.studies.document import rows_from
 from riskrank.studies.trend.compared import Key, RunColumn

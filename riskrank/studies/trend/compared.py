@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riskrank.engine.changes.runs_in_order import SHARES, evidence_of, family_of_look
-from riskrank.engine.evidence.bounds import either_way
-from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.changes.cases import SHARES, evidence_of, family_of_look
+from riskrank.engine.evidence.evidence import Evidence, either_way
 from riskrank.engine.evidence.johnson import MeanDifference, mean_difference
 from riskrank.engine.family import Family, Side
 from riskrank.engine.sampling.design import FEWEST_SAMPLES

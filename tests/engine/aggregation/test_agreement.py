@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from riskrank.engine.aggregation.agreement import compare_rankings
-from riskrank.engine.copa.norms import rank_norm
+from riskrank.engine.copa.choice import rank_norm
 from riskrank.engine.copa.population import population
 from riskrank.engine.copa.scalarizations import min_max, weighted_sum
 from riskrank.engine.ties import tie_codes

@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from riskrank.engine.aggregation import kendall
-from riskrank.engine.aggregation.kendall import kendall_tau
+from riskrank.engine.aggregation import agreement
+from riskrank.engine.aggregation.agreement import kendall_tau
 from riskrank.errors import InputError
 
 
 @pytest.mark.parametrize("levels", [3, 10, 10**6])
 def test_tau_b_against_scipy(levels, monkeypatch):
-    monkeypatch.setattr(kendall, "_PAIRS", 1000)
+    monkeypatch.setattr(agreement, "_PAIRS", 1000)
     scores = np.random.default_rng(levels).integers(0, levels, (5, 130)).astype(float)
     tau = kendall_tau(scores)
     for a in range(5):

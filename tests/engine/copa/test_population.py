@@ -6,10 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from riskrank.engine.copa.choice import rank_models
-from riskrank.engine.copa.norms import power_norm, rank_norm, share_weights
-from riskrank.engine.copa.population import constant_objectives, duplicated_models, population
-from riskrank.engine.copa.ranks import ccdf_quantiles, rank_transform
+from riskrank.engine.copa.choice import power_norm, rank_models, rank_norm, share_weights
+from riskrank.engine.copa.population import (
+    ccdf_quantiles,
+    constant_objectives,
+    duplicated_models,
+    population,
+    rank_transform,
+)
 from riskrank.engine.weights import normalised_weights
 from riskrank.errors import InputError, UsageError
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.copa.norms import rank_norm
+from riskrank.engine.copa.choice import rank_norm
 from riskrank.engine.copa.scalarizations import (
     analytic_hierarchy_process,
     delta,

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.copa.choice import rank_models
-from riskrank.engine.copa.norms import rank_norm
+from riskrank.engine.copa.choice import rank_models, rank_norm
 from riskrank.engine.copa.population import population
 from riskrank.engine.copa.sweep import sweep_p, sweep_weight
 from riskrank.engine.copa.weight_ranges import range_of_choice, sweep_each_weight

@@ -10,9 +10,9 @@ from riskrank.engine.dominance.column import (
     study_columns,
     study_dominance,
 )
+from riskrank.engine.dominance.column_ranking import beaten_on_sample, best_on_sample, model_win_rate
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.win_rate import beaten_on_sample, best_on_sample, model_win_rate
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import InputError, UsageError
 from tests.engine.dominance.helpers import study_ranking

@@ -10,7 +10,7 @@ from riskrank.engine.dominance.effect_sizes import (
     samples_behind_tail,
 )
 from riskrank.engine.dominance.simultaneous import spread_of_differences
-from riskrank.engine.sampling.expanded_percentile import expanded_interval
+from riskrank.engine.sampling.freedom import expanded_interval
 from riskrank.errors import NumericalError
 
 

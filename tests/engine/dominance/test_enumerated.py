@@ -16,7 +16,7 @@ from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.rank_guard import relative_guard
 from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.expanded_percentile import expanded_p_value
+from riskrank.engine.sampling.freedom import expanded_p_value
 from riskrank.engine.sampling.multisets import Multisets
 from riskrank.engine.sampling.strata import TaskDesign
 from tests.engine.suites.test_macro_means import p_of_tasks

@@ -11,7 +11,7 @@ from riskrank.engine.dominance.hidden_risk import (
     worse_tails,
 )
 from riskrank.engine.dominance.inference import MOST
-from riskrank.engine.sampling.expanded_percentile import expanded_p_value
+from riskrank.engine.sampling.freedom import expanded_p_value
 from riskrank.engine.ties import competition_ranks
 
 

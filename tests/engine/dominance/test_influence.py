@@ -1,5 +1,7 @@
 """CLT errors against numerical derivatives, Monte Carlo, a plain bootstrap, theory and invariances."""
 
+from dataclasses import replace
+from functools import cache
 from math import sqrt
 
 import numpy as np
@@ -7,7 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from riskrank.engine.dominance import influence as influences
 from riskrank.engine.dominance.asymptotic_tests import absolute_p_values, relative_p_values
+from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
+from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.estimates import weighted_matrices
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.influence import (
+    LEVELS,
+    MOST_CLUSTERS,
+    equal_p_values,
+    influence_of_violation,
+    per_cluster,
+)
+from riskrank.engine.dominance.pair_influence import MergedGrid
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.errors import InputError, UsageError
 from tests.engine.dominance.helpers import influence_of
 
@@ -310,3 +328,162 @@ def test_size_for_two_models_of_the_same_distribution(order):
 def test_bad_input(arguments, kind, what):
     with pytest.raises(kind, match=what):
         influence_of(**{"order": 1, **arguments})
+
+
+@pytest.mark.parametrize(("paired", "clustered"), [(True, True), (False, False)])
+def test_equal_distributions_against_monte_carlo(paired, clustered):
+    rng = np.random.default_rng(12)
+    units, draws = 150, 3 if clustered else 1
+    clusters = [np.repeat(np.arange(units), draws)] * 2
+    p = []
+    for _ in range(150):
+        shared = rng.normal(size=units) if paired else 0
+        samples = [np.repeat(shared + rng.normal(size=units), draws) for _ in range(2)]
+        samples = [sample + 0.3 * rng.normal(size=sample.size) for sample in samples]
+        result = influence_of(samples, order=1, clusters=clusters, paired=paired)
+        p.append(result.equal_p_value[0, 1])
+    # Uniform at the levels of tests, within four binomial errors.
+    for level in (0.02, 0.05, 0.1):
+        assert np.mean(np.array(p) <= level) == pytest.approx(level, abs=4 * sqrt(level * (1 - level) / 150))
+
+
+def covariance(scores, clusters):
+    """Covariance of a model's integrated quantiles, as the package describes it."""
+    noise = influences._noise(ClusteredScores.build([scores] * 2, [clusters] * 2), 0)
+    return influences._gram(noise, noise)
+
+
+def plain_covariance(scores, clusters):
+    """The same from its definition, cluster by cluster: the influence of x on level t is min(x, Q(t))."""
+    n, count = len(scores), int(clusters.max()) + 1
+    ordered = np.sort(scores)
+    levels = [ordered[int((level + 0.5) / LEVELS * n)] for level in range(LEVELS)]
+    effect = np.array([np.minimum(scores, q) - np.minimum(scores, q).mean() for q in levels])
+    by_cluster = np.array([np.bincount(clusters, row, minlength=count) for row in effect]) / n
+    return by_cluster @ by_cluster.T * count / (count - 1)
+
+
+@pytest.mark.parametrize("clusters", [MOST_CLUSTERS - 1, MOST_CLUSTERS])
+@pytest.mark.parametrize("draws", [1, 2])
+def test_noise_of_all_clusters_is_its_definition(clusters, draws):
+    scores = np.random.default_rng(1).normal(size=clusters * draws)
+    unit = np.repeat(np.arange(clusters), draws)
+    assert covariance(scores, unit) == pytest.approx(plain_covariance(scores, unit), rel=1e-9)
+
+
+@pytest.mark.parametrize("clusters", [MOST_CLUSTERS + 1, 3 * MOST_CLUSTERS])
+@pytest.mark.parametrize("draws", [1, 2])
+def test_noise_of_some_clusters_stands_for_all(clusters, draws):
+    rng = np.random.default_rng(2)
+    unit = np.repeat(np.arange(clusters), draws)
+    scores = rng.normal(size=clusters)[unit] + 0.3 * rng.normal(size=clusters * draws)
+    found, expected = covariance(scores, unit), plain_covariance(scores, unit)
+    assert not np.array_equal(found, expected)
+    # A variance estimated on m normal values is off by a share of √(2/m); the influence on a low level is
+    # zero but for a few scores, so those are left out.
+    middle = slice(LEVELS // 4, None)
+    tolerance = 5 * sqrt(2 / MOST_CLUSTERS)
+    assert np.diag(found)[middle] == pytest.approx(np.diag(expected)[middle], rel=tolerance)
+
+
+def test_paired_models_are_described_on_the_same_clusters():
+    """A model and its shifted copy have no noise between them, so any distance is certain."""
+    clusters = np.arange(2 * MOST_CLUSTERS + 7)
+    scores = np.random.default_rng(3).normal(size=len(clusters))
+    both = ClusteredScores.build([scores, scores + 1e-4], [clusters] * 2)
+    paired, unpaired = (
+        equal_p_values(one, np.full((2, 2), 1e-8 / 3)) for one in (both, replace(both, paired=False))
+    )
+    assert paired[0, 1] == paired[1, 0] < 1e-6
+    assert unpaired[0, 1] > 0.5
+    assert np.isnan(np.diag(paired)).all()
+
+
+def test_p_values_beyond_the_cap_agree_with_those_of_all_clusters(monkeypatch):
+    rng = np.random.default_rng(4)
+    samples = list(rng.normal(size=(2, 4000)) + np.array([[0.0], [0.03]]))
+    every = influence_of(samples, order=2, paired=False).equal_p_value[0, 1]
+    monkeypatch.setattr(influences, "MOST_CLUSTERS", 1000)
+    some = influence_of(samples, order=2, paired=False).equal_p_value[0, 1]
+    assert some != every
+    assert some == pytest.approx(every, rel=0.3)
+    assert 0.001 < every < 0.9
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_without_noise_any_difference_is_certain_and_none_is_none(paired):
+    scores = ClusteredScores.build([np.zeros(6), np.zeros(6), np.ones(6)], paired=paired)
+    distance = np.array([[0.0, 0.0, 1 / 3], [0.0, 0.0, 1 / 3], [1 / 3, 1 / 3, 0.0]])
+    found = equal_p_values(scores, distance)
+    assert (found[0, 1], found[1, 0]) == (1, 1)
+    assert found[2, :2].tolist() == found[:2, 2].tolist() == [0, 0]
+
+
+def suite(sizes, weights, *, paired=True, seed=0, random=False):
+    of = np.repeat(np.arange(len(sizes)), sizes)
+    rng = np.random.default_rng(seed)
+    base = rng.normal(size=of.size)
+    values = [0.7 * base + 0.7 * rng.normal(size=of.size) * (1 + i) + 0.4 * i + of for i in range(3)]
+    names = [str(task) for task in range(len(sizes))]
+    tasks = TaskDesign.build(names, [of] * 3, weights=weights, random=random)
+    return ClusteredScores.build(values, tasks=tasks, paired=paired)
+
+
+@cache
+def resampled(paired):
+    """A suite and its resamples, which hold both orders."""
+    scores = suite([400, 1000, 2000], [0.5, 0.3, 0.2], paired=paired)
+    with Bootstrap([BootstrapColumn(scores)], seed=1) as bootstrap:
+        return scores, bootstrap.extend({0: 400})[0]
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("order", [1, 2])
+def test_errors_against_resampling_within_tasks(order, paired):
+    scores, drawn = resampled(paired)
+    found = influence_of_violation(scores, order=order)
+    off = ~np.eye(3, dtype=bool)
+    assert found.ratio[off] == pytest.approx(weighted_matrices(scores)[order - 1][off], abs=1e-9)
+    # Near 0 and 1 a ratio is no linear function of the scores, however many there are.
+    inside = off & (np.abs(found.ratio - 0.5) < 0.45) & (found.ratio_error < 0.15)
+    assert inside.any()
+    assert found.ratio_error[inside] == pytest.approx(drawn.ratio_error[order - 1][inside], rel=0.15)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_tasks_that_are_drawn_from_as_one_are_as_no_task(order):
+    """Strata whose means agree say what all samples together do, but for a degree of freedom."""
+    values = np.random.default_rng(0).normal(size=(3, 600))
+    values -= values.reshape(3, 2, 300).mean(axis=2).repeat(300, axis=1)
+    tasks = TaskDesign.build(["0", "1"], [np.repeat([0, 1], 300)] * 3)
+    found, expected = (
+        influence_of_violation(ClusteredScores.build(list(values), tasks=own), order=order)
+        for own in (tasks, None)
+    )
+    np.testing.assert_array_equal(found.ratio, expected.ratio)
+    assert found.relative_error == pytest.approx(expected.relative_error, nan_ok=True, rel=0.03)
+
+
+def test_grids_of_equal_weights_are_the_plain_ones():
+    for n, m in ((6, 6), (4, 6), (7, 3)):
+        plain, found = MergedGrid(n, m), MergedGrid.of_weights(np.full(n, 1 / n), np.full(m, 1 / m))
+        assert found.width == pytest.approx(plain.width)
+        for name in ("step_first", "step_second", "at_first", "at_second"):
+            assert getattr(found, name).tolist() == getattr(plain, name).tolist()
+
+
+def test_a_study_of_a_suite_without_resampling():
+    scores = suite([80, 200, 700], [0.5, 0.3, 0.2])
+    study = study_dominance(scores, [Claim(1), Claim(2)], Inference(variance="clt"))
+    assert study.tests[1].p_value is not None
+    with pytest.raises(UsageError, match="tasks like these"):
+        study_dominance(suite([9] * 8, None, random=True), [Claim(2)], Inference(variance="clt"))
+
+
+def test_clusters_add_up_to_the_variance_of_a_weighted_mean():
+    scores = suite([6, 10, 40], [0.5, 0.3, 0.2])
+    value, of = scores.values[0], scores.strata.of_cluster[0]
+    parts = per_cluster(scores, 0, value)
+    by_task = [value[of == task] for task in range(3)]
+    expected = sum(w**2 * own.var(ddof=1) / own.size for w, own in zip((0.5, 0.3, 0.2), by_task, strict=True))
+    assert (parts**2).sum() == pytest.approx(expected)

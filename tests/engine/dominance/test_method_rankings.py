@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.aggregation.kendall import kendall_tau
+from riskrank.engine.aggregation.agreement import kendall_tau
 from riskrank.engine.aggregation.rank_aggregation import aggregate_rankings
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.inference import Inference

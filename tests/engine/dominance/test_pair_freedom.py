@@ -9,8 +9,7 @@ from riskrank.engine.dominance.pair_freedom import behind_pairs, least
 from riskrank.engine.dominance.rank_guard import direct_guard, relative_guard
 from riskrank.engine.mid_ranks import Pool, mid_rank_shares
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
-from riskrank.engine.sampling.freedom import Freedom, satterthwaite
+from riskrank.engine.sampling.freedom import Freedom, expanded_p_value, expanded_share, satterthwaite
 from riskrank.engine.sampling.strata import TaskDesign
 
 SIZES, WEIGHTS = np.array([4, 15, 30, 7]), np.array([0.4, 0.3, 0.2, 0.1])

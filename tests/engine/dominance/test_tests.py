@@ -11,8 +11,8 @@ from scipy.stats import norm, t
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.paper_algorithm import paper_test
 from riskrank.engine.dominance.rank_guard import direct_guard, relative_guard
+from riskrank.engine.dominance.resampled_tests import paper_test
 from riskrank.engine.dominance.tests import compare, decide
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.family import Family

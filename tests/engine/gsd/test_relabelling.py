@@ -4,7 +4,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from riskrank.engine.gsd.labellings import relabellings
+from riskrank.engine.gsd.null_optima import relabellings
 from riskrank.engine.gsd.polytope import UtilityPolytope
 from riskrank.engine.gsd.preference_system import preference_system
 from riskrank.engine.gsd.quality import quality_table

@@ -14,9 +14,8 @@ from riskrank.engine.dominance.rank_guard import relative_guard
 from riskrank.engine.judges.correction import Correction, on_human_scale
 from riskrank.engine.portfolio.quantiles import quantile
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.proper_steps import proper, proper_weights
 from riskrank.engine.sampling.resamples import blocks, chosen_many, counts_of
-from riskrank.engine.sampling.steps import TOTAL, Steps
+from riskrank.engine.sampling.steps import TOTAL, Steps, proper, proper_weights
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 

@@ -7,8 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from riskrank.engine.judges.correction import Correction
-from riskrank.engine.judges.differences import for_differences, worth_of_differences
+from riskrank.engine.judges.correction import Correction, for_differences, worth_of_differences
 
 
 def tables(rng, *, k=2, n=100, total=1000, shared=0.6, noise=0.9):

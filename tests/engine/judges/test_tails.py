@@ -9,8 +9,7 @@ from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.judges.correction import Correction
-from riskrank.engine.judges.differences import for_differences
+from riskrank.engine.judges.correction import Correction, for_differences
 from riskrank.engine.judges.tails import for_tail, tail_values
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores

@@ -1,8 +1,17 @@
 """Portfolios without each model, against folding again."""
 
 import numpy as np
+import pytest
+from scipy.stats import rankdata
 
-from riskrank.engine.portfolio.folding import portfolio, portfolios_without_each
+from riskrank.engine.portfolio.folding import (
+    portfolio,
+    portfolio_of_tasks,
+    portfolios_without_each,
+    ranks_within_tasks,
+)
+from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
+from riskrank.engine.sampling.strata import TaskDesign
 
 
 def test_portfolios_without_each_against_folding_again():
@@ -13,3 +22,78 @@ def test_portfolios_without_each_against_folding_again():
         again = portfolio([value for i, value in enumerate(values) if i != left], weights=weights)
         for one, other in zip(found, again, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+of = np.array([1, 0, 0, 2, 1, 1, 0, 2, 2, 2])
+values = np.random.default_rng(0).normal(size=(3, 10, 2)) + 10 * of[:, None]
+tasks = TaskDesign.build("abc", [of] * 3)
+
+
+@pytest.mark.parametrize("copula", ["independent", "empirical"])
+def test_each_task_is_folded_by_itself(copula):
+    found = portfolio_of_tasks([*values], tasks, copula=copula)
+    for task in range(3):
+        alone = portfolio([own[of == task] for own in values], copula=copula)
+        for own, part in zip(found, alone, strict=True):
+            assert own[of == task].tolist() == part.tolist()
+
+
+def test_without_tasks_all_is_folded_at_once():
+    for own, plain in zip(portfolio_of_tasks([*values], None), portfolio([*values]), strict=True):
+        assert own.tolist() == plain.tolist()
+
+
+def test_a_unit_of_one_task_alone_changes_nothing():
+    other = values.copy()
+    other[:, of == 1] = 1000 * other[:, of == 1] - 7
+    for find in (portfolio_of_tasks, ranks_within_tasks):
+        for own, same in zip(find([*values], tasks), find([*other], tasks), strict=True):
+            assert own.tolist() == same.tolist()
+
+
+def test_ranks_are_mid_ranks_of_all_models_on_the_task():
+    found = ranks_within_tasks([*np.round(values)], tasks)
+    for task in range(3):
+        pooled = np.round(values[:, of == task, 1])
+        expected = ((rankdata(pooled) - 0.5) / pooled.size).reshape(pooled.shape)
+        assert np.array([own[of == task, 1] for own in found]) == pytest.approx(expected)
+
+
+def suite(sizes, random=False):
+    of_row = np.repeat(np.arange(len(sizes)), sizes)
+    count = of_row.size
+    design = TaskDesign.build([str(task) for task in range(len(sizes))], [of_row] * 2, random=random)
+    scores = np.random.default_rng(1).normal(size=(2, count, 2))
+    return ScoreTables.build([*scores], [np.arange(count)] * 2, ["one", "two"], tasks=design), of_row
+
+
+def test_columns_of_tables_are_folded_within_tasks():
+    tables, of_row = suite([4, 9])
+    for name, copula in ((INDEPENDENT, "independent"), (EMPIRICAL, "empirical")):
+        found = tables.column(name)
+        alone = portfolio([own[of_row == 1] for own in tables.values], copula=copula)
+        assert found.values[0][4:].tolist() == alone[0].tolist()
+
+
+@pytest.mark.parametrize("size", [6, 7, 20, 50, 71])
+def test_a_part_of_a_suite_has_its_share_of_every_task(size):
+    tables, _ = suite([3, 8, 60])
+    assert tables.fewest_samples == 6
+    part = tables.subsample(size, np.random.default_rng(2))
+    assert part.samples == size
+    assert part.tasks is not None
+    counts = np.bincount(part.tasks.of_row[0])
+    assert (counts >= 2).all()
+    if size >= 50:
+        assert counts == pytest.approx(np.array([3, 8, 60]) * size / 71, abs=1.5)
+    assert np.array_equal(part.clusters[0], part.clusters[1])
+
+
+def test_a_part_of_drawn_tasks_is_whole_tasks():
+    tables, _ = suite([3, 8, 60, 5, 5, 5, 5], random=True)
+    part = tables.subsample(4, np.random.default_rng(2))
+    assert part.tasks is not None
+    kept = np.unique(part.tasks.of_row[0])
+    assert kept.size == part.samples == 4
+    assert len(part.clusters[0]) == np.array([3, 8, 60, 5, 5, 5, 5])[kept].sum()
+    assert part.column("one").strata.names == tuple(str(task) for task in kept)

@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from riskrank.engine.dominance.pair_curves import pair_curves, quantile_difference
+from riskrank.engine.portfolio.mean_risk import mean_risk, mean_risk_of_steps
+from riskrank.engine.portfolio.mean_risk_intervals import study_mean_risk
+from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile, tail_value_at_risk
+from riskrank.engine.portfolio.risks import risk_columns
 from riskrank.engine.portfolio.sorted_scores import sorted_scores, steps_to
+from riskrank.engine.portfolio.summary import curves, summarise
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.resamples import blocks, chosen_many
+from riskrank.engine.sampling.steps import StepMaker, units_of
+from riskrank.engine.sampling.strata import TaskDesign
 
 
 @pytest.mark.parametrize("n", [1, 7, 100, 10_000, 1_000_000])
@@ -60,3 +70,97 @@ def test_integrals_and_means_against_fractions(values, parts):
     assert found.mean == pytest.approx([sum(values) / n] * 2, abs=1e-12)
     assert found.away == pytest.approx(np.array([values, values]) - sum(values) / n, abs=1e-12)
     assert found.size == n
+
+
+weighted = st.lists(st.tuples(st.integers(-5, 5), st.integers(0, 4)), min_size=2, max_size=12).filter(
+    lambda sample: sum(weight > 0 for _, weight in sample) > 1
+)
+levels = np.array([0.01, 0.05, 0.25, 0.5, 0.75, 1.0])
+
+
+def apart(sample):
+    values, weights = (np.array(side, dtype=float) for side in zip(*sample, strict=True))
+    return values, weights, np.repeat(values, weights.astype(int))
+
+
+@given(weighted)
+def test_quantiles_and_tails_of_repeated_scores(sample):
+    values, weights, repeated = apart(sample)
+    assert quantile(values, levels, weights).tolist() == quantile(repeated, levels).tolist()
+    for found in (integrated_quantile, tail_value_at_risk):
+        assert found(values, levels, weights) == pytest.approx(found(repeated, levels), abs=1e-12)
+
+
+@given(weighted, weighted)
+def test_risks_of_repeated_scores(first, second):
+    both = [apart(first), apart(second)]
+    found = mean_risk([one[0] for one in both], weights=[one[1] for one in both])
+    plain = mean_risk([one[2] for one in both])
+    assert found.mean == pytest.approx(plain.mean, abs=1e-12)
+    assert found.risk == pytest.approx(plain.risk, abs=1e-12)
+
+
+def test_values_that_no_resample_holds_are_nobodys_worst():
+    maker = StepMaker.of(np.array([0.0, 1.0, 2.0, 3.0]), np.arange(4))
+    shares = np.array([[0, 0.5, 0.5, 0], [0.25, 0, 0, 0.75]])
+    held = maker.steps(units_of(shares)).held()
+    assert held.values.tolist() == [[1, 1, 2, 2], [0, 3, 3, 3]]
+    value = [column.label for column in risk_columns()].index("-VaR(0.05)")
+    _, risk = mean_risk_of_steps(maker.steps(units_of(shares)), risk_columns())
+    assert risk[:, value].tolist() == [-1, 0]
+
+
+def suite(k=2, seed=0):
+    sizes = np.array([6, 10, 40])
+    values = np.round(np.random.default_rng(seed).normal([[0.2 * i] for i in range(k)], size=(k, 56)), 1)
+    return ClusteredScores.build(
+        [*values], tasks=TaskDesign.build("abc", [np.repeat(np.arange(3), sizes)] * k)
+    )
+
+
+def repeated(scores):
+    """The same with 20, 12 and 3 copies of each score: 120 a task."""
+    copies = np.array([20, 12, 3])[scores.strata.of_cluster[0]]
+    return [np.repeat(value, copies) for value in scores.values]
+
+
+def test_summaries_and_curves_of_a_suite():
+    scores = suite()
+    copies = repeated(scores)
+    found, plain = summarise(scores.values, levels, scores.weights), summarise(copies, levels)
+    assert found.mean == pytest.approx(plain.mean)
+    assert found.quantiles.tolist() == plain.quantiles.tolist()
+    assert found.tail_values == pytest.approx(plain.tail_values)
+    drawn, same = curves(scores.values, scores.weights), curves(copies)
+    assert drawn.quantiles[:, -1].tolist() == same.quantiles[:, -1].tolist()
+    assert drawn.tail_values[:, -1] == pytest.approx(plain.mean)
+    pair = pair_curves(*scores.values, [0.1, 0.2], weights=scores.weights)
+    assert pair.winner[0] == pytest.approx(quantile(copies[0], pair.levels - 1e-9))
+    assert pair.loser[1] == pytest.approx(integrated_quantile(copies[1], pair.levels), abs=1e-9)
+
+
+def test_mean_risk_intervals_against_plain_loops():
+    scores, columns = suite(3), risk_columns()
+    found = study_mean_risk(scores, columns, names="abc", resamples=50, seed=3)
+    of_cluster, values = scores.strata.of_cluster[0], []
+    for stream, count in blocks(50, 3):
+        (picks,) = chosen_many(scores, np.random.default_rng(stream), count)
+        for chosen in picks:
+            copies = np.array([20, 12, 3])[of_cluster[chosen]]
+            plain = mean_risk([np.repeat(value[chosen], copies) for value in scores.values], columns)
+            values.append(plain.value)
+    low, high = np.quantile(values, [0.025, 0.975], axis=0)
+    assert found.value_low == pytest.approx(low, abs=1e-10)
+    assert found.value_high == pytest.approx(high, abs=1e-10)
+
+
+def test_bands_of_a_suite_draw_within_tasks():
+    scores = suite()
+    found = quantile_difference(scores, 1, 0, [0.1, 0.5, 0.9], resamples=200)
+    copies = repeated(scores)
+    expected = quantile(copies[1], [0.1, 0.5, 0.9]) - quantile(copies[0], [0.1, 0.5, 0.9])
+    assert found.estimate.tolist() == expected.tolist()
+    assert found.low is not None
+    assert found.high is not None
+    assert (found.low <= found.estimate).all()
+    assert (found.high >= found.estimate).all()

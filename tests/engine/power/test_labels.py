@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.judges.correction import Correction
-from riskrank.engine.judges.differences import for_differences
+from riskrank.engine.judges.correction import Correction, for_differences
 from riskrank.engine.power.labels import LabelClaim, LabelNeed, LabelPilot, LabelSearch, labels_interval
 from riskrank.studies.gate.claim import BETTER, GateClaim
 from riskrank.studies.gate.claims import decide

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from riskrank.engine.dominance.column_ranking import beaten_on_sample, best_on_sample
 from riskrank.engine.dominance.influence import influence_of_violation
-from riskrank.engine.dominance.win_rate import beaten_on_sample, best_on_sample
 from riskrank.engine.sampling.design import ClusteredScores
 from tests.engine.dominance.helpers import replicate
 

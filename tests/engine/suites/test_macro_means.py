@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from riskrank.engine.suites.macro_means import RANDOM, macro_differences, macro_means, task_number
+from riskrank.engine.suites.macro_means import (
+    RANDOM,
+    macro_differences,
+    macro_means,
+    task_number,
+    worst_tasks,
+)
 from riskrank.engine.suites.task_differences import task_differences
 from riskrank.engine.suites.task_scores import TaskScores
 from tests.engine.suites.test_task_scores import suite
@@ -103,3 +109,20 @@ def test_any_unit_gives_the_same_answer(scale):
         np.testing.assert_allclose(means.df, others.df, rtol=1e-10)
         p = [macro_differences(found, task_differences(found), scope).p_pairs() for found in (one, other)]
         np.testing.assert_allclose(*p, rtol=1e-8)
+
+
+def test_a_tenth_and_at_least_one():
+    mean = np.array([0.5, 0.1, 0.9, 0.2])
+    assert worst_tasks(mean, np.full(4, 0.25)).tasks == (1,)
+    many = np.arange(25.0)[::-1]
+    found = worst_tasks(many, np.full(25, 0.04))
+    assert (found.tasks, found.mean) == ((24, 23), 0.5)
+
+
+def test_weights():
+    many = np.arange(20.0)
+    weights = np.ones(20)
+    weights[0], weights[1] = 0.0, 3.0
+    found = worst_tasks(np.append(many, 30.0), np.append(weights, 1.0) / 23)
+    assert found.tasks == (1, 2)
+    assert found.mean == pytest.approx((3 * 1 + 2) / 4)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.portfolio.curves import curves
+from riskrank.engine.portfolio.summary import curves
 from riskrank.shown.figures.curves import draw_curves
 
 KINDS = ("quantiles", "tvar", "cdf")

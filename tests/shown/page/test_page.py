@@ -140,7 +140,7 @@ def test_curves_are_drawn_from_the_scores(small):
     """The path of a quantile function in the page has the heights of the engine's curve."""
     import numpy as np
 
-    from riskrank.engine.portfolio.curves import curves
+    from riskrank.engine.portfolio.summary import curves
 
     text = small.to_html()
     (section,) = re.findall(r'<details id="distributions".*?</details>', text, flags=re.DOTALL)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from riskrank.engine.power.planning import TASKS
-from riskrank.engine.power.size_interval import SizeInterval
+from riskrank.engine.power.required_size import SizeInterval
 from riskrank.engine.power.study import PowerStudy
 from riskrank.errors import option
 from riskrank.shown import numbers

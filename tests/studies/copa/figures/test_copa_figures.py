@@ -5,8 +5,7 @@ import pytest
 
 import riskrank as rr
 from riskrank.engine.copa.choice import rank_models
-from riskrank.engine.copa.population import population
-from riskrank.engine.copa.ranks import ccdf_quantiles
+from riskrank.engine.copa.population import ccdf_quantiles, population
 from riskrank.engine.copa.sweep import sweep_weight
 from riskrank.engine.family import Family, Side
 from riskrank.errors import UsageError
