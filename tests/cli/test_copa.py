@@ -3,8 +3,6 @@
 import csv
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +13,6 @@ from tests.cli.conftest import run_command
 
 LEADERBOARD = Path(__file__).parents[2] / "sample_data" / "llm_leaderboard.csv"
 LLMS = (str(LEADERBOARD), "--wide", "--metrics-file", str(LEADERBOARD.with_suffix(".toml")))
-OBJECTIVES = ("ifeval", "bbh", "math", "gpqa", "musr", "mmlu_pro", "co2")
 
 
 def copa(*arguments, **streams):
@@ -237,17 +234,6 @@ def gaps(tmp_path):
     return tmp_path / "gaps.csv", "--wide", "--higher", "acc", "--lower", "co2"
 
 
-def test_missing_scores_are_refused_with_count_and_place(refused, gaps, tmp_path):
-    what, found, _ = refused("copa", *gaps)
-    assert "no score for model 'b', metric 'acc'" in what
-    assert "2 of 8 scores missing, of 2 of 4 models: b/acc, d/co2" in found
-    files = [tmp_path / f"{model}.csv" for model in "abcd"]
-    for path, row in zip(files, GAPS.splitlines()[1:], strict=True):
-        path.write_text(f"model,acc,co2\n{row}\n")
-    what, *_ = refused("copa", *files, *gaps[1:])
-    assert f"{files[2]} … and 1 more: no score for model 'b', metric 'acc'" in what
-
-
 def test_worst_gives_rank_one(gaps):
     found = as_json(*gaps, "--missing", "worst")
     assert "2 missing values count as the worst rank" in found.stderr
@@ -374,80 +360,6 @@ def test_one_objective_is_ranked_by_itself():
 
 
 # Bad input
-
-
-@pytest.mark.parametrize(
-    ("arguments", "what", "hint"),
-    [
-        (("--p", "0.5"), "--p must be a number of at least 1", "1 is the mean rank"),
-        (("--p", "two"), "--p must be a number", "inf"),
-        (("--p", "nan"), "--p must be a number", "inf"),
-        (("--weight", "co2=-1"), "bad weight for metric 'co2'", "zero or positive"),
-        (("--weight", "c2=1"), "there is no metric 'c2'", "co2"),
-        (("--weight", "co2=2"), "the weights given sum to 2", "at most 1"),
-        (tuple(f"--weight={name}=0" for name in OBJECTIVES), "sum to 0", "positive weight"),
-        (("--require", "co2 <= 0.01"), "no model meets co2 <= 0.01", "loosen"),
-        (("--require", "c02 <= 1"), "'c02', which is not an objective", "did you mean 'co2'?"),
-        (("--require", "co2 1"), "--require needs an objective", "in quotes"),
-        (("--require", "co2 <= nan"), "--require needs an objective", "in quotes"),
-        (("--require", "co2 <= "), "--require needs an objective", "in quotes"),
-        (("--steps", "5"), "--steps needs a sweep", "--sweep NAME"),
-        (("--why", "x", "--sweep", "co2"), "--why and --sweep are different", "one at a time"),
-        (("--sweep", "co2", "--sweep-p"), "--sweep and --sweep-p are different", "one at a time"),
-        (("--compare", "--sweep-p"), "--sweep-p and --compare are different", "one at a time"),
-        (("--sweep", "co2", "--weight", "co2=0.1"), "gives it every weight", "leave out --weight co2"),
-        (("--sweep", "p"), "there is no such objective", "--sweep-p"),
-        (("--sweep", "mth"), "there is no objective 'mth'", "did you mean --sweep math?"),
-        (("--sweep", "co2", "--metric", "co2"), "at least two objectives", "--metric"),
-        (("--sweep", "co2", "--steps", "0"), "--steps must be at least 1", "default"),
-        (("--sweep", "co2", "--top", "3"), "--top says nothing about --sweep", "leave out --top"),
-        (("--sweep-p", "--p", "2"), "--sweep-p takes every p", "leave out --p"),
-        (("--seed", "1"), "--seed has nothing to seed", "--resample-models"),
-        (("--resample-models", "9", "--seed", "-1"), "--seed must not be negative", "0"),
-        (("--resample-models", "0"), "--resample-models must be at least 1", "leave out"),
-        (
-            ("--compare", "--resample-models", "9"),
-            "--resample-models says nothing about --compare",
-            "leave out",
-        ),
-        (("--compare", "--ccdf"), "--ccdf says nothing about --compare", "leave out"),
-        (("--why", "x", "--p", "1", "--p", "2"), "--why works with one p", "one by one"),
-        (("--why", "postbot/gpt2-medium-emailge"), "there is no model", "postbot/gpt2-medium-emailgen"),
-        (("--against", "sw"), "--against sw is not a choice", "saw"),
-        (("--against", "saw"), "SAW divides by the values of 'math'", "use COPA"),
-        (("--models", "icefog72/Ice0.37-18.11-RP"), "at least 2 models", "another model"),
-        (("--missing", "skip"), "cannot be called like this", "--help"),
-    ],
-)
-def test_bad_options_are_three_lines(refused, arguments, what, hint):
-    lines = refused("copa", *LLMS, *arguments)
-    assert what in lines[0]
-    assert hint in lines[2]
-
-
-def test_undeclared_directions_are_refused_by_name(refused):
-    # The error comes first: no warning about a direction taken for granted.
-    lines = refused("copa", LEADERBOARD, "--wide", "--higher", "bbh,math,gpqa,musr,mmlu_pro")
-    assert "co2, ifeval have none" in lines[0]
-    assert "--lower co2 or --higher co2" in lines[2]
-
-
-def test_infeasible_constraints_say_how_far_the_nearest_model_is(refused):
-    lines = refused("copa", *LLMS, "--require", "co2 <= 0.07", "--require", "ifeval >= 10")
-    assert "postbot/gpt2-medium-emailgen, has co2 = 0.078186, off by 0.008186" in "".join(lines)
-
-
-@pytest.mark.slow
-def test_the_process_exits_with_the_status():
-    """One real process: entry point, start-up and exit status."""
-    done = subprocess.run(
-        [sys.executable, "-m", "riskrank", "copa", *LLMS, "--require", "co2 < 0"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: no model meets co2 < 0")
 
 
 def test_prices_and_broken_names_on_the_first_screen(run, write):

@@ -144,27 +144,6 @@ def test_github_is_told(run, runs, tmp_path):
     assert "warning: no summary in" in run("gate", runs, "--better", "up:old", variables=variables).stderr
 
 
-def test_a_comment_is_markdown(refused, runs):
-    lines = refused("gate", runs, "--better", "up:old", "--comment", "--format", "json")
-    assert "nothing is written as Markdown" in lines[0]
-
-
-@pytest.mark.parametrize(
-    ("given", "hint"), [("acc=-1", "acc=0.02"), ("much", "METRIC=0.02, or --margin 0.02")]
-)
-def test_a_bad_margin_is_told_with_one_that_works(refused, runs, given, hint):
-    lines = refused("gate", runs, "--better", "up:old", "--margin", given)
-    assert f"as in --margin {hint}" in lines[2]
-
-
-def test_bad_claims(refused, runs):
-    for options, text in (
-        (["--better", "up:odl"], "--better up:odl does not name two models"),
-        (["--better", "up:old", "--margin", "99"], "--margin 99 is no margin for acc"),
-    ):
-        assert text in refused("gate", runs, *options)[0]
-
-
 def test_a_refuted_claim_exits_1_after_the_result(run, runs, tmp_path):
     path = tmp_path / "out.json"
     claims = ("--better", "down:old", "--better", "up:old", "--not-worse", "down:old", "--on", "ssd")

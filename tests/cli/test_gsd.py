@@ -274,37 +274,6 @@ def test_warnings_of_tests_that_cannot_succeed(run, ordinal):
     assert "no result can be significant" in said
 
 
-BAD = {
-    "no direction": (["--ordinal", "grade"], "gsd does not guess directions, and acc, cost, grade have none"),
-    "one model": ([*MIXED, "--models", "A"], "at least 2 models"),
-    "unpaired": ([*MIXED, "--unpaired"], "gsd compares models on the same samples"),
-    "large delta": ([*MIXED, "--delta", "0.5", "--no-test"], "no utility respects so large a threshold"),
-    "negative delta": ([*MIXED, "--delta", "-1"], "the threshold delta is a difference of utilities"),
-    "delta no number": ([*MIXED, "--delta", "x"], "--delta takes numbers"),
-    "delta and share": ([*MIXED, "--delta", "0", "--regularization", "0.5"], "two ways to set a threshold"),
-    "large share": ([*MIXED, "--regularization", "2"], "the regularization is a share"),
-    "negative epsilon": ([*MIXED, "--epsilon", "-1"], "the epsilon of the front"),
-    "unknown ordinal": ([*MIXED, "--ordinal", "grades"], "there is no criterion 'grades'"),
-    "unknown digits": ([*MIXED, "--digits", "ac=1"], "there is no criterion 'ac'"),
-    "ordinal digits": ([*MIXED, "--digits", "grade=1"], "rounds an ordinal criterion"),
-    "digits no number": ([*MIXED, "--digits", "1.5"], "--digits takes a whole number"),
-    "digits and tolerance": ([*MIXED, "--digits", "0", "--tolerance", "0.1"], "--digits and --tolerance"),
-    "unknown front model": ([*MIXED, "--front-test", "D"], "there is no model 'D'"),
-    "unknown pair": ([*MIXED, "--witness", "A:D"], "--witness A:D does not name two models"),
-    "front without test": ([*MIXED, "--no-test", "--front-test", "A"], "--front-test asks for tests"),
-    "pairs without test": ([*MIXED, "--no-test", "--pairs", "all"], "--pairs asks for tests"),
-    "dot in no folder": ([*MIXED, "--dot", "/nowhere/x.dot"], "cannot write to /nowhere/x.dot"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_bad_input(refused, write, case):
-    options, expected = BAD[case]
-    wide = [] if "--wide" in options else ["--wide"]
-    lines = refused("gsd", write("mixed.csv", mixed_table()), *wide, *options)
-    assert expected in lines[0]
-
-
 def test_large_delta_says_the_delta_max_of_all_pairs(run, gsd, mixed):
     largest = gsd(*mixed, "--no-test")["meta"]["delta_max"]
     said = run("gsd", *mixed, "--delta", "0.5").stderr
@@ -312,21 +281,6 @@ def test_large_delta_says_the_delta_max_of_all_pairs(run, gsd, mixed):
     for pair in itertools.permutations("ABC", 2):
         assert by_pair(gsd(*mixed, "--no-test"), "delta_max")[pair] >= largest
     assert run("gsd", *mixed, "--no-test", "--delta", f"{largest:.4g}").status in (0, 2)
-
-
-def test_values_outside_their_bounds(refused, write):
-    metrics = write("m.toml", '[cost]\ndirection = "lower"\nbounds = [0, 2]\n')
-    path = write("mixed.csv", mixed_table())
-    lines = refused("gsd", path, "--wide", "--metric", "cost", "--metrics-file", metrics)
-    assert "bounds [0, 2]" in " ".join(lines)
-
-
-def test_samples_of_their_own_are_refused_without_a_way_out(refused, write):
-    others = long_table({"B": (1, 2)}).with_columns(sample="other" + pl.col("sample"))
-    table = pl.concat([long_table({"A": (1, 2)}), others])
-    lines = refused("gsd", write("t.csv", table), "--higher", "level")
-    assert "not scored on the same samples" in lines[0]
-    assert "--unpaired" not in lines[2]
 
 
 def test_diagram_replaces_neither_input_nor_output(run, write, tmp_path):

@@ -79,37 +79,6 @@ def test_a_gate_on_tails_and_dominance(run):
     assert "labels would decide" not in result.stdout
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("gate", "--better", "tuned:base", "--on", "tvar@0.1"), ("15 of 150", "fewer than 20", "tvar@0.14")),
-        (("gate", "--better", "tuned:base", "--anytime"), ("--anytime", "--judge", "leave out")),
-        (("gate", "--better", "tuned:base", "--cases", "3"), ("--cases", "--judge", "leave out")),
-        (("gate", "--better", "tuned:base", "--on", "pass^3"), ("pass^3", "--judge", "leave out")),
-        (("gate", "--bless", "x.parquet"), ("--bless", "", "")),
-        (("rank", "--variance", "clt"), ("--variance clt", "--judge", "leave")),
-        (("rank", "--paper-exact"), ("--paper-exact", "--judge", "leave")),
-        (("rank", "--stability", "100"), ("--stability", "--judge", "leave")),
-        (("rank", "--method", "MWR(sample)"), ("MWR(sample)", "150 of 600", "MWR")),
-        (("rank", "--tasks", "random"), ("--tasks random", "no task", "")),
-        (("report", "--copa"), ("--copa", "--judge", "leave")),
-        (("report", "--gsd"), ("--gsd", "--judge", "leave")),
-        (("dominance", "--variance", "clt"), ("--variance clt", "--judge", "leave")),
-        (("mrm", "--risk", "negative-tvar", "--level", "0.05"), ("150", "0.05", "--level 0.13")),
-    ],
-)
-def test_what_a_judge_cannot_do_is_refused(refused, words, said):
-    command, *rest = words
-    lines = refused(command, *BOTH, *rest)
-    for part, line in zip(said, lines, strict=True):
-        assert part in line
-
-
-@pytest.mark.parametrize("command", ["gsd", "copa", "portfolio", "diff"])
-def test_other_commands_do_not_have_the_options(refused, command):
-    assert "--human" in refused(command, *BOTH)[1]
-
-
 def test_power_says_how_many_labels(run):
     call = ("power", *BOTH, "--pair", "tuned:wordy", "--simulations", "200")
     outcome = run(*call, "--format", "json")
@@ -153,23 +122,6 @@ def test_power_where_labels_do_not_do(run):
     assert limited["meta"]["required_labels"]["size"] is None
     assert limited["meta"]["required_labels"]["limit"] == 40
     assert max(row["size"] for row in limited["results"]) == 40
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ((), ("one claim", "4 models", "--pair NEW:OLD")),
-        (("--pair", "tuned:base", "--anytime"), ("--anytime", "--judge", "leave out")),
-        (("--pair", "tuned:base", "--order", "1"), ("--order", "--judge", "leave")),
-        (("--pair", "tuned:base", "--variance", "clt"), ("--variance", "--judge", "leave")),
-        (("--pair", "tuned:base", "--sizes", "10"), ("at least 20", "10", "--sizes")),
-        (("--pair", "tuned:base", "--sizes", "600"), ("left to the judge", "600 labels", "at most 598")),
-        (("--pair", "tuned:base", "--margin", "9"), ("--margin 9", "within 4", "units")),
-    ],
-)
-def test_what_power_cannot_plan_with_a_judge(refused, words, said):
-    for part, line in zip(said, refused("power", *BOTH, *words), strict=True):
-        assert part in line
 
 
 def test_check_tells_what_the_judge_is_good_for(run):
@@ -421,22 +373,6 @@ def test_a_tail_is_at_most_half_of_the_scores(run, write, count, tail):
         assert "worst 51 %" not in stdout
     told = " ".join(run("report", path, *BOTH[1:], "--resamples", "200").stdout.split())
     assert ("Hidden risks: not looked for" in told) != tail
-
-
-@pytest.mark.parametrize(
-    ("words", "instead"),
-    [
-        (("--task", "task"), "--task none"),
-        (("--group-by", "group"), "one group at a time, with --where"),
-        (("--cluster", "doc"), "--metric people --missing drop --cluster doc"),
-        (("--unpaired",), "--metric people --missing drop --unpaired"),
-        (("--metric", "people,judge"), "leave out --metric"),
-    ],
-)
-def test_what_to_do_instead_is_said(refused, words, instead):
-    what, _, hint = refused("rank", *BOTH, *words)
-    assert "--judge judge" in what
-    assert instead in hint
 
 
 def test_labels_that_do_not_do(run, write):

@@ -119,35 +119,6 @@ def test_the_papers_rule_is_liberal(run):
     assert power_at(run(*call).document, "A", "B")[50] < 0.2
 
 
-BAD = {
-    "one distribution": (["normal"], "at least two"),
-    "a file beside": (["normal", "scores.csv"], "files and distributions"),
-    "a bad parameter": (["normal:1,0", "normal"], "above 0"),
-    "small": ([*TWO, "--sizes", "5"], "at least 10"),
-    "no number": ([*TWO, "--sizes", "100,many"], "whole numbers"),
-    "limit": ([*TWO, "--limit", "50"], "--limit 50"),
-    "target": ([*TWO, "--target", "1"], "between 0 and 1"),
-    "no threshold": ([*TWO, "--test", "absolute"], "needs one threshold"),
-    "two thresholds": ([*TWO, "--threshold", "0.1", "--threshold", "0.2"], "needs one threshold"),
-    "relative": ([*TWO, "--test", "relative", "--threshold", "0.1"], "belongs to an absolute test"),
-    "threshold": ([*TWO, "--threshold", "1.5"], "between 0 and 1"),
-    "both orders": ([*TWO, "--order", "both"], "'both' is not one of"),
-    "paper and clt": ([*TWO, "--paper-exact", "--variance", "clt"], "contradict"),
-    "unknown pair": ([*TWO, "--pair", "A:C"], "models: A, B"),
-    "itself": ([*TWO, "--pair", "A:A"], "two different models"),
-    "simulations": ([*TWO, "--simulations", "0"], "at least 1"),
-    "resamples": ([*TWO, "--resamples", "2"], "at least 20"),
-    "a table's option": ([*TWO, "--metric", "x"], "belongs to a pilot table"),
-    "no file": (["nowhere.csv"], "no such file"),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_bad_input(refused, name):
-    arguments, told = BAD[name]
-    assert told in "\n".join(refused("power", *arguments))
-
-
 def pilot_rows(gap):
     rows = []
     for i in range(40):

@@ -46,12 +46,6 @@ def test_names_with_line_ends(refused, write, option, end):
         assert lines[2].endswith("a name with a line end or a comma goes in double quotes")
 
 
-@pytest.mark.parametrize("text", ['higher = "a\\nb"', 'models = ["a\\nb", "b"]', '[rank]\nlower = "a\\rb"'])
-def test_names_with_line_ends_in_a_configuration(refused, write, text):
-    lines = refused("rank", write("t.csv", GOOD), "--config", write("c.toml", text))
-    assert re.match("error: --(higher|models|lower) got a name that cannot be read", lines[0])
-
-
 def test_a_name_with_a_line_end_in_double_quotes_is_that_name(run, write):
     rows = [
         {"model": m, "sample": s, "metric": "a\nb", "score": s + (m == "x")} for m in "xy" for s in range(9)

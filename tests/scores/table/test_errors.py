@@ -29,32 +29,6 @@ def refusal(path, kind=InputError, stdin=None, **options):
     return error
 
 
-@pytest.mark.parametrize(
-    ("rows", "what", "found", "hint"),
-    [
-        ("A,1,m,0.1\nB,1,m,1_000\n", "row 3, column score: the score is not a number", "'1_000'", "correct"),
-        ('A,1,m,0.1\nB,1,m,"0,5"\n', "row 3, column score: the score is not a number", "'0,5'", "correct"),
-        ("A,1,m,0.1\nB,1,m,1e999\n", "row 3, column score: the score is infinite", "'1e999'", "finite"),
-        ("A,,m,0.1\nB,1,m,0.2\n", "row 2, column sample: the sample has no name", "an empty cell", "fill"),
-        ("A,1,m,0.1\nB,1,,0.2\n", "row 3, column metric: the metric has no name", "an empty cell", "fill"),
-        ("A,1,m,0.1\nB,1,m,0.2,9\n", "row 3 has 5 fields, the header has 4", "B,1,m,0.2,9", "quote"),
-        ("A,1,m,0.1\nB,1\n", "row 3 has 2 fields, the header has 4", "B,1", "fill the row up"),
-        ('A,1,m,0.1\n\nB,1,"m\n', "cannot be read as CSV", "", "never closed"),
-        ("", "the file is empty", "header line and no rows", "at least one row"),
-    ],
-)
-def test_bad_rows(write, rows, what, found, hint):
-    error = refusal(write("t.csv", HEAD + rows))
-    assert what in error.lines(flags=True)[0]
-    assert found in error.found
-    assert hint in error.lines(flags=True)[2]
-
-
-def test_row_numbers_count_blank_lines(write):
-    path = write("t.csv", "\n" + HEAD + "A,1,m,0.1\n\n\nB,1,m,x\n")
-    assert "row 6, column score" in refusal(path).what
-
-
 @pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
 def test_row_numbers_without_a_header(write, suffix):
     frame = pl.DataFrame(
@@ -63,36 +37,10 @@ def test_row_numbers_without_a_header(write, suffix):
     assert "row 2, column score: the score is not a number" in refusal(write(f"t.{suffix}", frame)).what
 
 
-def test_row_numbers_in_the_right_file(write):
-    first, second = write("a.csv", GOOD), write("b.csv", HEAD + "C,1,m,0.1\nC,2,m,bad\n")
-    with pytest.raises(InputError) as caught:
-        read_scores([first, second])
-    assert caught.value.what == f"{second}: row 3, column score: the score is not a number"
-    with pytest.raises(InputError) as caught:
-        read_scores([first, write("c.csv", HEAD + "A,1,m,0.1\n")])
-    assert caught.value.found.startswith(f"the first score is in {first}, row 2")
-
-
-def test_row_and_column_in_a_wide_table(write):
-    path = write("t.csv", "model,sample,acc,f1\nA,1,0.1,0.2\nB,1,0.3,?\nC,1,3,4\n")
-    error = refusal(path, wide=True)
-    assert error.what == f"{path}: row 3, column f1: the score is not a number"
-    assert "'?' for model 'B', sample '1', metric 'f1'" in error.found
-    path = write("u.csv", "model,sample,acc,f1\nA,1,0.1,0.2\nB,1,0.3,\nC,1,3,4\n")
-    assert refusal(path, wide=True).what.startswith(f"{path}: row 3, column f1: no score for model 'B'")
-
-
 def test_a_selection_that_leaves_bad_rows_out_is_fine(write):
     path = write("t.csv", GOOD + "A,1,label,yes\nC,9,m,nan\n")
     table = read_scores([path], ReadOptions(models=("A", "B"), metric=("m",)))
     assert table.samples == ("1", "2")
-
-
-def test_row_numbers_after_a_selection(write):
-    path = write("t.csv", HEAD + "C,1,m,0.1\nA,1,n,0.2\nA,1,m,0.2\nB,1,m,oops\n")
-    error = refusal(path, models=("A", "B"), metric=("m",))
-    assert error.what == f"{path}: row 5, column score: the score is not a number"
-    assert error.found.startswith("'oops' for model 'B'")
 
 
 def test_nan_is_no_name(write):
@@ -100,12 +48,6 @@ def test_nan_is_no_name(write):
     assert (
         "row 2, column sample: the sample has no name" in refusal(write("t.parquet", frame), wide=True).what
     )
-
-
-def test_thousands_are_not_decimals(write):
-    """With points in the column a comma cannot be the decimal sign, in a semicolon file neither."""
-    path = write("t.csv", "model;sample;metric;score\nA;1;m;0.5\nB;1;m;1,234\n")
-    assert "row 3, column score: the score is not a number" in refusal(path).what
 
 
 def test_one_model_after_the_selection(write):
@@ -234,24 +176,3 @@ def test_text_that_windows_wrote_is_read_and_said(write, letters):
     assert there.models == here.models
     assert any("read as Windows-1252" in warning for warning in there.warnings)
     assert not any("Windows" in warning for warning in here.warnings)
-
-
-@pytest.mark.parametrize(
-    ("line", "what"),
-    [
-        ('{"model": "A", "sample"', "row 3 is not valid JSON"),
-        ("[1, 2]", "row 3 is not a JSON object"),
-        ('{"model": "A"} {"model": "B"}', "row 3 is not valid JSON"),
-    ],
-)
-def test_malformed_json_lines(write, line, what):
-    good = '{"model": "A", "sample": 1, "metric": "m", "score": 1}\n'
-    error = refusal(write("t.jsonl", good + "\n" + line + "\n" + good))
-    assert what in error.lines(flags=True)[0]
-    assert line[:10] in error.found
-
-
-def test_two_columns_of_one_name(write):
-    assert (
-        "two columns are called 'score'" in refusal(write("t.csv", "model,sample,metric,score, score\n")).what
-    )
