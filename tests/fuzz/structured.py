@@ -21,7 +21,15 @@ from tests.fuzz import inputs
 from tests.fuzz.oracles import Run, judged
 from tests.fuzz.running import in_process
 from tests.scores.exports import archives
-from tests.scores.exports.test_wrong_types import EXPORTS, REPLACEMENTS, changed, nodes, paths_of, write
+from tests.scores.exports.test_wrong_types import (
+    EXPORTS,
+    REPLACEMENTS,
+    changed,
+    export_of,
+    nodes,
+    paths_of,
+    write,
+)
 
 # Folder with a folder a harness, if somebody has one.
 FORMATS: Path | None = None
@@ -62,7 +70,7 @@ def case(rng: Random, folder: Path) -> list[tuple[Run, str]]:
 def _made(rng: Random, place: Path) -> tuple[str, list[str]]:
     """A small export with nodes changed; returns its format and the paths to read."""
     name = rng.choice(sorted(EXPORTS))
-    written = rng.choice(EXPORTS[name])()
+    written = export_of(name, rng.choice(EXPORTS[name]))
     files = written.files
     for _ in range(rng.choice((0, 1, 1, 2, 3))):
         paths = list(nodes(files))
