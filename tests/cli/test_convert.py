@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 
 import numpy as np
 import polars as pl
@@ -119,45 +118,6 @@ def test_columns_of_other_names_and_standard_input(run, write):
     expected = run("convert", "verdicts", write("v.csv", FEW), "--format", "csv").stdout
     named = ("--columns", "sample=question_id,verdict=winner", "--format", "csv")
     assert run("convert", "verdicts", "-", *named, stdin=arena.encode()).stdout == expected
-
-
-BAD = {
-    "spelling": (FEW + "q3,x,y,A bit better\n", [], "v.csv: row 8: unknown verdict", "a, b"),
-    "stranger": (FEW, ["--models", "x,yy,z"], "v.csv: row 2: the judge names an unknown model", "'yy'"),
-    "itself": (HEAD + "q1,x,x,a\n", [], "v.csv: row 2: a model is judged against itself", "leave such rows"),
-    "twice": (FEW + "q1,x,y,b\n", [], "v.csv: row 8: a verdict is given a second time", "keep one"),
-    "no model": (HEAD + "q1,,y,a\n", [], "v.csv: row 2 has no model_a", "fill it in"),
-    "columns": (
-        FEW.replace("sample", "qid").replace("model_", "assistant_"),
-        [],
-        "missing columns 'sample', 'model_a', 'model_b'",
-        "did you mean --columns sample=qid,model_a=assistant_a,model_b=assistant_b?",
-    ),
-    "role": (FEW, ["--columns", "winner=verdict"], "does not name a role", "--columns"),
-    "no such column": (FEW, ["--columns", "verdict=verdicts"], "no column 'verdicts'", "verdict=verdict?"),
-    "no rows": (HEAD, [], "the file is empty", "check"),
-    "no verdicts": (HEAD + "q1,x,y,\n", [], "there are no verdicts", "check"),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_bad_input(refused, write, name):
-    text, options, what, hint = BAD[name]
-    lines = refused("convert", "verdicts", write("v.csv", text), *options)
-    assert what in lines[0]
-    assert hint in lines[2]
-
-
-def test_the_row_of_the_right_file(refused, write, run):
-    first = write("first.csv", FEW)
-    second = write(
-        "second.jsonl",
-        "".join(
-            json.dumps({"sample": sample, "model_a": "x", "model_b": "y", "verdict": verdict}) + "\n"
-            for sample, verdict in (("q7", None), ("q8", "b"), ("q9", "maybe"))
-        ),
-    )
-    assert "second.jsonl: row 3: unknown verdict" in refused("convert", "verdicts", first, second)[0]
 
 
 def test_convert_needs_a_format(run):

@@ -168,17 +168,6 @@ def test_junit_has_a_case_a_sample(run, flips, repeated, tmp_path):
     assert int(suite.get("skipped")) > 0
 
 
-def test_models_without_common_samples(refused, write):
-    rows = [(model, f"{model}{at}", "acc", at % 2) for model in ("new", "old") for at in range(4)]
-    path = write("apart.csv", frame_of(rows))
-    assert "share no sample" in "\n".join(refused("diff", path, "--unpaired", "--pair", "new:old"))
-
-
-def test_a_pair_is_needed(refused, flips):
-    assert "--pair NEW:OLD" in "\n".join(refused("diff", flips))
-    assert "two models" in "\n".join(refused("diff", flips, "--pair", "new:newer"))
-
-
 def test_nothing_changed(run, flips, write):
     scores = pl.read_csv(flips).filter(pl.col("model") == "old")
     both = pl.concat([scores, scores.with_columns(model=pl.lit("new"))])

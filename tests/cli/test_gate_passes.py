@@ -55,32 +55,6 @@ def test_a_look_at_any_time(run, runs):
     assert row["e_value"] > 40
 
 
-@pytest.mark.parametrize(
-    ("statistic", "says"),
-    [("pass^7:acc", "needs 7 runs"), ("pass^0", "neither a statistic"), ("pass^2:half", "1, or fail, 0")],
-)
-def test_what_is_refused(refused, runs, write, statistic, says):
-    scores = pl.read_csv(runs).cast({"score": float})
-    half = scores.filter(pl.col("metric") == "acc").with_columns(
-        metric=pl.lit("half"), score=pl.col("score") * 0.5
-    )
-    path = write("half.csv", pl.concat([scores, half]))
-    told = refused(
-        *("gate", path, "--repeats", "draws", "--lower", "failed"),
-        *("--better", "steady:flaky", "--on", statistic),
-    )
-    assert says in "\n".join(told)
-
-
-@pytest.mark.parametrize("how", ["mean", "min", "max"])
-@pytest.mark.parametrize("statistic", ["pass^2", "pass@3:acc"])
-def test_merged_runs_are_none_to_ask_about(refused, runs, statistic, how):
-    claim = ("--lower", "failed", "--better", "steady:flaky", "--on", statistic)
-    first, _, hint = refused("gate", runs, "--repeats", how, *claim)
-    assert f"--repeats {how} makes one score of them" in first
-    assert f"drop --repeats {how} for --repeats draws" in hint
-
-
 def test_the_worst_run_says_that_it_depends_on_their_number(run, runs):
     outcome = run("check", runs, "--repeats", "min", "--lower", "failed", "--format", "json")
     assert any("pass^k" in text for text in outcome.document["meta"]["warnings"])

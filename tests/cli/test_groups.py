@@ -36,13 +36,6 @@ def test_other_commands_refuse_groups(refused, grouped):
         rr.portfolio(str(grouped), group_by="task")
 
 
-def test_a_wrong_column_is_three_lines(refused, grouped):
-    lines = refused("rank", grouped, "--group-by", "tsk")
-    assert "no column 'tsk'" in lines[0]
-    assert "--group-by task" in lines[2]
-    assert "column of the models" in refused("rank", grouped, "--group-by", "model")[0]
-
-
 @pytest.mark.usefixtures("no_pictures")
 def test_gates_in_every_group(run, grouped):
     args = ("gate", grouped, "--group-by", "task", "--not-worse", "A:B", "--on", "acc")

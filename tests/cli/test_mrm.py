@@ -51,29 +51,6 @@ def test_aggregations_are_there_for_the_portfolio_and_over_metrics(run, write, m
     assert len(names) == 2 + len(both["meta"]["metrics"])
 
 
-@pytest.mark.parametrize(
-    ("options", "word"),
-    [
-        (["--risk", "tail"], "risk"),
-        (["--level", "0"], "(0, 1]"),
-        (["--level", "1.5"], "(0, 1]"),
-        (["--level", "many"], "numbers"),
-        (["--with-portfolio"], "--per-metric"),
-    ],
-)
-def test_bad_options_are_refused(refused, write, make_scores, options, word):
-    assert word in " ".join(refused("mrm", write("t.csv", make_scores()), *options))
-
-
-def test_a_risk_is_found_by_one_of_its_words(refused, write, make_scores):
-    lines = refused("mrm", write("t.csv", make_scores()), "--risk", "tvar")
-    assert lines[2] == "hint: did you mean --risk negative-tvar?"
-
-
-def test_one_model_is_refused(refused, write, make_scores):
-    refused("mrm", write("t.csv", make_scores(models=("A",))))
-
-
 def test_the_table_notes_where_the_standard_deviation_contradicts_the_rest(run, write):
     import polars as pl
 

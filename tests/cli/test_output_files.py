@@ -51,23 +51,6 @@ def test_an_input(run, write, table, tmp_path, monkeypatch, no_reading):
     assert "would replace" in refusal(run("rank", table, "--metrics-file", metrics, "-o", metrics))[0]
 
 
-@pytest.mark.parametrize(
-    ("command", "words"),
-    [
-        ("rank", "-o x.svg --format json --plot x.svg"),
-        ("rank", "--plot x.svg --plot x.svg"),
-        ("gsd", "-o x.json --dot x.json"),
-        ("gsd", "--plot x.svg --dot ./x.svg"),
-        ("gate", "-o x.parquet --format json --bless x.parquet --better B:A"),
-        ("rank", "-o /dev/shm/x.json -o /dev/shm/x.json"),
-        ("rank", "-o /dev/stdout -o /dev/fd/1 --format json"),
-    ],
-)
-def test_two_results_for_one_file(refused, table, tmp_path, monkeypatch, command, words, no_reading):
-    monkeypatch.chdir(tmp_path)
-    assert refused(command, table, *words.split())[0] == "error: two results cannot go to one file"
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
 def test_closed_folders_and_files(run, table, tmp_path, no_reading):
     closed = tmp_path / "closed"

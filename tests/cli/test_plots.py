@@ -28,27 +28,6 @@ def test_main_and_named_pictures(run, table, tmp_path):
     assert (tmp_path / "d.json").read_text() == plain.stdout
 
 
-@pytest.mark.parametrize(
-    ("plot", "said"),
-    [
-        (":x.svg", "--plot :x.svg"),
-        ("ranking.xvg", "suffix .xvg"),
-        ("ranking", "suffix none"),
-        ("pair:", "suffix none"),
-        ("risks:x.svg", "heatmap, pair"),
-        ("heatmpa:x.svg", "heatmap, pair"),
-        ("heatmpa@a:b:x.svg", "heatmap, pair"),
-        ("no/x.svg", "no folder"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused_at_once(
-    refused, table, tmp_path, plot, said, no_reading, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    lines = refused("dominance", table, "--plot", plot)
-    assert said in lines[1]
-
-
 def test_a_command_without_pictures(refused, table):
     assert "check has no pictures" in refused("check", table, "--plot", "x.svg")[0]
 

@@ -74,24 +74,6 @@ def test_a_claim_that_does_not_hold_is_refuted(run):
     assert "in the median of all runs; 100 % refute it" in " ".join(outcome.stdout.split())
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        (("normal:1", "normal:0", "--anytime"), "needs scores within bounds"),
-        (("a=bernoulli:.7", "b=bernoulli:.6", "--margin", "0.1"), "--margin is about a gate"),
-        (("a=bernoulli:.7", "b=bernoulli:.6", "--anytime", "--threshold", "0.1"), "--threshold is about dom"),
-        (("a=bernoulli:.7", "b=bernoulli:.6", "--anytime", "--margin", "1"), "no two scores differ by more"),
-        (("a=bernoulli:.7", "b=bernoulli:.6", "--anytime", "--margin", "-1"), "not below 0"),
-        (("a=bernoulli:.7", "b=bernoulli:.6", "c=bernoulli:.5", "--anytime"), "plans one claim"),
-        (("a=bernoulli:1.7", "b=bernoulli:.6", "--anytime"), "must be at most 1"),
-    ],
-)
-def test_what_is_refused(run, given, words):
-    outcome = run("power", *given)
-    assert outcome.status == 2
-    assert words in outcome.stderr
-
-
 def test_what_is_refused_of_pilots():
     frame = pilot(0.7, 0.6, n=50)
     with pytest.raises(UsageError, match="nobody declared"):

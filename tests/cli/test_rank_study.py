@@ -77,33 +77,6 @@ def test_stability_is_the_same_for_any_number_of_jobs(run, write, make_scores):
     assert one == two
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["--method", "R-XSD"],
-        ["--method", "R-SSD", "--all-methods"],
-        ["--method", "R-SSD", "--per-metric"],
-        ["--method", "R-SSD", "--order", "2"],
-        ["--aggregate", "kemeny"],
-        ["--stability-repeats", "3"],
-        ["--stability", "9999"],
-        ["--stability", "soon"],
-        ["--stability", "12.5"],
-        ["--stability", "20", "--stability-repeats", "0"],
-        ["--variance", "clt", "--no-test"],
-        ["--variance", "clt", "--paper-exact"],
-        ["--all-methods", "--copula", "empirical"],
-    ],
-)
-def test_bad_options_are_refused(refused, write, make_scores, options):
-    refused("rank", write("t.csv", make_scores(n=30)), "--resamples", "40", *options)
-
-
-def test_methods_over_metrics_need_several(refused, write, make_scores):
-    path = write("t.csv", make_scores(metrics=("x",)))
-    assert "several metrics" in refused("rank", path, "--method", "RA(R-SSD@M)")[0]
-
-
 def test_weights_leave_the_empirical_copula_out(run, refused, write, make_scores, quick):
     path = write("t.csv", make_scores(metrics=("x", "y")))
     weights = ("--weight", "x=2", "--weight", "y=1")

@@ -1,8 +1,9 @@
 """What is refused, in the words of today: the calls of ``tests/cli/refused``, and the lines that answer them.
 
-There ``$`` begins a call of riskrank, ``>`` the name of a file that ``|`` lines hold, ``#`` a remark, and all
-else is the answer; ``[…]`` stands for words that are not ours. ``pytest tests/cli/test_refused.py -n 0
---write-made`` writes the answers anew: what changed can be read in their diff.
+There ``$`` begins a call of riskrank, ``%`` one that succeeds before it, ``>`` the name of a file that ``|``
+lines hold, ``#`` a remark, and all else is the answer; ``[…]`` stands for words that are not ours.
+``pytest tests/cli/test_refused.py -n 0 --write-made`` writes the answers anew: what changed can be read in
+their diff.
 """
 
 import difflib
@@ -44,11 +45,11 @@ def fits(line, stored):
 
 def blocks(text):
     """Calls and files, each with the lines that follow."""
-    return re.findall(r"^([$>#]? ?)(.*)\n((?:[^$>#\n].*\n)*)", text, re.MULTILINE)
+    return re.findall(r"^([$%>#]? ?)(.*)\n((?:[^$%>#\n].*\n)*)", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in REFUSED.glob("*.txt")))
-def test_what_is_refused_is_told_as_before(answer, tmp_path, monkeypatch, write_made, name):
+def test_what_is_refused_is_told_as_before(run, answer, tmp_path, monkeypatch, write_made, name):
     monkeypatch.chdir(tmp_path)
     stored, made = (REFUSED / f"{name}.txt").read_text("utf-8"), []
     for path in (ROOT / "sample_data").glob("*.*"):
@@ -58,6 +59,8 @@ def test_what_is_refused_is_told_as_before(answer, tmp_path, monkeypatch, write_
         lines = below.splitlines()
         if sign == "> ":
             Path(text).write_text("".join(f"{line[2:]}\n" for line in lines), "utf-8")
+        if sign == "% ":
+            assert run(*shlex.split(text)).status == 0, text
         if sign == "$ ":
             told = answer(text)
             same = len(told) == len(lines) and all(map(fits, told, lines))

@@ -72,19 +72,6 @@ def test_github_is_told(run, weeks, tmp_path):
     assert summary.read_text().count("**Verdict:** bot is shown worse on acc") == 2
 
 
-def test_refusals(refused, weeks, tmp_path):
-    first = str(tmp_path / "run1.csv")
-    other = tmp_path / "other.csv"
-    pl.read_csv(first).with_columns(sample="x" + pl.col("sample")).write_csv(other)
-    assert "two runs or more" in refused("trend", first)[0]
-    assert "run1 is given twice" in refused("trend", first, weeks)[0]
-    assert "share no model and metric" in refused("trend", first, other)[0]
-    assert (
-        "does not guess which way is better"
-        in refused("trend", weeks, "--sql", "SELECT model, sample, 'cost' metric, score FROM scores")[0]
-    )
-
-
 def test_a_refused_run_leaves_no_answer_of_an_earlier_one(run, weeks, tmp_path):
     old = tmp_path / "old.json"
     assert run("trend", weeks, "--output", old).status == 0

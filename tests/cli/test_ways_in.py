@@ -61,22 +61,6 @@ def test_a_matrix_a_query_and_a_database_rank_alike(run, scores, tmp_path):
         assert outcome.document["results"] == expected
 
 
-@pytest.mark.parametrize(
-    ("options", "hint"),
-    [
-        (("--where", "splt = 'test'"), "did you mean split?"),
-        (("--where", 'split = "test"'), "single quotes"),
-        (("--where", "split = 'train'"), "loosen the condition"),
-        (("--sql", "SELECT * FROM score"), "the table is called scores"),
-        (("--sql", "DELETE FROM scores"), "SELECT … FROM scores"),
-        (("--matrix", "acc", "--wide"), "leave one of the two out"),
-        (("--columns", "sample=sample+splt"), "sample=sample+split"),
-    ],
-)
-def test_mistakes_take_three_lines(refused, scores, options, hint):
-    assert hint in refused("check", scores[1], *options)[2]
-
-
 def test_the_output_is_no_labelled_input(refused, run, scores):
     outcome = run("rank", f"new={scores[1]}", *QUICK, "--output", scores[1])
     assert outcome.status == 2
