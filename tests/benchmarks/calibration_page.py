@@ -32,6 +32,7 @@ from calibration_text import (
     OK,
     TOO_FEW,
     mean,
+    section,
     share,
     shares,
     shown,
@@ -44,60 +45,6 @@ LEAST_SETS = 0.93
 INTERVALS = (0.93, 0.97)
 FEWEST_FOR_INTERVALS = 30
 LEAST_TABLES_OF_INTERVALS = 500
-
-INTRODUCTION = """# Calibration
-
-How often the tests of `riskrank` are wrong, and how much they find, on simulated tables whose truth is known.
-`make calibrate` measures everything below and writes this page; `tests/benchmarks/calibration_cases.py` holds
-the cases. All tables are tested with every option at its default and at level 0.05.
-
-How to read it:
-
-- **± is one Monte-Carlo error**: √(p(1 − p)/tables) for a share, standard deviation/√tables for a mean.
-- **False alarms** are family-wise: the share of tables with at least one wrong win among all k(k − 1) claims.
-  Promised is at most 0.07, one Monte-Carlo error on top, wherever scores have a finite variance and k ≤ 12.
-  0.05 is the aim; with few samples or few distinct scores the tests are more careful than that.
-- **Power** is the mean number of true pairs found in a table.
-- A figure beside a promise is marked **ok** or **MISSED**; one without is reported and not promised.
-  **too few tables** says that the run stopped before the figure could be judged.
-- Tables are paired unless they say otherwise; *correlation* is that of the models' underlying normals on one
-  sample. In *clusters of 1 to 6* samples share half of their variance, and n counts clusters.
-"""
-
-RANK_SETS = """## Rank sets
-
-Share of tables in which the rank sets of all models hold all places these may truly have, models that are
-tied in truth in any order. With identical models that is one minus the false alarms above.
-
-"""
-
-BOUNDARY = """## At the boundary
-
-One claim whose statistic lies exactly at its boundary in truth (ε = τ for absolute claims), without a
-correction: at 0.05 it should be called significant in about that share of tables.
-
-"""
-
-RARE = """## What no test can see
-
-Two models exactly as good as each other (ε = ½), one of them because of what happens in 1 % of its samples.
-Where none or one of these was drawn, no resampling knows of them: n samples say nothing about what happens in
-fewer than about 3/n of the cases.
-
-"""
-
-INTERVAL = """## Intervals of differences
-
-Share of 95 % intervals of the difference of two models that hold the true one.
-
-"""
-
-OTHERS = """## Other packages on the same tables
-
-Each at its own default and with its own correction for several pairs. A test of means and one of dominance
-ask different things; with identical models both have to stay silent. Seconds are CPU seconds a table; slow
-packages saw fewer tables, and deepsig, which takes seconds a pair, two models only.
-"""
 
 
 class Page:
@@ -139,7 +86,7 @@ class Page:
             dependent(self),
             self.rivals(),
         ]
-        return "\n".join([INTRODUCTION, self.summary(), *parts])
+        return section("Calibration", self.summary()) + "".join(parts)
 
     def summary(self) -> str:
         if not self.promises and not self.undecided:
@@ -194,7 +141,7 @@ class Page:
             spent = f"{outcomes[:, RESAMPLES].mean():,.0f}", f"{outcomes[:, SECONDS].mean():.2f}"
             rows.append([*_case(case), str(len(outcomes)), *map(shown, rates), *spent, verdict])
         head = ["identical models", "k", "n", "tables", *CLAIM_NAMES, "resamples", "CPU s", f"≤ {MOST_ERROR}"]
-        return "## False alarms\n\n" + table(head, rows)
+        return section("False alarms", table(head, rows))
 
     def power(self) -> str:
         rows = []
@@ -219,7 +166,7 @@ class Page:
             rows.append([*_case(case), str(len(outcomes)), str(pairs), *cells, shown(wrong), wanted, verdict])
         labels = [*CLAIM_NAMES, "any false win", "promised (relative)", "kept"]
         head = ["true differences", "k", "n", "tables", "of", *labels]
-        return "## True pairs found\n\n" + table(head, rows)
+        return section("True pairs found", table(head, rows))
 
     def rank_sets(self) -> str:
         rows = []
@@ -229,7 +176,7 @@ class Page:
             verdict = self.mark(min(held)[0] >= LEAST_SETS, what, outcomes)
             rows.append([*_case(case), str(len(outcomes)), *map(shown, held), verdict])
         head = ["scores", "k", "n", "tables", "order 1", "order 2", f"≥ {LEAST_SETS}"]
-        return RANK_SETS + table(head, rows)
+        return section("Rank sets", table(head, rows))
 
     def boundaries(self) -> str:
         rows = []
@@ -241,14 +188,15 @@ class Page:
                 label = f"{claim.kind}, order {claim.order}"
                 rows.append([case.name, label, str(n), str(len(outcomes)), *map(shown, rates)])
         head = ["case", "claim", "n", "tables", "bootstrap (default)", "`--variance clt`"]
-        return BOUNDARY + table(head, rows)
+        return section("At the boundary", table(head, rows))
 
     def disasters(self) -> str:
         rows = [
             [case.name, str(case.n), str(len(outcomes)), shown(share(outcomes[:, 0]))]
             for case, outcomes in self.each("disasters", DISASTERS)
         ]
-        return RARE + table(["case, direct claim", "n", "tables", "called better"], rows)
+        head = ["case, direct claim", "n", "tables", "called better"]
+        return section("What no test can see", table(head, rows))
 
     def intervals(self) -> str:
         rows, each = [], product(COVERAGE, (30, 100, 300))
@@ -259,8 +207,7 @@ class Page:
             verdict = self.mark(inside, what, outcomes, LEAST_TABLES_OF_INTERVALS)
             rows.append([name, str(n), str(len(outcomes)), *map(shown, held), verdict])
         head = ["scores", "n", "tables", "difference of means", "of worst 5 %", "means .93–.97"]
-        text = INTERVAL + table(head, rows)
-        return text + self._intervals_of_tables()
+        return section("Intervals of differences", table(head, rows), self._intervals_of_tables())
 
     def _intervals_of_tables(self) -> str:
         """The same intervals out of the whole study, in the cases above."""
@@ -287,11 +234,11 @@ class Page:
             first = shown(share(outcomes[:, 0])) if case.risky else "–"
             rows.append([case.name, str(n), str(len(outcomes)), first, shown(wrong)])
         head = ["eight models", "n", "tables", "risky model found", "false alarms"]
-        return "## Hidden risks\n\n" + table(head, rows)
+        return section("Hidden risks", table(head, rows))
 
     def rivals(self) -> str:
         absent = sorted({rival.package for rival in RIVALS if not rival.installed})
-        text = OTHERS
+        text = ""
         for case in CASES:
             rows = []
             for rival in RIVALS:
@@ -312,7 +259,7 @@ class Page:
                 text += f"\n**{case.name}{kind}, k = {case.k}, n = {case.n}**\n\n" + table(head, rows)
         if absent:
             text += f"\nNot installed when this page was written: {', '.join(absent)}.\n"
-        return text
+        return section("Other packages on the same tables", text)
 
 
 def _name_and_size(one: tuple[Any, int]) -> str:

@@ -10,7 +10,18 @@ from calibration_judges import JUDGE_CASES
 from calibration_looks import LEVEL as LOOK_LEVEL
 from calibration_looks import LOOK_CASES, LOOKS
 from calibration_suites import SUITE_CASES
-from calibration_text import LEAST_TABLES, LEAST_TABLES_OF_PAIRS, NAME, OK, mean, share, shares, shown, table
+from calibration_text import (
+    LEAST_TABLES,
+    LEAST_TABLES_OF_PAIRS,
+    NAME,
+    OK,
+    mean,
+    section,
+    share,
+    shares,
+    shown,
+    table,
+)
 from dependent_rows import OUTCOMES
 from finding_truths import KINDS
 from gate_simulation import CASES, Case
@@ -19,109 +30,6 @@ from suite_gate_simulation import SUITE_GATES
 MOST_FALSE = 0.07
 LEAST_ROWS = 0.93
 FEWEST_FOR_ROWS = 30
-
-ANSWERS = """## Answers
-
-Identical models beside models of which one is better than all others: the share of tables in which anything
-is claimed of the first, promised to be at most 0.07 as above, and the shares of true claims found of the
-second, in orders 1 and 2, next to the best known test: Wilcoxon's or Mann and Whitney's with Holm's
-correction over all pairs; for rare disasters the worst 5 %, as `rank` tests them. Standard deviations (sd) of
-paired normals are those of their differences. Figures in bold are promised to be at least 0.85.
-
-A tenth of both models' scores at −8, twelve samples against forty-eight: if one of the twelve lies there, it
-may be three in ten of all that there are, and a mean as well as a distribution may be the worse one. Mann
-and Whitney's test asks which model wins more often, and needs to know nothing of that.
-
-"""
-
-ROWS = """
-Share of tables in which the intervals of all rows of a ranking by the mean hold the true differences
-together, promised from 30 samples on. In fewer samples models look related that are not, and the largest of
-all their differences seems to be smaller than it is.
-
-"""
-
-GATES = """## Gates
-
-Share of tables in which `riskrank gate` shows a claim, or refutes one, at level 0.05; of 20
-claims, any of them. Without a margin the claim is that the new model is not worse, and equal models are at
-its boundary: a refuted claim is a false failure of `--not-worse`, a shown one a false pass of `--not-worse`
-and of `--better` alike, which are then the same claim. With a margin, a true loss of the margin or of twice
-the margin must not pass. Shares in bold are promised to be at most 0.05, of 0/1 scores 0.04, of lognormal
-losses 0.08, one Monte-Carlo error on top. Next to them is the share of tables in which all true differences
-lie in their intervals; dominance has none. n is the number of samples, of groups that of the usual one.
-
-"""
-
-VECTORS = f"""## Generalized stochastic dominance
-
-Share of tables in which `gsd` finds one of two identical models dominant at level {LEVEL:g}, by relabelling
-{SAMPLES} samples of a cardinal and an ordinal metric; at most that much is promised, two Monte-Carlo errors
-on top.
-
-"""
-
-
-LOOKED_AT = """## Gates looked at again
-
-`gate --anytime` on growing tables, looked at every 50 samples up to 2,000, 40 times: the share that passes at
-some look though the difference is at its boundary, beside a test of a single look that is made at every look;
-and, where there is a difference, the samples at the look that passes, in the median: of those
-that pass by then, and of all, where one that does not pass counts as later than all others. `power --anytime`
-says the second. The method was simulated before and does not say of which its medians are; what is wanted is
-that those of the runs that pass are within a tenth of them and one look; of all runs it may lie further.
-
-"""
-
-SUITES = """## Suites of tasks
-
-The share of tables in which a model is called better than one that is as good, orders 1 and 2, and the mean
-number of true pairs found where one model is ahead of all others; tasks weigh alike. At most 0.07 is
-promised, one Monte-Carlo error on top. Task effects are no difference between models on tasks like these. To
-ask of such models which is better on *these* tasks, and to take the answer for one about others, errs many
-times more often: that line shows how often, and is no promise.
-
-"""
-
-SUITE_GATES_WORDS = """
-Gates over suites at their boundary: share of tables in which a claim "not worse by more than the margin" is
-shown, or refuted, of a new model that loses just the margin, in the mean over tasks (`macro`) or on every one
-(`task`, one family; any of its claims). At most 0.05 is promised, 0.04 of 0/1 scores, one Monte-Carlo error
-on top; and the share in which all true differences lie in their intervals.
-
-"""
-
-
-FRONTS = f"""## Fronts with doubt
-
-`copa` where objectives are means over samples: the share of tables in which a model is called off the Pareto
-front though it is on it, or on it though it is off, and the mean number called so rightly, of how many.
-*Barely on*: all models are equal on one objective but for next to nothing, and far apart on the others.
-*Barely off*: pairs along a trade-off, the second of each worse by next to nothing everywhere. *Mixed*: 0/1,
-lognormal and normal objectives. Of either mistake at most {LEVEL:g} is promised, two Monte-Carlo errors on
-top.
-
-"""
-
-
-JUDGES = """## A judge with labels
-
-Two models alike in truth, scored on a scale of five by people and by a judge: one close to people (noise of
-0.4 before it is rounded), a good one (0.9), one that knows nothing, one that favours the first model by 0.5
-and slights the second by 0.3 (noise 0.6), and a good one of like models, which share nine tenths of what
-people say of a sample where the others share six.
-
-*Mean*, *difference*, *tail difference*: the share of 95 % intervals that hold a model's own mean, the
-difference of two means, and that of the means of their worst scores, of a share that holds 20 labels at least
-(20/n). *Width* and *tail width*: of the latter two, by those of the labels alone. *False wins*: tables in
-which a model is called better, by dominance of order 1 or 2; *gate wrong*: in which a gate shows or refutes
-"not worse".
-
-Promised are 0.93 to 0.97 of means and 0.90 to 0.97 of tails, two Monte-Carlo errors beyond; no width above
-1.05 times that of the labels alone, and false wins and wrong gates of at most 0.07, one Monte-Carlo error on
-top.
-
-"""
 
 
 def answers(page) -> str:
@@ -150,7 +58,7 @@ def answers(page) -> str:
     found = "found, order 1", "found, order 2", "best known", "kept"
     head = ("models", "tables", "false, order 1", "false, order 2", *found)
     together = table(("models", "tables", "all rows hold", f"≥ {LEAST_ROWS}"), rows)
-    return ANSWERS + table(head, lines) + ROWS + together
+    return section("Answers", table(head, lines), together)
 
 
 def gates(page) -> str:
@@ -163,7 +71,7 @@ def gates(page) -> str:
         mark = page.at_most(case.promised, errors, f"gate, {case.key(n)}", outcomes)
         rows.append([case.name, str(n), f"{len(outcomes):,}", *_cells(case, rates), mark])
     head = ("models", "n", "tables", "claim shown", "claim refuted", "intervals hold", "kept")
-    return GATES + table(head, rows)
+    return section("Gates", table(head, rows))
 
 
 def looks(page) -> str:
@@ -189,16 +97,7 @@ def looks(page) -> str:
         false,
     )
     head = ("differences", "tables", "passes", "median of these", "median of all", "wanted", "within a tenth")
-    return LOOKED_AT + first + "\n" + table(head, stops)
-
-
-FINDINGS_WORDS = """## Findings
-
-Tables of many kinds, half of them of equal models, ranked at the defaults: the share of tables of which the
-truth refutes a finding (`meta.findings`), and of which the table itself does. At most 0.06 and none are
-promised, one Monte-Carlo error on top of the former.
-
-"""
+    return section("Gates looked at again", first, table(head, stops))
 
 
 def findings(page) -> str:
@@ -211,16 +110,7 @@ def findings(page) -> str:
         mark = page.mark(kept, what, outcomes)
         rows.append([kind, f"{len(outcomes):,}", shown(truth), shown(table_itself), mark])
     head = ("tables of", "tables", "refuted by the truth", "by the table", "≤ 0.06, 0")
-    return FINDINGS_WORDS + table(head, rows)
-
-
-DEPENDENT_WORDS = """## Rows that are no independent samples
-
-Folds of cross-validation of learners that are equal by symmetry, forecasters over days, scores by several
-wordings and judges, and what tables are said to have been able to show: shares of tables between the bounds
-that are promised, one Monte-Carlo error beyond. What is refused decides nothing.
-
-"""
+    return section("Findings", table(head, rows))
 
 
 def dependent(page) -> str:
@@ -234,7 +124,8 @@ def dependent(page) -> str:
         kept = case.least - found[1] <= found[0] <= case.most + found[1]
         mark = page.mark(kept, f"{case.name}: {shown(found)}", outcomes)
         rows.append([case.name, f"{len(outcomes):,}", shown(found), f"{case.least:g} to {case.most:g}", mark])
-    return DEPENDENT_WORDS + table(("tables of", "tables", "share", "promised", "kept"), rows)
+    found = table(("tables of", "tables", "share", "promised", "kept"), rows)
+    return section("Rows that are no independent samples", found)
 
 
 def _errors(case: Case) -> tuple[int, ...]:
@@ -258,7 +149,8 @@ def dominance_of_vectors(page) -> str:
             what = f"gsd, correlation {correlation:g}, δ = {delta:g}"
             mark = page.at_most(LEVEL, [rate], what, outcomes, errors=2)
             rows.append([f"{correlation:g}", f"{delta:g}", f"{len(outcomes):,}", shown(rate), mark])
-    return VECTORS + table(("correlation", "δ", "tables", "called dominant", f"≤ {LEVEL:g}"), rows)
+    found = table(("correlation", "δ", "tables", "called dominant", f"≤ {LEVEL:g}"), rows)
+    return section("Generalized stochastic dominance", found, level=LEVEL, samples=SAMPLES)
 
 
 def suites(page) -> str:
@@ -272,7 +164,7 @@ def suites(page) -> str:
         rows.append([case.name, case.scope, f"{len(outcomes):,}", *map(shown, rates), *found, kept])
     orders = "false, order 1", "false, order 2", "found, order 1", "found, order 2"
     found = table(("suite", "asked of", "tables", *orders, "kept"), rows)
-    return f"{SUITES}{found}{SUITE_GATES_WORDS}{_gates_of_suites(page)}"
+    return section("Suites of tasks", found, _gates_of_suites(page))
 
 
 def _gates_of_suites(page) -> str:
@@ -297,7 +189,8 @@ def fronts(page) -> str:
             for column, all_ in zip(outcomes.T[2:], of, strict=True)
         ]
         rows.append([case.name, f"{len(outcomes):,}", *map(shown, rates), *found, mark])
-    return FRONTS + table(("tables of", "tables", "false off", "false on", "off", "on", f"≤ {LEVEL:g}"), rows)
+    found = table(("tables of", "tables", "false off", "false on", "off", "on", f"≤ {LEVEL:g}"), rows)
+    return section("Fronts with doubt", found, level=LEVEL)
 
 
 def judges(page) -> str:
@@ -315,4 +208,4 @@ def judges(page) -> str:
         rows.append([case.name, f"{len(outcomes):,}", *map(shown, [*held, *widths, *false]), mark])
     head = "mean", "difference", "tail difference", "width", "tail width"
     wrong = "false wins, order 1", "false wins, order 2", "gate wrong"
-    return JUDGES + table(("judge", "tables", *head, *wrong, "kept"), rows)
+    return section("A judge with labels", table(("judge", "tables", *head, *wrong, "kept"), rows))

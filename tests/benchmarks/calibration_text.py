@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
+from pathlib import Path
 
 import numpy as np
 
@@ -39,3 +41,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table, the first column to the left and numbers to the right."""
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+# What the page says of its tables, which stand where the braces are.
+WORDS = re.split(r"^(?=#+ )", Path(__file__).with_name("calibration_words.md").read_text("utf-8"), flags=re.M)
+
+
+def section(title: str, *tables: str, **numbers: float) -> str:
+    """The section of this title, with its tables and numbers."""
+    (words,) = (one for one in WORDS if one.partition("\n")[0].lstrip("# ") == title)
+    return words.format(*tables, **numbers)

@@ -28,29 +28,22 @@ ROOT = Path(__file__).resolve().parents[2]
 # Tests that may notice, the nearest first; the page has a browser of its own to look with.
 SUITE = ("tests/engine", "tests/scores", "tests/studies", "tests/test_api.py", "tests/shown", "tests/cli")
 
-COMPARISONS = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-}
-OPERATORS = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Mult,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
-    ast.And: ast.Or,
-    ast.Or: ast.And,
-}
+# What stands for what, both ways.
+_SWAPPED = (
+    (ast.Lt, ast.LtE),
+    (ast.Gt, ast.GtE),
+    (ast.Eq, ast.NotEq),
+    (ast.Is, ast.IsNot),
+    (ast.In, ast.NotIn),
+)
+_OPPOSED = ((ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.BitAnd, ast.BitOr), (ast.And, ast.Or))
+COMPARISONS = {one: other for pair in _SWAPPED for one, other in (pair, pair[::-1])}
+OPERATORS = {one: other for pair in _OPPOSED for one, other in (pair, pair[::-1])} | {ast.FloorDiv: ast.Mult}
+PYTEST = [
+    sys.executable,
+    *["-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-profile", "thorough"],
+]
+PYTEST += ["-m", "not slow and not page"]
 
 
 @dataclass(frozen=True)
@@ -129,16 +122,7 @@ def make(path: Path, number: int) -> Mutant:
 
 def lines_of_tests(checkout: Path, jobs: int) -> coverage.CoverageData:
     """Run the suite once and note which test ran which line."""
-    command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow and not page", "-p", "no:cacheprovider"]
-    command += [
-        "--hypothesis-profile",
-        "thorough",
-        "-n",
-        str(jobs),
-        "--cov=riskrank",
-        "--cov-context=test",
-        "--cov-report=",
-    ]
+    command = [*PYTEST, "-n", str(jobs), "--cov=riskrank", "--cov-context=test", "--cov-report="]
     subprocess.run([*command, *SUITE], cwd=checkout, env=_environment(checkout), check=False)
     data = coverage.CoverageData(str(checkout / ".coverage"))
     data.read()
@@ -181,22 +165,9 @@ def killed_by(mutant: Mutant, rounds: list[list[str]], checkout: Path, timeout: 
     target.write_text(mutant.source, encoding="utf-8")
     try:
         for tests in rounds:
-            command = [
-                sys.executable,
-                "-m",
-                "pytest",
-                "-q",
-                "-x",
-                "-m",
-                "not slow and not page",
-                "-p",
-                "no:cacheprovider",
-                "--hypothesis-profile",
-                "thorough",
-            ]
             try:
                 done = subprocess.run(
-                    [*command, *tests],
+                    [*PYTEST, "-x", *tests],
                     cwd=checkout,
                     env=_environment(checkout),
                     capture_output=True,
