@@ -53,15 +53,6 @@ def test_means_are_prediction_powered(run, command):
     assert "150 labels and the judge are worth" in document["meta"]["verdict"]
 
 
-def test_the_judge_alone_would_have_shipped_another(run):
-    alone = run("rank", *DATA, "--metric", "judge").stdout
-    corrected = run("rank", *BOTH).stdout
-    assert "Ship wordy" in alone
-    assert "Ship tuned" in corrected
-    assert "The judge alone would put wordy first, 3.77 against 3.56" in " ".join(corrected.split())
-    assert "600 paired samples, 150 of them labelled" in corrected
-
-
 def test_a_gate_has_three_answers(run):
     passed = run("gate", *BOTH, "--better", "tuned:base", "--format", "json")
     row, wanted = passed.document["results"][0], plain_means()
@@ -70,13 +61,6 @@ def test_a_gate_has_three_answers(run):
     assert row["verdict"] == "pass"
     assert run("gate", *BOTH, "--better", "wordy:base").status == 4
     assert run("gate", *BOTH, "--not-worse", "small:tuned", "--margin", "0.2").status == 1
-
-
-def test_a_gate_on_tails_and_dominance(run):
-    result = run("gate", *BOTH, "--better", "tuned:small", "--on", "tvar@0.25", "--on", "ssd")
-    assert "worst 25 % of people" in result.stdout
-    assert "dominance in order 2 of people" in result.stdout
-    assert "labels would decide" not in result.stdout
 
 
 def test_power_says_how_many_labels(run):
@@ -106,34 +90,6 @@ def test_power_says_the_share_of_a_row_that_is_the_size_found(run):
     share = next(row["power"] for row in found["results"] if row["size"] == size)
     assert round(share, 2) != 0.8
     assert f"a power of 80 % ({100 * share:.0f} % of 61 simulated tables)" in found["meta"]["verdict"]
-
-
-def test_power_where_labels_do_not_do(run):
-    few = ("--simulations", "20")
-    assert "No number of labels shows that" in run("power", *BOTH, "--pair", "wordy:tuned", *few).stdout
-    stdout = " ".join(run("power", *BOTH, "--pair", "wordy:base", *few).stdout.split())
-    assert "More than 598 labels of 600 samples are needed" in stdout
-    assert "If the judge scored samples without end" in stdout
-    easy = ("--pair", "small:tuned", "--margin", "1.5")
-    stdout = run("power", *BOTH, *easy, *few).stdout
-    assert "At most 20 labels" in stdout
-    assert "20 to 20" not in stdout
-    limited = run("power", *BOTH, "--pair", "tuned:wordy", "--limit", "40", *few, "--format", "json").document
-    assert limited["meta"]["required_labels"]["size"] is None
-    assert limited["meta"]["required_labels"]["limit"] == 40
-    assert max(row["size"] for row in limited["results"]) == 40
-
-
-def test_check_tells_what_the_judge_is_good_for(run):
-    result = run("check", *BOTH)
-    assert "Spearman's rank correlation with people 0.79 to 0.84" in result.stdout
-    assert "for wordy" in result.stdout
-    assert "with the judge 5" in result.stdout
-    document = run("check", *BOTH, "--format", "json").document
-    judge = document["meta"]["judge"]
-    wordy = next(one for one in judge["by_model"] if one["model"] == "wordy")
-    assert 0 < wordy["bias_low"] < wordy["bias"] < wordy["bias_high"]
-    assert document["meta"]["problems"] == []
 
 
 COMMANDS = [

@@ -49,16 +49,6 @@ def test_extremes_and_the_size_between(run):
     assert document["meta"]["resamples"] is None
 
 
-def test_row_fields(run):
-    row = run(
-        "power", *TWO, *SMALL, "--sizes", "50", "--threshold", "0.25", "--order", "1", "--format", "json"
-    ).document["results"][0]
-    fixed = ("metric", "claim", "winner", "loser", "order", "test", "threshold")
-    assert [row[key] for key in fixed] == [None, "pair", "A", "B", 1, "absolute", 0.25]
-    assert row["size"] == 50
-    assert 0 < row["standard_error"] < 0.2
-
-
 @pytest.mark.slow
 def test_the_order_of_a_pilot(run):
     models = ("--models", "neural_net,lda,logistic")
@@ -77,16 +67,6 @@ def test_the_order_of_a_pilot(run):
         assert together[size] <= min(of_pairs)
         assert sum(of_pairs) - len(of_pairs) + 1 <= together[size] + 1e-9
     assert document["meta"]["samples"] == 569
-
-
-def test_one_pair_of_a_pilot_in_words(run):
-    asked = "--models logistic,lda,neural_net --metric log_loss --pair logistic:lda --sizes 100 --limit 400"
-    outcome = run("power", *FEW, *SMALL, *asked.split(), "--explain")
-    assert outcome.status == 0
-    assert "How often direct SSD@log_loss is significant" in outcome.stdout
-    assert "logistic" in outcome.stdout
-    assert "all" not in outcome.stdout.split("Reading:")[0]
-    assert "paired tables" in outcome.stdout
 
 
 @pytest.mark.slow

@@ -80,11 +80,6 @@ def test_help_and_version(start, run, capsys):
     assert capsys.readouterr().out == f"riskrank {__version__}\n"
 
 
-def test_shell_completion(start):
-    variables = {"_RISKRANK_COMPLETE": "complete_bash", "COMP_WORDS": "riskrank do", "COMP_CWORD": "1"}
-    assert finish(start(variables=variables))[1].split() == ["dominance"]
-
-
 def children(pid: int) -> list[int]:
     found = []
     for status in Path("/proc").glob("[0-9]*/stat"):

@@ -67,20 +67,6 @@ def test_paper_exact_rejects_by_its_own_rule(run, table, quick):
         assert row["extrapolated"] is False
 
 
-def test_corrections(run, table, quick):
-    by_rule = {
-        rule: [
-            (row["p_value"], row["p_adjusted"])
-            for row in rows(run("dominance", table, *quick, "--correction", rule, "--format", "json"))
-        ]
-        for rule in ("none", "bonferroni", "holm", "bh")
-    }
-    assert all(p == adjusted for p, adjusted in by_rule["none"])
-    for rule in ("holm", "bh"):
-        for (p, adjusted), (_, bonferroni) in zip(by_rule[rule], by_rule["bonferroni"], strict=True):
-            assert p <= adjusted <= bonferroni
-
-
 def test_per_metric(run, table, quick):
     found = rows(run("rank", table, *quick, "--per-metric", "--format", "json"))
     assert {row["method"].split("@")[1] for row in found} == {"acc", "f1"}
@@ -113,35 +99,6 @@ def test_a_weight_of_1_is_the_metric_alone(run, table):
     weighted = rows(run("portfolio", table, "--weight", "acc=1", "--weight", "f1=0", "--format", "json"))
     alone = rows(run("portfolio", table, "--metric", "acc", "--format", "json"))
     assert [row["score"] for row in weighted] == pytest.approx([row["score"] for row in alone], rel=1e-12)
-
-
-def test_the_empirical_copula_against_a_loop(run, write):
-    scores = np.random.default_rng(3).normal(size=(2, 12, 2)).round(3)
-    lines = ["model,sample,a,b"] + [
-        f"{model},{i},{scores[m, i, 0]},{scores[m, i, 1]}" for m, model in enumerate("AB") for i in range(12)
-    ]
-    path = write("t.csv", "\n".join(lines) + "\n")
-    found = rows(run("portfolio", path, "--wide", "--copula", "empirical", "--format", "json"))
-    pooled = scores.reshape(-1, 2)
-    expected = [np.mean(np.all(pooled < own, axis=1)) for own in pooled]
-    order = {(row["model"], row["sample"]): row["score"] for row in found}
-    assert [order["AB"[k // 12], str(k % 12)] for k in range(24)] == pytest.approx(expected)
-    own = rows(
-        run(
-            "portfolio",
-            path,
-            "--wide",
-            "--copula",
-            "empirical",
-            "--copula-scope",
-            "model",
-            "--format",
-            "json",
-        )
-    )
-    expected = [np.mean(np.all(scores[k // 12] < pooled[k], axis=1)) for k in range(24)]
-    order = {(row["model"], row["sample"]): row["score"] for row in own}
-    assert [order["AB"[k // 12], str(k % 12)] for k in range(24)] == pytest.approx(expected)
 
 
 def test_lower_is_better(run, table, quick):
