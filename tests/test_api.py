@@ -49,10 +49,6 @@ def test_power_takes_a_pilot_or_distributions():
     assert rr.power(["new=normal:1", "old=normal"], **quick).rows == ours.rows
     pilot = rr.power(long_table(), pair="A:B", **quick)
     assert [row.metric for row in pilot.rows] == ["acc"]
-    with pytest.raises(errors.UsageError, match="metric belongs to a pilot table"):
-        rr.power("normal", "normal:1", metric="acc", **quick)
-    with pytest.raises(errors.UsageError, match="there is no option size"):
-        rr.power("normal", "normal:1", size=10)
     assert {"sizes", "pair", "resamples", "columns", "jobs"} <= set(inspect.signature(rr.power).parameters)
     assert "\nsizes : " in rr.power.__doc__
 
@@ -138,23 +134,6 @@ def test_a_gate_that_does_not_hold_is_part_of_the_result():
     result = rr.gate(long_table(), better="C:A", on="ssd", **QUICK)
     assert isinstance(result.failed, errors.GateFailed)
     assert rr.gate(long_table(), better="A:C", on="ssd", jobs=1).failed is None
-
-
-def test_failures_are_exceptions_in_words_of_python():
-    with pytest.raises(errors.UsageError, match='did you mean variance="clt"'):
-        rr.rank(long_table(), variance="ctl")
-    with pytest.raises(errors.UsageError, match="did you mean resamples"):
-        rr.rank(long_table(), resample=100)
-    with pytest.raises(errors.UsageError, match="there is no option"):
-        rr.read(long_table(), resamples=100)
-    with pytest.raises(errors.InputError, match="no such file"):
-        rr.rank("nowhere.csv")
-    with pytest.raises(errors.InputError, match="a frame with no rows"):
-        rr.rank(pl.DataFrame(schema={"model": str}))
-    with pytest.raises(errors.InputError, match="cannot be read"):
-        rr.rank({"model": ["A"], "score": [1.0, 2.0]})
-    with pytest.raises(AttributeError):
-        rr.nothing  # noqa: B018
 
 
 @pytest.mark.parametrize("name", ["rank", "dominance", "mrm"])
@@ -261,63 +240,6 @@ def test_a_command_that_nobody_knows_is_no_option():
     assert caught.value.hint == "did you mean rank?"
 
 
-@pytest.mark.parametrize(
-    ("options", "what"),
-    [
-        ({"alpha": "0.05"}, "alpha takes a number"),
-        ({"alpha": 10**400}, "alpha takes a number"),
-        ({"seed": "x"}, "seed takes a whole number"),
-        ({"seed": 1.5}, "seed takes a whole number"),
-        ({"seed": None}, "seed takes a whole number"),
-        ({"seed": True}, "seed takes a whole number"),
-        ({"top": "x"}, "top takes a whole number"),
-        ({"jobs": "x"}, "jobs takes a whole number"),
-        ({"jobs": 1.5}, "jobs takes a whole number"),
-        ({"all_methods": "no"}, "all_methods takes True or False"),
-        ({"no_test": 1}, "no_test takes True or False"),
-        ({"wide": "no"}, "wide takes True or False"),
-        ({"copula": True}, "copula takes a text"),
-        ({"threshold": [None]}, "threshold takes a number, or a list of numbers"),
-        ({"stability": np.array(None)}, "stability takes a number, or a list of numbers"),
-        ({"models": b"A"}, "models takes a name, or a list of names"),
-        ({"models": {"A": 1}}, "models takes a name, or a list of names"),
-        ({"models": [1.5]}, "models takes a name, or a list of names"),
-        ({"metrics_file": {"acc": {"direction": "higher"}}}, "metrics_file is the path of a TOML file"),
-        ({"where": 1.5}, "where takes a text"),
-        ({"weight": 3}, "weights takes a number by the name of each metric"),
-        ({"weight": {"acc": "x"}}, "weights needs a metric and a number"),
-        ({"weight": {"acc": None}}, "weights needs a metric and a number"),
-        ({"weight": "acc"}, "weights needs a metric and a number"),
-        ({"weight": [1]}, "weights needs a metric and a number"),
-        ({"weight": ["acc=1", "acc=2"]}, "weights names acc twice"),
-    ],
-)
-def test_a_wrong_type_is_refused_by_name(options, what):
-    with pytest.raises(errors.UsageError) as caught:
-        rr.rank(long_table(), **({"jobs": 1} | options))
-    assert str(caught.value).startswith(f"error: {what}")
-    assert len(str(caught.value).splitlines()) == 3
-
-
-@pytest.mark.parametrize("margin", [True, b"1", object(), [None]])
-def test_a_margin_of_a_wrong_type_is_refused(margin):
-    with pytest.raises(errors.UsageError, match="margin"):
-        rr.gate(long_table(), better="A:B", margin=margin, jobs=1)
-
-
-@pytest.mark.parametrize("digits", [True, object(), np.array(None)])
-def test_digits_of_a_wrong_type_are_refused(digits):
-    with pytest.raises(errors.UsageError, match="digits"):
-        rr.gsd(long_table(), higher="*", digits=digits, jobs=1)
-
-
-@pytest.mark.parametrize("scores", [None, 3, b"abc", np.zeros((3, 3)), [None], [["a.csv"]]])
-def test_what_is_no_table_is_refused_in_words(scores):
-    for function in (rr.read, rr.check, rr.rank):
-        with pytest.raises(errors.UsageError, match="scores are read from paths, frames or columns"):
-            function(scores)
-
-
 def test_a_result_is_no_table_but_has_one():
     scores = rr.portfolio(long_table())
     with pytest.raises(errors.UsageError, match=r"give its frame: result\.frame"):
@@ -351,12 +273,6 @@ def test_what_is_meant_is_taken():
 def test_a_weight_is_written_as_its_hint_says(weight):
     table = rr.read(long_table(), weight=weight).table()
     assert [metric.weight for metric in table.metrics] == [3.0]
-
-
-def test_names_in_one_text_of_a_list_are_wanted_apart():
-    with pytest.raises(errors.UsageError) as caught:
-        rr.rank(long_table(), models=["A, B"])
-    assert str(caught.value).endswith("hint: give a list of names: models=['A', 'B']")
 
 
 def test_pages_and_pictures_alone_want_what_draws_them():

@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank import errors
 from tests.cli.conftest import run_command
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,25 +53,6 @@ def test_verdicts_become_scores_from_files_and_frames(tmp_path):
 def test_it_is_what_the_command_writes():
     outcome = run_command("convert", "verdicts", VERDICTS, "--quiet", "--format", "json")
     assert rr.convert(VERDICTS, from_="verdicts").to_json() == outcome.stdout
-
-
-@pytest.mark.parametrize(
-    ("scores", "options", "what"),
-    [
-        (pl.DataFrame({"a": [1]}), {}, "exports of harnesses are files"),
-        (VERDICTS, {}, f"{VERDICTS}: cannot tell which harness wrote this"),
-        (VERDICTS, {"from_": "verdict"}, 'from_="verdict" is not a choice'),
-        (VERDICTS, {"from_": "verdicts", "resamples": 3}, "there is no option resamples"),
-        (VERDICTS, {"models": "a"}, "there is no option models"),
-        (VERDICTS, {"from_": "verdicts", "where": "x"}, "there is no option where"),
-        (3, {}, "scores are read from paths, frames or columns"),
-    ],
-)
-def test_what_cannot_be_converted_is_three_lines(scores, options, what):
-    with pytest.raises(errors.RiskrankError) as caught:
-        rr.convert(scores, **options)
-    assert str(caught.value).startswith(f"error: {what}")
-    assert len(str(caught.value).splitlines()) == 3
 
 
 def test_its_help_names_the_options_of_both():

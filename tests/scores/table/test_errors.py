@@ -50,28 +50,9 @@ def test_nan_is_no_name(write):
     )
 
 
-def test_one_model_after_the_selection(write):
-    path = write("t.csv", GOOD)
-    assert "at least 2 models" in refusal(path, models=("A",)).what
-    assert read_scores([path], ReadOptions(models=("A",), min_models=1)).models == ("A",)
-
-
 def test_constant_metric_on_request(write):
     path = write("t.csv", HEAD + "A,1,m,1\nB,1,m,1\n")
     assert read_scores([path], ReadOptions(allow_constant=True)).metrics[0].name == "m"
-
-
-def test_missing_file(write, tmp_path):
-    write("scores.csv", GOOD)
-    error = refusal(str(tmp_path / "score.csv"))
-    assert "no such file" in error.lines(flags=True)[0]
-    assert error.hint == f"did you mean {tmp_path / 'scores.csv'}?"
-    assert "no such file" in refusal(str(tmp_path / "nowhere" / "x.csv")).what
-
-
-def test_directory_and_glob(tmp_path):
-    assert "directory" in refusal(str(tmp_path)).what
-    assert "no file matches" in refusal(str(tmp_path / "*.csv")).what
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.parquet", "t.jsonl", "t.csv.gz", "t.jsonl.zst"])
@@ -87,28 +68,9 @@ def test_table_without_rows(write, name):
     assert "the file is empty" in refusal(write(name, frame)).what
 
 
-def test_unknown_suffix(write):
-    error = refusal(write("t.txt", GOOD))
-    assert "suffix" in error.lines(flags=True)[0]
-    assert "--input-format" in error.lines(flags=True)[2]
-    assert read_scores([write("u.txt", GOOD)], ReadOptions(input_format="csv")).rows == 4
-
-
 def test_standard_input_that_could_be_anything_needs_a_format():
     error = refusal("-", UsageError, io.BytesIO(b"model sample\nA 1\n"))
     assert "input_format" in error.lines()[2]
-
-
-def test_no_files():
-    with pytest.raises(UsageError, match="no score files"):
-        read_scores([])
-
-
-@pytest.mark.parametrize("options", [{"missing": "dorp"}, {"repeats": "draw"}, {"input_format": "xls"}])
-def test_unknown_choice(options):
-    with pytest.raises(UsageError, match="is not a choice") as caught:
-        ReadOptions(**options)
-    assert "did you mean --" in caught.value.lines(flags=True)[2]
 
 
 def test_unreadable_parquet(write, long_frame):

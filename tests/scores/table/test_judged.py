@@ -158,28 +158,6 @@ def test_scores_outside_bounds_are_refused():
         read(frame(), metrics={"judge": {"bounds": [2, 5]}})
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"human": "pepole"}, "human='pepole'|human=\"pepole\""),
-        ({"judge": "juge"}, "judge='juge'|judge=\"juge\""),
-        ({"judge": None}, "goes with"),
-        ({"human": None}, "goes with"),
-        ({"judge": "people"}, "one metric"),
-        ({"unpaired": True}, "contradict"),
-        ({"cluster": "sample"}, "contradict"),
-        ({"group_by": "sample"}, "contradict"),
-        ({"task": "sample"}, "contradict"),
-        ({"metric": "people"}, "contradict"),
-        ({"weight": {"people": 1}}, "contradict"),
-        ({"repeats": "draws"}, "contradict"),
-    ],
-)
-def test_options_that_do_not_go_with_a_judge(options, said):
-    with pytest.raises(UsageError, match=said):
-        read(frame(), **options)
-
-
 def test_tasks_are_refused_and_may_be_pooled():
     columns = frame() | {"task": ["x", "y"] * N}
     with pytest.raises(UsageError, match="belong to tasks"):

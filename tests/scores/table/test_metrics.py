@@ -31,43 +31,6 @@ def test_metrics_file(write):
     assert read_metrics_file(path)["acc"].sign == 1.0
 
 
-@pytest.mark.parametrize(
-    ("text", "hint"),
-    [
-        ('[acc]\ndirecton = "lower"', "did you mean direction?"),
-        ('[acc]\ndirection = "Lower"', 'did you mean direction = "lower"?'),
-        ("[acc]\ndirection = 1", 'write direction = "higher" or direction = "lower"'),
-        ('[acc]\nscale = "cardinl"', 'did you mean scale = "cardinal"?'),
-        ('[acc]\ntransform = "log"', 'transform = "neg_log"'),
-        ('[acc]\nweight = "2"', "finite number"),
-        ("[acc]\nweight = true", "finite number"),
-        ("[acc]\nweight = -1", "zero or positive"),
-        ("[acc]\nweight = nan", "finite number"),
-        ("[acc]\nbounds = [1, 0]", "smaller first"),
-        ("[acc]\nbounds = [0]", "two finite numbers"),
-        ("[acc]\nbounds = [0, inf]", "two finite numbers"),
-        ("[acc]\nbounds = [false, true]", "two finite numbers"),
-        ('acc = "lower"', "[acc]"),
-        ('[metrics.acc]\ndirection = "lower"', 'write [acc], or ["metrics.acc"] if the metric is called so'),
-        ("[acc\n", "table per metric"),
-    ],
-)
-def test_bad_metrics_file(write, text, hint):
-    path = write("m.toml", text)
-    with pytest.raises(InputError) as caught:
-        read_metrics_file(path)
-    assert path in caught.value.lines(flags=True)[0]
-    assert hint in caught.value.lines(flags=True)[2]
-    assert caught.value.found
-
-
-def test_missing_metrics_file(tmp_path):
-    with pytest.raises(InputError, match="no such metrics file"):
-        read_metrics_file(tmp_path / "none.toml")
-    with pytest.raises(InputError, match="cannot be read"):
-        read_metrics_file(tmp_path)
-
-
 COSTS = """loss log_loss logLoss RMSE rmse brier_score BrierScore latency-ms accuracy_cost FPR95 CO2 co2_kg
     elapsed_seconds inferenceTime max_error NLL perplexity toxicity"""
 GAINS = "accuracy timeline glossary auc lossless merits rouge1 f1 correct"
