@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from inspect import signature
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 import numpy as np
 
@@ -166,6 +166,8 @@ class Document(Generic[Row]):
     named : sequence of int
         Models that the verdict of a ranking names as the ones to ship or to look at, also where the document
         is a part of a report on it: what pictures show first. None where that is open.
+    quotes : sequence of Quote
+        Figures that somebody who was asked would quote.
     """
 
     schema: ClassVar[str]
@@ -181,6 +183,15 @@ class Document(Generic[Row]):
     more: Sequence[str] = ()
     findings: Sequence[FindingEntry] = ()
     named: Sequence[int] = ()
+    quotes: Sequence[Quote] = ()
+
+    def __init_subclass__(cls, schema: str | None = None, **how: Any) -> None:
+        """Take the name of the schema, and the type of the rows from what the class says it is made of."""
+        super().__init_subclass__(**how)
+        cls.schema = str(schema or getattr(cls, "schema", ""))
+        kinds = [kind for base in cls.__dict__.get("__orig_bases__", ()) for kind in get_args(base)]
+        if "row_type" not in cls.__dict__ and kinds and isinstance(kinds[0], type):
+            cls.row_type = kinds[0]
 
     @property
     def about(self) -> Sequence[str]:
@@ -196,11 +207,6 @@ class Document(Generic[Row]):
     def certainty(self) -> str:
         """How sure the verdict is, in one word, where tests say so."""
         return ""
-
-    @property
-    def quotes(self) -> Sequence[Quote]:
-        """Figures that somebody who was asked would quote."""
-        return ()
 
     @property
     def marker(self) -> str:

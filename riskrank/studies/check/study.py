@@ -21,7 +21,7 @@ __all__ = ["CheckDocument", "InspectedTask", "Inspection", "MetricRow", "Problem
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckDocument(Document[MetricRow]):
+class CheckDocument(Document[MetricRow], schema="check"):
     """What the files hold.
 
     Attributes
@@ -38,8 +38,6 @@ class CheckDocument(Document[MetricRow]):
         What people's scores say of a judge.
     """
 
-    schema: ClassVar[str] = "check"
-    row_type: ClassVar[type] = MetricRow
     tells_warnings: ClassVar[bool] = True
     entries: ClassVar[Mapping[str, type]] = {"judge": JudgeCheckEntry}
 

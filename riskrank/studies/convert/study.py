@@ -47,7 +47,7 @@ class ModelMean:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExportDocument(Document[Mapping[str, Any]]):
+class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
     """Scores of an export as a long table.
 
     Attributes
@@ -58,7 +58,6 @@ class ExportDocument(Document[Mapping[str, Any]]):
         Of the metrics whose direction the export tells.
     """
 
-    schema: ClassVar[str] = "convert"
     row_type: ClassVar[type] = ScoreRow
 
     rows: FrameRows
@@ -170,7 +169,7 @@ def _selected(export: Export, metrics: Sequence[str]) -> Export:
 
 
 @dataclass(frozen=True, kw_only=True)
-class VoteDocument(Document[ScoreRow]):
+class VoteDocument(Document[ScoreRow], schema="convert-verdicts"):
     """Scores made from votes.
 
     Attributes
@@ -179,9 +178,6 @@ class VoteDocument(Document[ScoreRow]):
     without_vote : int
         Rows left out because they hold no vote.
     """
-
-    schema: ClassVar[str] = "convert-verdicts"
-    row_type: ClassVar[type] = ScoreRow
 
     scores: VoteScores
     without_vote: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -26,16 +26,13 @@ class ComparisonRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparisonDocument(CopaBase[ComparisonRow]):
+class ComparisonDocument(CopaBase[ComparisonRow], schema="copa-comparison"):
     """Ranks by every scalarization.
 
     Attributes
     ----------
     comparison : ScalarizationComparison
     """
-
-    schema: ClassVar[str] = "copa-comparison"
-    row_type: ClassVar[type] = ComparisonRow
 
     comparison: ScalarizationComparison
 

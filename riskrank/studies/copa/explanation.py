@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any, ClassVar
+from typing import Any
 
 from riskrank.engine.copa.explanation import CopaExplanation, choosing_weights, explain_model
 from riskrank.engine.copa.sweep import Sweep
@@ -32,7 +32,7 @@ class ExplanationRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExplanationDocument(CopaBase[ExplanationRow]):
+class ExplanationDocument(CopaBase[ExplanationRow], schema="copa-explain"):
     """One model under one norm and one set of weights.
 
     Attributes
@@ -43,9 +43,6 @@ class ExplanationDocument(CopaBase[ExplanationRow]):
     sweeps : tuple of Sweep
         Of each weight, the others in proportion; empty for a single objective.
     """
-
-    schema: ClassVar[str] = "copa-explain"
-    row_type: ClassVar[type] = ExplanationRow
 
     explanation: CopaExplanation
     worst_case_weights: Floats | None

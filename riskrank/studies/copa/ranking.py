@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from riskrank.studies.wording import counted
 
 
 @dataclass(frozen=True, kw_only=True)
-class CopaDocument(CopaBase[CopaRow]):
+class CopaDocument(CopaBase[CopaRow], schema="copa"):
     """Models by the norm of their ranks.
 
     Attributes
@@ -48,9 +48,6 @@ class CopaDocument(CopaBase[CopaRow]):
     tasks : str
         Of a suite its tasks, and how they weigh, in words; else empty.
     """
-
-    schema: ClassVar[str] = "copa"
-    row_type: ClassVar[type] = CopaRow
 
     rankings: tuple[CopaRanking, ...]
     others: tuple[CopaRanking, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class OrderIntervalRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepDocument(CopaBase[Row]):
+class SweepDocument(CopaBase[Row], schema="copa-sweep"):
     """Which model on which interval.
 
     Attributes
@@ -56,8 +56,6 @@ class SweepDocument(CopaBase[Row]):
     sweeps : tuple of (float or None, Sweep)
         The p of a sweep and the sweep; None for a sweep over p.
     """
-
-    schema: ClassVar[str] = "copa-sweep"
 
     sweeps: tuple[tuple[float | None, Sweep], ...]
 
@@ -96,14 +94,10 @@ class SweepDocument(CopaBase[Row]):
 class WeightSweepDocument(SweepDocument[WeightIntervalRow]):
     """The choice as the weight of one objective goes from 0 to 1."""
 
-    row_type: ClassVar[type] = WeightIntervalRow
-
 
 @dataclass(frozen=True, kw_only=True)
 class OrderSweepDocument(SweepDocument[OrderIntervalRow]):
     """The choice as p goes from 1 to infinity."""
-
-    row_type: ClassVar[type] = OrderIntervalRow
 
 
 def sweep_one_weight(asked: Asked) -> WeightSweepDocument:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
-from typing import Any, ClassVar
+from typing import Any
 
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.diff.options import DiffSettings
@@ -80,7 +80,7 @@ class Change:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiffDocument(Document[CaseRow]):
+class DiffDocument(Document[CaseRow], schema="diff"):
     """Every case, the most lost first, and how many there are of each kind.
 
     Attributes
@@ -93,9 +93,6 @@ class DiffDocument(Document[CaseRow]):
     texts : str
         Where the texts of cases stand.
     """
-
-    schema: ClassVar[str] = "diff"
-    row_type: ClassVar[type] = CaseRow
 
     new: str
     old: str

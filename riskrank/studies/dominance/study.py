@@ -81,7 +81,7 @@ _OF_TESTS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class DominanceDocument(GroupedDocument[DominanceRow]):
+class DominanceDocument(GroupedDocument[DominanceRow], schema="dominance"):
     """Tests of all ordered pairs.
 
     Attributes
@@ -105,8 +105,6 @@ class DominanceDocument(GroupedDocument[DominanceRow]):
         The two that a report speaks of, of which this is a part.
     """
 
-    schema: ClassVar[str] = "dominance"
-    row_type: ClassVar[type] = DominanceRow
     entries: ClassVar[Mapping[str, type]] = {"suite": SuiteEntry, "judge": JudgedEntry}
 
     by_column: tuple[DominanceColumn, ...]

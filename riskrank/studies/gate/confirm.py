@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from riskrank.errors import GateInconclusive, RiskrankError
 from riskrank.scores.table.score_table import ScoreTable
@@ -39,11 +39,8 @@ class ConfirmRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConfirmDocument(Gated[ConfirmRow]):
+class ConfirmDocument(Gated[ConfirmRow], schema="gate-confirm"):
     """The answer to a question."""
-
-    schema: ClassVar[str] = "gate-confirm"
-    row_type: ClassVar[type] = ConfirmRow
 
     def meta(self) -> Mapping[str, Any]:
         """The answer."""

@@ -11,7 +11,7 @@ from riskrank.asked.tiers import ADVISORY, SUPPORTING
 from riskrank.engine.family import Family, Side
 from riskrank.errors import GateFailed, GateInconclusive
 from riskrank.scores.table.baseline import Overlap, Unshared
-from riskrank.studies.document import Gated, Quote, of
+from riskrank.studies.document import Gated, of
 from riskrank.studies.gate.choice import Choice
 from riskrank.studies.gate.listed import Lost, place_of
 from riskrank.studies.gate.looks import Looks
@@ -148,7 +148,7 @@ class GateRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GateDocument(Gated[GateRow]):
+class GateDocument(Gated[GateRow], schema="gate"):
     """Answers to all claims.
 
     Attributes
@@ -158,8 +158,6 @@ class GateDocument(Gated[GateRow]):
         What is drawn, and what more of would decide a claim: samples, clusters of them, tasks or labels.
     worth : int
         Independent ones of equal size that tell as much, of the claim that has fewest.
-    quoted : tuple of Quote
-        Figures on the claim that decides.
     lost : sequence of Lost
         Cases behind the claims that did not pass, if asked for.
     texts : str
@@ -182,12 +180,9 @@ class GateDocument(Gated[GateRow]):
         By metric how far from its margin a mean has to lie to be decided, four times out of five.
     """
 
-    schema: ClassVar[str] = "gate"
-    row_type: ClassVar[type] = GateRow
     entries: ClassVar[Mapping[str, type]] = {"choice": Choice, "baseline": Overlap, "judge": JudgedEntry}
 
     family: Family
-    quoted: tuple[Quote, ...] = ()
     unit: str = "samples"
     worth: int = 0
     lost: Sequence[Lost] = ()
@@ -224,11 +219,6 @@ class GateDocument(Gated[GateRow]):
             return f"Which model is the cheapest that is not worse than {self.choice.reference}?"
         pairs = {row.pair for row in self.claims}
         return f"Is {pairs.pop()}?" if len(pairs) == 1 else f"Do {len(self.claims)} claims hold?"
-
-    @property
-    def quotes(self) -> Sequence[Quote]:
-        """Figures on the claim that decides."""
-        return self.quoted
 
     @property
     def fields(self) -> tuple[str, ...]:

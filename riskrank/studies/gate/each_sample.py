@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -78,7 +78,7 @@ class SampleRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampleDocument(Gated[SampleRow]):
+class SampleDocument(Gated[SampleRow], schema="gate-samples"):
     """Answers about every sample.
 
     Attributes
@@ -89,9 +89,6 @@ class SampleDocument(Gated[SampleRow]):
     always : int or None
         Runs that show it of a sample that always passes.
     """
-
-    schema: ClassVar[str] = "gate-samples"
-    row_type: ClassVar[type] = SampleRow
 
     family: Family
     at_least: float

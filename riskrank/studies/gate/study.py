@@ -113,7 +113,7 @@ def _decided(
             tables, settings, metrics, len(claims), resamples, [*_notes(tables, wanted), *advice], counted
         ),
         rows=rows,
-        quoted=quoted(rows),
+        quotes=quoted(rows),
         unit=unit,
         worth=min(claim.worth for claim in claims),
         family=family_of(settings),

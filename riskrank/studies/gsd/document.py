@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class Explanation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GsdDocument(Document[GsdRow]):
+class GsdDocument(Document[GsdRow], schema="gsd"):
     """The relation of all models at every threshold, tested.
 
     Attributes
@@ -79,9 +79,6 @@ class GsdDocument(Document[GsdRow]):
     unit : {"sample", "task"}
         What a sample is: of a suite a task, by its means.
     """
-
-    schema: ClassVar[str] = "gsd"
-    row_type: ClassVar[type] = GsdRow
 
     analyses: tuple[GsdAnalysis, ...]
     criteria: tuple[str, ...]

@@ -77,7 +77,7 @@ class MeanRiskRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeanRiskDocument(GroupedDocument[MeanRiskRow]):
+class MeanRiskDocument(GroupedDocument[MeanRiskRow], schema="mrm"):
     """Rankings by mean minus risk.
 
     Attributes
@@ -98,8 +98,6 @@ class MeanRiskDocument(GroupedDocument[MeanRiskRow]):
         The tasks of a suite.
     """
 
-    schema: ClassVar[str] = "mrm"
-    row_type: ClassVar[type] = MeanRiskRow
     entries: ClassVar[Mapping[str, type]] = {"judge": JudgedEntry}
 
     by_column: tuple[tuple[str, MeanRiskStudy], ...]

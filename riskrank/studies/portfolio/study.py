@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from riskrank.engine.portfolio.quantiles import quantile
 from riskrank.engine.portfolio.summary import DEFAULT_LEVELS, Curves, Summary, curves, summarise
-from riskrank.engine.types import Floats, Integers
+from riskrank.engine.types import Floats
 from riskrank.scores.table.metrics import assumed_against_its_name
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.distributions import refuse_distributions
-from riskrank.studies.document import Document
+from riskrank.studies.document import Document, Row
 from riskrank.studies.portfolio.options import FoldingSettings
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.rounding import decimals_of, rounded
@@ -63,102 +64,57 @@ class PortfolioSummary:
     tvar: Mapping[str, float]
 
 
-ScoreRow = PortfolioRow | PortfolioDraw
-
-
 @dataclass(frozen=True, eq=False)
-class PortfolioScores(Sequence[ScoreRow]):
-    """Rows by model and sample, made when they are asked for: there may be millions.
+class PortfolioScores(Sequence[Any]):
+    """Rows of a frame as a type of row, made when they are asked for: there may be millions."""
 
-    Attributes
-    ----------
-    models, samples : sequence of str
-    scores : tuple of k ndarrays, shapes (n_i,)
-    row_samples : tuple of k ndarrays of int, shapes (n_i,)
-        Sample of each score as an index into ``samples``, non-decreasing.
-    draws : bool
-        Whether a sample may have several scores.
-    """
-
-    models: Sequence[str]
-    samples: Sequence[str]
-    scores: tuple[Floats, ...]
-    row_samples: tuple[Integers, ...]
-    draws: bool
+    frame: pl.DataFrame
+    kind: type
 
     def __len__(self) -> int:
-        return sum(len(column) for column in self.scores)
+        return self.frame.height
 
-    @overload
-    def __getitem__(self, at: int) -> ScoreRow: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[ScoreRow]: ...
-
-    def __getitem__(self, at: int | slice) -> ScoreRow | list[ScoreRow]:
+    def __getitem__(self, at: int | slice) -> Any:
         if isinstance(at, slice):
-            return [self._row(place) for place in range(len(self))[at]]
-        return self._row(range(len(self))[at])
+            return [self.kind(*row) for row in self.frame[at].iter_rows()]
+        return self.kind(*self.frame.row(range(len(self))[at]))
 
-    def columns(self) -> dict[str, list[Any]]:
-        """All rows, field by field."""
-        sizes = [len(column) for column in self.scores]
-        numbered = (
-            {"draw": np.concatenate([*map(_draw_numbers, self.row_samples)]).tolist()} if self.draws else {}
-        )
-        return {
-            "model": [model for model, size in zip(self.models, sizes, strict=True) for _ in range(size)],
-            "sample": [self.samples[at] for at in np.concatenate(self.row_samples).tolist()],
-            **numbered,
-            "metric": [METRIC] * len(self),
-            "score": np.concatenate(self.scores).tolist(),
-        }
-
-    def _row(self, place: int) -> ScoreRow:
-        model = 0
-        while place >= len(self.scores[model]):
-            place -= len(self.scores[model])
-            model += 1
-        cluster, score = self.row_samples[model], float(self.scores[model][place])
-        name, sample = self.models[model], self.samples[cluster[place]]
-        if not self.draws:
-            return PortfolioRow(name, sample, METRIC, score)
-        draw = place - int(np.searchsorted(cluster, cluster[place])) + 1
-        return PortfolioDraw(name, sample, draw, METRIC, score)
+    def __iter__(self) -> Iterator[Any]:
+        return (self.kind(*row) for row in self.frame.iter_rows())
 
 
 @dataclass(frozen=True, kw_only=True)
-class PortfolioDocument(Document[ScoreRow]):
-    """Portfolio scores as a long table.
+class FoldedDocument(Document[Row]):
+    """Portfolio scores.
 
     Attributes
     ----------
-    rows : PortfolioScores
+    scores : tuple of k ndarrays, shapes (n_i,)
+        Of each model.
     weights : tuple of k ndarrays, shapes (n_i,), or None
-        How much each row of a suite counts.
+        How much each of them counts in a suite.
     suite : SuiteOutline or None
     """
 
-    schema: ClassVar[str] = "portfolio"
-    row_type: ClassVar[type] = PortfolioRow
-
-    rows: PortfolioScores
+    scores: tuple[Floats, ...]
     weights: tuple[Floats, ...]
     suite: SuiteOutline | None = None
-
-    @property
-    def scores(self) -> tuple[Floats, ...]:
-        """Portfolio scores of each model."""
-        return self.rows.scores
 
     @cached_property
     def curves(self) -> Curves:
         """Quantile functions and Tail Value at Risk of all models."""
         return curves(self.scores, self.weights)
 
+
+@dataclass(frozen=True, kw_only=True)
+class PortfolioDocument(FoldedDocument[PortfolioRow], schema="portfolio"):
+    """Portfolio scores as a long table."""
+
+    rows: PortfolioScores
+
     def columns(self) -> dict[str, list[Any]]:
         """All rows, field by field, without making them."""
-        return self.rows.columns()
+        return self.rows.frame.to_dict(as_series=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,31 +125,15 @@ class PortfolioDrawsDocument(PortfolioDocument):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PortfolioSummaryDocument(Document[PortfolioSummary]):
+class PortfolioSummaryDocument(FoldedDocument[PortfolioSummary], schema="portfolio"):
     """Portfolio scores summed up by model.
 
     Attributes
     ----------
     found : Summary
-    scores : tuple of k ndarrays, shapes (n_i,)
-        Portfolio scores of each model.
-    weights : tuple of k ndarrays, shapes (n_i,), or None
-        How much each of them counts in a suite.
-    suite : SuiteOutline or None
     """
 
-    schema: ClassVar[str] = "portfolio"
-    row_type: ClassVar[type] = PortfolioSummary
-
     found: Summary
-    scores: tuple[Floats, ...]
-    weights: tuple[Floats, ...]
-    suite: SuiteOutline | None = None
-
-    @cached_property
-    def curves(self) -> Curves:
-        """Quantile functions and Tail Value at Risk of all models."""
-        return curves(self.scores, self.weights)
 
     def quantiles(self, levels: ArrayLike) -> Floats:
         """Quantiles of all models at probabilities in (0, 1], shape (k, l)."""
@@ -228,30 +168,32 @@ def portfolio(
     check_portfolio(table, settings)
     refuse_distributions(table, "portfolio")
     scores, weights = fold(table, settings), row_weights(table)
-    origin = provenance("portfolio", table, settings, portfolio_settings(settings, table))
     found = summarise(scores, tuple(sorted(set(settings.level or DEFAULT_LEVELS))), weights)
     doubtful = [metric.name for metric in table.metrics if assumed_against_its_name(metric)]
-    verdict = assumed(doubtful) + portfolio_verdict(found, table.models)
-    suite = suite_outline(table)
+    shared: dict[str, Any] = {
+        "provenance": provenance("portfolio", table, settings, portfolio_settings(settings, table)),
+        "verdict": assumed(doubtful) + portfolio_verdict(found, table.models),
+        "scores": scores,
+        "weights": weights,
+        "suite": suite_outline(table),
+    }
     if settings.summary:
-        rows = _summary_rows(found, table.models)
-        return PortfolioSummaryDocument(
-            provenance=origin,
-            rows=rows,
-            verdict=verdict,
-            found=found,
-            scores=scores,
-            weights=weights,
-            suite=suite,
-        )
+        return PortfolioSummaryDocument(rows=_summary_rows(found, table.models), found=found, **shared)
     kind = PortfolioDrawsDocument if table.has_draws else PortfolioDocument
-    return kind(
-        provenance=origin,
-        verdict=verdict,
-        rows=PortfolioScores(table.models, table.samples, scores, table.row_samples, table.has_draws),
-        weights=weights,
-        suite=suite,
-    )
+    return kind(rows=PortfolioScores(_frame(table, scores), kind.row_type), **shared)
+
+
+def _frame(table: ScoreTable, scores: Sequence[Floats]) -> pl.DataFrame:
+    """A row a score; draws of a sample are numbered."""
+    model = np.repeat(np.arange(len(scores)), [len(own) for own in scores])
+    columns = {
+        "model": pl.Series(table.models).gather(model),
+        "sample": pl.Series(table.samples).gather(np.concatenate(table.row_samples)),
+        "score": np.concatenate(scores),
+    }
+    number = pl.int_range(1, pl.len() + 1).over("model", "sample").alias("draw")
+    draw = [number] if table.has_draws else []
+    return pl.DataFrame(columns).select("model", "sample", *draw, pl.lit(METRIC).alias("metric"), "score")
 
 
 def _summary_rows(found: Summary, models: Sequence[str]) -> list[PortfolioSummary]:
@@ -267,10 +209,6 @@ def _summary_rows(found: Summary, models: Sequence[str]) -> list[PortfolioSummar
         )
         for i, model in enumerate(models)
     ]
-
-
-def _draw_numbers(cluster: Integers) -> Integers:
-    return np.arange(1, len(cluster) + 1) - np.searchsorted(cluster, cluster)
 
 
 def summary_decimals(found: Summary) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class StopRow(PlannedRow):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnytimePowerDocument(Document[StopRow]):
+class AnytimePowerDocument(Document[StopRow], schema="power-anytime"):
     """When a gate that may be looked at again stops.
 
     Attributes
@@ -62,9 +62,6 @@ class AnytimePowerDocument(Document[StopRow]):
     single_look : int or None
         Samples one look needs.
     """
-
-    schema: ClassVar[str] = "power-anytime"
-    row_type: ClassVar[type] = StopRow
 
     metric: str | None
     stops: Stops

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from riskrank.engine.power.study import PowerStudy
 from riskrank.studies.document import Document, of
@@ -30,7 +30,7 @@ class PowerRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PowerDocument(Document[PowerRow]):
+class PowerDocument(Document[PowerRow], schema="power"):
     """Power by size, and the size the target needs.
 
     Attributes
@@ -41,9 +41,6 @@ class PowerDocument(Document[PowerRow]):
     split : RunsSplit or None
         Variance of the pilot's means between and within samples, where it has repeats.
     """
-
-    schema: ClassVar[str] = "power"
-    row_type: ClassVar[type] = PowerRow
 
     study: PowerStudy
     metric: str | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil, isfinite
-from typing import Any, ClassVar
+from typing import Any
 
 from scipy.special import ndtri
 
@@ -49,7 +49,7 @@ class LabelsRow(PlannedRow):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelsDocument(Document[LabelsRow]):
+class LabelsDocument(Document[LabelsRow], schema="power-labels"):
     """Power of a gate by labels, and the labels the target needs.
 
     Attributes
@@ -67,9 +67,6 @@ class LabelsDocument(Document[LabelsRow]):
     labelled, samples : int
         Of the pilot.
     """
-
-    schema: ClassVar[str] = "power-labels"
-    row_type: ClassVar[type] = LabelsRow
 
     curve: PowerCurve
     required: RequiredSize

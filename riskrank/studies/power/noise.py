@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class SourceRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisePlanDocument(Document[SourceRow]):
+class NoisePlanDocument(Document[SourceRow], schema="power-noise"):
     """What halves the standard error of a difference of means, at the least cost.
 
     Attributes
@@ -48,9 +48,6 @@ class NoisePlanDocument(Document[SourceRow]):
     why : str
         What the sources are.
     """
-
-    schema: ClassVar[str] = "power-noise"
-    row_type: ClassVar[type] = SourceRow
 
     components: Components
     error: float

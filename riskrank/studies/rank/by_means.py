@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +29,7 @@ METHOD = "mean"
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeanRankDocument(Document[RankRow]):
+class MeanRankDocument(Document[RankRow], schema="rank-means"):
     """Rankings by means, one a metric.
 
     Attributes
@@ -41,9 +41,6 @@ class MeanRankDocument(Document[RankRow]):
     components : Components or None
         Where the noise of the difference of the first two comes from, where sources were named.
     """
-
-    schema: ClassVar[str] = "rank-means"
-    row_type: ClassVar[type] = RankRow
 
     rankings: Sequence[MeanRanking]
     family: Family

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,7 +17,6 @@ from riskrank.engine.judges.tails import tail_values
 from riskrank.engine.portfolio.summary import Curves, curves
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.aggregation import described_aggregation
-from riskrank.studies.document import Quote
 from riskrank.studies.groups.study import GroupedDocument, Standing
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
 from riskrank.studies.metric_means import MetricMeans
@@ -66,7 +65,7 @@ PLACES = ("rank", "rank_low", "rank_high", "wins", "losses", "tier", "score")
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankDocument(GroupedDocument[RankRow]):
+class RankDocument(GroupedDocument[RankRow], schema="rank"):
     """Rankings by one or more methods.
 
     Attributes
@@ -81,8 +80,6 @@ class RankDocument(GroupedDocument[RankRow]):
         Of the same columns, and of every metric.
     means : tuple of MetricMeans
         Raw means of every metric.
-    quoted : tuple of Quote
-        Figures on the model of the verdict.
     leading : dict of str to Leading
         By column: its most careful method, and what the evidence says of that method's first model.
     marks : dict of str to dict of int to str
@@ -105,8 +102,6 @@ class RankDocument(GroupedDocument[RankRow]):
         By metric the smallest difference of means that could have been shown.
     """
 
-    schema: ClassVar[str] = "rank"
-    row_type: ClassVar[type] = RankRow
     entries: ClassVar[Mapping[str, type]] = {"suite": SuiteEntry, "judge": JudgedEntry}
 
     study: MethodStudy
@@ -116,7 +111,6 @@ class RankDocument(GroupedDocument[RankRow]):
     scores: Mapping[str, ClusteredScores]
     units: Mapping[str, Units]
     means: tuple[MetricMeans, ...]
-    quoted: tuple[Quote, ...]
     leading: Mapping[str, Leading]
     marks: Mapping[str, Mapping[int, str]]
     worse_cases: Mapping[str, WorseCases | None]
@@ -137,11 +131,6 @@ class RankDocument(GroupedDocument[RankRow]):
     def certainty(self) -> str:
         """How sure it is that the first is first."""
         return certainty(self.leading.values())
-
-    @property
-    def quotes(self) -> Sequence[Quote]:
-        """Figures on the model of the verdict."""
-        return self.quoted
 
     def matrix(self) -> dict[str, list[Any]] | None:
         """The means of every model on every task, where they were asked for."""

@@ -124,7 +124,7 @@ def rank_by_dominance(
         scores=study.columns,
         units=units,
         means=means,
-        quoted=quoted(case),
+        quotes=quoted(case),
         leading=leading,
         marks={name: marks(one, table, means) for name, one in leading.items()},
         worse_cases={name: worse_cases(one, table.metrics) for name, one in leading.items()},

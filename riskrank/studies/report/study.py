@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from riskrank.asked.option import told
 from riskrank.engine.portfolio.risks import DEFAULT_LEVELS
@@ -13,7 +13,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.study import copa
 from riskrank.studies.distributions import refuse_distributions
-from riskrank.studies.document import Document, Provenance, Quote
+from riskrank.studies.document import Document, Provenance
 from riskrank.studies.dominance.study import DominanceDocument, dominance
 from riskrank.studies.gsd.document import GsdDocument
 from riskrank.studies.gsd.study import gsd
@@ -40,7 +40,7 @@ CHAPTERS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportDocument(Document[RankRow]):
+class ReportDocument(Document[RankRow], schema="report"):
     """A ranking with all that stands around it; its rows are those of the ranking.
 
     Attributes
@@ -59,9 +59,6 @@ class ReportDocument(Document[RankRow]):
         The ranking in each group of samples; these three are None where they were not asked for.
     title : str
     """
-
-    schema: ClassVar[str] = "report"
-    row_type: ClassVar[type] = RankRow
 
     ranking: RankDocument
     pairs: DominanceDocument
@@ -92,11 +89,6 @@ class ReportDocument(Document[RankRow]):
     def certainty(self) -> str:
         """How sure the ranking is."""
         return self.ranking.certainty
-
-    @property
-    def quotes(self) -> Sequence[Quote]:
-        """The figures of the ranking."""
-        return self.ranking.quotes
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -187,6 +179,7 @@ def report(
         rows=ranking.rows,
         verdict=found.verdict,
         named=ranking.named,
+        quotes=ranking.quotes,
         ranking=ranking,
         title=title,
         **parts,

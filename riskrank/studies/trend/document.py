@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from riskrank.engine.family import Family
 from riskrank.studies.document import Gated, of
@@ -134,7 +134,7 @@ class TrendLine:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrendDocument(Gated[TrendRow]):
+class TrendDocument(Gated[TrendRow], schema="trend"):
     """Means of all runs, what changed, and since when.
 
     The outcome is a fail where the last run is shown to be worse on a line or far more of it failed,
@@ -154,9 +154,6 @@ class TrendDocument(Gated[TrendRow]):
         By metric with a fixed set the runs at which its ruler moved.
     family : Family
     """
-
-    schema: ClassVar[str] = "trend"
-    row_type: ClassVar[type] = TrendRow
 
     runs: Sequence[str]
     baseline: str

@@ -12,7 +12,7 @@ from riskrank.asked.commands import BY_NAME
 from riskrank.errors import UsageError
 from riskrank.shown.formats.data import to_csv, to_json, to_jsonl, to_parquet
 from riskrank.studies.portfolio.options import FoldingSettings
-from riskrank.studies.portfolio.study import PortfolioScores, portfolio
+from riskrank.studies.portfolio.study import portfolio
 
 
 @pytest.mark.parametrize("draws", [1, 3])
@@ -30,13 +30,19 @@ def test_rows_on_demand_are_the_columns(table, scores, draws):
         rows[len(rows)]
 
 
-def test_draws_of_a_sample_are_numbered_from_one_within_it():
-    cluster = np.array([0, 0, 1, 2, 2, 2])
-    rows = PortfolioScores(("A", "B"), ("x", "y", "z"), (np.arange(6.0),) * 2, (cluster,) * 2, draws=True)
-    assert rows.columns()["draw"] == [1, 2, 1, 1, 2, 3] * 2
-    assert [row.draw for row in rows] == [1, 2, 1, 1, 2, 3] * 2
-    assert [row.sample for row in rows] == list("xxyzzz") * 2
-    assert [row.model for row in rows] == ["A"] * 6 + ["B"] * 6
+def test_draws_of_a_sample_are_numbered_from_one_within_it(table, scores):
+    columns = scores(metrics=("acc",), draws=3)
+    first = columns["sample"][0]
+    kept = [
+        at for at, sample in enumerate(columns["sample"]) if sample != first or columns["model"][at] != "A"
+    ]
+    kept += [columns["sample"].index(first)]
+    columns = {name: [of[at] for at in kept] for name, of in columns.items()}
+    numbers = {}
+    for row in portfolio(table(columns, repeats="draws")).rows:
+        numbers.setdefault((row.model, row.sample), []).append(row.draw)
+    assert numbers["A", first] == [1]
+    assert all(of == [1, 2, 3] for key, of in numbers.items() if key != ("A", first))
 
 
 def test_one_metric_scores_are_pooled_ranks(table, scores):
