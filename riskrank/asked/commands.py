@@ -190,7 +190,7 @@ COMMANDS = (
             ),
             Paper(
                 schema="rank-means",
-                documents="rank.by_means:MeanRankDocument",
+                documents="rank.mean_ranking:MeanRankDocument",
                 view="rank.screen.by_means",
                 figures="rank.figures.means",
             ),
@@ -295,7 +295,7 @@ COMMANDS = (
         and the best score there can be.""",
         settings="studies.gsd.options:GsdSettings",
         study="gsd.study:gsd",
-        refuses="gsd.settings:thresholds",
+        refuses="gsd.study:thresholds",
         papers=(
             Paper(
                 schema="gsd",
@@ -428,7 +428,7 @@ COMMANDS = (
         papers=(
             Paper(
                 schema="power",
-                documents="power.document:PowerDocument",
+                documents="power.study:PowerDocument",
                 view="power.screen.first",
                 figures="power.figures",
             ),
@@ -483,7 +483,7 @@ COMMANDS = (
             ),
             Paper(
                 schema="gate-confirm",
-                documents="gate.confirm:ConfirmDocument",
+                documents="gate.ledger:ConfirmDocument",
                 view="gate.screen.confirm",
             ),
         ),
@@ -518,7 +518,7 @@ COMMANDS = (
         With several runs a sample each case is tested, too, and the runs of the old model say how many cases
         change by chance alone.""",
         settings="studies.diff.options:DiffSettings",
-        study="diff.study:diff",
+        study="diff.changes:diff",
         papers=(Paper(schema="diff", documents="diff.document:DiffDocument", view="diff.screen.first"),),
         needs={"allow_constant": True} | _SUITES | _CASES,
         lacks=("weight", *_OF_JUDGES),

@@ -9,8 +9,7 @@ from riskrank.engine.sampling.design import FEWEST_LABELS, ClusteredScores
 from riskrank.shown.bars import with_bars
 from riskrank.shown.view import Column, Line, OfModel, Table, by_row
 from riskrank.studies.document import Document, Provenance
-from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.tails import TailMeans, bad_cases
+from riskrank.studies.metric_means import MetricMeans, TailMeans, bad_cases
 from riskrank.studies.wording import blind_to, design, percent
 
 

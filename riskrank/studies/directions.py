@@ -1,4 +1,4 @@
-"""Who must know which way is better: methods without a common unit for every metric, a gate for costs."""
+"""What a command refuses: directions nobody declared, and tables that only tell of means."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from riskrank.scores.names.directions import doubtful_by_name, looks_like_a_cost
 from riskrank.scores.table.metrics import assumed_cost
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.wording import counted
 
 
 def require_directions(table: ScoreTable, *, command: str, metrics: str) -> None:
@@ -66,3 +67,26 @@ def refuse_assumed_costs(metrics: Iterable[MetricSpec], *, command: str) -> None
             hint=f"say {option('lower', together)} or {option('higher', together)}",
             ways=[(option(way, together), None) for way in ("lower", "higher")],
         )
+
+
+def refuse_distributions(table: ScoreTable, command: str) -> None:
+    """Refuse what looks at distributions of scores, where scores are means of folds.
+
+    Raises
+    ------
+    UsageError
+    """
+    if table.noise is not None:
+        raise UsageError(
+            f"{command} looks at distributions of scores, and sources of noise are told of means",
+            found=option("noise", ",".join(table.options.noise)),
+            hint=f"riskrank rank and gate compare means; or average the runs: {option('repeats', 'mean')}",
+        )
+    if table.folds is None:
+        return
+    raise UsageError(
+        f"{command} looks at distributions, and a fold's score is a mean, whose spread is the fold's size",
+        found=f"{len(table.samples):,} folds of {counted(len(table.folds.folds), 'data set')}",
+        hint="riskrank rank and gate compare their means; for the rest score every row once, by the model of "
+        "the fold that left it out",
+    )

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from riskrank.asked.option import Settings, told
+from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.portfolio.options import PortfolioSettings
-from riskrank.studies.weights import counted_alike, portfolio_weights
+from riskrank.studies.targets import counted_alike, portfolio_weights
 
 if TYPE_CHECKING:
     from riskrank.engine.dominance.column import DominanceStudy
@@ -89,3 +90,17 @@ def portfolio_settings(settings: PortfolioSettings, table: ScoreTable) -> dict[s
 def most_resamples(studies: Iterable[DominanceStudy]) -> int | None:
     """Resamples of the column that took the most; None where nothing was resampled."""
     return max((study.resamples for study in studies if study.resamples is not None), default=None)
+
+
+def described_aggregation(name: str, found: Aggregation, models: Sequence[str]) -> dict[str, Any]:
+    """Order, its distance, and whether another is as good."""
+    return {
+        "method": name,
+        "distance": found.method,
+        "order": [models[i] for i in found.order],
+        "mean_distance": found.mean_distance,
+        "optima": found.optima_count,
+        "unique": found.unique,
+        "gap": found.gap,
+        "choice": found.choice,
+    }

@@ -18,7 +18,7 @@ from riskrank.shown.page import require_pages
 from riskrank.shown.page.chapters import Block, answer, chapters, one_of_each
 from riskrank.shown.together import apart, together
 from riskrank.studies.document import Document
-from riskrank.studies.rank.certainty import MEANING
+from riskrank.studies.rank.document import MEANING
 
 if TYPE_CHECKING:
     from jinja2 import Environment

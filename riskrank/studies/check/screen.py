@@ -11,8 +11,8 @@ from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for, h
 from riskrank.studies.check.judge import JudgeCheck
 from riskrank.studies.check.study import CheckDocument, InspectedTask, Inspection, MetricRow, Problem
 from riskrank.studies.check.suggestions import Suggestion
-from riskrank.studies.passes import PassCurve
 from riskrank.studies.rounding import decimals_of_range, rounded, typeset
+from riskrank.studies.runs import PassCurve
 from riskrank.studies.wording import counted, number
 
 # Commands, problems, metrics and tasks a screen has room for; holes, and models of each.

@@ -10,8 +10,7 @@ import numpy as np
 from riskrank.engine.copa.choice import TIE_BREAKING_P, CopaRanking, rank_norm
 from riskrank.engine.family import Side
 from riskrank.engine.ties import tie_codes
-from riskrank.studies.copa.doubt import FrontDoubt
-from riskrank.studies.copa.meeting import together
+from riskrank.studies.copa.doubt import FrontDoubt, together
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.findings import Finding, Sentences
 from riskrank.studies.wording import counted, names, percent

@@ -1,12 +1,18 @@
-"""What ``copa`` compares models by: means, totals, means of the worst scores, costs per success."""
+"""What ``copa`` compares models by, ``latency:tvar@0.05``, and bounds, ``co2 <= 0.5``, as one has them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
 
 from riskrank.asked.values import number_or_nan
-from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.engine.copa.constraints import Constraint
+from riskrank.engine.types import Booleans, Floats
+from riskrank.errors import UsageError, did_you_mean, listing, nearest, option
 from riskrank.studies.costs import PER_SUCCESS, cost_and_success
 
 MEAN, TOTAL, TAIL = "mean", "total", "tvar"
@@ -94,4 +100,97 @@ def _objective(text: str, metrics: Sequence[str]) -> ObjectiveName:
         + (", with a share between 0 and 1" if kind in _TAILS else ""),
         hint=f"write {option('objective', f'{name}:tvar@0.05')} for the mean of the worst 5 %, or leave it "
         "out for the mean of all",
+    )
+
+
+_RELATION = "<=|>=|==|<|>|="
+_BOUND = re.compile(rf"\s*(?P<name>.*?\S)\s*(?P<relation>{_RELATION})\s*(?P<bound>[^<>=]+?)\s*")
+# What no objective's name has that is meant as one, as in ``cost != 3`` or ``a < 1 and b < 2``.
+_ODD = re.compile(rf"{_RELATION}|!$")
+# As they are printed, and as they are typed.
+_TYPED = str.maketrans({"≤": "<=", "≥": ">="})
+
+
+def parse_constraint(
+    text: str,
+    names: Sequence[str],
+    *,
+    values: Floats,
+    larger_is_better: Booleans,
+    shares: Sequence[bool] = (),
+    metrics: Sequence[str] = (),
+) -> Constraint:
+    """Read a constraint such as ``co2 <= 0.5``.
+
+    Parameters
+    ----------
+    text : str
+    names : sequence of K str
+        The objectives.
+    values : ndarray, shape (N, K)
+        In original units; NaN where missing.
+    larger_is_better : ndarray of bool, shape (K,)
+        In original units.
+    shares : sequence of bool
+        Which objectives are shares; empty where nobody knows.
+    metrics : sequence of str
+        What objectives are statistics of.
+
+    Raises
+    ------
+    UsageError
+        If it has another form, bounds something that is not an objective, or a share beyond 0 and 1.
+    """
+    match = _BOUND.fullmatch(text.translate(_TYPED))
+    bound = number_or_nan(match and match["bound"])
+    unknown = match is not None and match["name"] not in names
+    if match is None or not isfinite(bound) or (unknown and _ODD.search(match["name"])):
+        raise UsageError(
+            f"{option('require')} needs an objective, one of <= < >= > =, and a number",
+            found=repr(text),
+            hint=_example(text, names, values, larger_is_better),
+        )
+    name = match["name"]
+    if unknown:
+        raise UsageError(
+            f"{option('require')} bounds {name!r}, which is not an objective",
+            found=f"the objectives are {listing(names)}",
+            hint=_objective_meant(name, names, metrics),
+        )
+    relation = "==" if match["relation"] == "=" else match["relation"]
+    at = list(names).index(name)
+    if any(shares) and shares[at] and not 0 <= bound <= 1:
+        inside = bound / 100 if 1 < bound <= 100 else 0.5
+        raise UsageError(
+            f"{option('require', text)} bounds a share beyond 0 and 1",
+            found=f"every score of {name} is 0 or 1, and their mean is not in percent",
+            hint=f"write {option('require', f'{name} {relation} {inside:g}')}",
+        )
+    return Constraint(objective=at, relation=relation, bound=bound)
+
+
+def _example(text: str, names: Sequence[str], values: Floats, larger_is_better: Booleans) -> str:
+    """A bound that half of the models meet, on the objective that was meant."""
+    said = [name for name in names if name in text]
+    meant = max(said, key=len) if said else nearest(re.split(r"[\s<>=]", text.strip())[0], names)
+    at = list(names).index(meant or names[0])
+    middle = float(np.nanmedian(values[:, at]))
+    bound = f"{names[at]} {'>=' if larger_is_better[at] else '<='} {middle:.2g}"
+    several = len(re.findall(_RELATION, text)) > 1 and len(said) > 1
+    return f"write {option('require', bound)}, {'an option a bound' if several else 'in quotes'}"
+
+
+def _objective_meant(name: str, names: Sequence[str], metrics: Sequence[str]) -> str:
+    """What to do about a bound on something else."""
+    if name in metrics:
+        mean = option("objective", f"{name}:mean")
+        return f"{mean} keeps its mean beside {listing(one for one in names if one.startswith(f'{name}:'))}"
+    if name.rpartition(":")[0] in metrics:
+        return f"add {option('objective', name)}"
+    return did_you_mean(
+        name,
+        names,
+        write=repr,
+        otherwise=f"select it with {option('metric')} and a direction; {option('weight', 'NAME=0')} keeps it "
+        "out of the norm",
     )

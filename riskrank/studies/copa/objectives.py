@@ -22,9 +22,8 @@ from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.table.averages import ModelAverages, model_averages
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.copa.objective_bounds import parse_constraint
 from riskrank.studies.copa.objective_columns import ObjectiveColumn, objective_columns, oriented_values
-from riskrank.studies.copa.objective_names import objective_names
+from riskrank.studies.copa.objective_names import objective_names, parse_constraint
 from riskrank.studies.copa.options import ObjectiveSettings
 from riskrank.studies.directions import require_directions
 from riskrank.studies.metric_means import MetricMeans

@@ -1,4 +1,4 @@
-"""Objectives of a table with samples as the engine takes them, with the scores behind each."""
+"""What samples say of objectives as the engine takes it, and why nothing is known where that is so."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from riskrank.asked.option import differing
 from riskrank.engine.copa.replicates import ObjectiveScores
+from riskrank.engine.sampling.design import FEWEST_SAMPLES, found_samples, weak_sizes
 from riskrank.engine.types import Integers
+from riskrank.errors import InputError, UsageError, option
+from riskrank.studies.copa.base import Asked
 from riskrank.studies.copa.objective_columns import ObjectiveColumn
 from riskrank.studies.copa.objectives import Objectives
-from riskrank.studies.gate.margins import bounded, limits
+from riskrank.studies.copa.options import OF_SAMPLES, CopaSettings
+from riskrank.studies.gate.columns import bounded, limits
 from riskrank.studies.targets import check_range
 
 
@@ -69,3 +74,81 @@ def _limits(column: ObjectiveColumn, margin: float) -> tuple[float, float] | Non
     spec, scores = column.spec, [values / column.times for values in column.values]
     worst, best = limits(spec, scores, margin / column.times)
     return (worst * column.times, best * column.times) if bounded(spec, scores) else None
+
+
+# Models whose pairs are tested: their number grows with the square.
+_MOST_MODELS = 200
+_MANY = f"pairs of more than {_MOST_MODELS} models are not tested"
+
+
+def reason_against(asked: Asked) -> str:
+    """Why nothing can be said of how sure the front is; empty where something can."""
+    found, columns = asked.objectives, asked.objectives.columns
+    if asked.settings.no_test:
+        return f"with {option('no_test', True)} nothing is tested"
+    if asked.table.folds is not None:
+        return "folds of cross-validation share their training rows"
+    drawn = [found.drawn(k) for k in range(len(columns))]
+    if not any(there.size for there in drawn):
+        return "places are those of the values as given"
+    if len(found.population.names) > _MOST_MODELS:
+        return _MANY
+    for column, there in zip(columns, drawn, strict=True):
+        if not there.size:
+            continue
+        scores = column.of(there.tolist()).scores()
+        name = column.name.name
+        if scores.strata.several:
+            if scores.strata.random:
+                scores.strata.require_testable()
+                continue
+            fewest = min(int(scores.strata.counts(model).min()) for model in range(scores.models))
+            if fewest < 2:
+                return f"it takes 2 samples a task, and of {name} there is 1"
+        if scores.effective_size < FEWEST_SAMPLES:
+            count = found_samples(scores)
+            few = f"of {name} there {'is' if count == '1' else 'are'} {count}"
+            if max(scores.cluster_counts) == 1:
+                few += " (what is known exactly, as a price, has no sample)"
+            return f"it takes {FEWEST_SAMPLES} {scores.unit} a model, and {few}"
+    return ""
+
+
+def refuse_in_vain(settings: CopaSettings, reason: str) -> None:
+    """Refuse what is asked of samples where nothing is done with them."""
+    asked = [name for name in OF_SAMPLES if name in differing(settings) and name != "no_test"]
+    if reason == _MANY:
+        return  # which is said, and is nobody's mistake
+    if settings.seed and settings.resample_models is not None:
+        asked = [name for name in asked if name != "seed"]
+    if not asked:
+        return
+    name, few = asked[0], reason.startswith("it takes")
+    what, found = f"{option(name)} is about how sure the front is, and nothing is known of that", reason
+    hint = f"leave out {option(name)}"
+    if name == "seed" and not settings.no_test:
+        what, few = f"{option('seed')} has nothing to seed", False
+        found = f"{option('seed', settings.seed)}, and {reason}"
+        hint = f"leave it out, or add {option('resample_models', 1000)}"
+    elif few:
+        what = f"{option(name)} is about how sure the front is, and there are too few samples"
+        hint = f"score more samples, or leave out {option(name)}: places are then those of the values"
+    elif not settings.no_test:
+        hint += ", or give the scores of every sample"
+    raise (InputError if few else UsageError)(what, found=found, hint=hint)
+
+
+def few_scores(objectives: Sequence[ObjectiveScores], columns: Sequence[ObjectiveColumn]) -> list[str]:
+    """Objectives of which little can be known."""
+    notes = []
+    for one, column in zip(objectives, columns, strict=True):
+        if one.scores is None:
+            continue
+        count, unit = min(one.scores.cluster_counts), one.scores.unit
+        notes += weak_sizes(one.scores)
+        if one.level is not None and count * one.level < 5:
+            notes.append(
+                f"{column.name.name} looks at {count * one.level:.2g} of {count} {unit}: fewer than 5 tell "
+                "little of a tail"
+            )
+    return list(dict.fromkeys(notes))

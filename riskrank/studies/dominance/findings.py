@@ -9,8 +9,7 @@ import numpy as np
 from riskrank.engine.dominance.column_ranking import share_better
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.family import Side
-from riskrank.studies.dominance.case import DominanceCase
-from riskrank.studies.dominance.columns import DominanceColumn
+from riskrank.studies.dominance.columns import DominanceCase, DominanceColumn
 from riskrank.studies.findings import Finding
 from riskrank.studies.metric_means import MetricMeans, best_of, worst_everywhere
 from riskrank.studies.shared_findings import answered, best_elsewhere, judge_worth, other_scope, untested

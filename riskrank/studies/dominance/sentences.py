@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, Claim
-from riskrank.studies.dominance.case import DominanceCase
-from riskrank.studies.dominance.columns import DominanceColumn
+from riskrank.studies.dominance.columns import DominanceCase, DominanceColumn
 from riskrank.studies.dominance.findings import ahead_of_all, behind, winner
 from riskrank.studies.findings import Finding, Sentences
 from riskrank.studies.shared_findings import SHARED

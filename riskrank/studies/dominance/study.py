@@ -15,10 +15,9 @@ from riskrank.engine.dominance.pair_freedom import behind_pairs
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import Freedom
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.distributions import refuse_distributions
+from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Provenance, rows_of
-from riskrank.studies.dominance.case import DominanceCase
-from riskrank.studies.dominance.columns import DominanceColumn
+from riskrank.studies.dominance.columns import DominanceCase, DominanceColumn
 from riskrank.studies.dominance.findings import dominance_findings
 from riskrank.studies.dominance.options import DominanceSettings
 from riskrank.studies.dominance.sentences import SENTENCES
@@ -30,15 +29,13 @@ from riskrank.studies.judged.chapter import (
     judged_meta,
     refuse_with_judge,
 )
-from riskrank.studies.metric_means import MetricMeans, metric_means
+from riskrank.studies.metric_means import MetricMeans, TailMeans, metric_means, worst_of
 from riskrank.studies.provenance import most_resamples, portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.said import assuming
 from riskrank.studies.settings import claims_of, described_tests, inference_of
-from riskrank.studies.suites.chapter import SuiteChapter, suite_chapter
+from riskrank.studies.suites.chapter import First, SuiteChapter, better_by, suite_chapter
 from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta
-from riskrank.studies.suites.first import First, better_by
-from riskrank.studies.tails import TailMeans, worst_of
 from riskrank.studies.targets import check_portfolio, check_range, score_tables, targets
 from riskrank.studies.task_scale import on_task_scale
 from riskrank.studies.units import units_of

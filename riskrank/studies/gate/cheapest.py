@@ -12,7 +12,7 @@ from riskrank.scores.table.prices import read_prices
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.findings import stated
 from riskrank.studies.gate.choice import Candidate, Choice
-from riskrank.studies.gate.claim import NOT_WORSE
+from riskrank.studies.gate.claim import FAILED, NOT_WORSE
 from riskrank.studies.gate.document import (
     FAIL,
     INCONCLUSIVE,
@@ -24,7 +24,6 @@ from riskrank.studies.gate.document import (
 )
 from riskrank.studies.gate.findings import answered
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.gate.statistics import FAILED
 from riskrank.studies.gate.words import boundary_of, row_sentence
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.settings import family_of

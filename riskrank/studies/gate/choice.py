@@ -1,9 +1,12 @@
-"""Which of several models to take: the cheapest that is shown not to be worse than a reference."""
+"""Parts of a gate's document: which of several models to take, and the cases that one lost most."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from riskrank.studies.diff.document import CaseRow
 
 
 @dataclass(frozen=True)
@@ -41,3 +44,38 @@ class Choice:
     saves_a_year: float | None
     volume: float | None
     candidates: Sequence[Candidate]
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Cases that one model lost most against another on a metric, of all samples or of a group or task.
+
+    Of how many cases how many are worse and better, with the two-sided p-value of a sign test, and whether
+    chance alone makes as many.
+    """
+
+    new: str
+    old: str
+    metric: str
+    cases: Sequence[CaseRow]
+    group: str | None = None
+    task: str | None = None
+    worse: int = 0
+    better: int = 0
+    of: int = 0
+    p_value: float = 1.0
+    by_chance: bool = True
+
+    @property
+    def place(self) -> str:
+        """The task and the group, as a sentence goes on."""
+        return place_of(self.task, self.group)
+
+    def entry(self) -> dict[str, Any]:
+        """The list as an entry of ``meta``."""
+        return asdict(self) | {"cases": [row.entry() for row in self.cases]}
+
+
+def place_of(task: str | None, group: str | None) -> str:
+    """The task and the group, as a sentence goes on."""
+    return (f" on {task}" if task else "") + (f" in {group}" if group else "")

@@ -1,15 +1,158 @@
-"""One claim about two models."""
+"""One claim about two models, and what it is about: ``mean``, ``tvar@0.05``, ``fsd``, of a metric or all."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from riskrank.engine.dominance.claims import Claim
+from riskrank.asked.suites import RANDOM
+from riskrank.asked.values import number_or_nan
+from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.engine.evidence.series import worth_in_order
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats
+from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.studies.costs import PER_SUCCESS, cost_and_success
+from riskrank.studies.gate.choice import place_of
 from riskrank.studies.gate.columns import ScoreColumn
-from riskrank.studies.gate.listed import place_of
+
+MEAN, TAIL = "mean", "tvar"
+MACRO, TASK = "macro", "task"
+# The chance that all of k runs of a sample pass, and that one of them does.
+ALL_OF, ONE_OF = "pass^", "pass@"
+# Two names of one statistic: Tail Value at Risk and Conditional Value at Risk.
+TAILS = (TAIL, "cvar")
+ORDERS = {"fsd": 1, "ssd": 2}
+_RUNS = re.compile(r"(pass[\^@])([1-9][0-9]{0,3})")
+EXAMPLES = (MEAN, "tvar@0.05", *ORDERS, "pass^3", "pass@3", f"{PER_SUCCESS}:COST/SUCCESS")
+OF_SUITES = (MACRO, TASK)
+# The share of calls that gave no score, which nobody claims anything of.
+FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A statistic of some metrics.
+
+    Attributes
+    ----------
+    name : str
+    metrics : tuple of str
+    level : float or None
+        Share of the worst scores of a tail mean.
+    dominance : Claim or None
+        Dominance to test instead of a difference.
+    runs : (str, int), or None
+        Whether all or one of how many runs of a sample must pass, instead of its mean.
+    """
+
+    name: str
+    metrics: tuple[str, ...]
+    level: float | None = None
+    dominance: Claim | None = None
+    runs: tuple[str, int] | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Metrics that have a column each; the cost per success has one of both."""
+        return self.metrics[:1] if self.name == PER_SUCCESS else self.metrics
+
+    @property
+    def label(self) -> str:
+        """Of the cost per success both metrics: ``usd/correct``."""
+        return "/".join(self.metrics)
+
+
+def statistics(
+    texts: Sequence[str], metrics: Sequence[str], *, suite: bool = False, drawn: bool = False
+) -> list[Statistic]:
+    """Statistics asked for; the mean of every metric by default.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    metrics : sequence of str
+        Those there are.
+    suite : bool
+        Whether samples belong to tasks.
+    drawn : bool
+        Whether tasks are what is drawn, of which a claim on one of them says nothing.
+
+    Raises
+    ------
+    UsageError
+        If a text is neither a statistic nor a metric, or is about tasks and there are none, or all
+        are about single tasks and tasks like these are asked for.
+    """
+    found = [_statistic(text, metrics) for text in texts or (MEAN,)]
+    of_tasks = next((one.name for one in found if one.name in OF_SUITES), None)
+    if of_tasks is not None and not suite:
+        raise UsageError(
+            f"{option('on', of_tasks)} is about the tasks of a suite",
+            found="scores whose samples belong to no task",
+            hint=f"name the column of tasks, {option('task', 'COL')}, or claim {option('on', MEAN)}",
+        )
+    if drawn and all(one.name == TASK for one in found):
+        raise UsageError(
+            f"{option('tasks', RANDOM)} is about means over tasks",
+            found=f"{option('on', TASK)} alone, which claims something of each of these tasks",
+            hint=f"claim {option('on', MACRO)} as well, or leave out {option('tasks')}",
+        )
+    if suite:
+        found = [replace(one, name=MACRO) if one.name == MEAN else one for one in found]
+    return list(dict.fromkeys(found))
+
+
+def _statistic(text: str, metrics: Sequence[str]) -> Statistic:
+    head, separator, metric = text.partition(":")
+    if both := cost_and_success("on", text, metrics):
+        return Statistic(PER_SUCCESS, both)
+    if separator and _is_statistic(head):
+        if metric not in metrics:
+            raise _unknown(text, metric, metrics)
+        return _of_kind(head, (metric,))
+    if _is_statistic(text):
+        return _of_kind(text, tuple(metrics))
+    if text not in metrics:
+        raise _unknown(text, text, metrics)
+    return Statistic(MEAN, (text,))
+
+
+def _is_statistic(text: str) -> bool:
+    known = text in (MEAN, *OF_SUITES) or text in ORDERS or text.partition("@")[0] in TAILS
+    return known or _RUNS.fullmatch(text) is not None
+
+
+def _of_kind(text: str, metrics: tuple[str, ...]) -> Statistic:
+    if text in (MEAN, *OF_SUITES):
+        return Statistic(text, metrics)
+    if text in ORDERS:
+        return Statistic(text, metrics, dominance=Claim(ORDERS[text], DIRECT))
+    if passing := _RUNS.fullmatch(text):
+        return Statistic(text, metrics, runs=(passing[1], int(passing[2])))
+    level = number_or_nan(text.partition("@")[2])
+    if not 0 < level < 1:
+        raise UsageError(
+            f"{option('on', text)} names no share of the worst samples between 0 and 1",
+            found=text.partition("@")[2] or "no share",
+            hint=f"write {option('on', 'tvar@0.05')} for the mean of the worst 5 %",
+        )
+    return Statistic(f"{TAIL}@{level:g}", metrics, level=level)
+
+
+def _unknown(text: str, name: str, metrics: Sequence[str]) -> UsageError:
+    return UsageError(
+        f"{option('on', text)} is neither a statistic nor a metric",
+        found=f"the metrics are {listing(metrics)}; the statistics are {', '.join(EXAMPLES)}",
+        hint=did_you_mean(
+            name,
+            [*metrics, *EXAMPLES],
+            write=lambda near: text.removesuffix(name) + near,
+            otherwise="name one of these",
+        ),
+    )
+
 
 BETTER, NOT_WORSE = "better", "not-worse"
 

@@ -1,24 +1,137 @@
-"""What is claimed: every claim on every metric, of all samples, groups and tasks."""
+"""What is claimed: every claim on every metric, of all samples, groups and tasks, with margin and tier."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
+
+from riskrank.asked.baseline import Margin, Percent
 from riskrank.asked.suites import RANK
-from riskrank.errors import UsageError, option
+from riskrank.asked.tiers import ADVISORY, CRITICAL, tiers_by_name
+from riskrank.engine.evidence.series import mean_in_order
+from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.costs import PER_SUCCESS
-from riskrank.studies.gate.claim import BETTER, NOT_WORSE, GateClaim
-from riskrank.studies.gate.columns import ScoreColumn, score_columns, task_columns
-from riskrank.studies.gate.costs import per_success
-from riskrank.studies.gate.margins import margins
+from riskrank.studies.gate.claim import BETTER, MEAN, NOT_WORSE, TASK, GateClaim, Statistic, statistics
+from riskrank.studies.gate.columns import ScoreColumn, margins, refuse_wide, score_columns, task_columns
+from riskrank.studies.gate.evidence import comparison_of
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.gate.passing import passing, refuse_merged
-from riskrank.studies.gate.relative import with_margin
-from riskrank.studies.gate.statistics import MEAN, TASK, Statistic, statistics
-from riskrank.studies.gate.tiers import in_tiers
+from riskrank.studies.gate.passing import passing, per_success, refuse_merged
 from riskrank.studies.pairs import resolve_pair
+from riskrank.studies.settings import family_of
 from riskrank.studies.task_scale import on_task_scale, scale_of
+
+
+def in_tiers(
+    claims: Sequence[GateClaim], metrics: Sequence[MetricSpec], settings: ClaimSettings
+) -> list[GateClaim]:
+    """Claims with their tiers; as they are where nobody speaks of tiers.
+
+    Raises
+    ------
+    UsageError
+        If a tier names no claim, or nothing is left that could fail.
+    """
+    asked = tiers_by_name(settings.tier)
+    told = {metric.name: metric.tier for metric in metrics if metric.tier is not None}
+    names = [_names(claim) for claim in claims]
+    if not asked and not any(told.get(claim.column.name) for claim in claims):
+        return [*claims]
+    known = list(dict.fromkeys(name for of_claim in names for name in of_claim))
+    for name, tier in asked.items():
+        if name not in known:
+            raise UsageError(
+                f"{option('tier', f'{tier}={name}')} names no claim",
+                found=f"claims are on {listing(dict.fromkeys(of_claim[-1] for of_claim in names))}",
+                hint=did_you_mean(name, known, otherwise="leave it out, or claim it"),
+            )
+    found = []
+    for claim, of_claim in zip(claims, names, strict=True):
+        closest = next((asked[name] for name in of_claim if name in asked), told.get(claim.column.name))
+        found.append(replace(claim, tier=closest or CRITICAL))
+    if all(claim.tier == ADVISORY for claim in found):
+        raise UsageError(
+            "a gate of advisory claims alone passes whatever is found",
+            found=f"{len(found)} claims, all advisory",
+            hint=f"let one be critical: {option('tier', f'critical={names[0][-1]}')}",
+        )
+    return found
+
+
+def _names(claim: GateClaim) -> tuple[str, str, str]:
+    """What a tier may call a claim, the closest first."""
+    return f"{claim.statistic}:{claim.column.name}", claim.statistic, claim.column.name
+
+
+def with_margin(
+    claim: GateClaim, margin: Margin, settings: ClaimSettings, models: Sequence[str]
+) -> GateClaim:
+    """A claim with its margin, of which a share becomes one of the old mean.
+
+    Raises
+    ------
+    UsageError
+        If a share of the old mean says nothing there, or that mean is not shown to be positive.
+    """
+    if claim.dominance is not None:
+        return claim
+    if not isinstance(margin, Percent):
+        return replace(claim, margin=margin)
+    if claim.column.costs is not None:  # its margins are shares already
+        return replace(claim, margin=margin.share)
+    _refuse_share(claim, margin, settings)
+    mean, p = _old_mean(claim)
+    level = family_of(settings).level(1) / 2
+    if p > level:
+        raise UsageError(
+            f"{_given(claim, margin)} is a share of the mean of {models[claim.old]}, which is not shown to "
+            "be above 0",
+            found=f"a mean of {mean:.3g}{claim.where}, p = {p:.2g} where {level:.2g} is asked",
+            hint=f"give the margin in the units of the metric, {option('margin', f'{claim.column.name}=…')}",
+        )
+    refuse_wide(claim.column.name, margin.share * mean, claim.column.limits)
+    return replace(claim, margin=margin.share * mean, share=margin.share)
+
+
+def _given(claim: GateClaim, margin: Percent) -> str:
+    return option("margin", f"{claim.column.name}={margin}")
+
+
+def _refuse_share(claim: GateClaim, margin: Percent, settings: ClaimSettings) -> None:
+    """Refuse what is no mean of scores in their own units, and a claim that nothing could refute or show."""
+    column, lower = claim.column, claim.column.units.sign < 0
+    for stands, found in (
+        (claim.level is not None, option("on", claim.statistic)),
+        (settings.anytime, option("anytime", True)),
+        (column.scores.judged, option("judge")),
+        (settings.task_scale is not None, option("task_scale")),
+        (column.means is not None, "means of folds"),
+        (column.units.label != column.name, f"logarithms of {column.name}"),
+        (margin.share >= 1 and lower == (claim.kind == BETTER), "all of the old mean, or more"),
+    ):
+        if not stands:
+            continue
+        raise UsageError(
+            f"{_given(claim, margin)} is a share of the old mean, of scores in their own units",
+            found=found,
+            hint=f"give the margin in the units of what is compared, {option('margin', f'{column.name}=…')}",
+        )
+
+
+def _old_mean(claim: GateClaim) -> tuple[float, float]:
+    """Mean of the old model in the units of the file, and the one-sided p-value of "it is not above 0"."""
+    sign, both = claim.column.units.sign, comparison_of(claim)
+    old = replace(both.old, values=sign * both.old.values)
+    found = replace(
+        both, new=old, old=replace(old, values=np.zeros_like(old.values)), paired=True
+    ).mean_difference
+    p = max(found.johnson_p_value(), found.student_p_value())
+    if claim.column.in_order is not None:
+        p = max(p, float(mean_in_order(sign * claim.column.in_order[claim.old]).p_above()))
+    return found.estimate, p
 
 
 def claims_at_best(

@@ -17,10 +17,9 @@ from riskrank.engine.evidence.student import POWER
 from riskrank.engine.family import Answers, Family
 from riskrank.engine.types import Booleans, Floats
 from riskrank.studies.document import rows_from
-from riskrank.studies.gate.claim import GateClaim
+from riskrank.studies.gate.claim import MEAN, GateClaim
 from riskrank.studies.gate.document import GateRow
 from riskrank.studies.gate.evidence import evidence_of_claims
-from riskrank.studies.gate.statistics import MEAN
 
 
 def decide(

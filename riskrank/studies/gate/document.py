@@ -12,10 +12,9 @@ from riskrank.engine.family import Family, Side
 from riskrank.errors import GateFailed, GateInconclusive
 from riskrank.scores.table.baseline import Overlap, Unshared
 from riskrank.studies.document import Gated, of
-from riskrank.studies.gate.choice import Choice
-from riskrank.studies.gate.listed import Lost, place_of
+from riskrank.studies.gate.choice import Choice, Lost, place_of
+from riskrank.studies.gate.claim import FAILED
 from riskrank.studies.gate.looks import Looks
-from riskrank.studies.gate.statistics import FAILED
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
 
 # Fields that a document has only where some row says something in them.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from riskrank.errors import RiskrankError, option
-from riskrank.studies.gate.claim import BETTER, NOT_WORSE
+from riskrank.studies.gate.claim import BETTER, FAILED, MACRO, NOT_WORSE
 from riskrank.studies.gate.document import FAIL, GateDocument, GateRow, counts, ends_with
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.gate.statistics import FAILED, MACRO
 from riskrank.studies.gate.words import by_margin, deciding_row, ranges, row_sentence, unit_of, what_decides
 
 

@@ -30,7 +30,7 @@ from riskrank.engine.sampling.design import (
 )
 from riskrank.errors import InputError, option
 from riskrank.studies.gate.claim import GateClaim
-from riskrank.studies.gate.costs import evidence_of_costs
+from riskrank.studies.gate.passing import evidence_of_costs
 
 # Resamples of an automatic number that are expected beyond the end of an interval, and the least there are.
 _BEYOND_AN_END = 25

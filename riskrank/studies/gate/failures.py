@@ -10,10 +10,9 @@ from riskrank.scores.exports.unscored import ABSENT
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.scored import Scored
 from riskrank.studies.costs import PER_SUCCESS
-from riskrank.studies.gate.claim import NOT_WORSE
+from riskrank.studies.gate.claim import FAILED, NOT_WORSE, Statistic
 from riskrank.studies.gate.document import FAIL, GateRow
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.gate.statistics import FAILED, Statistic
 
 # Tiers of the claims by new model, old model and metric.
 Claimed = dict[tuple[str, str, str], list[str | None]]

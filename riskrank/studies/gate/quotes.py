@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from riskrank.studies.document import Quote
+from riskrank.studies.gate.claim import FAILED
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, claims_among, counts
-from riskrank.studies.gate.statistics import FAILED
 from riskrank.studies.gate.words import deciding_row, estimated, interval_of, looked_at, passes_if
 from riskrank.studies.wording import p_words
 

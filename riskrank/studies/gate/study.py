@@ -11,26 +11,24 @@ from riskrank.errors import option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.scored import Scored
-from riskrank.studies.directions import refuse_assumed_costs
-from riskrank.studies.distributions import refuse_distributions
+from riskrank.studies.directions import refuse_assumed_costs, refuse_distributions
 from riskrank.studies.document import Provenance
 from riskrank.studies.gate.anytime import look, wagered
 from riskrank.studies.gate.cheapest import cheapest
-from riskrank.studies.gate.claim import GateClaim
+from riskrank.studies.gate.claim import MEAN, TASK, GateClaim, Statistic, statistics
 from riskrank.studies.gate.claimed import claims_at_best, claims_of, wanted_metrics
 from riskrank.studies.gate.claims import decide, visible
 from riskrank.studies.gate.columns import without_a_claim
-from riskrank.studies.gate.confirm import ConfirmDocument, confirm
 from riskrank.studies.gate.document import GateDocument, GateRow, overall
 from riskrank.studies.gate.each_sample import SampleDocument, each_sample
 from riskrank.studies.gate.ending import ending
 from riskrank.studies.gate.evidence import resamples_of
 from riskrank.studies.gate.failures import claimed_metrics, counted_scores, failures
 from riskrank.studies.gate.findings import SENTENCES, gate_findings
+from riskrank.studies.gate.ledger import ConfirmDocument, confirm
 from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.quotes import quoted
-from riskrank.studies.gate.statistics import MEAN, TASK, Statistic, statistics
 from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.judged.chapter import JudgedChapter, judged_chapter, refuse_with_judge
 from riskrank.studies.means_only import why_means

@@ -7,8 +7,8 @@ from functools import partial
 
 from riskrank.asked.tiers import ADVISORY
 from riskrank.studies.costs import PER_SUCCESS
+from riskrank.studies.gate.claim import FAILED, MEAN
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, overall
-from riskrank.studies.gate.statistics import FAILED, MEAN
 from riskrank.studies.rounding import decimals_of, rounded, rounded_up, told_apart, typeset
 from riskrank.studies.wording import p_words, percent
 

@@ -7,7 +7,7 @@ from math import ceil, log2
 from typing import Any
 
 from riskrank.asked.suites import RANDOM
-from riskrank.engine.gsd.analysis import Relabelling, analyse, counting_programs
+from riskrank.engine.gsd.analysis import Relabelling, analyse, counting_programs, labellings_for
 from riskrank.engine.gsd.front import front_test, witness
 from riskrank.engine.gsd.null_optima import possible_labellings
 from riskrank.engine.gsd.quality import QualityTable
@@ -16,19 +16,60 @@ from riskrank.engine.gsd.threshold import Threshold
 from riskrank.errors import index_of, option
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.distributions import refuse_distributions
+from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Provenance, entries
-from riskrank.studies.gsd.criteria import Criteria, criteria
+from riskrank.studies.gsd.criteria import Criteria, criteria, tasks_as_samples
 from riskrank.studies.gsd.document import Explanation, GsdDocument, rows
 from riskrank.studies.gsd.findings import SENTENCES, GsdCase, gsd_findings
 from riskrank.studies.gsd.options import GsdSettings
-from riskrank.studies.gsd.settings import described, relabelling, thresholds
-from riskrank.studies.gsd.tasks_as_samples import tasks_as_samples
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import family_of
+
+
+def thresholds(settings: GsdSettings) -> tuple[Threshold, ...]:
+    """Thresholds to compare at, each once, in the order given."""
+    if settings.regularization:
+        return tuple(Threshold(share=share) for share in settings.regularization)
+    return tuple(Threshold(delta=delta, on=settings.delta_on or "r1") for delta in settings.delta or (0.0,))
+
+
+def relabelling(settings: GsdSettings, quality: QualityTable) -> Relabelling:
+    """How the engine is to test."""
+    auto = settings.resamples == "auto"
+    return Relabelling(
+        pairs=_pairs(settings),
+        family=family_of(settings),
+        resamples=labellings_for(quality, family_of(settings)) if auto else int(settings.resamples),
+        closing=auto,
+        **entries(settings, "resampling", "seed", "contamination"),
+    )
+
+
+def _pairs(settings: GsdSettings) -> str:
+    return "none" if settings.no_test else settings.pairs or "dominant"
+
+
+def described(settings: GsdSettings) -> dict[str, Any]:
+    """Relation and tests, for the document."""
+    tested = not settings.no_test
+    found = thresholds(settings)
+    return {
+        "delta": [threshold.delta for threshold in found if threshold.share is None],
+        "regularization": list(settings.regularization),
+        "delta_on": found[0].rows,
+        "system": settings.system,
+        "epsilon": settings.epsilon,
+        "no_test": settings.no_test,
+        "pairs": _pairs(settings) if tested else None,
+        "resampling": settings.resampling if tested else None,
+        **family_of(settings).settings,
+        "correction": settings.correction if tested else "none",
+        "family": "ordered pairs of one threshold" if tested else None,
+        "contamination": settings.contamination,
+    }
 
 
 def gsd(

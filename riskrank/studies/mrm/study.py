@@ -19,24 +19,21 @@ from riskrank.engine.sampling.design import ClusteredScores, weak_sizes
 from riskrank.engine.types import Floats
 from riskrank.errors import one_of
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.aggregation import described_aggregation
-from riskrank.studies.distributions import refuse_distributions
+from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Provenance, entries, rows_of
 from riskrank.studies.groups.study import GroupedDocument, Standing, study_by_group
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_chapter, judged_meta
 from riskrank.studies.judged.tails import tails_left_out, with_labels
-from riskrank.studies.metric_means import MetricMeans, metric_means
+from riskrank.studies.metric_means import MetricMeans, TailMeans, Worst, metric_means
 from riskrank.studies.mrm.findings import SENTENCES, MeanRiskCase, mrm_findings
 from riskrank.studies.mrm.options import MeanRiskSettings
-from riskrank.studies.provenance import portfolio_settings, provenance
+from riskrank.studies.provenance import described_aggregation, portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.said import assuming
 from riskrank.studies.settings import family_of, level_of
 from riskrank.studies.suites.chapter import SuiteOutline, suite_outline
-from riskrank.studies.tails import TailMeans, Worst
-from riskrank.studies.targets import Target, check_portfolio, check_range, targets
+from riskrank.studies.targets import Target, check_portfolio, check_range, portfolio_weights, targets
 from riskrank.studies.task_scale import on_task_scale
-from riskrank.studies.weights import portfolio_weights
 
 # Other names of a risk.
 _SAME = {"negative-cvar": "negative-tvar"}

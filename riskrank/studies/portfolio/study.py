@@ -16,7 +16,7 @@ from riskrank.engine.portfolio.summary import DEFAULT_LEVELS, Curves, Summary, c
 from riskrank.engine.types import Floats
 from riskrank.scores.table.metrics import assumed_against_its_name
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.distributions import refuse_distributions
+from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Document, Row
 from riskrank.studies.portfolio.options import FoldingSettings
 from riskrank.studies.provenance import portfolio_settings, provenance

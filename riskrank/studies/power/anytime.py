@@ -17,7 +17,7 @@ from riskrank.scores.table.metrics_file import how_to_bound
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, Provenance, of, rows_from
 from riskrank.studies.findings import Finding, stated
-from riskrank.studies.gate.margins import declared_range
+from riskrank.studies.gate.columns import declared_range
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.planned import (
     PlannedClaim,

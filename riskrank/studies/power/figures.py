@@ -11,7 +11,7 @@ from riskrank.engine.power.study import PowerStudy
 from riskrank.shown.figures.error_bars import ErrorBars, TargetLine, draw_error_bars
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
-from riskrank.studies.power.document import PowerDocument
+from riskrank.studies.power.study import PowerDocument
 
 
 def pictures(document: PowerDocument) -> list[Picture]:

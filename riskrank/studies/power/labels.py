@@ -18,7 +18,7 @@ from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, entries, of, rows_from
 from riskrank.studies.findings import Finding, stated
-from riskrank.studies.gate.margins import bounded, limits
+from riskrank.studies.gate.columns import bounded, limits
 from riskrank.studies.judged.chapter import GAIN, judged_chapter, refuse_with_judge
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.planned import PlannedClaim, PlannedRow, planned_pair, size_found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -17,24 +17,71 @@ from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.distributions import refuse_distributions
-from riskrank.studies.document import Provenance, rows_from
+from riskrank.studies.directions import refuse_distributions
+from riskrank.studies.document import Document, Provenance, of, rows_from
 from riskrank.studies.findings import stated
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.power.anytime import AnytimePowerDocument, anytime_between, anytime_of_pilot
-from riskrank.studies.power.document import PowerDocument, PowerRow
 from riskrank.studies.power.labels import LabelsDocument, labels_of_pilot
 from riskrank.studies.power.noise import NoisePlanDocument, plan_of_noise
 from riskrank.studies.power.options import PowerSettings
-from riskrank.studies.power.planned import of_distributions
+from riskrank.studies.power.planned import of_distributions, size_found
 from riskrank.studies.power.verdict import power_said
 from riskrank.studies.provenance import portfolio_settings, provenance
-from riskrank.studies.runs import split_of_runs
+from riskrank.studies.runs import RunsSplit, split_of_runs
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import inference_of, level_of
 from riskrank.studies.targets import check_portfolio, draws_tasks, targets
 from riskrank.studies.task_scale import on_task_scale
+
+
+@dataclass(frozen=True, slots=True)
+class PowerRow:
+    """Power at one size; where there are several pairs, ``claim`` "all" is all of them at once."""
+
+    metric: str | None = of(lambda metric: metric)
+    claim: str = of(lambda pair: "all" if pair is None else "pair")
+    winner: str | None = of(lambda models, pair: pair and models[pair[0]])
+    loser: str | None = of(lambda models, pair: pair and models[pair[1]])
+    order: int = of(lambda study: study.plan.claim.order)
+    test: str = of(lambda study: study.plan.claim.kind)
+    threshold: float = of(lambda study: study.plan.claim.boundary)
+    violation_ratio: float | None = of(lambda study, pair: pair and float(study.plan.reference.ratios[pair]))
+    size: int = of(lambda study, at: int(study.curve.sizes[at]))
+    power: float = of(lambda shares, at: float(shares[0][at]))
+    standard_error: float = of(lambda shares, at: float(shares[1][at]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerDocument(Document[PowerRow], schema="power"):
+    """Power by size, and the size the target needs.
+
+    Attributes
+    ----------
+    study : PowerStudy
+    metric : str or None
+        Column of the pilot's scores; None where distributions were planned with.
+    split : RunsSplit or None
+        Variance of the pilot's means between and within samples, where it has repeats.
+    """
+
+    study: PowerStudy
+    metric: str | None
+    split: RunsSplit | None = None
+
+    def meta(self) -> Mapping[str, Any]:
+        """The size the target needs, and what was simulated to find it."""
+        required, unit = self.study.required, self.study.plan.unit
+        tried = zip(required.sizes.tolist(), required.powers.tolist(), strict=True)
+        return {
+            "required_size": {
+                **size_found(required, self.study.interval, of=unit),
+                "endless_samples": self.study.endless,
+                "tried": [{"size": size, "power": power} for size, power in tried],
+            },
+            "variance": [] if self.split is None else self.split.described(self.provenance.models),
+        }
 
 
 def power(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,22 +15,66 @@ from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.judges.tails import tail_values
 from riskrank.engine.portfolio.summary import Curves, curves
-from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.studies.aggregation import described_aggregation
+from riskrank.engine.sampling.design import FEW_SAMPLES, ClusteredScores
+from riskrank.engine.types import Floats, Integers
 from riskrank.studies.groups.study import GroupedDocument, Standing
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
 from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.rank.certainty import certainty
+from riskrank.studies.provenance import described_aggregation
 from riskrank.studies.rank.entries import agreement, hidden_risks, recommendations, separations
 from riskrank.studies.rank.leading import Leading
-from riskrank.studies.rank.marks import Tail
-from riskrank.studies.rank.worst_cases import WorseCases
+from riskrank.studies.rank.marks import Tail, WorseCases
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta
 from riskrank.studies.units import Units
 
 if TYPE_CHECKING:
     from riskrank.engine.dominance.stability import Stability
+
+
+CLEAR, TIED, DISAGREEMENT, FEW, TRADE = "clear", "tied", "disagreement", "too few samples", "trade"
+NOT_DECIDED, NOT_TESTED, DOUBTFUL = "not decided", "not tested", "doubtful labels"
+
+MEANING = {
+    CLEAR: "the first is significantly better than every other",
+    TIED: "not shown who is best: collect more samples before shipping one",
+    DISAGREEMENT: "the tests do not agree on one first model",
+    TRADE: "which model is best depends on what counts more",
+    FEW: f"fewer than {FEW_SAMPLES} do not tell who is best: collect more before shipping one",
+    NOT_DECIDED: "more resamples would tell whether the first is ahead",
+    NOT_TESTED: "the order is that of these samples, and nothing says how sure it is",
+    DOUBTFUL: "the first is ahead if the labels were chosen by chance, and they do not look so",
+}
+"""Every word with what it says, no more."""
+
+
+def certainty(columns: Collection[Leading]) -> str:
+    """The word for the first models of one or more columns of scores.
+
+    Parameters
+    ----------
+    columns : collection of Leading
+        None where only aggregated ranks are told, which no test is about.
+
+    Returns
+    -------
+    str
+    """
+    if not columns or not all(one.tested for one in columns):
+        return NOT_TESTED
+    refuted = any(one.refuted for one in columns)
+    # Models that no first of any column is ahead of: without one, no model can be the first of all.
+    left = [{one.first, *one.identical, *one.level, *one.undecided} for one in columns]
+    if refuted or not set.intersection(*left):
+        return DISAGREEMENT
+    if any((one.level and not one.trade) or not one.others for one in columns):
+        few = min(one.scores.effective_size for one in columns) < FEW_SAMPLES
+        return FEW if few else TIED
+    if any(one.undecided or one.undecided_tails for one in columns):
+        return NOT_DECIDED
+    if any(one.trade for one in columns):
+        return TRADE
+    return CLEAR if all(one.by_chance for one in columns) else DOUBTFUL
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,3 +233,32 @@ def standings(document: RankDocument) -> dict[str, Standing]:
         beats, p = (None, None) if tests is None else (tests.dominates, tests.p_value)
         found[method] = Standing(scores, beats, p, document.inference.family)
     return found
+
+
+@dataclass(frozen=True)
+class Trade:
+    """What is plotted of m metrics.
+
+    Attributes
+    ----------
+    pair : (int, int)
+    lead, error : ndarray, shape (m,)
+        Of the first of the two over the other by its mean, larger is better, and standard errors.
+    side : ndarray of int, shape (m,)
+        1 where the first is shown to be better, −1 where the other is, 0 where that is open.
+    """
+
+    pair: tuple[int, int]
+    lead: Floats
+    error: Floats
+    side: Integers
+
+
+def trade(document: RankDocument) -> Trade | None:
+    """The two models that a verdict on several metrics speaks of; None where it names one or nothing."""
+    found = [*document.leading.values()]
+    if document.named or len(document.means) < 2 or len(found) != 1 or found[0].recommendation is None:
+        return None
+    held, (first, other) = found[0].recommendation.leader.contrasts, found[0].pair
+    assert held.against == first
+    return Trade((first, other), -held.difference[other], held.error[other], -held.answers.side[other])

@@ -13,8 +13,7 @@ from riskrank.engine.family import Side
 from riskrank.studies.findings import Finding
 from riskrank.studies.rank.case import RankCase
 from riskrank.studies.rank.leading import Leading
-from riskrank.studies.rank.marks import Tail
-from riskrank.studies.rank.worst_cases import worse_cases
+from riskrank.studies.rank.marks import Tail, worse_cases
 from riskrank.studies.shared_findings import judge_worth, other_scope, untested
 from riskrank.studies.suites import words
 from riskrank.studies.suites.chapter import SuiteChapter

@@ -10,8 +10,7 @@ from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.settings import claims_of
-from riskrank.studies.targets import portfolio_name, refuse_weights
-from riskrank.studies.weights import weighed
+from riskrank.studies.targets import portfolio_name, refuse_weights, weighed
 
 AGGREGATORS = ("kemeny", "footrule", "pearson", "borda")
 

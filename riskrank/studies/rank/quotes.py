@@ -9,12 +9,10 @@ import numpy as np
 from riskrank.engine.dominance.challenge import Challenge
 from riskrank.engine.dominance.column_ranking import mean_over, sample_weights
 from riskrank.studies.document import Quote
-from riskrank.studies.rank.case import RankCase
+from riskrank.studies.rank.case import RankCase, differing, span_of, strongest
 from riskrank.studies.rank.leading import Leading
-from riskrank.studies.rank.marks import Tail
-from riskrank.studies.rank.means import differing, span_of, strongest
+from riskrank.studies.rank.marks import Tail, worse_cases
 from riskrank.studies.rank.sentences import test_of
-from riskrank.studies.rank.worst_cases import worse_cases
 from riskrank.studies.wording import counted
 
 

@@ -22,24 +22,22 @@ from riskrank.studies.rank.case import RankCase
 from riskrank.studies.rank.document import PLACES, RankDocument, RankRow, standings
 from riskrank.studies.rank.findings import rank_findings
 from riskrank.studies.rank.leading import firsts, lead, named
-from riskrank.studies.rank.marks import Tail, marks
+from riskrank.studies.rank.marks import Tail, marks, worse_cases
 from riskrank.studies.rank.methods import chosen_methods
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.quotes import quoted
 from riskrank.studies.rank.sentences import SENTENCES
-from riskrank.studies.rank.worst_cases import worse_cases
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.said import assuming
 from riskrank.studies.settings import described_tests, inference_of
 from riskrank.studies.suites.chapter import suite_chapter
-from riskrank.studies.targets import check_portfolio, check_range, score_tables
+from riskrank.studies.targets import check_portfolio, check_range, score_tables, weighed
 from riskrank.studies.task_scale import on_task_scale
 from riskrank.studies.units import Units, units_of
 from riskrank.studies.visible import visible_differences
-from riskrank.studies.weights import weighed
 
 if TYPE_CHECKING:
-    from riskrank.studies.rank.by_means import MeanRankDocument
+    from riskrank.studies.rank.mean_ranking import MeanRankDocument
 
 EFFECTS = ("mean", "tvar", "difference", "difference_low", "difference_high")
 
@@ -55,7 +53,7 @@ def rank(
     Parameters, errors and all else are those of :func:`rank_by_dominance`.
     """
     if table.means_only or (settings is not None and settings.on):
-        from riskrank.studies.rank.by_means import rank_by_means
+        from riskrank.studies.rank.mean_ranking import rank_by_means
 
         return rank_by_means(table, settings or RankSettings())
     return rank_by_dominance(table, settings, runtime)

@@ -12,7 +12,7 @@ from riskrank.errors import UsageError, option, spell
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.study import copa
-from riskrank.studies.distributions import refuse_distributions
+from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.dominance.study import DominanceDocument, dominance
 from riskrank.studies.gsd.document import GsdDocument

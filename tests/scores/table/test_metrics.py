@@ -13,7 +13,7 @@ from riskrank.scores.table.metrics import oriented_bounds, original_units, resol
 from riskrank.scores.table.metrics_file import MetricSpec, read_metrics_file
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.score_table import read_scores
-from riskrank.studies.weights import portfolio_weights
+from riskrank.studies.targets import portfolio_weights
 
 
 def test_metrics_file(write):

@@ -14,8 +14,8 @@ from riskrank.errors import InputError, UsageError
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from riskrank.shown.sections import sections
+from riskrank.studies.copa.doubt import meeting
 from riskrank.studies.copa.findings import dominating, why_open
-from riskrank.studies.copa.meeting import meeting
 from riskrank.studies.copa.objectives import objectives
 from riskrank.studies.copa.options import CopaSettings, ObjectiveReading
 from riskrank.studies.copa.samples import objective_scores
@@ -373,7 +373,7 @@ def test_few_samples_are_said_and_refuse_what_is_asked_of_them(columns):
 
 
 def test_too_many_models_to_test_all_pairs_of_are_said(columns, monkeypatch):
-    monkeypatch.setattr("riskrank.studies.copa.unsure._MOST_MODELS", 3)
+    monkeypatch.setattr("riskrank.studies.copa.samples._MOST_MODELS", 3)
     document = study(columns, alpha=0.1)
     assert document.doubt is None
     assert "models are not tested" in document.verdict

@@ -16,8 +16,7 @@ from riskrank.shown.sections import sections
 from riskrank.studies.gsd.document import GsdRow
 from riskrank.studies.gsd.options import GsdSettings
 from riskrank.studies.gsd.screen.hasse import to_dot
-from riskrank.studies.gsd.settings import thresholds
-from riskrank.studies.gsd.study import gsd
+from riskrank.studies.gsd.study import gsd, thresholds
 from riskrank.studies.runtime import Runtime
 from tests.cli.test_gsd import LEVELS, UCI, long_table, mixed_table
 

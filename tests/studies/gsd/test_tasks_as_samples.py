@@ -7,9 +7,9 @@ import pytest
 
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.table.suite import NO_SUITE
+from riskrank.studies.gsd.criteria import tasks_as_samples
 from riskrank.studies.gsd.options import GsdSettings
 from riskrank.studies.gsd.study import gsd
-from riskrank.studies.gsd.tasks_as_samples import tasks_as_samples
 from riskrank.studies.report.options import ReportSettings
 from tests.studies.suites.test_chapter import NAMES, suite_table
 

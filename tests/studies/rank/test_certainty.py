@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from riskrank.api import gate, rank, read, report
-from riskrank.studies.rank.certainty import MEANING
+from riskrank.studies.rank.document import MEANING
 from riskrank.studies.wording import p_words
 
 

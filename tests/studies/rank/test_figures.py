@@ -7,9 +7,9 @@ import riskrank as rr
 from riskrank.shown.figures.forest import DIFFERENCES, PLACES, Forest, Interval, draw_forest
 from riskrank.shown.figures.marks import curve_mark, model_mark
 from riskrank.shown.figures.style import NEUTRAL, PALETTE, QUIET
+from riskrank.studies.rank.document import trade
 from riskrank.studies.rank.figures.means import forest as forest_of_means
 from riskrank.studies.rank.figures.pictures import forest, method_ranks, pictures
-from riskrank.studies.rank.trade import trade
 
 SCORES = {
     "model": [name for name in "abcd" for _ in range(40)],

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.studies.rank.certainty import TRADE
+from riskrank.studies.rank.document import TRADE
 
 
 def long(**metrics):

@@ -14,10 +14,8 @@ from riskrank.shown.figures.picture import Picture, numbered
 from riskrank.shown.figures.style import Plot
 from riskrank.studies.copa.comparison import ComparisonDocument
 from riskrank.studies.copa.doubt import FrontDoubt
-from riskrank.studies.copa.figures.boxes import draw_boxes
-from riskrank.studies.copa.figures.doubt import draw_doubt
-from riskrank.studies.copa.figures.front import draw_front
-from riskrank.studies.copa.figures.parallel import draw_parallel
+from riskrank.studies.copa.figures.boxes import draw_boxes, draw_parallel
+from riskrank.studies.copa.figures.plane import draw_doubt, draw_front
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.sweep import OrderSweepDocument, WeightSweepDocument

@@ -14,8 +14,8 @@ from riskrank.shown import numbers
 from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CCDF_PROBABILITIES, CopaDocument
-from riskrank.studies.copa.screen.doubt import doubt_sections
 from riskrank.studies.copa.screen.objectives import (
+    doubt_sections,
     objective_cells,
     usual_rows,
     weakest_objective,

@@ -23,12 +23,11 @@ from riskrank.shown.view import (
     asked_for,
     by_row,
 )
-from riskrank.studies.copa.meeting import together
+from riskrank.studies.copa.doubt import together
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.screen.detail import details
-from riskrank.studies.copa.screen.doubt import front_cell
-from riskrank.studies.copa.screen.objectives import objective_columns
+from riskrank.studies.copa.screen.objectives import front_cell, objective_columns
 from riskrank.studies.rounding import decimals_apart, rounded
 from riskrank.studies.wording import blind_to, names
 

@@ -1,4 +1,4 @@
-"""Models by objectives in both languages: the values as measured, and the share of models that do better."""
+"""Models by objectives: values as measured, the share of models that do better, and how sure the front is."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from riskrank.engine.family import Side
 from riskrank.shown import numbers
-from riskrank.shown.view import Cell, Column, OfModel
+from riskrank.shown.view import Cell, Column, Line, OfModel, Section, by_row
+from riskrank.studies.copa.doubt import FrontDoubt
+from riskrank.studies.copa.findings import dominating, why_open
 from riskrank.studies.copa.objectives import Objectives
+from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.costs import PER_SUCCESS
 
 # What a person reads at a glance, where nobody says how many models to show.
@@ -59,3 +63,75 @@ def weakest_objective(table: Objectives, model: int) -> str:
     also = f" +{len(found) - 1}" if len(found) > 1 else ""
     share = numbers.top_share(table.population.u[model, found[0]])
     return f"{table.population.metrics[found[0]]}{also} {share}"
+
+
+_STYLES = {"on": "green", "off": "dim", "open": "yellow"}
+
+
+def front_cell(doubt: FrontDoubt, model: int) -> Cell:
+    """Whether a model is on the front."""
+    state = doubt.states.words[model]
+    return Cell(state, _STYLES[state])
+
+
+def doubt_sections(document: CopaDocument, doubt: FrontDoubt, models: Sequence[int]) -> list[Section]:
+    """The evidence on every model, and where its values lie."""
+    table = document.objectives
+    percent = f"{100 * doubt.family.confidence:g} %"
+    doubts: list[OfModel] = [
+        (Column("model", "left"), table.name),
+        (Column("front", "center"), lambda i: front_cell(doubt, i)),
+        (Column("p"), lambda i: _p_value(doubt, i)),
+        (Column("because", "left"), lambda i: _because(table, doubt, i)),
+    ]
+    spans: list[OfModel] = [(Column("model", "left"), table.name)]
+    for k, head in enumerate(objective_columns(table)):
+        spans.append((head, lambda i, k=k: _span(table, doubt, i, k)))  # type: ignore[misc]
+    barred = ", and none where a constraint decides" if table.constraints else ""
+    return [
+        by_row("Who is on the front", doubts, models, stub=1),
+        by_row(f"Where the values lie, {percent} each", spans, models, stub=1),
+        Line(
+            "off: another model is shown to be as good on every objective, among all ordered pairs; on: "
+            "against every other model some objective is shown to be better, among all models. p is of what "
+            f"the front says, adjusted for all of these; of open models it is that of being on it{barred}. "
+            f"{doubt.resamples:,} resamples of {doubt.samples}, the same for all objectives.",
+            "Evidence:",
+        ),
+    ]
+
+
+def _p_value(doubt: FrontDoubt, model: int) -> str:
+    """Of what the front says of a model; where a constraint decides, no test of the front does."""
+    states = doubt.states
+    dominator = int(states.dominator[model])
+    if dominator >= 0:
+        return numbers.p_value(float(states.dominates[dominator, model]))
+    stands = float(states.stands[model])
+    if states.state[model] == Side.REFUTED or (states.state[model] == Side.OPEN and states.standing[model]):
+        return "–"
+    return numbers.p_value(stands)
+
+
+def _because(table: Objectives, doubt: FrontDoubt, model: int) -> str:
+    """The evidence in words."""
+    states = doubt.states
+    dominator, rival = int(states.dominator[model]), int(states.rival[model])
+    if dominator >= 0:
+        return dominating(table, doubt, model)
+    if states.state[model] == Side.REFUTED:
+        return "it violates a constraint"
+    if rival < 0:
+        return "no other model may be chosen"
+    if states.state[model] == Side.SHOWN:
+        objective = int(states.best_on[model, rival])
+        return f"better than {table.name(rival)} on {table.population.metrics[objective]}, the nearest"
+    return why_open(table, doubt, model)
+
+
+def _span(table: Objectives, doubt: FrontDoubt, model: int, k: int) -> str:
+    low, high = doubt.low[model, k], doubt.high[model, k]
+    if np.isnan(low) or np.isnan(high):
+        return "–"
+    said = table.means[k].said
+    return said(float(low)) if low == high else f"{said(float(low))} to {said(float(high))}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from riskrank.shown.view import Cell, Column, OfRow, Section, by_row
-from riskrank.studies.gate.confirm import ConfirmDocument
+from riskrank.studies.gate.ledger import ConfirmDocument
 from riskrank.studies.gate.screen.detail import STYLES
 
 

@@ -11,9 +11,9 @@ from riskrank.shown import numbers
 from riskrank.shown.all_rows import unshown
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, asked_for, by_row
 from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
+from riskrank.studies.gate.claim import MACRO, ORDERS
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
 from riskrank.studies.gate.screen.detail import STYLES, details
-from riskrank.studies.gate.statistics import MACRO, ORDERS
 from riskrank.studies.gate.words import (
     beyond_labels,
     estimated,

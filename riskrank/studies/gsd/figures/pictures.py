@@ -9,10 +9,13 @@ from riskrank.shown.figures.marks import renumbered
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
 from riskrank.studies.gsd.document import GsdDocument
-from riskrank.studies.gsd.figures.contamination import contamination, draw_contamination
 from riskrank.studies.gsd.figures.critical_difference import critical_difference, draw_critical_difference
 from riskrank.studies.gsd.figures.hasse import Hasse, draw_hasse, hasse
-from riskrank.studies.gsd.figures.null_distribution import draw_null_distribution
+from riskrank.studies.gsd.figures.null_distribution import (
+    contamination,
+    draw_contamination,
+    draw_null_distribution,
+)
 
 
 def pictures(document: GsdDocument) -> list[Picture]:

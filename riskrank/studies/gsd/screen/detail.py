@@ -10,10 +10,8 @@ from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.shown import numbers
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, by_row
 from riskrank.studies.gsd.document import GsdDocument
-from riskrank.studies.gsd.screen.front import front_view
+from riskrank.studies.gsd.screen.front import baseline_view, front_view, witness_view
 from riskrank.studies.gsd.screen.hasse import hasse_table
-from riskrank.studies.gsd.screen.rank_tests import baseline_view
-from riskrank.studies.gsd.screen.witness import witness_view
 
 # The threshold the paper tests with: it hardly changes the relation ([GSD] remark 3).
 _SMALL_DELTA = 1e-5

@@ -13,8 +13,8 @@ from riskrank.shown import numbers
 from riskrank.shown.numbers import power_share
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.dominance.screen.detail import CORRECTIONS
-from riskrank.studies.power.document import PowerDocument
 from riskrank.studies.power.planned import AS_TRUTH
+from riskrank.studies.power.study import PowerDocument
 from riskrank.studies.power.verdict import pilot_words, unit_words
 from riskrank.studies.wording import claim_words, counted
 

@@ -20,10 +20,10 @@ from riskrank.studies.dominance.study import DominanceDocument
 from riskrank.studies.groups.screen import group_sections
 from riskrank.studies.gsd.screen import detail as gsd
 from riskrank.studies.judged import screen as judged
+from riskrank.studies.metric_means import bad_cases
 from riskrank.studies.mrm.screen import detail as mean_risk
 from riskrank.studies.mrm.study import MeanRiskDocument
-from riskrank.studies.rank.certainty import TRADE
-from riskrank.studies.rank.document import RankDocument
+from riskrank.studies.rank.document import TRADE, RankDocument, trade
 from riskrank.studies.rank.screen.detail import (
     detail_table,
     percent,
@@ -32,7 +32,6 @@ from riskrank.studies.rank.screen.detail import (
     separation_line,
 )
 from riskrank.studies.rank.screen.first import other_metrics
-from riskrank.studies.rank.trade import trade
 from riskrank.studies.report.screen.summaries import (
     best_tail,
     first_of_the_worst,
@@ -43,7 +42,6 @@ from riskrank.studies.report.screen.summaries import (
 )
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
 from riskrank.studies.suites.screen import details as task_details
-from riskrank.studies.tails import bad_cases
 from riskrank.studies.visible import shown_by_metric
 from riskrank.studies.wording import unseen_in
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import RISK
+from riskrank.studies.metric_means import bad_cases
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.screen.detail import leading_method
 from riskrank.studies.report.study import ReportDocument
-from riskrank.studies.tails import bad_cases
 from riskrank.studies.wording import names, percent
 
 

@@ -1,9 +1,9 @@
-"""Models by tasks as a heat map: how far each is from the first there, and where that is significant."""
+"""Models by tasks: how far each is from the first there, and the lead of one over others, task by task."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -13,12 +13,15 @@ from matplotlib.axes import Axes
 from riskrank.engine.types import Floats, Integers
 from riskrank.shown.figures.fonts import text_width
 from riskrank.shown.figures.heat_map import cell_of, color_scale
-from riskrank.shown.figures.marks import write
+from riskrank.shown.figures.key import looks
+from riskrank.shown.figures.marks import model_mark, write
 from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.rows import Rows
-from riskrank.shown.figures.style import ON_DARK, ON_PALE, SMALL, Plot, drawn, sheet
+from riskrank.shown.figures.rows import Rows, bar, dot, ruled
+from riskrank.shown.figures.style import INK, ON_DARK, ON_PALE, QUIET, SMALL, Plot, drawn, sheet
+from riskrank.shown.figures.units import Unit
 from riskrank.shown.means import score_of
 from riskrank.studies.rounding import decimals_apart, rounded
+from riskrank.studies.wording import percent
 
 # From worse to better, told apart by any colour vision; the middle is pale.
 _COLORS = "BrBG"  # as words on a page: green is better, brown worse, and no model has either
@@ -128,3 +131,122 @@ def _cells(axes: Axes, found: TaskMap, rows: Rows, cell: float) -> None:
                 said(middle + cell / 2 - 5, text=arrow, size=5)
         elif arrow:
             said(middle, text=arrow, size=6)
+
+
+# Marker, size and fill of a task by its mark: told apart in grey by shape.
+_SHAPES = {1: ("^", 6.5, True), -1: ("v", 6.5, True), 0: ("o", 3.6, False)}
+_ALONE, _BESIDE = 340.0, 140.0
+"""Width of the only column, and of each of several."""
+
+
+@dataclass(frozen=True)
+class TaskForest:
+    """What is plotted of r others: the task with the largest lead over the first of them on top.
+
+    Attributes
+    ----------
+    others : tuple of int
+    names : tuple of str
+        Of the rows; all tasks together last.
+    estimate, low, high : ndarray, shape (r, rows)
+        In favour of the model that leads.
+    marks : ndarray of int, shape (r, rows)
+        1 better, −1 worse, 0 open.
+    whole : int
+        How many rows at the end are of all tasks.
+    """
+
+    others: tuple[int, ...]
+    names: tuple[str, ...]
+    estimate: Floats
+    low: Floats
+    high: Floats
+    marks: Integers
+    whole: int = 0
+
+    @classmethod
+    def of_tasks(
+        cls, others: Sequence[int], names: Sequence[str], leads: Sequence[Sequence[Floats]], marks: Integers
+    ) -> TaskForest:
+        """Sort tasks by the lead over the first, given as estimates and both ends."""
+        order = np.argsort(-leads[0][0], kind="stable")
+        estimate, low, high = np.stack(leads, axis=1)[:, :, order]
+        return cls(tuple(others), tuple(names[task] for task in order), estimate, low, high, marks[:, order])
+
+    def with_whole(self, name: str, estimate: Floats, low: Floats, high: Floats) -> TaskForest:
+        """Add a row of all tasks together."""
+        mark = (low > 0).astype(int) - (high < 0)
+        return replace(
+            self,
+            names=(*self.names, name),
+            estimate=np.column_stack([self.estimate, estimate]),
+            low=np.column_stack([self.low, low]),
+            high=np.column_stack([self.high, high]),
+            marks=np.column_stack([self.marks, mark]),
+            whole=self.whole + 1,
+        )
+
+
+@drawn
+def draw_task_forest(
+    found: TaskForest, models: Sequence[str], leader: int, metric: str, *, confidence: float
+) -> Plot:
+    """Draw an interval a row against no difference, a column a model.
+
+    Parameters
+    ----------
+    found : TaskForest
+    models : sequence of k str
+    leader : int
+        The model whose lead it is.
+    metric : str
+    confidence : float
+        Coverage of a bar.
+    """
+    first, alone = models[leader], len(found.others) == 1
+    rows = Rows.of(found.names, [model_mark(leader)] * len(found.names))
+    width = _ALONE if alone else _BESIDE
+    rest = len(models) - 1 - len(found.others)
+    page, panels = ruled(
+        rows,
+        f"{first} against {models[found.others[0]] if alone else 'others'}, task by task",
+        f"Right of the line {first} is better. Bar: {percent(confidence)} interval of the mean difference in "
+        f"{metric}, each for itself; ▲ ▼, in the colour of who is better, where the difference is "
+        "significant among all tasks and pairs. Diamonds: all tasks, weighed."
+        + (f" {rest} more models are in the map of tasks." if rest else ""),
+        width=width,
+        columns=len(found.others),
+        above=6.0 if alone else 22.0,
+    )
+    unit = Unit.of(found.estimate, found.low, found.high)
+    given = looks(len(models), [leader, *found.others])
+    ends = unit.apply([found.low[np.isfinite(found.low)].min(), found.high[np.isfinite(found.high)].max()])
+    room = 0.06 * max(float(ends[1] - ends[0]), 1e-12)
+    for at, (axes, other) in enumerate(zip(panels, found.others, strict=True)):
+        colors = {1: given[leader].color, -1: given[other].color, 0: QUIET}
+        _column(axes, found, at, rows, unit, colors, model_mark(leader, other))
+        axes.set_xlim(float(ends[0]) - room, float(ends[1]) + room)
+        label = f"worse ← difference in {metric} → better" if alone else "worse ← → better"
+        rows.lay_out(axes, unit.label(fitted([label], width)[0]), 5 if alone else 3)
+        if not alone:
+            said = fitted([f"against {models[other]}"], width)[0]
+            axes.set_title(said, size=SMALL, loc="left", pad=5, gid=model_mark(other))
+    return page.figure
+
+
+def _column(
+    axes: Axes, found: TaskForest, at: int, rows: Rows, unit: Unit, colors: dict[int, str], mark: str
+) -> None:
+    axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)
+    first_whole = len(found.names) - found.whole
+    low, estimate, high = (unit.apply(part[at]) for part in (found.low, found.estimate, found.high))
+    for row, y in enumerate(rows.y.tolist()):
+        answer = int(found.marks[at, row])
+        color, (marker, size, full) = colors[answer], _SHAPES[answer]
+        if row >= first_whole:
+            color, marker, size, full = INK, "D", 5.5, True
+        bar(axes, [low[row], high[row]], y, mark, color)
+        dot(axes, estimate[row], y, mark, color, marker=marker, size=size, full=full)
+    if 0 < found.whole < len(found.names):
+        line = float(rows.y[first_whole - 1] + rows.y[first_whole]) / 2
+        axes.axhline(line, color=INK, linewidth=0.6, zorder=1)

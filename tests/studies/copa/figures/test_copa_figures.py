@@ -9,10 +9,8 @@ from riskrank.engine.copa.population import ccdf_quantiles, population
 from riskrank.engine.copa.sweep import sweep_weight
 from riskrank.engine.family import Family, Side
 from riskrank.errors import UsageError
-from riskrank.studies.copa.figures.boxes import draw_boxes
-from riskrank.studies.copa.figures.doubt import draw_doubt
-from riskrank.studies.copa.figures.front import draw_front
-from riskrank.studies.copa.figures.parallel import draw_parallel
+from riskrank.studies.copa.figures.boxes import draw_boxes, draw_parallel
+from riskrank.studies.copa.figures.plane import draw_doubt, draw_front
 
 
 def example(names, objectives=4, seed=0):
@@ -96,7 +94,7 @@ def test_crosses_are_the_intervals_and_marks_what_is_shown(names):
 
 def test_those_named_are_on_the_front_or_likely_to_be(names, monkeypatch):
     models, values, larger = example(names(30))
-    monkeypatch.setattr("riskrank.studies.copa.figures.doubt._NAMED", 14)
+    monkeypatch.setattr("riskrank.studies.copa.figures.plane._NAMED", 14)
     told = []
     monkeypatch.setattr(
         "riskrank.studies.copa.figures.plane.name_points", lambda *given, **_: told.append(given[5])

@@ -7,14 +7,17 @@ import riskrank as rr
 from riskrank.engine.gsd.hasse import hasse_diagram
 from riskrank.engine.gsd.rank_tests import criteria_tests
 from riskrank.engine.gsd.relabelling import RelabellingTest
-from riskrank.studies.gsd.figures.contamination import contamination, draw_contamination
 from riskrank.studies.gsd.figures.critical_difference import (
     cliques,
     critical_difference,
     draw_critical_difference,
 )
 from riskrank.studies.gsd.figures.hasse import draw_hasse, hasse
-from riskrank.studies.gsd.figures.null_distribution import draw_null_distribution
+from riskrank.studies.gsd.figures.null_distribution import (
+    contamination,
+    draw_contamination,
+    draw_null_distribution,
+)
 from riskrank.studies.gsd.figures.pictures import diagrams
 
 
