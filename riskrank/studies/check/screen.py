@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
 from riskrank.errors import listing, option
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import unshown
-from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for, headed
+from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, asked_for, by_row
 from riskrank.studies.check.judge import JudgeCheck
 from riskrank.studies.check.study import CheckDocument, InspectedTask, Inspection, MetricRow, Problem
 from riskrank.studies.check.suggestions import Suggestion
-from riskrank.studies.rounding import decimals_of_range, rounded, typeset
+from riskrank.studies.rounding import decimals_of_range, rounded
 from riskrank.studies.runs import PassCurve
-from riskrank.studies.wording import counted, number
+from riskrank.studies.wording import counted, interval, number
 
 # Commands, problems, metrics and tasks a screen has room for; holes, and models of each.
 _COMMANDS, _PROBLEMS, _METRICS, _TASKS = 3, 2, 8, 6
@@ -39,59 +41,40 @@ def view(document: CheckDocument) -> list[Section]:
 
 def _details(document: CheckDocument) -> list[Section]:
     """All figures, what is wrong, and what can be done."""
-    found = document.inspection
-    sections: list[Section] = [Line(_holdings(found), "Table:")]
-    if found.most_repeats <= 1:
-        sections.append(Line(_repeats(found), "Repeats:"))
-    sections.append(_metric_table(document))
-    if found.tasks:
-        sections.append(_task_table(found.tasks))
-    if not found.same_samples:
-        sections.append(_model_table(found))
-    sections += [_problem_line(problem) for problem in found.problems]
-    if document.judge is not None:
-        sections.append(_judge_table(document.judge))
-    if document.splits:
-        sections.append(_split_table(document))
-    if document.passes:
-        sections.append(_pass_table(document.passes))
-    return [*sections, *_commands(document.suggestions[_COMMANDS:])]
+    found, judge = document.inspection, document.judge
+    return [
+        Line(_holdings(found), "Table:"),
+        *([Line(_repeats(found), "Repeats:")] if found.most_repeats <= 1 else []),
+        _metric_table(document),
+        *([_task_table(found.tasks)] if found.tasks else []),
+        *([] if found.same_samples else [_model_table(found)]),
+        *map(_problem_line, found.problems),
+        *([] if judge is None else [_judge_table(judge)]),
+        *([_split_table(document)] if document.splits else []),
+        *([_pass_table(document.passes)] if document.passes else []),
+        *_commands(document.suggestions[_COMMANDS:]),
+    ]
 
 
 def _judge(found: JudgeCheck) -> list[Section]:
-    return [
-        Line(found.agreement, "Judge:"),
-        Line(found.bias, "Judge's bias:"),
-        Line(found.use, "Labels:"),
-    ]
+    said = {"Judge:": found.agreement, "Judge's bias:": found.bias, "Labels:": found.use}
+    return [Line(text, label) for label, text in said.items()]
 
 
 def _judge_table(found: JudgeCheck) -> Table:
     """Every model's judge."""
-    columns = (
-        Column("model", "left"),
-        Column("rank\ncorrelation"),
-        Column("bias"),
-        Column("95 %, together", "left"),
-        Column("labelled\n− others"),
-        Column("p"),
-        Column("λ"),
-        Column("worth to its\nmean, labels"),
-    )
-    rows = tuple(
-        (
-            one.model,
-            "–" if one.agreement is None else typeset(f"{one.agreement:.2f}"),
-            number(one.bias),
-            f"{number(one.bias_low)} to {number(one.bias_high)}",
-            number(one.shift),
-            f"{one.shift_p:.2g}",
-            f"{model.power:.2f}",
-            f"{model.worth:,.0f}",
-        )
-        for one, model in zip(found.entry.by_model, found.entry.models, strict=True)
-    )
-    return Table("The judge, model by model", columns, rows)
+    columns: list[OfRow] = [
+        (Column("model", "left"), lambda both: both[0].model),
+        (Column("rank\ncorrelation"), lambda both: _rounded(both[0].agreement, 2)),
+        (Column("bias"), lambda both: number(both[0].bias)),
+        (Column("95 %, together", "left"), lambda both: interval(both[0].bias_low, both[0].bias_high)),
+        (Column("labelled\n− others"), lambda both: number(both[0].shift)),
+        (Column("p"), lambda both: f"{both[0].shift_p:.2g}"),
+        (Column("λ"), lambda both: f"{both[1].power:.2f}"),
+        (Column("worth to its\nmean, labels"), lambda both: f"{both[1].worth:,.0f}"),
+    ]
+    both = zip(found.entry.by_model, found.entry.models, strict=True)
+    return by_row("The judge, model by model", columns, both, stub=1)
 
 
 def _commands(suggestions: Sequence[Suggestion]) -> list[Section]:
@@ -111,22 +94,30 @@ def _problems(found: Inspection) -> list[Section]:
 
 def _metrics(document: CheckDocument) -> Table:
     """What the scores look like: direction, range and mean, with the digits a range leaves."""
-    rows: list[tuple[Cell | str, ...]] = []
-    for metric in document.rows[:_METRICS]:
-        low, mean, high = metric.minimum, metric.mean, metric.maximum
-        decimals = 0 if low is None or high is None else decimals_of_range(low, high, metric.n)
-        rows.append(
-            (
-                metric.metric,
-                _better(metric),
-                *("–" if value is None else rounded(value, decimals) for value in (low, mean, high)),
-                Cell(f"{metric.missing:,}", "red" if metric.missing else ""),
-            )
-        )
-    left = len(document.rows) - _METRICS
-    if left > 0:
-        rows.append((f"… {left} more", "", "", "", "", ""))
-    return Table("", headed("metric", "better", right=("min", "mean", "max", "missing")), tuple(rows))
+
+    def decimals(metric: MetricRow) -> int:
+        low, high = metric.minimum, metric.maximum
+        return 0 if low is None or high is None else decimals_of_range(low, high, metric.n)
+
+    columns: list[OfRow] = [
+        (Column("metric", "left"), lambda metric: metric.metric),
+        (Column("better", "left"), _better),
+        (Column("min"), lambda metric: _rounded(metric.minimum, decimals(metric))),
+        (Column("mean"), lambda metric: _rounded(metric.mean, decimals(metric))),
+        (Column("max"), lambda metric: _rounded(metric.maximum, decimals(metric))),
+        (Column("missing"), _missing),
+    ]
+    table, left = by_row("", columns, document.rows[:_METRICS], stub=1), len(document.rows) - _METRICS
+    more = [(f"… {left} more", *[""] * 5)] if left > 0 else []
+    return replace(table, rows=(*table.rows, *more))
+
+
+def _rounded(value: float | None, decimals: int) -> str:
+    return "–" if value is None else rounded(value, decimals)
+
+
+def _missing(metric: MetricRow) -> Cell:
+    return Cell(f"{metric.missing:,}", "red" if metric.missing else "")
 
 
 def _holdings(found: Inspection) -> str:
@@ -160,7 +151,7 @@ def _holes(found: Inspection) -> str:
 def _suite(tasks: Sequence[InspectedTask]) -> str:
     """How many tasks there are, of which sizes, and what each counts."""
     sizes, weights = ([getattr(task, of) for task in tasks] for of in ("samples", "weight"))
-    span = f"{min(sizes):,}" if min(sizes) == max(sizes) else f"{min(sizes):,} to {max(sizes):,}"
+    span = _span(min(sizes), max(sizes))
     alike = "weighed alike" if min(weights) == max(weights) else "weighed as asked"
     own = len({task.metrics for task in tasks}) > 1
     return (
@@ -170,27 +161,24 @@ def _suite(tasks: Sequence[InspectedTask]) -> str:
 
 
 def _task_table(tasks: Sequence[InspectedTask]) -> Table:
-    columns = (*headed("task", right=("samples", "weight", "scores\na model")), Column("metric", "left"))
-    rows = tuple(
-        (
-            task.name,
-            f"{task.samples:,}",
-            f"{100 * task.weight:.1f} %",
-            f"{task.most_scores:,}"
-            if task.fewest_scores == task.most_scores
-            else f"{task.fewest_scores:,} to {task.most_scores:,}",
-            listing(task.metrics),
-        )
-        for task in tasks
-    )
-    return Table("Tasks", columns, rows)
+    columns: list[OfRow] = [
+        (Column("task", "left"), lambda task: task.name),
+        (Column("samples"), lambda task: f"{task.samples:,}"),
+        (Column("weight"), lambda task: f"{100 * task.weight:.1f} %"),
+        (Column("scores\na model"), lambda task: _span(task.fewest_scores, task.most_scores)),
+        (Column("metric", "left"), lambda task: listing(task.metrics)),
+    ]
+    return by_row("Tasks", columns, tasks, stub=1)
+
+
+def _span(fewest: int, most: int) -> str:
+    return f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
 
 
 def _repeats(found: Inspection) -> str:
     if found.most_repeats <= 1:
         return "one score a model, sample and metric."
-    fewest, most = found.fewest_repeats, found.most_repeats
-    count = f"{most}" if fewest == most else f"{fewest} to {most}"
+    count = _span(found.fewest_repeats, found.most_repeats)
     return f"{count} scores a model, sample and metric; {found.repeated_cells:,} cells hold several."
 
 
@@ -209,59 +197,54 @@ def _pass_table(curves: Sequence[PassCurve]) -> Table:
     """pass^k of every model, for the smallest, a middle and the largest k."""
     longest = max(len(curve.curve) for curve in curves)
     shown = sorted({1, min(2, longest), (longest + 1) // 2, longest})
-    columns = (
-        *headed("metric", "model", right=("always", "flaky", "never", *(f"pass^{k}" for k in shown))),
-        Column(f"pass^{longest}, 95 %", "left"),
-    )
-    rows = tuple(
-        (
-            curve.metric,
-            curve.model,
-            f"{curve.always:,}",
-            f"{curve.flaky:,}",
-            f"{curve.never:,}",
-            *(f"{curve.curve[k - 1][0]:.3f}" if k <= len(curve.curve) else "–" for k in shown),
-            f"{curve.curve[-1][1]:.3f} to {curve.curve[-1][2]:.3f}" if len(curve.curve) == longest else "–",
-        )
-        for curve in curves
-    )
-    return Table("Runs that all pass: pass^k is the chance that k runs of a sample do", columns, rows, stub=2)
+    columns: list[OfRow] = [
+        (Column("metric", "left"), lambda curve: curve.metric),
+        (Column("model", "left"), lambda curve: curve.model),
+        (Column("always"), lambda curve: f"{curve.always:,}"),
+        (Column("flaky"), lambda curve: f"{curve.flaky:,}"),
+        (Column("never"), lambda curve: f"{curve.never:,}"),
+        *((Column(f"pass^{k}"), partial(_passing, k)) for k in shown),
+        (Column(f"pass^{longest}, 95 %", "left"), partial(_passing, longest, ends=True)),
+    ]
+    return by_row("Runs that all pass: pass^k is the chance that k runs of a sample do", columns, curves)
+
+
+def _passing(k: int, curve: PassCurve, *, ends: bool = False) -> str:
+    if k > len(curve.curve):
+        return "–"
+    share, low, high = curve.curve[k - 1]
+    return f"{low:.3f} to {high:.3f}" if ends else f"{share:.3f}"
 
 
 def _metric_table(document: CheckDocument) -> Table:
-    columns = headed("metric", "better", right=("n", "min", "mean", "max", "distinct", "ties", "missing"))
-    rows: list[tuple[Cell | str, ...]] = []
-    for metric in document.rows:
-        values = (metric.minimum, metric.mean, metric.maximum)
-        rows.append(
-            (
-                metric.metric,
-                _better(metric),
-                f"{metric.n:,}",
-                *("–" if value is None else numbers.score(value) for value in values),
-                f"{metric.distinct:,}",
-                f"{100 * metric.tied_share:.0f} %",
-                Cell(f"{metric.missing:,}", "red" if metric.missing else ""),
-            )
-        )
-    return Table("Metrics, in the units of the file", columns, tuple(rows))
+    def said(name: str, metric: MetricRow) -> str:
+        value = getattr(metric, name)
+        return "–" if value is None else numbers.score(value)
+
+    columns: list[OfRow] = [
+        (Column("metric", "left"), lambda metric: metric.metric),
+        (Column("better", "left"), _better),
+        (Column("n"), lambda metric: f"{metric.n:,}"),
+        (Column("min"), partial(said, "minimum")),
+        (Column("mean"), partial(said, "mean")),
+        (Column("max"), partial(said, "maximum")),
+        (Column("distinct"), lambda metric: f"{metric.distinct:,}"),
+        (Column("ties"), lambda metric: f"{100 * metric.tied_share:.0f} %"),
+        (Column("missing"), _missing),
+    ]
+    return by_row("Metrics, in the units of the file", columns, document.rows, stub=1)
 
 
 def _split_table(document: CheckDocument) -> Table:
-    columns = (
-        *headed("metric", right=("from\nruns", "from\nsamples", "twice the\nruns", "twice the\nsamples")),
-        Column("what would help", "left"),
-    )
-    rows = tuple(
-        (
-            split.metric,
-            *(f"{100 * share:.0f} %" for share in (split.share, 1 - split.share)),
-            *(f"−{100 * share:.0f} %" for share in (split.share / 2, 0.5)),
-            split.advice,
-        )
-        for split in document.splits
-    )
-    return Table("Variance of a model's mean (median of the models)", columns, rows)
+    columns: list[OfRow] = [
+        (Column("metric", "left"), lambda split: split.metric),
+        (Column("from\nruns"), lambda split: f"{100 * split.share:.0f} %"),
+        (Column("from\nsamples"), lambda split: f"{100 * (1 - split.share):.0f} %"),
+        (Column("twice the\nruns"), lambda split: f"−{50 * split.share:.0f} %"),
+        (Column("twice the\nsamples"), lambda _: "−50 %"),
+        (Column("what would help", "left"), lambda split: split.advice),
+    ]
+    return by_row("Variance of a model's mean (median of the models)", columns, document.splits, stub=1)
 
 
 def _better(metric: MetricRow) -> str:
@@ -271,14 +254,16 @@ def _better(metric: MetricRow) -> str:
 
 
 def _model_table(found: Inspection) -> Table:
-    rows = tuple((model.name, f"{model.samples:,}", f"{model.only_here:,}") for model in found.models)
-    columns = (Column("model", "left"), Column("samples"), Column("no other\nmodel has"))
-    return Table("Samples by model", columns, rows)
+    columns: list[OfRow] = [
+        (Column("model", "left"), lambda model: model.name),
+        (Column("samples"), lambda model: f"{model.samples:,}"),
+        (Column("no other\nmodel has"), lambda model: f"{model.only_here:,}"),
+    ]
+    return by_row("Samples by model", columns, found.models, stub=1)
 
 
 def _problem_line(problem: Problem) -> Line:
-    parts = [problem.what]
-    parts += [f"found: {problem.found}"] if problem.found else []
-    parts += [f"hint: {problem.hint}"] if problem.hint else []
+    beside = {"found": problem.found, "hint": problem.hint}
+    parts = [problem.what, *(f"{name}: {text}" for name, text in beside.items() if text)]
     label = "Error:" if problem.severity == "error" else "Warning:"
     return Line("\n".join(parts), label, "red" if problem.severity == "error" else "yellow")
