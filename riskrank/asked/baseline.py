@@ -27,16 +27,16 @@ class GateReading(ReadOptions):
     """
 
     missing: str = ask(
-        "auto",
         "What to do about missing scores: refuse, leave out their samples, count each as the worst there can "
         "be, or decide only what holds whatever they are, within bounds. auto: the last, of samples that all "
         "models have.",
+        "auto",
         choices=("auto", "error", "drop", "worst", "bounds"),
         inner=("keep",),
     )
     most_unshared: float = ask(
-        0.2,
         "Share of a model's samples that others need not have: those are left out. Beyond it is refused.",
+        0.2,
         metavar="SHARE",
         common=False,
     )

@@ -190,7 +190,7 @@ COMMANDS = (
             ),
             Paper(
                 schema="rank-means",
-                documents="rank.mean_ranking:MeanRankDocument",
+                documents="rank.by_means:MeanRankDocument",
                 view="rank.screen.by_means",
                 figures="rank.figures.means",
             ),

@@ -81,7 +81,7 @@ class Asking:
     least: int | None = None
 
 
-def ask(default: Any, words: str, **how: Any) -> Any:
+def ask(words: str, default: Any = None, **how: Any) -> Any:
     """Declare an option: the field of a dataclass, with what :class:`Asking` says of it.
 
     Examples
@@ -90,9 +90,19 @@ def ask(default: Any, words: str, **how: Any) -> Any:
 
     >>> @dataclass(frozen=True, kw_only=True)
     ... class TallySettings(Settings):
-    ...     top: int | None = ask(None, "Only so many models.", metavar="N")
+    ...     top: int | None = ask("Only so many models.", metavar="N")
     """
     return field(default=default, metadata={"asking": Asking(words=words, **how)})
+
+
+def several(words: str, **how: Any) -> Any:
+    """Declare an option that takes several values, and none where nobody gives any."""
+    return ask(words, (), **how)
+
+
+def switch(words: str, **how: Any) -> Any:
+    """Declare an option that is off where nobody turns it on."""
+    return ask(words, False, **how)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import OUTPUT, Settings, ask
+from riskrank.asked.option import OUTPUT, Settings, ask, several, switch
 from riskrank.errors import option
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "html", "latex")
@@ -17,13 +17,12 @@ class LookOptions(Settings):
 
     PANEL: ClassVar[str] = OUTPUT
 
-    output: tuple[str, ...] = ask(
-        (),
+    output: tuple[str, ...] = several(
         "Write to a file, whole or not at all: every file by its suffix, all or none.",
         metavar="FILE",
         short="-o",
     )
-    traceback: bool = ask(False, "Show where in the code an error arose.", common=False)
+    traceback: bool = switch("Show where in the code an error arose.", common=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,22 +30,17 @@ class OutputOptions(LookOptions):
     """Where the result goes, and how it looks."""
 
     format: str | None = ask(
-        None,
-        "Format of the result.",
-        choices=FORMATS,
-        unset=f"by {option('output')}'s suffix, else table",
+        "Format of the result.", choices=FORMATS, unset=f"by {option('output')}'s suffix, else table"
     )
-    explain: bool = ask(False, "All that stands behind the first screen; other formats have it.")
-    plot: tuple[str, ...] = ask(
-        (),
-        "Also draw the main picture, or the one named, to FILE.svg, .png or .pdf.",
-        metavar="[PICTURE:]FILE",
+    explain: bool = switch("All that stands behind the first screen; other formats have it.")
+    plot: tuple[str, ...] = several(
+        "Also draw the main picture, or the one named, to FILE.svg, .png or .pdf.", metavar="[PICTURE:]FILE"
     )
-    csv_safe: bool = ask(False, "CSV for a spreadsheet: no name becomes a formula.", common=False)
-    color: str = ask("auto", "Colour of tables.", choices=("auto", "always", "never"), common=False)
-    ascii: bool = ask(False, "Tables and their pictures in ASCII only.", common=False)
-    quiet: bool = ask(False, "No progress on stderr, and no warnings but of what is left out.", short="-q")
-    yes: bool = ask(False, "Begin also what seems to need more memory than there is.", common=False)
+    csv_safe: bool = switch("CSV for a spreadsheet: no name becomes a formula.", common=False)
+    color: str = ask("Colour of tables.", "auto", choices=("auto", "always", "never"), common=False)
+    ascii: bool = switch("Tables and their pictures in ASCII only.", common=False)
+    quiet: bool = switch("No progress on stderr, and no warnings but of what is left out.", short="-q")
+    yes: bool = switch("Begin also what seems to need more memory than there is.", common=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +48,6 @@ class TestedOutputOptions(OutputOptions):
     """Where the result goes, and how it looks; CI servers read JUnit."""
 
     format: str | None = ask(
-        None,
         "Format of the result.",
         choices=(*FORMATS, "junit"),
         unset=f"by {option('output')}'s suffix, .xml being junit; else table",
@@ -66,7 +59,6 @@ class GateOutputOptions(TestedOutputOptions):
     """Where the result goes, and the scores that later runs are compared with."""
 
     bless: str | None = ask(
-        None,
         "If all claims pass, keep the scores of the new model as a baseline in FILE (Parquet); without a "
         "claim, those of the only model.",
         metavar="FILE",
@@ -78,4 +70,4 @@ class GateOutputOptions(TestedOutputOptions):
 class DiagramOptions(OutputOptions):
     """Where the result goes, and its diagram."""
 
-    dot: str | None = ask(None, "Write the Hasse diagram for Graphviz as well.", metavar="FILE", common=False)
+    dot: str | None = ask("Write the Hasse diagram for Graphviz as well.", metavar="FILE", common=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from riskrank.asked.judges import NO_TASKS, check_judge
-from riskrank.asked.option import INPUT, METHOD, Settings, ask
+from riskrank.asked.option import INPUT, METHOD, Settings, ask, several, switch
 from riskrank.asked.values import contradict, named_directions, named_metrics
 from riskrank.errors import UsageError, listing, option
 
@@ -52,142 +52,122 @@ class ReadOptions(Settings):
     PANEL: ClassVar[str] = INPUT
 
     columns: str | None = ask(
-        None,
         "Name the columns, e.g. model=system,sample=doc_id; sample=name+prompt joins two.",
         metavar="ROLE=NAME,...",
     )
     cluster: str | None = ask(
-        None, "Column of what samples belong to: resampling draws these whole.", metavar="COL"
+        "Column of what samples belong to: resampling draws these whole.", metavar="COL"
     )
-    group_by: str | None = ask(
-        None, "Column of groups of samples: each group, and all together.", metavar="COL"
-    )
+    group_by: str | None = ask("Column of groups of samples: each group, and all together.", metavar="COL")
     task: str | None = ask(
-        None,
         "Column of the tasks samples belong to: each task counts alike. Without it the column called task; "
         "none pools all samples.",
         metavar="COL",
     )
-    task_weight: tuple[str, ...] = ask(
-        (),
+    task_weight: tuple[str, ...] = several(
         "How much a task weighs: equal, samples (by size), or TASK=VALUE for some, the others 1.",
         metavar="TASK=VALUE",
         unset="equal",
         common=False,
     )
     time: str | None = ask(
-        None,
         "Column of when samples were scored: neighbours are drawn together. none: order means nothing.",
         metavar="COL",
         common=False,
     )
     folds: int | None = ask(
-        None,
         "Samples are folds of cross-validation, so many a repeat: they share training rows.",
         metavar="K",
         least=2,
         common=False,
     )
-    noise: tuple[str, ...] = ask(
-        (),
+    noise: tuple[str, ...] = several(
         "Columns whose levels are a sample of others: judges, wordings, seeds. Means only.",
         metavar="COL,...",
         commas=True,
         common=False,
     )
-    wide: bool = ask(False, "One row a model and sample, a column a metric.")
+    wide: bool = switch("One row a model and sample, a column a metric.")
     matrix: str | None = ask(
-        None, "One row a sample, a column a model; this is the metric.", metavar="METRIC", common=False
+        "One row a sample, a column a model; this is the metric.", metavar="METRIC", common=False
     )
-    where: str | None = ask(None, "Read these rows only: SQL on any column of the file.", metavar="CONDITION")
+    where: str | None = ask("Read these rows only: SQL on any column of the file.", metavar="CONDITION")
     sql: str | None = ask(
-        None, "Reshape: SELECT ... FROM scores; a database gets the query.", metavar="QUERY", common=False
+        "Reshape: SELECT ... FROM scores; a database gets the query.", metavar="QUERY", common=False
     )
-    models: tuple[str, ...] = ask((), "Keep these models.", metavar="A,B,...", commas=True)
-    metric: tuple[str, ...] = ask((), "Keep this metric; TASK=NAME keeps it of a task.", metavar="NAME")
+    models: tuple[str, ...] = several("Keep these models.", metavar="A,B,...", commas=True)
+    metric: tuple[str, ...] = several("Keep this metric; TASK=NAME keeps it of a task.", metavar="NAME")
     metrics_file: str | None = ask(
-        None, "Direction, weight, scale, transform, bounds of each metric.", metavar="FILE.toml"
+        "Direction, weight, scale, transform, bounds of each metric.", metavar="FILE.toml"
     )
-    lower: tuple[str, ...] = ask(
-        (), "Metrics of which less is better; * is all others.", metavar="NAME,...", commas=True
+    lower: tuple[str, ...] = several(
+        "Metrics of which less is better; * is all others.", metavar="NAME,...", commas=True
     )
-    higher: tuple[str, ...] = ask(
-        (), "Metrics of which more is better; * is all others.", metavar="NAME,...", commas=True
+    higher: tuple[str, ...] = several(
+        "Metrics of which more is better; * is all others.", metavar="NAME,...", commas=True
     )
-    weight: dict[str, float] = ask(
-        (),
+    weight: dict[str, float] = several(
         "Weight of a metric in P(IC); the others weigh 1. equal says that all count alike.",
         metavar="NAME=VALUE",
         panel=METHOD,
         also="weights",
     )
     directions: Mapping[str, str] | None = ask(
-        None,
         f'"lower" or "higher" by the name of a metric: {option("lower")} and {option("higher")} in one.',
         instead="lower",
     )
     metrics: Mapping[str, Mapping[str, Any]] | None = ask(
-        None,
         "By the name of a metric its direction, weight, scale, transform and bounds, as "
         f"{option('metrics_file')} has them.",
         instead="metrics_file",
     )
     human: str | None = ask(
-        None,
         f"Metric of people's scores, of some samples: they correct those of {option('judge')}.",
         metavar="METRIC",
         panel=METHOD,
         common=False,
     )
     judge: str | None = ask(
-        None,
         f"Metric of a judge's scores of all samples, which {option('human')} corrects.",
         metavar="METRIC",
         panel=METHOD,
         common=False,
     )
     missing: str = ask(
-        "error",
         "What to do about missing scores: refuse, leave out their samples, or count each as the worst there "
         "can be.",
+        "error",
         choices=("error", "drop", "worst"),
         inner=("keep",),
     )
     repeats: str = ask(
-        "error",
         "Several scores of a model on a sample: refuse, average, take the worst run (min: all pass) or the "
         "best (max: one does), or keep as draws.",
+        "error",
         choices=("error", "mean", "min", "max", "draws"),
     )
-    unpaired: bool = ask(False, "Models have samples of their own.", common=False)
+    unpaired: bool = switch("Models have samples of their own.", common=False)
     input_format: str | None = ask(
-        None, "Format of the input where no file name tells it.", choices=FORMATS, common=False
+        "Format of the input where no file name tells it.", choices=FORMATS, common=False
     )
-    sheet: str | None = ask(None, "Sheet of a workbook, by its name or number.", metavar="NAME", common=False)
-    skip_rows: int | None = ask(None, "Rows above the names, as titles.", metavar="N", least=1, common=False)
+    sheet: str | None = ask("Sheet of a workbook, by its name or number.", metavar="NAME", common=False)
+    skip_rows: int | None = ask("Rows above the names, as titles.", metavar="N", least=1, common=False)
     from_: str | None = ask(
-        None,
         "The inputs are what a harness wrote: lm-eval, inspect, ..., or auto. Folders will do.",
         metavar="FORMAT",
     )
-    filter: tuple[str, ...] = ask(
-        (),
-        "Of an export: the filter, prompt or scorer that counts; '*' is all.",
-        metavar="NAME",
-        common=False,
+    filter: tuple[str, ...] = several(
+        "Of an export: the filter, prompt or scorer that counts; '*' is all.", metavar="NAME", common=False
     )
-    split: tuple[str, ...] = ask(
-        (), "Of an export: the split or perturbation to keep; '*' is all.", metavar="NAME", common=False
+    split: tuple[str, ...] = several(
+        "Of an export: the split or perturbation to keep; '*' is all.", metavar="NAME", common=False
     )
     model_from_path: str | None = ask(
-        None, "Of an export: finds the model in a path, by its one group.", metavar="REGEX", common=False
+        "Of an export: finds the model in a path, by its one group.", metavar="REGEX", common=False
     )
-    parts: bool = ask(False, "Of an export: a list of numbers becomes a metric a part.", common=False)
-    skip_bad: bool = ask(
-        False, "Of an export: count what cannot be read, and go on without it.", common=False
-    )
+    parts: bool = switch("Of an export: a list of numbers becomes a metric a part.", common=False)
+    skip_bad: bool = switch("Of an export: count what cannot be read, and go on without it.", common=False)
     max_bytes: int | None = ask(
-        None,
         "Most bytes a file may unpack to.",
         metavar="N",
         least=1,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from riskrank.asked.option import TESTS, Settings, ask
+from riskrank.asked.option import TESTS, Settings, ask, switch
 from riskrank.asked.values import contradict
 from riskrank.errors import UsageError, by_door, option
 
@@ -25,15 +25,9 @@ class RunOptions(Settings):
     PANEL: ClassVar[str] = TESTS
 
     jobs: int | None = ask(
-        None,
-        "Processes; results do not depend on it.",
-        metavar="N",
-        unset="all cores",
-        common=False,
-        decides=False,
+        "Processes; results do not depend on it.", metavar="N", unset="all cores", common=False, decides=False
     )
     executor: str | None = ask(
-        None,
         by_door(
             "Run on the workers of a Dask cluster instead; the same results.",
             "A concurrent.futures.Executor, or dask:ADDRESS, to run on instead; the same results.",
@@ -53,9 +47,9 @@ class ResamplingSettings(Settings):
     # Whether a family of tests can say how many resamples it needs.
     auto_resamples: ClassVar[bool] = False
 
-    resamples: int = ask(1000, "Bootstrap resamples.", metavar="B")
-    alpha: float = ask(0.05, "Significance level of a family.", metavar="LEVEL")
-    seed: int = ask(0, "Seed of the random streams.", metavar="N", least=0)
+    resamples: int = ask("Bootstrap resamples.", 1000, metavar="B")
+    alpha: float = ask("Significance level of a family.", 0.05, metavar="LEVEL")
+    seed: int = ask("Seed of the random streams.", 0, metavar="N", least=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -94,8 +88,8 @@ class LevelSettings(Settings):
 
     PANEL: ClassVar[str] = TESTS
 
-    alpha: float = ask(0.05, "Significance level of a family.", metavar="LEVEL")
-    correction: str = ask("holm", "Correction for many tests.", choices=CORRECTIONS, common=False)
+    alpha: float = ask("Significance level of a family.", 0.05, metavar="LEVEL")
+    correction: str = ask("Correction for many tests.", "holm", choices=CORRECTIONS, common=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -109,9 +103,9 @@ class FamilySettings(ResamplingSettings):
     auto_resamples: ClassVar[bool] = True
 
     resamples: int | str = ask(  # type: ignore[assignment]  # a number, or a word
-        "auto", "Bootstrap resamples: a number, or as many as the family needs.", metavar="auto|B"
+        "Bootstrap resamples: a number, or as many as the family needs.", "auto", metavar="auto|B"
     )
-    correction: str = ask("holm", "Correction for many tests.", choices=CORRECTIONS, common=False)
+    correction: str = ask("Correction for many tests.", "holm", choices=CORRECTIONS, common=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,12 +113,12 @@ class RejectionSettings(FamilySettings):
     """When a test of dominance rejects."""
 
     variance: str = ask(
-        "bootstrap",
         "P-values from resampling, or asymptotic ones from influence functions.",
+        "bootstrap",
         choices=("bootstrap", "clt"),
         common=False,
     )
-    paper_exact: bool = ask(False, "Reject as the paper's Algorithm 1 prints it (liberal).", common=False)
+    paper_exact: bool = switch("Reject as the paper's Algorithm 1 prints it (liberal).", common=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -142,10 +136,10 @@ class RejectionSettings(FamilySettings):
 class LimitedSettings(RejectionSettings):
     """What tests may cost, and whether there are any."""
 
-    no_test: bool = ask(False, "Statistics only: no resampling, any number of samples.")
+    no_test: bool = switch("Statistics only: no resampling, any number of samples.")
     work_limit: float = ask(
-        WORK_LIMIT,
         "Score comparisons (pairs x samples x resamples) auto may cost.",
+        WORK_LIMIT,
         metavar="W",
         unset="1e9",
         common=False,

@@ -21,9 +21,9 @@ class RankReading(ReadOptions):
     """How score files are read where models are ranked: also if they were scored on different tasks."""
 
     missing: str = ask(
-        "error",
         "What to do about missing scores: refuse, leave out their samples, count each as the worst there can "
         "be, or compare the means of each pair on the samples both have.",
+        "error",
         choices=("error", "drop", "worst", SHARED),
         inner=("keep",),
     )

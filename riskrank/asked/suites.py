@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, OUTPUT, Settings, ask
+from riskrank.asked.option import METHOD, OUTPUT, Settings, ask, switch
 
 FIXED, RANDOM = "fixed", "random"
 NONE, RANK, BOUNDS = "none", "rank", "bounds"
@@ -15,12 +15,8 @@ NONE, RANK, BOUNDS = "none", "rank", "bounds"
 class TaskTableSettings(Settings):
     """What of a suite to show."""
 
-    per_task: bool = ask(
-        False,
-        "Of a suite: the means of every model on every task.",
-        panel=OUTPUT,
-        common=False,
-        decides=False,
+    per_task: bool = switch(
+        "Of a suite: the means of every model on every task.", panel=OUTPUT, common=False, decides=False
     )
 
 
@@ -31,8 +27,8 @@ class TaskScopeSettings(Settings):
     PANEL: ClassVar[str] = METHOD
 
     tasks: str = ask(
-        FIXED,
         "Of a suite: which is better on these tasks, or on tasks like these, of which they are a sample.",
+        FIXED,
         choices=(FIXED, RANDOM),
         common=False,
     )
@@ -43,7 +39,6 @@ class SuiteSettings(TaskScopeSettings):
     """What a suite of tasks is asked."""
 
     task_scale: str | None = ask(
-        None,
         "Of a suite: what scores count as: themselves, ranks within the task, shares of their bounds.",
         choices=(NONE, RANK, BOUNDS),
         unset="none; rank where tasks have metrics of their own",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import INPUT, METHOD, Settings, ask
+from riskrank.asked.option import INPUT, METHOD, Settings, ask, several
 
 # What Python says instead of the name of a harness.
 VERDICTS = "verdicts"
@@ -33,16 +33,14 @@ class VoteSettings(Settings):
     PANEL: ClassVar[str] = INPUT
 
     columns: str | None = ask(
-        None,
         "Name sample, model_a, model_b, verdict, e.g. sample=question_id,verdict=winner.",
         metavar="ROLE=NAME,...",
     )
-    models: tuple[str, ...] = ask(
-        (), "All models there are; any other is an error.", metavar="A,B,...", commas=True
+    models: tuple[str, ...] = several(
+        "All models there are; any other is an error.", metavar="A,B,...", commas=True
     )
-    metric_name: str = ask("verdict", "Name of the metric that is written.", metavar="NAME", panel=METHOD)
+    metric_name: str = ask("Name of the metric that is written.", "verdict", metavar="NAME", panel=METHOD)
     input_format: str | None = ask(
-        None,
         "Format of the input where no file name tells it.",
         choices=("csv", "tsv", "parquet", "jsonl", "json", "xlsx"),
         common=False,

@@ -7,7 +7,7 @@ from math import inf
 from typing import ClassVar
 
 from riskrank.asked.baseline import margins
-from riskrank.asked.option import METHOD, ByName, Settings, ask, differing
+from riskrank.asked.option import METHOD, ByName, Settings, ask, differing, several, switch
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.resampling import FamilySettings
 from riskrank.asked.suites import TaskScopeSettings
@@ -30,17 +30,16 @@ OF_SAMPLES = ("margin", "resamples", "alpha", "correction", "seed", "no_test", "
 class ObjectiveReading(ReadOptions):
     """How score files are read where models are averaged."""
 
-    weight: dict[str, float] = ask(
-        (),
+    weight: dict[str, float] = several(
         "Weight of an objective; the others share what is left of 1.",
         metavar="NAME=VALUE",
         unset="equal",
         panel=METHOD,
     )
     repeats: str = ask(
-        "error",
         "Several scores of a model on a sample: refuse, average, or take the worst run (min) or the best "
         "(max).",
+        "error",
         choices=("error", "mean", "min", "max"),
     )
 
@@ -50,30 +49,28 @@ class ObjectiveSettings(Settings):
     """How models are ranked on objectives."""
 
     missing: str = ask(
-        "error",
         "A model without a score: refuse, drop the model, or rank it last there.",
+        "error",
         choices=("error", "drop", "worst"),
         panel="Input",
     )
-    objective: tuple[str, ...] = ask(
-        (),
+    objective: tuple[str, ...] = several(
         "An objective that is not the mean of its metric: NAME:tvar@0.05 (or cvar@0.05: the mean of the "
         "worst 5 %), NAME:total, cost-per-success:COST/SUCCESS; NAME:mean keeps the mean beside it.",
         metavar="NAME:STATISTIC",
     )
-    require: tuple[str, ...] = ask(
-        (),
+    require: tuple[str, ...] = several(
         "Choose only among such models, in the units of the file; they are ranked among all.",
         metavar="'NAME <= VALUE'",
     )
     ties: str = ask(
-        "min",
         "Whether none, half or all of the models of equal value count as better.",
+        "min",
         choices=("min", "average", "max"),
         common=False,
     )
     denominator: str = ask(
-        "n-1", "Ranks are shares of the other models, or of all.", choices=("n-1", "n"), common=False
+        "Ranks are shares of the other models, or of all.", "n-1", choices=("n-1", "n"), common=False
     )
 
 
@@ -83,20 +80,17 @@ class FrontSettings(TaskScopeSettings, FamilySettings):
 
     PANEL: ClassVar[str] = METHOD
 
-    margin: ByName = ask(
-        (),
-        "Up to what a model counts as as good on an objective, in its units.",
-        metavar="NAME=VALUE",
-        unset="0",
+    margin: ByName = several(
+        "Up to what a model counts as as good on an objective, in its units.", metavar="NAME=VALUE", unset="0"
     )
-    no_test: bool = ask(False, "Values as they are: no tests of the front, no resampling.", common=False)
+    no_test: bool = switch("Values as they are: no tests of the front, no resampling.", common=False)
     resamples: int | str = ask(
-        "auto",
         "Resamples of the samples: a number, or as many as are needed.",
+        "auto",
         metavar="auto|B",
         common=False,
     )
-    seed: int = ask(0, "Seed of the random streams.", metavar="N", least=0, common=False)
+    seed: int = ask("Seed of the random streams.", 0, metavar="N", least=0, common=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -109,8 +103,7 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
 
     PANEL: ClassVar[str] = METHOD
 
-    p: tuple[float, ...] = ask(
-        (),
+    p: tuple[float, ...] = several(
         "Norm of the ranks: 1 is the mean rank and forgives a bad objective, inf looks at the worst one only "
         "and alone can reach every model of the front. The first one decides.",
         metavar="P",
@@ -118,17 +111,14 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
         commas=True,
         raw=True,
     )
-    why: str | None = ask(
-        None, "Why this model ranks where it does, and what would choose it.", metavar="MODEL"
-    )
+    why: str | None = ask("Why this model ranks where it does, and what would choose it.", metavar="MODEL")
     sweep: str | None = ask(
-        None, "Which model is chosen as an objective's weight goes from 0 to 1.", metavar="NAME"
+        "Which model is chosen as an objective's weight goes from 0 to 1.", metavar="NAME"
     )
-    sweep_p: bool = ask(False, "Which model is chosen as p goes from 1 to infinity.", common=False)
-    steps: int | None = ask(None, "Steps of a sweep.", metavar="N", unset="10000", least=1, common=False)
-    compare: bool = ask(False, "Set COPA beside the average, Δ, min-max, the usual p-norm, SAW, AHP, MEW.")
-    against: tuple[str, ...] = ask(
-        (),
+    sweep_p: bool = switch("Which model is chosen as p goes from 1 to infinity.", common=False)
+    steps: int | None = ask("Steps of a sweep.", metavar="N", unset="10000", least=1, common=False)
+    compare: bool = switch("Set COPA beside the average, Δ, min-max, the usual p-norm, SAW, AHP, MEW.")
+    against: tuple[str, ...] = several(
         "Compare with these only: average, delta, min-max, p-norm, saw, ahp, mew.",
         metavar="NAME,...",
         choices=("average", "delta", "min-max", "p-norm", "saw", "ahp", "mew"),
@@ -136,14 +126,13 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
         common=False,
     )
     resample_models: int | None = ask(
-        None,
         "How often the choice stays in B populations of models drawn from these.",
         metavar="B",
         least=1,
         common=False,
     )
-    ccdf: bool = ask(False, "Show how each model's ranks spread over the objectives.", common=False)
-    top: int | None = ask(None, "Only the N best models, in every format.", metavar="N", least=1)
+    ccdf: bool = switch("Show how each model's ranks spread over the objectives.", common=False)
+    top: int | None = ask("Only the N best models, in every format.", metavar="N", least=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()

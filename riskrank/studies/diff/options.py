@@ -16,11 +16,9 @@ class DiffSettings(LevelSettings):
 
     PANEL: ClassVar[str] = TESTS
 
-    pair: str | None = ask(
-        None, "The two models: what the new one does worse than the old one.", metavar="NEW:OLD"
-    )
+    pair: str | None = ask("The two models: what the new one does worse than the old one.", metavar="NEW:OLD")
     cases: int | None = ask(
-        None, "Cases to show of those that got worse, the worst first.", metavar="N", unset="10", least=0
+        "Cases to show of those that got worse, the worst first.", metavar="N", unset="10", least=0
     )
 
     def __post_init__(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, TESTS, ask
+from riskrank.asked.option import METHOD, TESTS, ask, several, switch
 from riskrank.asked.resampling import LimitedSettings
 from riskrank.asked.suites import SuiteSettings, TaskTableSettings
 from riskrank.errors import UsageError, option
@@ -22,16 +22,14 @@ class DominanceTestSettings(LimitedSettings):
 
     default_kinds: ClassVar[tuple[str, ...]] = (DIRECT, ABSOLUTE)
 
-    order: str | int = ask("both", "Order of dominance.", choices=("1", "2", "both"))
+    order: str | int = ask("Order of dominance.", "both", choices=("1", "2", "both"))
     test: str | None = ask(
-        None,
         f"Claims: one model against the other alone, a ratio below {option('threshold')}, against the field.",
         choices=(DIRECT, ABSOLUTE, RELATIVE, "all"),
         unset="dominance: direct and absolute; rank: relative",
         common=False,
     )
-    threshold: tuple[float, ...] = ask(
-        (),
+    threshold: tuple[float, ...] = several(
         "Largest violation ratio of absolute tests.",
         metavar="TAU",
         unset="0.08, 0.25, 0.4",
@@ -69,5 +67,5 @@ class DominanceSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings,
 
     PANEL: ClassVar[str] = METHOD
 
-    per_metric: bool = ask(False, "Test every metric on its own instead of the portfolio.")
-    ratios: bool = ask(False, "Also show the full matrix of ratios of every test.", common=False)
+    per_metric: bool = switch("Test every metric on its own instead of the portfolio.")
+    ratios: bool = switch("Also show the full matrix of ratios of every test.", common=False)

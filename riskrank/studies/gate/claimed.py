@@ -16,7 +16,7 @@ from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.gate.claim import BETTER, MEAN, NOT_WORSE, TASK, GateClaim, Statistic, statistics
-from riskrank.studies.gate.columns import ScoreColumn, margins, refuse_wide, score_columns, task_columns
+from riskrank.studies.gate.columns import ScoreColumn, refuse_wide, score_columns, task_columns
 from riskrank.studies.gate.evidence import comparison_of
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.passing import passing, per_success, refuse_merged
@@ -206,3 +206,45 @@ def claims_of(
                     claims.append(with_margin(claim, margin_of[column.name], settings, models))
     specs = [metric for table in by_themselves for metric in (*table.metrics, *table.suite.specs)]
     return in_tiers(list(dict.fromkeys(claims)), specs, settings)
+
+
+def margins(settings: ClaimSettings, names: Sequence[str], wanted: Sequence[Statistic]) -> dict[str, Margin]:
+    """Margin of each metric that claims are about.
+
+    Raises
+    ------
+    UsageError
+        If one is for no claim, or claims are about dominance, which has no unit.
+    """
+    given: dict[str, Margin] = dict(settings.margin)
+    pairs = [one for one in wanted if one.name == PER_SUCCESS]
+    parts = {name for one in pairs for name in one.metrics}
+    parts -= {name for one in wanted if one not in pairs for name in one.metrics}
+    of_parts: dict[str, Margin] = dict.fromkeys(parts, 0.0)
+    names = [*(name for name in names if name not in parts), *(one.label for one in pairs)]
+    for metric in given:
+        if metric and metric not in names:
+            raise UsageError(
+                f"{option('margin', f'{metric}=…')} is for a metric that no claim is about",
+                found=f"claims are on {listing(names)}",
+                hint=did_you_mean(
+                    metric,
+                    names,
+                    write=lambda near: option("margin", f"{near}=…"),
+                    otherwise="leave it out",
+                ),
+            )
+    if pairs and "" in given and all(name in given for name in names):
+        raise UsageError(
+            f"{option('margin', given[''])} is for no claim",
+            found=f"every claim has a margin of its own, on {listing(names)}",
+            hint="leave it out",
+        )
+    ratios = [one.name for one in wanted if one.dominance is not None]
+    if ratios and any(given.values()):
+        raise UsageError(
+            f"{option('margin')} is in the units of a metric, and dominance has none",
+            found=f"{option('margin', next(filter(None, given.values())))} with {option('on', ratios[0])}",
+            hint=f"leave out {option('margin')}, or claim {option('on', 'mean')}",
+        )
+    return of_parts | {name: given.get(name, given.get("", 0.0)) for name in names}

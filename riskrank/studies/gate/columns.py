@@ -11,14 +11,12 @@ import numpy as np
 from riskrank.asked.baseline import Margin, Percent
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats
-from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.errors import UsageError, listing, option
 from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.groups import group_tables, task_tables
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.times import unit_scores
-from riskrank.studies.costs import PER_SUCCESS
-from riskrank.studies.gate.claim import Statistic
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.groups.study import require_samples
 from riskrank.studies.means_only import MeanColumn, mean_column
@@ -27,48 +25,6 @@ from riskrank.studies.targets import check_range, targets
 from riskrank.studies.units import Units, units_of
 
 Ends = tuple[float, float]
-
-
-def margins(settings: ClaimSettings, names: Sequence[str], wanted: Sequence[Statistic]) -> dict[str, Margin]:
-    """Margin of each metric that claims are about.
-
-    Raises
-    ------
-    UsageError
-        If one is for no claim, or claims are about dominance, which has no unit.
-    """
-    given: dict[str, Margin] = dict(settings.margin)
-    pairs = [one for one in wanted if one.name == PER_SUCCESS]
-    parts = {name for one in pairs for name in one.metrics}
-    parts -= {name for one in wanted if one not in pairs for name in one.metrics}
-    of_parts: dict[str, Margin] = dict.fromkeys(parts, 0.0)
-    names = [*(name for name in names if name not in parts), *(one.label for one in pairs)]
-    for metric in given:
-        if metric and metric not in names:
-            raise UsageError(
-                f"{option('margin', f'{metric}=…')} is for a metric that no claim is about",
-                found=f"claims are on {listing(names)}",
-                hint=did_you_mean(
-                    metric,
-                    names,
-                    write=lambda near: option("margin", f"{near}=…"),
-                    otherwise="leave it out",
-                ),
-            )
-    if pairs and "" in given and all(name in given for name in names):
-        raise UsageError(
-            f"{option('margin', given[''])} is for no claim",
-            found=f"every claim has a margin of its own, on {listing(names)}",
-            hint="leave it out",
-        )
-    ratios = [one.name for one in wanted if one.dominance is not None]
-    if ratios and any(given.values()):
-        raise UsageError(
-            f"{option('margin')} is in the units of a metric, and dominance has none",
-            found=f"{option('margin', next(filter(None, given.values())))} with {option('on', ratios[0])}",
-            hint=f"leave out {option('margin')}, or claim {option('on', 'mean')}",
-        )
-    return of_parts | {name: given.get(name, given.get("", 0.0)) for name in names}
 
 
 def limits(metric: MetricSpec, columns: Sequence[Floats], margin: Margin) -> Ends:

@@ -7,7 +7,7 @@ from math import inf
 from typing import Any, ClassVar
 
 from riskrank.asked.baseline import BASELINE, margins, require_share
-from riskrank.asked.option import METHOD, TESTS, ByName, ask
+from riskrank.asked.option import METHOD, TESTS, ByName, ask, several, switch
 from riskrank.asked.resampling import CORRECTIONS, FamilySettings
 from riskrank.asked.suites import SuiteSettings
 from riskrank.asked.tiers import tiers_by_name
@@ -24,9 +24,8 @@ class DecisionSettings(FamilySettings):
 
     PANEL: ClassVar[str] = TESTS
 
-    correction: str = ask("holm", "Correction for many claims.", choices=CORRECTIONS, common=False)
+    correction: str = ask("Correction for many claims.", "holm", choices=CORRECTIONS, common=False)
     inconclusive: str | None = ask(
-        None,
         "What a claim counts as that is neither shown nor refuted.",
         choices=("pass", "fail"),
         unset="an outcome of its own: exit status 4",
@@ -39,115 +38,95 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
 
     PANEL: ClassVar[str] = METHOD
 
-    better: tuple[str, ...] = ask((), "Claim: NEW is better than OLD.", metavar="NEW:OLD", truth=True)
-    not_worse: tuple[str, ...] = ask((), "Claim: NEW is not worse than OLD.", metavar="NEW:OLD", truth=True)
-    new: tuple[str, ...] = ask(
-        (),
+    better: tuple[str, ...] = several("Claim: NEW is better than OLD.", metavar="NEW:OLD", truth=True)
+    not_worse: tuple[str, ...] = several("Claim: NEW is not worse than OLD.", metavar="NEW:OLD", truth=True)
+    new: tuple[str, ...] = several(
         f"The new model, with {option('old')} and {option('better', True)}, {option('not_worse', True)} or "
         f"both; with neither it is {option('not_worse', True)}.",
         instead="not_worse",
     )
-    old: str | None = ask(None, f"The old model that {option('new')} is compared with.", instead="not_worse")
-    on: tuple[str, ...] = ask(
-        (),
+    old: str | None = ask(f"The old model that {option('new')} is compared with.", instead="not_worse")
+    on: tuple[str, ...] = several(
         "mean, tvar@0.05 or cvar@0.05 (mean of the worst 5 %), fsd, ssd, pass^3 (all of 3 runs pass), pass@3 "
         "(one does), each of all metrics or of one as in mean:NAME, or a metric for its mean; of a suite "
         "macro, the mean over tasks, and task, each of them.",
         metavar="STATISTIC",
         unset="mean",
     )
-    margin: ByName = ask(
-        (),
+    margin: ByName = several(
         "Difference that matters, in the units of the metric or, as 2%, of the old mean: better by more, "
         "worse by less.",
         metavar="[METRIC=]VALUE[%]",
         unset="0",
     )
-    tier: tuple[str, ...] = ask(
-        (),
+    tier: tuple[str, ...] = several(
         "Claims, by metric or statistic, that must hold (critical, as all others are), that are tested only "
         "once these do (supporting), or that fail nothing (advisory).",
         metavar="TIER=CLAIM,...",
         common=False,
     )
-    cheapest: bool = ask(
-        False,
+    cheapest: bool = switch(
         "In the place of claims: take the cheapest model that is shown not to be worse than the "
         f"{option('reference')}, else that one.",
         common=False,
     )
     reference: str | None = ask(
-        None,
-        f"With {option('cheapest', True)}: the model others are compared with.",
-        metavar="MODEL",
-        common=False,
+        f"With {option('cheapest', True)}: the model others are compared with.", metavar="MODEL", common=False
     )
     price: str | None = ask(
-        None,
         f"With {option('cheapest', True)}: a file of models and prices, or the metric of measured costs.",
         metavar="FILE|METRIC",
         common=False,
     )
     volume: float | None = ask(
-        None,
-        f"With {option('cheapest', True)}: calls a year, to say what is saved.",
-        metavar="N",
-        common=False,
+        f"With {option('cheapest', True)}: calls a year, to say what is saved.", metavar="N", common=False
     )
     each_sample: float | None = ask(
-        None,
         "Claim, in the place of others: every sample passes at least so often. Of repeated runs, scores of 0 "
         "and 1.",
         metavar="SHARE",
         common=False,
     )
     most_failed: float = ask(
-        0.05,
         "Share of calls without a score: from so much more than the old model's on the gate fails.",
+        0.05,
         metavar="SHARE",
         common=False,
     )
     baseline: str | None = ask(
-        None,
         f"Scores that were blessed, by {option('bless')}: the model {BASELINE}, beside the new ones.",
         metavar="FILE",
         common=False,
     )
     confirm: str | None = ask(
-        None,
         "A ledger of questions to a held-out table: this one is counted, at a smaller level each time, and "
         "nothing is told but its answer.",
         metavar="LEDGER",
         common=False,
     )
-    anytime: bool = ask(
-        False,
-        "Answers that hold whenever one looks, and stops: for scores within bounds, on the same samples.",
+    anytime: bool = switch(
+        "Answers that hold whenever one looks, and stops: for scores within bounds, on the same samples."
     )
     largest_cluster: int | None = ask(
-        None,
         f"With {option('anytime', True)}: the most samples a cluster may ever hold.",
         metavar="N",
         least=1,
         common=False,
     )
     continues: str | None = ask(
-        None,
         f"With {option('anytime', True)}: the JSON of an earlier look; refuses a table that lacks or changes "
         "a sample of it.",
         metavar="FILE",
         common=False,
     )
     cases: int | None = ask(
-        None,
         "Cases to list of every claim on means that did not pass, those that lost most first, as diff does.",
         metavar="N",
         least=0,
         unset=f"none; with {option('comment', True)} 10, of all claims on all samples",
         common=False,
     )
-    comment: bool = ask(
-        False,
+    comment: bool = switch(
         "Mark the Markdown, so that the next run can replace a comment.",
         common=False,
         decides=False,

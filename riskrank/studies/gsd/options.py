@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from riskrank.asked.baseline import numbers_by_name
-from riskrank.asked.option import METHOD, TESTS, ByName, Settings, ask
+from riskrank.asked.option import METHOD, TESTS, ByName, Settings, ask, several, switch
 from riskrank.asked.resampling import CORRECTIONS, FamilySettings
 from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.errors import UsageError, option
@@ -19,17 +19,16 @@ MOST_DIGITS = 15
 class CriteriaSettings(Settings):
     """What the scores of a criterion mean."""
 
-    ordinal: tuple[str, ...] = ask(
-        (), "Criteria of which only the order means something.", metavar="NAME,...", commas=True
+    ordinal: tuple[str, ...] = several(
+        "Criteria of which only the order means something.", metavar="NAME,...", commas=True
     )
-    digits: ByName = ask(
-        (),
+    digits: ByName = several(
         "Decimal places that count, of all cardinal criteria or of one.",
         metavar="[NAME=]N",
         unset="all there are",
     )
-    tolerance: ByName = ask(
-        (), "Instead: the step cardinal scores are rounded to.", metavar="[NAME=]STEP", common=False
+    tolerance: ByName = several(
+        "Instead: the step cardinal scores are rounded to.", metavar="[NAME=]STEP", common=False
     )
 
     def __post_init__(self) -> None:
@@ -51,29 +50,24 @@ class RelabellingSettings(FamilySettings):
     PANEL: ClassVar[str] = TESTS
 
     resamples: int | str = ask(
-        "auto",
         "Random relabellings: a number, or as many as the family needs; all, exactly, if there are no more.",
+        "auto",
         metavar="auto|N",
     )
     resampling: str = ask(
-        "swap",
         "Swap two models' scores within samples, or deal all of them out anew.",
+        "swap",
         choices=("swap", "pooled"),
         common=False,
     )
     pairs: str | None = ask(
-        None,
-        "Test pairs with dominance in the sample, or all.",
-        choices=("dominant", "all"),
-        unset="dominant",
+        "Test pairs with dominance in the sample, or all.", choices=("dominant", "all"), unset="dominant"
     )
-    correction: str = ask("holm", "Correction over all ordered pairs.", choices=CORRECTIONS)
-    contamination: bool = ask(
-        False,
-        "How many samples may be arbitrary before a result is significant no more.",
-        common=False,
+    correction: str = ask("Correction over all ordered pairs.", "holm", choices=CORRECTIONS)
+    contamination: bool = switch(
+        "How many samples may be arbitrary before a result is significant no more.", common=False
     )
-    no_test: bool = ask(False, "The relation only: no relabelling.")
+    no_test: bool = switch("The relation only: no relabelling.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,44 +77,40 @@ class GsdSettings(CriteriaSettings, RelabellingSettings):
     PANEL: ClassVar[str] = METHOD
 
     tasks: str | None = ask(
-        None,
         "Of a suite, random: its tasks are the samples, by their means, to speak of tasks like these.",
         choices=(FIXED, RANDOM),
         common=False,
     )
-    delta: tuple[float, ...] = ask(
-        (),
+    delta: tuple[float, ...] = several(
         "Least difference in utility of a better and a worse score.",
         metavar="D,...",
         unset="0",
         example="0.00001",
     )
     delta_on: str | None = ask(
-        None,
         f"Where {option('delta')} holds: between scores, or also between differences.",
         choices=("r1", "r1+r2"),
         unset="r1",
         common=False,
     )
-    regularization: tuple[float, ...] = ask(
-        (),
+    regularization: tuple[float, ...] = several(
         f"Instead of {option('delta')}: this share of the largest one on r1+r2.",
         metavar="R,...",
         example="0.5",
         common=False,
     )
     system: str = ask(
-        "pair",
         "Utilities know the scores of the two models compared, or of all.",
+        "pair",
         choices=("pair", "all"),
         common=False,
     )
     epsilon: float = ask(
-        0.0, "How nearly another must dominate to leave the front.", metavar="E", common=False
+        "How nearly another must dominate to leave the front.", 0.0, metavar="E", common=False
     )
-    front_test: tuple[str, ...] = ask((), "Test that no other model dominates this one.", metavar="MODEL")
-    witness: tuple[str, ...] = ask((), "The utility under which A compares worst with B.", metavar="A:B")
-    baselines: bool = ask(False, "Friedman and Nemenyi per criterion, all-test and one-test.", common=False)
+    front_test: tuple[str, ...] = several("Test that no other model dominates this one.", metavar="MODEL")
+    witness: tuple[str, ...] = several("The utility under which A compares worst with B.", metavar="A:B")
+    baselines: bool = switch("Friedman and Nemenyi per criterion, all-test and one-test.", common=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, TESTS, ask
+from riskrank.asked.option import METHOD, TESTS, ask, several, switch
 from riskrank.asked.resampling import ResamplingSettings
 from riskrank.asked.suites import SuiteSettings
 from riskrank.errors import UsageError, option
@@ -19,7 +19,7 @@ class IntervalSettings(ResamplingSettings):
 
     PANEL: ClassVar[str] = TESTS
 
-    no_test: bool = ask(False, "Statistics only: no resampling, no intervals.")
+    no_test: bool = switch("Statistics only: no resampling, no intervals.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,18 +28,15 @@ class MeanRiskSettings(PortfolioSettings, SuiteSettings, IntervalSettings):
 
     PANEL: ClassVar[str] = METHOD
 
-    per_metric: bool = ask(False, "Every metric on its own instead of the portfolio.")
-    with_portfolio: bool = ask(False, f"With {option('per_metric')}: the portfolio as well.", common=False)
-    risk: tuple[str, ...] = ask(
-        (),
-        "Only this risk, such as semideviation, negative-tvar or gini-tail.",
-        metavar="NAME",
-        unset="all",
+    per_metric: bool = switch("Every metric on its own instead of the portfolio.")
+    with_portfolio: bool = switch(f"With {option('per_metric')}: the portfolio as well.", common=False)
+    risk: tuple[str, ...] = several(
+        "Only this risk, such as semideviation, negative-tvar or gini-tail.", metavar="NAME", unset="all"
     )
-    level: tuple[float, ...] = ask((), "Levels of the tail risks.", metavar="P,...", unset="0.05, 0.1, 0.25")
+    level: tuple[float, ...] = several("Levels of the tail risks.", metavar="P,...", unset="0.05, 0.1, 0.25")
     aggregate: str = ask(
-        "kemeny",
         "Distance by which the rankings of consistent risks become one.",
+        "kemeny",
         choices=AGGREGATORS,
         common=False,
     )

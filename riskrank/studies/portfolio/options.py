@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from riskrank.asked.option import Settings, ask
+from riskrank.asked.option import Settings, ask, several, switch
 from riskrank.errors import UsageError, option
 
 
@@ -13,14 +13,14 @@ class PortfolioSettings(Settings):
     """How metrics become one score."""
 
     copula: str = ask(
-        "independent",
         "Fold the metrics by the independent, P(IC), or the empirical copula, P(EC).",
+        "independent",
         choices=("independent", "empirical"),
         common=False,
     )
     copula_scope: str = ask(
-        "pooled",
         "P(EC) compares a sample with those of all models, or of its own.",
+        "pooled",
         choices=("pooled", "model"),
         common=False,
     )
@@ -39,9 +39,9 @@ class PortfolioSettings(Settings):
 class FoldingSettings(PortfolioSettings):
     """How to fold, and what to show of it."""
 
-    summary: bool = ask(False, "One row a model: mean, sd, quantiles, Tail Value at Risk.")
-    level: tuple[float, ...] = ask(
-        (), "Levels of quantiles and TVaR.", metavar="P,...", unset="0.01, 0.05, 0.1, 0.25, 0.5, 0.75"
+    summary: bool = switch("One row a model: mean, sd, quantiles, Tail Value at Risk.")
+    level: tuple[float, ...] = several(
+        "Levels of quantiles and TVaR.", metavar="P,...", unset="0.01, 0.05, 0.1, 0.25, 0.5, 0.75"
     )
 
     def __post_init__(self) -> None:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, TESTS, ask, options_of
+from riskrank.asked.option import METHOD, TESTS, ask, options_of, several, switch
 from riskrank.asked.resampling import RejectionSettings
 from riskrank.asked.suites import SuiteSettings
 from riskrank.errors import UsageError, listing, option
@@ -22,22 +22,21 @@ class PlannedTestSettings(RejectionSettings):
 
     PANEL: ClassVar[str] = TESTS
 
-    order: str | int = ask("2", "Order of dominance.", choices=("1", "2"))
+    order: str | int = ask("Order of dominance.", "2", choices=("1", "2"))
     test: str | None = ask(
-        None,
         "Kind of claim.",
         choices=(DIRECT, RELATIVE, ABSOLUTE),
         unset=f"direct with {option('pair')}, absolute with {option('threshold')}, else relative",
     )
-    threshold: tuple[float, ...] = ask(
-        (), "Largest violation ratio of an absolute test.", metavar="TAU", example="0.25", common=False
+    threshold: tuple[float, ...] = several(
+        "Largest violation ratio of an absolute test.", metavar="TAU", example="0.25", common=False
     )
     resamples: int | str = ask(
-        "auto", "Bootstrap resamples of each test, or as many as the family needs.", metavar="auto|B"
+        "Bootstrap resamples of each test, or as many as the family needs.", "auto", metavar="auto|B"
     )
     variance: str = ask(
-        "bootstrap",
         "Test by resampling, or by the limit theorem, many times faster.",
+        "bootstrap",
         choices=("bootstrap", "clt"),
         common=False,
     )
@@ -64,49 +63,45 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
 
     PANEL: ClassVar[str] = METHOD
 
-    sizes: tuple[int, ...] = ask(
-        (),
+    sizes: tuple[int, ...] = several(
         "Samples per model to simulate; of a suite samples a task, or tasks; with a judge labels.",
         metavar="N,N,...",
         unset="100,500,1000; 20,50,100 samples a task; 10,20,50 tasks; labels around those needed",
     )
-    pair: str | None = ask(None, "One pair instead of the whole order.", metavar="BETTER:WORSE")
-    target: float = ask(0.8, "Power to find the sample size of.", metavar="POWER")
+    pair: str | None = ask("One pair instead of the whole order.", metavar="BETTER:WORSE")
+    target: float = ask("Power to find the sample size of.", 0.8, metavar="POWER")
     limit: int | None = ask(
-        None,
         "Largest size to try.",
         metavar="N",
         unset=f"5 times the largest of {option('sizes')}; of labels all but 2 samples",
         common=False,
     )
     simulations: int = ask(
-        100,
         "How many tables to draw: 40 in closed form for each, and a fifth tested whole.",
+        100,
         metavar="R",
         least=1,
     )
-    anytime: bool = ask(
-        False,
+    anytime: bool = switch(
         f"Samples until a gate with {option('anytime', True)} answers, for the effect of the pilot or of two "
         "distributions: better, or not worse by a margin.",
         common=False,
     )
     margin: float = ask(
-        0.0,
         f"With {option('anytime', True)} or {option('judge')}: the claim is not worse by so much, in the "
         "place of better.",
+        0.0,
         metavar="VALUE",
         common=False,
     )
-    cost: dict[str, float] = ask(
-        (),
+    cost: dict[str, float] = several(
         f"With {option('noise')}: what a level of each source costs, items and the others.",
         metavar="SOURCE=VALUE",
         example="judge=20",
         common=False,
     )
     every: int = ask(
-        50, f"With {option('anytime', True)}: samples between two looks.", metavar="N", least=1, common=False
+        f"With {option('anytime', True)}: samples between two looks.", 50, metavar="N", least=1, common=False
     )
 
     def __post_init__(self) -> None:

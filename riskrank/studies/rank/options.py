@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, ask
+from riskrank.asked.option import METHOD, ask, several, switch
 from riskrank.asked.suites import SuiteSettings, TaskTableSettings
 from riskrank.errors import UsageError, option
 from riskrank.studies.dominance.options import RELATIVE, DominanceTestSettings
@@ -22,41 +22,35 @@ class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, Task
 
     default_kinds: ClassVar[tuple[str, ...]] = (RELATIVE,)
 
-    per_metric: bool = ask(False, "Rank by every metric on its own instead of the portfolio.")
-    on: tuple[str, ...] = ask(
-        (),
+    per_metric: bool = switch("Rank by every metric on its own instead of the portfolio.")
+    on: tuple[str, ...] = several(
         f"With {option('per_metric', True)}: rank by cost-per-success:COST/SUCCESS, all costs over all "
         "successes.",
         metavar="STATISTIC",
         common=False,
     )
     aggregate: str | None = ask(
-        None,
         "Aggregate the rankings of the metrics, exactly: RA(R-SSD@M) and so on.",
         choices=AGGREGATORS,
         unset="kemeny",
         common=False,
     )
-    method: tuple[str, ...] = ask(
-        (),
-        "Only this method: R-SSD, SSD(0.25)@P(EC), RA(R-SSD@M), RA(MRM@P(IC)), MWR...",
-        metavar="NAME",
+    method: tuple[str, ...] = several(
+        "Only this method: R-SSD, SSD(0.25)@P(EC), RA(R-SSD@M), RA(MRM@P(IC)), MWR...", metavar="NAME"
     )
     rank_by: str = ask(
-        "ratio",
         "Order by violation ratio, or by significant wins (Borda), as the paper does.",
+        "ratio",
         choices=("ratio", "wins"),
         common=False,
     )
-    top: int | None = ask(None, "Only the N best models by each method.", metavar="N", least=1)
-    all_methods: bool = ask(
-        False, "Both portfolios, aggregation over metrics, mean-risk models.", common=False
-    )
-    stability: tuple[int, ...] = ask(
-        (), "Repeat on random subsamples of these sizes.", metavar="N,...", common=False
+    top: int | None = ask("Only the N best models by each method.", metavar="N", least=1)
+    all_methods: bool = switch("Both portfolios, aggregation over metrics, mean-risk models.", common=False)
+    stability: tuple[int, ...] = several(
+        "Repeat on random subsamples of these sizes.", metavar="N,...", common=False
     )
     stability_repeats: int | None = ask(
-        None, f"Subsamples a size of {option('stability')}.", metavar="R", unset="5", common=False
+        f"Subsamples a size of {option('stability')}.", metavar="R", unset="5", common=False
     )
 
     def __post_init__(self) -> None:

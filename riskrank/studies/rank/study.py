@@ -37,7 +37,7 @@ from riskrank.studies.units import Units, units_of
 from riskrank.studies.visible import visible_differences
 
 if TYPE_CHECKING:
-    from riskrank.studies.rank.mean_ranking import MeanRankDocument
+    from riskrank.studies.rank.by_means import MeanRankDocument
 
 EFFECTS = ("mean", "tvar", "difference", "difference_low", "difference_high")
 
@@ -53,7 +53,7 @@ def rank(
     Parameters, errors and all else are those of :func:`rank_by_dominance`.
     """
     if table.means_only or (settings is not None and settings.on):
-        from riskrank.studies.rank.mean_ranking import rank_by_means
+        from riskrank.studies.rank.by_means import rank_by_means
 
         return rank_by_means(table, settings or RankSettings())
     return rank_by_dominance(table, settings, runtime)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from riskrank.asked.option import METHOD, ask
+from riskrank.asked.option import METHOD, ask, switch
 from riskrank.asked.resampling import LimitedSettings
 from riskrank.asked.suites import RANDOM, SuiteSettings
 from riskrank.studies.copa.options import CopaSettings
@@ -25,9 +25,9 @@ class ReportSettings(PortfolioSettings, LimitedSettings, SuiteSettings):
 
     PANEL: ClassVar[str] = METHOD
 
-    gsd: bool = ask(False, "A chapter on generalized stochastic dominance, for few samples.")
-    copa: bool = ask(False, "A chapter on COPA, for metrics without a common unit.")
-    title: str | None = ask(None, "Head of the page.", metavar="TEXT")
+    gsd: bool = switch("A chapter on generalized stochastic dominance, for few samples.")
+    copa: bool = switch("A chapter on COPA, for metrics without a common unit.")
+    title: str | None = ask("Head of the page.", metavar="TEXT")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from riskrank.asked.baseline import require_share
-from riskrank.asked.option import METHOD, TESTS, ask
+from riskrank.asked.option import METHOD, TESTS, ask, several
 from riskrank.asked.resampling import LevelSettings
 from riskrank.errors import UsageError, option
 
@@ -18,22 +18,19 @@ class TrendSettings(LevelSettings):
     PANEL: ClassVar[str] = METHOD
 
     baseline: str | None = ask(
-        None,
         "The run that others are compared with, or a file of scores that stand before all runs.",
         metavar="RUN",
         unset="the first run",
     )
-    anchor: tuple[str, ...] = ask(
-        (),
+    anchor: tuple[str, ...] = several(
         "A fixed set that was scored in each run, with a column run: where its scores change, the ruler of "
         "the metric moved, and nothing is claimed across it.",
         metavar="METRIC=FILE",
     )
     cases: int | None = ask(
-        None, "Cases to show that flip, or were lost for good.", metavar="N", unset="what has room", least=0
+        "Cases to show that flip, or were lost for good.", metavar="N", unset="what has room", least=0
     )
     fail_on: str | None = ask(
-        None,
         "Exit as a gate does: 1 if the last run is shown to be worse, or more of it failed, 4 if a loss is "
         "open, or the ruler moved.",
         choices=("worse",),
@@ -41,7 +38,6 @@ class TrendSettings(LevelSettings):
         panel=TESTS,
     )
     inconclusive: str | None = ask(
-        None,
         f"With {option('fail_on', 'worse')}: what counts as open.",
         choices=("pass", "fail"),
         unset="an outcome of its own: exit status 4",
@@ -50,8 +46,8 @@ class TrendSettings(LevelSettings):
     )
 
     most_failed: float = ask(
-        0.05,
         "Share of calls without a score: from so much more than the baseline's on the last run fails.",
+        0.05,
         metavar="SHARE",
         panel=TESTS,
         common=False,

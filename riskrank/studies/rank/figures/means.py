@@ -10,7 +10,8 @@ from riskrank.shown.figures.forest import DIFFERENCES, PLACES, Forest, Interval,
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
 from riskrank.shown.figures.units import worse_to_better
-from riskrank.studies.rank.mean_ranking import MeanRankDocument, MeanRanking
+from riskrank.studies.rank.by_means import MeanRankDocument
+from riskrank.studies.rank.mean_ranking import MeanRanking
 from riskrank.studies.wording import percent
 
 

@@ -23,7 +23,8 @@ from riskrank.shown.view import (
     asked_for,
     by_row,
 )
-from riskrank.studies.rank.mean_ranking import MeanRankDocument, MeanRanking
+from riskrank.studies.rank.by_means import MeanRankDocument
+from riskrank.studies.rank.mean_ranking import MeanRanking
 from riskrank.studies.visible import visible_words
 from riskrank.studies.wording import counted
 
