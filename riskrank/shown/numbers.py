@@ -88,6 +88,11 @@ def top_share(u: float) -> str:
     return f"{percent:.2f} %" if percent >= 0.005 else "<0.01 %"
 
 
+def count(number: int | None) -> str:
+    """How many, thousands apart; a dash of None."""
+    return "–" if number is None else f"{number:,}"
+
+
 def power_share(share: float) -> str:
     """A simulated power in percent: one that is nearly all or nothing is not called so."""
     return f"{100 * share:.0f} %" if share in (0, 1) or 0.005 <= share < 0.995 else f"{100 * share:.1f} %"

@@ -12,6 +12,7 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.passes import Passes, mean_interval
 from riskrank.engine.sampling.variance_components import VarianceComponents, variance_components
 from riskrank.errors import RiskrankError
+from riskrank.studies.document import of, rows_from
 
 # Below this share of the variance repeats hardly matter; above one half they matter most.
 _LITTLE, _MOST = 0.1, 0.5
@@ -96,13 +97,17 @@ class PassCurve:
         pass^k for k = 1, 2, …, with its interval at 95 %.
     """
 
-    metric: str
-    model: str
-    samples: int
-    flaky: int
-    always: int
-    never: int
-    curve: Sequence[tuple[float, float, float]]
+    metric: str = of(lambda metric: metric)
+    model: str = of(lambda model: model)
+    samples: int = of(lambda passes: len(passes.runs))
+    flaky: int = of(lambda passes: passes.flaky)
+    always: int = of(lambda passes: int(np.count_nonzero(passes.passed == passes.runs)))
+    never: int = of(lambda passes: int(np.count_nonzero(passes.passed == 0)))
+    curve: Sequence[tuple[float, float, float]] = of(
+        lambda passes: [
+            mean_interval(passes.all_of(k)) for k in range(1, min(int(passes.runs.min()), _LONGEST) + 1)
+        ]
+    )
 
     def described(self) -> dict[str, Any]:
         """An entry of ``meta``."""
@@ -131,19 +136,7 @@ def pass_curves(
     binary = all(bool(np.all((values == 0) | (values == 1))) for values in scores.values)
     if not binary or scores.sizes == scores.cluster_counts:
         return []
-    found = []
-    for model, values, samples in zip(models, scores.values, scores.clusters, strict=True):
-        passes = Passes.of(values == (0 if less_is_better else 1), samples)
-        most = min(int(passes.runs.min()), _LONGEST)
-        found.append(
-            PassCurve(
-                metric,
-                model,
-                len(passes.runs),
-                passes.flaky,
-                int(np.count_nonzero(passes.passed == passes.runs)),
-                int(np.count_nonzero(passes.passed == 0)),
-                [mean_interval(passes.all_of(k)) for k in range(1, most + 1)],
-            )
-        )
-    return found
+    each = zip(models, scores.values, scores.clusters, strict=True)
+    best = 0 if less_is_better else 1
+    records = ((metric, model, Passes.of(values == best, samples)) for model, values, samples in each)
+    return rows_from(PassCurve, "metric model passes", records)

@@ -10,6 +10,7 @@ import numpy as np
 
 from riskrank.engine.judges.inspection import JudgeInspection, inspect_judge
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.document import of, rows_from
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_chapter
 from riskrank.studies.rounding import typeset
 from riskrank.studies.units import units_of
@@ -25,14 +26,14 @@ class JudgeOfModelEntry:
     the judge's mean on labelled samples less that on the others, with Welch's p-value, adjusted by Holm.
     """
 
-    model: str
-    agreement: float | None
-    same: float | None
-    bias: float
-    bias_low: float
-    bias_high: float
-    shift: float
-    shift_p: float
+    model: str = of(lambda model: model)
+    agreement: float | None = of(lambda found, i: _known(found.agreement[i]))
+    same: float | None = of(lambda found, i: None if found.same is None else float(found.same[i]))
+    bias: float = of(lambda bias, i: float(bias[0][i]))
+    bias_low: float = of(lambda bias, i: float(bias[1][i]))
+    bias_high: float = of(lambda bias, i: float(bias[2][i]))
+    shift: float = of(lambda sign, found, i: float(sign * found.shift[i] + 0.0))
+    shift_p: float = of(lambda found, i: float(np.minimum(found.shift_p[i], 1.0)))
 
 
 @dataclass(frozen=True)
@@ -120,25 +121,11 @@ def judge_check(table: ScoreTable) -> JudgeCheck | None:
 
 def _by_model(found: JudgeInspection, table: ScoreTable) -> list[JudgeOfModelEntry]:
     assert table.judged is not None
-    units, judge = units_of(table.judged.human, table.metrics), table.judged.judge_sign
-    bias, (low, high) = units.of(found.bias), units.interval(found.bias_low, found.bias_high)
-    assert low is not None
-    assert high is not None
+    units, sign = units_of(table.judged.human, table.metrics), table.judged.judge_sign
+    bias = (units.of(found.bias), *units.interval(found.bias_low, found.bias_high))
+    records = ((model, found, bias, sign, i) for i, model in enumerate(table.models))
+    return rows_from(JudgeOfModelEntry, "model found bias sign i", records)
 
-    def known(value: float) -> float | None:
-        return None if isnan(value) else float(value)
 
-    same: Sequence[float | None] = [None] * len(bias) if found.same is None else found.same.tolist()
-    return [
-        JudgeOfModelEntry(
-            model,
-            known(float(found.agreement[i])),
-            same[i],
-            float(bias[i]),
-            float(low[i]),
-            float(high[i]),
-            float(judge * found.shift[i] + 0.0),
-            float(np.minimum(found.shift_p[i], 1.0)),
-        )
-        for i, model in enumerate(table.models)
-    ]
+def _known(value: float) -> float | None:
+    return None if isnan(value) else float(value)

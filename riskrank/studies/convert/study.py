@@ -34,18 +34,6 @@ class ScoreRow:
     score: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class ModelMean:
-    """What an export holds of one model on one metric; `missing` counts rows without a score."""
-
-    metric: str
-    model: str
-    samples: int
-    rows: int
-    missing: int
-    mean: float | None
-
-
 @dataclass(frozen=True, kw_only=True)
 class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
     """Scores of an export as a long table.
@@ -76,16 +64,15 @@ class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
         """Directions, for ``meta``."""
         return {"directions": dict(self.directions)}
 
-    def means(self) -> Iterator[ModelMean]:
-        """Means by metric and model, sorted by both."""
+    def means(self) -> Iterator[dict[str, Any]]:
+        """Means by metric and model, sorted by both; ``missing`` counts rows without a score."""
         found = self.rows.frame.group_by("metric", "model").agg(
             samples=pl.col("sample").n_unique(),
             rows=pl.len(),
             missing=pl.col("score").null_count(),
             mean=pl.col("score").mean(),
         )
-        for row in found.sort("metric", "model").iter_rows(named=True):
-            yield ModelMean(**row)
+        yield from found.sort("metric", "model").iter_rows(named=True)
 
     def totals(self) -> Iterator[tuple[str, int, int]]:
         """Metrics, their scores, and rows without one."""

@@ -53,7 +53,8 @@ def evidence_of_claims(
         return _of_means(claims), []
     for claim in claims:
         _require_samples(claim, models)
-    costs, others = _parted(claims)
+    costs = [at for at, claim in enumerate(claims) if claim.column.costs is not None]
+    others = [at for at in range(len(claims)) if at not in costs]
     if costs:
         of_costs = evidence_of_costs([claims[at] for at in costs], models)
         if not others:
@@ -70,12 +71,6 @@ def evidence_of_claims(
             advice += told
         evidence |= dict(zip(members, found, strict=True))
     return of_replicates([evidence[at] for at in range(len(claims))]), advice
-
-
-def _parted(claims: Sequence[GateClaim]) -> tuple[list[int], list[int]]:
-    """Claims on the cost per success, and others."""
-    costs = [at for at, claim in enumerate(claims) if claim.column.costs is not None]
-    return costs, [at for at in range(len(claims)) if at not in costs]
 
 
 def _of_means(claims: Sequence[GateClaim]) -> Evidence:

@@ -35,42 +35,37 @@ def lost_cases(tables: Sequence[ScoreTable], rows: Sequence[GateRow], settings: 
         for row in rows
         if row.verdict != PASS or (settings.comment and row.task is None and row.group is None)
     )
-    return [
-        found
-        for new, old, metric, group, task in wanted
-        for found in _lost(tables, (new, old), metric, (group, task), settings)
-    ]
+    return [found for key in wanted for found in _lost(tables, key, settings)]
 
 
 def _lost(
-    tables: Sequence[ScoreTable],
-    pair: tuple[str, str],
-    metric: str,
-    place: tuple[str | None, str | None],
-    settings: ClaimSettings,
+    tables: Sequence[ScoreTable], key: tuple[str, str, str, str | None, str | None], settings: ClaimSettings
 ) -> Iterator[Lost]:
-    """Cases that lost, the most lost first, in a place: a group and a task, None being all."""
+    """Cases that lost, the most lost first, of two models, a metric, a group and a task; None is all."""
+    new, old, metric, group, task = key
     for table in tables:
-        for number in _columns(table, metric, place[1]):
-            new, old = (table.index(model) for model in pair)
-            cases = cases_of(table, new, old, number, family_of(settings))
-            found = rows_of(table, cases, groups_of(table, new))
-            places = dict(
-                zip(table.samples, zip(named_groups(table, new), tasks_of(table), strict=True), strict=True)
+        for number in _columns(table, metric, task):
+            models = table.index(new), table.index(old)
+            cases = cases_of(table, *models, number, family_of(settings))
+            groups, tasks = (
+                dict(zip(table.samples, own, strict=True))
+                for own in (named_groups(table, models[0]), tasks_of(table))
             )
             here = [
                 row
-                for row in found
-                if all(asked in (None, has) for asked, has in zip(place, places[row.sample], strict=True))
+                for row in rows_of(table, cases, groups_of(table, models[0]))
+                if group in (None, groups[row.sample]) and task in (None, tasks[row.sample])
             ]
             lost = [row for row in here if row.change == WORSE]
             better = sum(row.change == BETTER for row in here)
             p_value = float(sign_test(better, len(lost)))
             yield Lost(
-                *pair,
+                new,
+                old,
                 metric,
-                with_texts(table, lost[: settings.listed], *pair),
-                *place,
+                with_texts(table, lost[: settings.listed], new, old),
+                group,
+                task,
                 worse=len(lost),
                 better=better,
                 of=len(here),

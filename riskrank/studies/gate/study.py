@@ -8,18 +8,15 @@ from functools import partial
 
 from riskrank.asked.suites import RANDOM
 from riskrank.errors import option
-from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.scores.table.scored import Scored
 from riskrank.studies.directions import refuse_assumed_costs, refuse_distributions
-from riskrank.studies.document import Provenance
 from riskrank.studies.gate.anytime import look, wagered
 from riskrank.studies.gate.cheapest import cheapest
 from riskrank.studies.gate.claim import MEAN, TASK, GateClaim, Statistic, statistics
 from riskrank.studies.gate.claimed import claims_at_best, claims_of, wanted_metrics
 from riskrank.studies.gate.claims import decide, visible
 from riskrank.studies.gate.columns import without_a_claim
-from riskrank.studies.gate.document import GateDocument, GateRow, overall
+from riskrank.studies.gate.document import GateDocument, overall
 from riskrank.studies.gate.each_sample import SampleDocument, each_sample
 from riskrank.studies.gate.ending import ending
 from riskrank.studies.gate.evidence import resamples_of
@@ -30,7 +27,7 @@ from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.quotes import quoted
 from riskrank.studies.groups.study import refuse_clusters
-from riskrank.studies.judged.chapter import JudgedChapter, judged_chapter, refuse_with_judge
+from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.means_only import why_means
 from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime
@@ -102,13 +99,22 @@ def _decided(
     seen = {} if settings.anytime else visible(rows, claims, family_of(settings))
     claimed = claimed_metrics(rows, wanted)
     counted = [] if judged is not None else counted_scores(given, claimed)
-    rows = [*failures(claimed, counted, settings), *_as_labelled(rows, judged)]
+    if judged is not None and (chosen_p := judged.entry.chosen_p) is not None:
+        rows = [row.with_chosen_labels(chosen_p) for row in rows]
+    rows = [*failures(claimed, counted, settings), *rows]
     outcome, unit = overall(rows), _unit(claims)
     why = why_means(given[0]) if given[0].means_only else ""
-    resamples = resamples_of(inference, len(claims), _most_samples(claims))
+    samples = {sample for one in tables for sample in one.samples}
     document = GateDocument(
-        provenance=_provenance(
-            tables, settings, metrics, len(claims), resamples, [*_notes(tables, wanted), *advice], counted
+        provenance=provenance(
+            "gate",
+            tables[0],
+            settings,
+            _described(settings, len(claims)),
+            seed=settings.seed,
+            resamples=resamples_of(inference, len(claims), _most_samples(claims)),
+            warnings=[*_notes(tables, wanted), *advice],
+            **described_inputs(tables[0], metrics) | {"samples": len(samples), "scored": counted},
         ),
         rows=rows,
         quotes=quoted(rows),
@@ -130,7 +136,10 @@ def _decided(
         visible=seen,
     )
     said = SENTENCES.whole(gate_findings(document), document, models)
-    failed = ending(document, settings, cases=_may_list(given[0], settings))
+    # Cases could be listed that are not: models with samples of their own may share none.
+    reading = given[0].options
+    cases = not settings.listed and not reading.unpaired and reading.judge is None
+    failed = ending(document, settings, cases=cases)
     return replace(document, failed=failed, **said)
 
 
@@ -142,29 +151,6 @@ def _otherwise(
         return cheapest(given, settings, lambda one: gate(given, one, runtime))
     refuse_assumed_costs((metric for one in given for metric in one.metrics), command="gate")
     return each_sample(given, settings)
-
-
-def _provenance(
-    tables: Sequence[ScoreTable],
-    settings: ClaimSettings,
-    metrics: Sequence[MetricSpec],
-    claims: int,
-    resamples: int,
-    warnings: Sequence[str],
-    scored: Sequence[Scored],
-) -> Provenance:
-    """Where the answers come from: the tables as one."""
-    samples = {sample for one in tables for sample in one.samples}
-    return provenance(
-        "gate",
-        tables[0],
-        settings,
-        _described(settings, claims),
-        seed=settings.seed,
-        resamples=resamples,
-        warnings=warnings,
-        **(described_inputs(tables[0], metrics) | {"samples": len(samples), "scored": scored}),
-    )
 
 
 def _refuse_of_rows(table: ScoreTable, settings: ClaimSettings) -> None:
@@ -185,12 +171,6 @@ def _most_samples(claims: Sequence[GateClaim]) -> int:
     )
 
 
-def _as_labelled(rows: list[GateRow], judged: JudgedChapter | None) -> list[GateRow]:
-    """Answers as the labels allow them: none where they look chosen by outcome."""
-    chosen_p = None if judged is None else judged.entry.chosen_p
-    return rows if chosen_p is None else [row.with_chosen_labels(chosen_p) for row in rows]
-
-
 def _unit(claims: Sequence[GateClaim]) -> str:
     """What is drawn: clusters before samples, as of some groups each cluster may hold one."""
     units = {claim.scores.unit for claim in claims}
@@ -209,11 +189,6 @@ def _notes(tables: Sequence[ScoreTable], wanted: Sequence[Statistic]) -> list[st
     """Warnings of further tables, and the tasks that nothing is claimed of."""
     found = list(dict.fromkeys(line for one in tables[1:] for line in one.warnings))
     return [*found, *(without_a_claim(tables) if any(one.name == TASK for one in wanted) else ())]
-
-
-def _may_list(table: ScoreTable, settings: ClaimSettings) -> bool:
-    """Whether cases could be listed that are not: models with samples of their own may share none."""
-    return not settings.listed and not table.options.unpaired and table.options.judge is None
 
 
 def _described(settings: ClaimSettings, family: int) -> dict[str, object]:

@@ -15,6 +15,7 @@ from riskrank.engine.judges.correction import Correction, worth_of_differences
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.judge import Judged
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.document import of, rows_from
 from riskrank.studies.rounding import two_digits
 from riskrank.studies.units import Units, units_of
 
@@ -35,16 +36,16 @@ class JudgedModelEntry:
     are on people's.
     """
 
-    model: str
-    labelled_mean: float
-    judge_labelled_mean: float
-    judge_mean: float
-    mean: float
-    low: float
-    high: float
-    power: float
-    slope: float
-    worth: float
+    model: str = of(lambda model: model)
+    labelled_mean: float = of(lambda one, mean: mean(one.human))
+    judge_labelled_mean: float = of(lambda one, mean: mean(one.judge[: len(one.human)]))
+    judge_mean: float = of(lambda one, mean: mean(one.judge))
+    mean: float = of(lambda one, mean: mean(one.mean))
+    low: float = of(lambda ends: ends[0])
+    high: float = of(lambda ends: ends[1])
+    power: float = of(lambda one: one.power)
+    slope: float = of(lambda one: one.slope)
+    worth: float = of(lambda one: one.worth)
 
 
 @dataclass(frozen=True)
@@ -174,23 +175,12 @@ def judged_entry(judged: Judged, table: ScoreTable, worths: Mapping[tuple[int, i
     """Write down a judge's correction."""
     units, n = units_of(judged.human, table.metrics), len(judged.labelled)
 
-    def mean(values: np.ndarray) -> float:
-        return float(units.of(np.array(values.mean())))
+    def mean(values: Any) -> float:
+        return float(units.of(np.array(np.mean(values))))
 
-    models = [
-        JudgedModelEntry(
-            model,
-            mean(one.human),
-            mean(one.judge[:n]),
-            mean(one.judge),
-            float(units.of(np.array(one.mean))),
-            *_ends(one, units),
-            one.power,
-            one.slope,
-            one.worth,
-        )
-        for model, one in zip(table.models, judged.corrections, strict=True)
-    ]
+    each = zip(table.models, judged.corrections, strict=True)
+    records = ((model, one, mean, _ends(one, units)) for model, one in each)
+    models = rows_from(JudgedModelEntry, "model one mean ends", records)
     lower, mapped = units.sign < 0, bool(judged.why_mapped)
     chosen_p = None if judged.shift is None else judged.shift.p_value
     low, high = (min(worths.values()), max(worths.values())) if worths else (None, None)

@@ -17,7 +17,7 @@ from riskrank.engine.types import Floats
 from riskrank.scores.table.metrics import assumed_against_its_name
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
-from riskrank.studies.document import Document, Row
+from riskrank.studies.document import Document, Row, of, rows_from
 from riskrank.studies.portfolio.options import FoldingSettings
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.rounding import decimals_of, rounded
@@ -56,12 +56,12 @@ class PortfolioDraw:
 class PortfolioSummary:
     """One model's scores; quantiles and Tail Values at Risk by their level."""
 
-    model: str
-    n: int
-    mean: float
-    sd: float
-    quantiles: Mapping[str, float]
-    tvar: Mapping[str, float]
+    model: str = of(lambda models, i: models[i])
+    n: int = of(lambda found, i: int(found.size[i]))
+    mean: float = of(lambda found, i: float(found.mean[i]))
+    sd: float = of(lambda found, i: float(found.sd[i]))
+    quantiles: Mapping[str, float] = of(lambda found, i: _by_level(found, found.quantiles[i]))
+    tvar: Mapping[str, float] = of(lambda found, i: _by_level(found, found.tail_values[i]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +178,9 @@ def portfolio(
         "suite": suite_outline(table),
     }
     if settings.summary:
-        return PortfolioSummaryDocument(rows=_summary_rows(found, table.models), found=found, **shared)
+        records = ((found, table.models, i) for i in range(len(table.models)))
+        rows = rows_from(PortfolioSummary, "found models i", records)
+        return PortfolioSummaryDocument(rows=rows, found=found, **shared)
     kind = PortfolioDrawsDocument if table.has_draws else PortfolioDocument
     return kind(rows=PortfolioScores(_frame(table, scores), kind.row_type), **shared)
 
@@ -196,19 +198,8 @@ def _frame(table: ScoreTable, scores: Sequence[Floats]) -> pl.DataFrame:
     return pl.DataFrame(columns).select("model", "sample", *draw, pl.lit(METRIC).alias("metric"), "score")
 
 
-def _summary_rows(found: Summary, models: Sequence[str]) -> list[PortfolioSummary]:
-    labels = [f"{level:g}" for level in found.levels]
-    return [
-        PortfolioSummary(
-            model=model,
-            n=int(found.size[i]),
-            mean=float(found.mean[i]),
-            sd=float(found.sd[i]),
-            quantiles=dict(zip(labels, found.quantiles[i].tolist(), strict=True)),
-            tvar=dict(zip(labels, found.tail_values[i].tolist(), strict=True)),
-        )
-        for i, model in enumerate(models)
-    ]
+def _by_level(found: Summary, values: Floats) -> dict[str, float]:
+    return dict(zip((f"{level:g}" for level in found.levels), values.tolist(), strict=True))
 
 
 def summary_decimals(found: Summary) -> int:

@@ -22,10 +22,10 @@ AS_TRUTH = "the pilot is taken as the truth: what it overstates looks easier to 
 class PlannedClaim:
     """A claim of a gate that is planned."""
 
-    metric: str | None
-    new: str
-    old: str
-    margin: float
+    metric: str | None = of(lambda claim: claim.metric)
+    new: str = of(lambda claim: claim.new)
+    old: str = of(lambda claim: claim.old)
+    margin: float = of(lambda claim: claim.margin)
 
     @property
     def title(self) -> str:
@@ -40,19 +40,10 @@ class PlannedClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedRow:
+class PlannedRow(PlannedClaim):
     """How often a claim is answered at a size."""
 
-    metric: str | None = of(lambda claim: claim.metric)
-    new: str = of(lambda claim: claim.new)
-    old: str = of(lambda claim: claim.old)
-    margin: float = of(lambda claim: claim.margin)
     size: int = of(lambda size: int(size))
-
-    @property
-    def claim(self) -> PlannedClaim:
-        """Which one."""
-        return PlannedClaim(self.metric, self.new, self.old, self.margin)
 
 
 def planned_pair(

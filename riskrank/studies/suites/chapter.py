@@ -2,52 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from riskrank.asked.suites import BOUNDS, FIXED, NONE, RANK
-from riskrank.engine.dominance.claims import ABSOLUTE
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.family import Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
-from riskrank.engine.types import Booleans
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import MIXED
+from riskrank.studies.suites.first import First
 from riskrank.studies.wording import counted
 
 if TYPE_CHECKING:
     from riskrank.studies.suites.column import SuiteColumn
-
-
-@dataclass(frozen=True)
-class First:
-    """Who comes first on a column of scores.
-
-    Attributes
-    ----------
-    model : int
-    order : int or None
-        Of the dominance that ranks it first; None where something else does.
-    pair : (int, int)
-        The model that words and pictures speak of, and the one they hold it against.
-    ahead : ndarray of bool, shape (k, k), or None
-        Who is better than whom by the tests that rank; None where none were made.
-    """
-
-    model: int
-    order: int | None
-    pair: tuple[int, int]
-    ahead: Booleans | None = field(default=None, compare=False)
-
-
-def better_by(tests: Iterable[DominanceTests | None]) -> Booleans | None:
-    """Who is better than whom by some tests of a column; None where none says so, or up to a threshold."""
-    found = [one.dominates for one in tests if one is not None and one.claim.kind != ABSOLUTE]
-    return np.any(found, axis=0) if found else None
 
 
 _SCALES = {

@@ -27,7 +27,7 @@ from riskrank.engine.suites.task_scores import TaskScores
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import Suite
-from riskrank.studies.suites.chapter import First
+from riskrank.studies.suites.first import First
 from riskrank.studies.units import Units, units_of
 
 

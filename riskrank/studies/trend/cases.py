@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from itertools import repeat
-from typing import NamedTuple
 
 import numpy as np
 
 from riskrank.engine.changes.cases import Runs as Repeats
 from riskrank.engine.changes.cases import flips, lost_for_good
 from riskrank.engine.family import Family
-from riskrank.studies.document import rows_from
 from riskrank.studies.trend.compared import Key, RunColumn
 from riskrank.studies.trend.document import BETTER, WORSE, TrendCase, TrendLine
 
@@ -31,18 +28,19 @@ def with_cases(
         return line, []
     changed = {row.run for row in line.rows if row.against_last_answer in (WORSE, BETTER)}
     names = sorted({name for one in known.values() for name in one})
-    own = [_history({run: one[name] for run, one in known.items() if name in one}, changed) for name in names]
+    own = [
+        _history(key, name, {run: one[name] for run, one in known.items() if name in one}, changed)
+        for name in names
+    ]
     family = replace(family, correction="bh")
-    adjusted = family.adjusted([one.p_value for one in own])
-    shown = [bool(family.significant(p)) for p in adjusted]
-    found = rows_from(
-        TrendCase,
-        "key name own p_adjusted shown",
-        zip(repeat(key), names, own, map(float, adjusted), shown, strict=False),
-    )
+    adjusted = family.adjusted([case.p_value for case, _ in own])
+    found = [
+        replace(case, p_adjusted=float(p), shown=bool(family.significant(p)))
+        for (case, _), p in zip(own, adjusted, strict=True)
+    ]
     lost = sum(case.shown for case in found)
     flaky = sum(case.flips >= _FLAKY and not case.shown for case in found)
-    pairs = sum(one.counted for one in own)
+    pairs = sum(counted for _, counted in own)
     share = sum(case.flips for case in found) / pairs if pairs else None
     told = sorted((case for case in found if case.flips or case.shown), key=_surest)
     return replace(line, cases=len(names), flaky=flaky, lost=lost, flip_share=share), told
@@ -59,24 +57,14 @@ def _passed(column: RunColumn) -> dict[str, bool] | None:
     return dict(zip(column.names, (means >= 0.5).tolist(), strict=True))
 
 
-class _History(NamedTuple):
-    """What a case did: as of a `TrendCase`, and how many of its steps from a run to the next count."""
-
-    runs: int
-    passed: int
-    flips: int
-    lost_since: str | None
-    p_value: float
-    counted: int
-
-
-def _history(own: Mapping[str, bool], changed: Collection[str]) -> _History:
-    """Runs in their order by whether the case passed; into those in `changed` no step counts."""
+def _history(key: Key, name: str, own: Mapping[str, bool], changed: Collection[str]) -> tuple[TrendCase, int]:
+    """What a case did run by run, and how many steps to the next run count: into `changed` none does."""
     runs, passed = [*own], np.array([*own.values()])
     counted = np.array([run not in changed for run in runs[1:]], dtype=bool)
     last, p_value = lost_for_good(passed)
     since = runs[len(runs) - last] if p_value < 1 else None
-    return _History(len(runs), int(passed.sum()), flips(passed, counted), since, p_value, int(counted.sum()))
+    flipped = flips(passed, counted)
+    return TrendCase(*key, name, len(runs), int(passed.sum()), flipped, since, p_value), int(counted.sum())
 
 
 def _surest(case: TrendCase) -> tuple[bool, float, int, str]:

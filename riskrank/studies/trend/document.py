@@ -67,16 +67,16 @@ class TrendRow:
 class TrendCase:
     """A case that flips between runs of one model, or was lost for good since a run."""
 
-    metric: str = of(lambda key: key[0])
-    model: str = of(lambda key: key[1])
-    sample: str = of(lambda name: name)
-    runs: int = of(lambda own: own.runs)
-    passed: int = of(lambda own: own.passed)
-    flips: int = of(lambda own: own.flips)
-    lost_since: str | None = of(lambda own: own.lost_since)
-    p_value: float = of(lambda own: own.p_value)
-    p_adjusted: float = of(lambda p_adjusted: p_adjusted)
-    shown: bool = of(lambda shown: shown)
+    metric: str
+    model: str
+    sample: str
+    runs: int
+    passed: int
+    flips: int
+    lost_since: str | None
+    p_value: float
+    p_adjusted: float = 1.0
+    shown: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import all_rows, unshown
-from riskrank.shown.view import MOST_ROWS, Column, Line, Section, Table, asked_for, headed
+from riskrank.shown.view import MOST_ROWS, Column, Line, OfRow, Section, Table, asked_for, by_row
 from riskrank.studies.convert.study import ExportDocument
 from riskrank.studies.wording import counted, names
 
@@ -47,27 +47,19 @@ def view(document: ExportDocument) -> list[Section]:
 
 def _means(document: ExportDocument) -> Table:
     """Means by metric and model."""
-    return Table(
-        "Scores of the export by metric and model",
+    columns: list[OfRow] = [
+        (Column("metric", "left"), lambda row: row["metric"]),
+        (Column("model", "left"), lambda row: row["model"]),
+        (Column("better", "left"), lambda row: document.directions.get(row["metric"], "–")),
+        (Column("samples"), lambda row: f"{row['samples']:,}"),
+        (Column("rows"), lambda row: f"{row['rows']:,}"),
+        (Column("without\nscore", name="without score"), lambda row: f"{row['missing']:,}"),
         (
-            *headed("metric", "model", "better", right=("samples", "rows")),
-            Column("without\nscore", name="without score"),
             Column("mean\nof rows", name="mean of rows"),
+            lambda row: "–" if row["mean"] is None else numbers.score(row["mean"]),
         ),
-        tuple(
-            (
-                row.metric,
-                row.model,
-                document.directions.get(row.metric, "–"),
-                f"{row.samples:,}",
-                f"{row.rows:,}",
-                f"{row.missing:,}",
-                "–" if row.mean is None else numbers.score(row.mean),
-            )
-            for row in document.means()
-        ),
-        stub=2,
-    )
+    ]
+    return by_row("Scores of the export by metric and model", columns, document.means())
 
 
 def _s(count: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, by_row
+from riskrank.studies.gate.claim import ORDERS
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
 from riskrank.studies.gate.words import estimated, interval_of, looked_at
 
@@ -22,11 +23,13 @@ def details(document: GateDocument) -> list[Section]:
         (Column("on", "left"), lambda row: f"{looked_at(row)} of {row.metric}"),
         (Column("task", "left"), lambda row: row.task or "all together") if tasks else None,
         (Column("group", "left"), lambda row: row.group or "all together") if grouped else None,
-        (Column("new − old"), _difference),
+        (Column("new − old"), difference),
         (Column("interval", "left"), lambda row: interval_of(row, "–")),
         (Column("p"), lambda row: numbers.p_value(row.p_adjusted)),
         (Column("n"), lambda row: f"{row.samples:,}"),
-        (Column("n\nneeded", name="n needed"), _needed) if needed else None,
+        (Column("n\nneeded", name="n needed"), lambda row: numbers.count(row.samples_needed))
+        if needed
+        else None,
     ]
     return [by_row("Gate", columns, rows, stub=3), Line(_reading(document, needed), "Reading:")]
 
@@ -37,12 +40,9 @@ def _claim(row: GateRow) -> str:
     return f"{row.new} {sign} {row.old}{margin}"
 
 
-def _difference(row: GateRow) -> str:
-    return f"ε {estimated(row, numbers.ratio)}" if row.statistic in ("fsd", "ssd") else estimated(row)
-
-
-def _needed(row: GateRow) -> str:
-    return f"{row.samples_needed:,}" if row.samples_needed else "–"
+def difference(row: GateRow, ratio: str = "ε") -> str:
+    """The difference that was found, or the violation ratio."""
+    return f"{ratio} {estimated(row, numbers.ratio)}" if row.statistic in ORDERS else estimated(row)
 
 
 def _reading(document: GateDocument, needed: bool) -> str:
@@ -56,11 +56,11 @@ def _reading(document: GateDocument, needed: bool) -> str:
         "inconclusive otherwise",
     ]
     less = dict.fromkeys(
-        row.metric for row in rows if row.direction == "lower" and row.statistic not in ("fsd", "ssd")
+        row.metric for row in rows if row.direction == "lower" and row.statistic not in ORDERS
     )
     if less:
         text.append(f"less is better of {', '.join(less)}, and > means better")
-    if any(row.statistic in ("fsd", "ssd") for row in rows):
+    if any(row.statistic in ORDERS for row in rows):
         text.append("ε is the violation ratio, below 0.5 where new is ahead; it has no interval here")
     if any(row.estimate_low is not None for row in rows):
         text.append(

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from riskrank.asked.tiers import ADVISORY
 from riskrank.errors import listing, one_line, option
-from riskrank.shown import numbers
 from riskrank.shown.all_rows import unshown
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, asked_for, by_row
 from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
 from riskrank.studies.gate.claim import MACRO, ORDERS
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
-from riskrank.studies.gate.screen.detail import STYLES, details
+from riskrank.studies.gate.screen.detail import STYLES, details, difference
 from riskrank.studies.gate.words import (
     beyond_labels,
-    estimated,
     interval_of,
     looked_at,
     passes_if,
@@ -72,7 +71,7 @@ def _table(document: GateDocument, rows: Sequence[GateRow]) -> Table:
         if tasks
         else None,
         (Column("group", "left"), lambda row: row.group or together) if grouped else None,
-        (Column("new − old"), _difference),
+        (Column("new − old"), partial(difference, ratio="ratio")),
         (Column("interval", "left"), lambda row: "–" if row.statistic in ORDERS else interval_of(row, "–")),
         (Column("passes if all", "left"), passes_if),
         (Column("samples"), lambda row: f"{row.samples:,}") if apart else None,
@@ -83,10 +82,6 @@ def _table(document: GateDocument, rows: Sequence[GateRow]) -> Table:
 
 def _answer(row: GateRow) -> Cell:
     return Cell("WAITS" if row.waits else row.verdict.upper(), STYLES[row.verdict])
-
-
-def _difference(row: GateRow) -> str:
-    return f"ratio {estimated(row, numbers.ratio)}" if row.statistic in ORDERS else estimated(row)
 
 
 def _common(rows: Sequence[GateRow]) -> bool:
@@ -198,11 +193,8 @@ def _to_do(document: GateDocument) -> list[Line]:
         each = f"{size}, were the difference found the true one"
         parts = [f"{each} ({_claim(document.rows, most)})" if len(document.rows) > 1 else each]
     loss, missing = any(row.open_loss for row in open_), any(map(ranges, open_))
-    if (
-        not chosen
-        and not loss
-        and not missing
-        and any(row.claim != "better" and row.statistic not in ("fsd", "ssd") for row in open_)
+    if any(row.claim != "better" and row.statistic not in ORDERS for row in open_) and not (
+        chosen or loss or missing
     ):
         parts.append(f"or a {option('margin')} that does not matter")
     counted = ""

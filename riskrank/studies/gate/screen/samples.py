@@ -42,15 +42,13 @@ def _table(document: SampleDocument, rows: Sequence[SampleRow], *, all_: bool = 
         (Column("passed"), lambda row: f"{row.passed:,} of {row.runs:,}"),
         (Column("interval", "left"), lambda row: f"{row.low:.2f} to {row.high:.2f}"),
         (Column("p"), lambda row: numbers.p_value(row.p_adjusted)) if all_ else None,
-        (Column("runs\nneeded", name="runs needed"), _needed) if all_ else None,
+        (Column("runs\nneeded", name="runs needed"), lambda row: numbers.count(row.runs_needed))
+        if all_
+        else None,
     ]
     who = "Every sample" if models else f"Every sample of {document.rows[0].model}"
     title = f"{who} passes at least {often(document.at_least)} of the time"
     return by_row("All samples" if all_ else title, columns, rows)
-
-
-def _needed(row: SampleRow) -> str:
-    return "–" if row.runs_needed is None else f"{row.runs_needed:,}"
 
 
 def _tests(document: SampleDocument) -> str:

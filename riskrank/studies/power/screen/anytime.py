@@ -28,7 +28,7 @@ def view(document: AnytimePowerDocument) -> list[Section]:
     if document.metric is None:
         truth = "the distributions are taken as given and independent"
     return [
-        by_row(f"{first.claim.title}: runs with an answer", columns, rows, stub=1),
+        by_row(f"{first.title}: runs with an answer", columns, rows, stub=1),
         Line(by),
         Line(
             f"{stops.passed.size:,} runs, looked at every {document.every:,} samples up to {stops.limit:,} "

@@ -17,7 +17,7 @@ def view(document: LabelsDocument) -> list[Section]:
     passed = ", ".join(f"{size:,}: {power_share(power)}" for size, power in tried)
     return [
         Table(
-            f"{first.claim.title} on {first.metric}: how often the gate passes",
+            f"{first.title} on {first.metric}: how often the gate passes",
             (Column("labels"), Column("passes")),
             tuple((f"{row.size:,}", power_share(row.power)) for row in document.rows),
         ),
