@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import ClassVar
 
 from riskrank.asked.baseline import margins
 from riskrank.asked.option import METHOD, ByName, Settings, ask, differing, several, switch
@@ -78,8 +77,6 @@ class ObjectiveSettings(Settings):
 class FrontSettings(TaskScopeSettings, FamilySettings):
     """How to say who is on the front for sure, where there are samples."""
 
-    PANEL: ClassVar[str] = METHOD
-
     margin: ByName = several(
         "Up to what a model counts as as good on an objective, in its units.", metavar="NAME=VALUE", unset="0"
     )
@@ -100,8 +97,6 @@ class FrontSettings(TaskScopeSettings, FamilySettings):
 @dataclass(frozen=True, kw_only=True)
 class CopaSettings(ObjectiveSettings, FrontSettings):
     """The norm, and what to ask."""
-
-    PANEL: ClassVar[str] = METHOD
 
     p: tuple[float, ...] = several(
         "Norm of the ranks: 1 is the mean rank and forgives a bad objective, inf looks at the worst one only "

@@ -13,7 +13,7 @@ from riskrank.engine.copa.sweep import Sweep, sweep_p, sweep_weight
 from riskrank.errors import UsageError, index_of, option
 from riskrank.studies.copa.base import Asked, CopaBase, chapter, order_value
 from riskrank.studies.copa.objectives import Objectives
-from riskrank.studies.document import of, rows_from
+from riskrank.studies.document import entries, of, rows_from
 
 Row = TypeVar("Row")
 
@@ -80,10 +80,7 @@ class SweepDocument(CopaBase[Row], schema="copa-sweep"):
                 {
                     "p": None if p is None else order_value(p),
                     "intervals": int(sweep.model.size),
-                    "models_chosen": sweep.models_chosen,
-                    "front_size": sweep.front_size,
-                    "coverage": sweep.coverage,
-                    "evenness": sweep.evenness,
+                    **entries(sweep, "models_chosen", "front_size", "coverage", "evenness"),
                 }
                 for p, sweep in self.sweeps
             ]

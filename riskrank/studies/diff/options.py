@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from riskrank.asked.option import TESTS, ask
+from riskrank.asked.option import ask
 from riskrank.asked.resampling import LevelSettings
 from riskrank.errors import UsageError, option
 
@@ -13,8 +12,6 @@ from riskrank.errors import UsageError, option
 @dataclass(frozen=True, kw_only=True)
 class DiffSettings(LevelSettings):
     """Which two models to compare case by case."""
-
-    PANEL: ClassVar[str] = TESTS
 
     pair: str | None = ask("The two models: what the new one does worse than the old one.", metavar="NEW:OLD")
     cases: int | None = ask(

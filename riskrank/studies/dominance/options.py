@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, TESTS, ask, several, switch
+from riskrank.asked.option import METHOD, ask, several, switch
 from riskrank.asked.resampling import LimitedSettings
 from riskrank.asked.suites import SuiteSettings, TaskTableSettings
 from riskrank.errors import UsageError, option
@@ -17,8 +17,6 @@ DIRECT, ABSOLUTE, RELATIVE = "direct", "absolute", "relative"
 @dataclass(frozen=True, kw_only=True)
 class DominanceTestSettings(LimitedSettings):
     """Which dominance to test, and how."""
-
-    PANEL: ClassVar[str] = TESTS
 
     default_kinds: ClassVar[tuple[str, ...]] = (DIRECT, ABSOLUTE)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import Any, ClassVar
+from typing import Any
 
 from riskrank.asked.baseline import BASELINE, margins, require_share
-from riskrank.asked.option import METHOD, TESTS, ByName, ask, several, switch
+from riskrank.asked.option import ByName, ask, several, switch
 from riskrank.asked.resampling import CORRECTIONS, FamilySettings
 from riskrank.asked.suites import SuiteSettings
 from riskrank.asked.tiers import tiers_by_name
@@ -22,8 +22,6 @@ _IN_COMMENT = 10
 class DecisionSettings(FamilySettings):
     """How to decide a family of claims."""
 
-    PANEL: ClassVar[str] = TESTS
-
     correction: str = ask("Correction for many claims.", "holm", choices=CORRECTIONS, common=False)
     inconclusive: str | None = ask(
         "What a claim counts as that is neither shown nor refuted.",
@@ -35,8 +33,6 @@ class DecisionSettings(FamilySettings):
 @dataclass(frozen=True, kw_only=True)
 class ClaimSettings(SuiteSettings, DecisionSettings):
     """Claims about two models, and how to decide them."""
-
-    PANEL: ClassVar[str] = METHOD
 
     better: tuple[str, ...] = several("Claim: NEW is better than OLD.", metavar="NEW:OLD", truth=True)
     not_worse: tuple[str, ...] = several("Claim: NEW is not worse than OLD.", metavar="NEW:OLD", truth=True)

@@ -10,6 +10,7 @@ from riskrank.asked.suites import RANDOM
 from riskrank.errors import option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_assumed_costs, refuse_distributions
+from riskrank.studies.document import entries
 from riskrank.studies.gate.anytime import look, wagered
 from riskrank.studies.gate.cheapest import cheapest
 from riskrank.studies.gate.claim import MEAN, TASK, GateClaim, Statistic, statistics
@@ -135,12 +136,15 @@ def _decided(
         blind=why or _blind(claims),
         visible=seen,
     )
-    said = SENTENCES.whole(gate_findings(document), document, models)
+    return _answered(document, settings, given[0])
+
+
+def _answered(document: GateDocument, settings: ClaimSettings, table: ScoreTable) -> GateDocument:
+    """The document with its sentences, and with what the run ends with."""
+    said = SENTENCES.whole(gate_findings(document), document, table.models)
     # Cases could be listed that are not: models with samples of their own may share none.
-    reading = given[0].options
-    cases = not settings.listed and not reading.unpaired and reading.judge is None
-    failed = ending(document, settings, cases=cases)
-    return replace(document, failed=failed, **said)
+    cases = not settings.listed and not table.options.unpaired and table.options.judge is None
+    return replace(document, failed=ending(document, settings, cases=cases), **said)
 
 
 def _otherwise(
@@ -193,8 +197,7 @@ def _notes(tables: Sequence[ScoreTable], wanted: Sequence[Statistic]) -> list[st
 
 def _described(settings: ClaimSettings, family: int) -> dict[str, object]:
     return {
-        "better": list(settings.better),
-        "not_worse": list(settings.not_worse),
+        **entries(settings, "better", "not_worse"),
         "on": list(settings.on) or ["mean"],
         "margin": {metric or "*": value for metric, value in settings.margin},
         **family_of(settings).settings,

@@ -67,6 +67,8 @@ def group_sections(groups: Groups) -> list[Section]:
 
 
 def _reading(groups: Groups, reversals: int) -> str:
+    pairs = f"{reversals} pair{'s are' if reversals > 1 else ' is'}"
+    shown = f"; the first {_MOST_REVERSALS} are shown" if reversals > _MOST_REVERSALS else ""
     text = [
         "each group is studied on its own samples alone, its tests a family of their own; a rank other than "
         "that of all samples is coloured, and tau is Kendall's with the ranking of all"
@@ -75,14 +77,9 @@ def _reading(groups: Groups, reversals: int) -> str:
         text.append(
             "no two models are significantly better in one place and worse in another"
             if not reversals
-            else f"{_count(reversals)} better in one place and worse in another, both significantly"
+            else f"{pairs}{shown} better in one place and worse in another, both significantly"
         )
     return "; ".join(text) + "."
-
-
-def _count(reversals: int) -> str:
-    shown = f"; the first {_MOST_REVERSALS} are shown" if reversals > _MOST_REVERSALS else ""
-    return f"{reversals} pair{'s are' if reversals > 1 else ' is'}{shown}"
 
 
 def _ranks(method: str, groups: Groups) -> Table:
@@ -97,8 +94,9 @@ def _ranks(method: str, groups: Groups) -> Table:
     sizes = [f"{part.samples:,}" for part in groups.parts]
     if len(groups.parts) > len(models):
         head = (Column(groups.column, "left"), *map(Column, models), Column("tau"), Column("samples"))
-        lines = [("all together", *of_all, "", ""), *_lines(ranks, taus, sizes)]
-        return Table(title, head, tuple(lines))
+        across = zip(ranks, ranks.values(), taus, sizes, strict=True)
+        lines = [(name, *cells, tau, size) for name, cells, tau, size in across]
+        return Table(title, head, (("all together", *of_all, "", ""), *lines))
     head = (Column("model", "left"), Column("all together"), *(Column(name) for name in ranks))
     down = [(model, of_all[at], *(cells[at] for cells in ranks.values())) for at, model in enumerate(models)]
     return Table(title, head, (*down, ("tau", "", *taus), ("samples", "", *sizes)))
@@ -108,14 +106,6 @@ def _agreement(methods: list[str], groups: Groups) -> Table:
     columns = (Column("method", "left"), *(Column(part.name) for part in groups.parts))
     rows = [(method, *(_tau(part.tau[method]) for part in groups.parts)) for method in methods]
     return Table(f"Kendall's tau with the ranking of all, by {groups.column}", columns, tuple(rows))
-
-
-def _lines(
-    ranks: dict[str, list[Cell | str]], taus: list[str], sizes: list[str]
-) -> list[tuple[Cell | str, ...]]:
-    return [
-        (name, *cells, tau, size) for (name, cells), tau, size in zip(ranks.items(), taus, sizes, strict=True)
-    ]
 
 
 def _cells(part: Group, method: str, groups: Groups, order: list[int]) -> list[Cell | str]:

@@ -191,7 +191,7 @@ class Groups(Generic[Kind]):
         head = f"By {self.column}: the order of the models"
         if not moved:
             return f"{head} is the same in all {len(self.parts)} groups."
-        most = min(moved, key=lambda part: _or_zero(part.tau[method]))
+        most = min(moved, key=lambda part: part.tau[method] or 0.0)
         first = most.standings[method].ranks == 1
         best = [self.models[i] for i in np.flatnonzero(first).tolist()]
         verb = "comes" if len(best) == 1 else "come"
@@ -390,7 +390,3 @@ def _without(settings: Any, **values: Any) -> Any:
 def _tau(one: np.ndarray, other: np.ndarray) -> float | None:
     tau = float(kendall_tau(np.stack([one, other]).astype(np.float64))[0, 1])
     return None if np.isnan(tau) else tau
-
-
-def _or_zero(tau: float | None) -> float:
-    return 0.0 if tau is None else tau

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from riskrank.asked.baseline import numbers_by_name
-from riskrank.asked.option import METHOD, TESTS, ByName, Settings, ask, several, switch
+from riskrank.asked.option import METHOD, ByName, Settings, ask, several, switch
 from riskrank.asked.resampling import CORRECTIONS, FamilySettings
 from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.errors import UsageError, option
@@ -46,8 +46,6 @@ class CriteriaSettings(Settings):
 @dataclass(frozen=True, kw_only=True)
 class RelabellingSettings(FamilySettings):
     """How to test by relabelling."""
-
-    PANEL: ClassVar[str] = TESTS
 
     resamples: int | str = ask(
         "Random relabellings: a number, or as many as the family needs; all, exactly, if there are no more.",

@@ -40,16 +40,12 @@ def relabelling(settings: GsdSettings, quality: QualityTable) -> Relabelling:
     """How the engine is to test."""
     auto = settings.resamples == "auto"
     return Relabelling(
-        pairs=_pairs(settings),
+        pairs="none" if settings.no_test else settings.pairs or "dominant",
         family=family_of(settings),
         resamples=labellings_for(quality, family_of(settings)) if auto else int(settings.resamples),
         closing=auto,
         **entries(settings, "resampling", "seed", "contamination"),
     )
-
-
-def _pairs(settings: GsdSettings) -> str:
-    return "none" if settings.no_test else settings.pairs or "dominant"
 
 
 def described(settings: GsdSettings) -> dict[str, Any]:
@@ -60,10 +56,8 @@ def described(settings: GsdSettings) -> dict[str, Any]:
         "delta": [threshold.delta for threshold in found if threshold.share is None],
         "regularization": list(settings.regularization),
         "delta_on": found[0].rows,
-        "system": settings.system,
-        "epsilon": settings.epsilon,
-        "no_test": settings.no_test,
-        "pairs": _pairs(settings) if tested else None,
+        **entries(settings, "system", "epsilon", "no_test"),
+        "pairs": settings.pairs or "dominant" if tested else None,
         "resampling": settings.resampling if tested else None,
         **family_of(settings).settings,
         "correction": settings.correction if tested else "none",
@@ -122,6 +116,9 @@ def gsd(
         with runtime.progress(f"front test of {table.models[model]}") as progress:
             asked = {"threshold": threshold, "progress": counting_programs(progress), **tested}
             fronts.append(front_test(quality, model, **asked, **shared))
+    system = settings.system
+    found = [witness(quality, *of, threshold=one, system=system) for one, of in product(at, explained)]
+    explanations = tuple(Explanation(one, original_units(one.values, scales.specs)) for one in found)
     case = GsdCase(analyses[-1], table.models, "on these tasks" if tasks else "in these samples")
     return GsdDocument(
         provenance=_provenance(table, scales, settings, how),
@@ -135,16 +132,9 @@ def gsd(
         system=settings.system,
         unit="task" if tasks else "sample",
         front_tests=tuple(fronts),
-        explanations=tuple(_explanation(scales, settings, *of) for of in product(at, explained)),
+        explanations=explanations,
         baselines=criteria_tests(scales.scores) if settings.baselines else None,
     )
-
-
-def _explanation(
-    scales: Criteria, settings: GsdSettings, threshold: Threshold, pair: tuple[int, int]
-) -> Explanation:
-    found = witness(scales.quality, *pair, threshold=threshold, system=settings.system)
-    return Explanation(witness=found, scores=original_units(found.values, scales.specs))
 
 
 def _provenance(table: ScoreTable, scales: Criteria, settings: GsdSettings, how: Relabelling) -> Provenance:

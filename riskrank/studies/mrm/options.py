@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from riskrank.asked.option import METHOD, TESTS, ask, several, switch
+from riskrank.asked.option import ask, several, switch
 from riskrank.asked.resampling import ResamplingSettings
 from riskrank.asked.suites import SuiteSettings
 from riskrank.errors import UsageError, option
@@ -17,16 +16,12 @@ from riskrank.studies.rank.options import AGGREGATORS
 class IntervalSettings(ResamplingSettings):
     """Whether there are intervals."""
 
-    PANEL: ClassVar[str] = TESTS
-
     no_test: bool = switch("Statistics only: no resampling, no intervals.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeanRiskSettings(PortfolioSettings, SuiteSettings, IntervalSettings):
     """Which risks to subtract from the mean, and on what."""
-
-    PANEL: ClassVar[str] = METHOD
 
     per_metric: bool = switch("Every metric on its own instead of the portfolio.")
     with_portfolio: bool = switch(f"With {option('per_metric')}: the portfolio as well.", common=False)

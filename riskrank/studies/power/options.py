@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, TESTS, ask, options_of, several, switch
+from riskrank.asked.option import METHOD, ask, options_of, several, switch
 from riskrank.asked.resampling import RejectionSettings
 from riskrank.asked.suites import SuiteSettings
 from riskrank.errors import UsageError, listing, option
@@ -19,8 +19,6 @@ _OF_DOMINANCE = ("order", "test", "threshold", "resamples", "variance", "correct
 @dataclass(frozen=True, kw_only=True)
 class PlannedTestSettings(RejectionSettings):
     """The one test whose power is wanted."""
-
-    PANEL: ClassVar[str] = TESTS
 
     order: str | int = ask("Order of dominance.", "2", choices=("1", "2"))
     test: str | None = ask(

@@ -18,7 +18,7 @@ from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
-from riskrank.studies.document import Document, Provenance, of, rows_from
+from riskrank.studies.document import Document, Provenance, entries, of, rows_from
 from riskrank.studies.findings import stated
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.portfolio.options import PortfolioSettings
@@ -237,17 +237,14 @@ def _simulated(
     how = {
         "sizes": study.curve.sizes,
         "sizes_count": plan.unit,
-        "simulations": settings.simulations,
-        "target": settings.target,
-        "limit": settings.limit,
+        **entries(settings, "simulations", "target", "limit"),
         "pair": None if settings.pair is None else [models[at] for at in plan.pairs[0]],
         "order": claim.order,
         "test": claim.kind,
         "threshold": claim.threshold,
         **level_of(settings),
         "correction": "k^2" if settings.paper_exact else settings.correction,
-        "variance": settings.variance,
-        "paper_exact": settings.paper_exact,
+        **entries(settings, "variance", "paper_exact"),
         "resamples": many,
         "family": len(plan.family),
     }

@@ -13,29 +13,28 @@ from riskrank.studies.wording import counted, names
 def summary(document: ExportDocument) -> str:
     """What was read, in a line."""
     origin = document.provenance
+    files = counted(len(origin.inputs), "file")
+    on = f"{counted(origin.samples, 'sample')} and {counted(len(origin.metrics), 'metric')}"
     return (
-        f"read {len(document.rows):,} scores of {len(origin.models)} model{_s(len(origin.models))} on "
-        f"{origin.samples:,} sample{_s(origin.samples)} and {len(origin.metrics)} "
-        f"metric{_s(len(origin.metrics))} from {len(origin.inputs):,} file{_s(len(origin.inputs))}"
+        f"read {len(document.rows):,} scores of {counted(len(origin.models), 'model')} on {on} from {files}"
     )
 
 
 def view(document: ExportDocument) -> list[Section]:
     """What was read and how to get the scores themselves; means by metric and model for who asks."""
     origin = document.provenance
-    rows = tuple(
-        (name, document.directions.get(name, "–"), f"{count:,}", f"{missing:,}")
-        for name, count, missing in document.totals()
-    )
-    heads = (Column("metric", "left"), Column("better", "left"), Column("scores"), Column("without score"))
-    models = names(list(origin.models), 6)
+    columns: list[OfRow] = [
+        (Column("metric", "left"), lambda total: total[0]),
+        (Column("better", "left"), lambda total: document.directions.get(total[0], "–")),
+        (Column("scores"), lambda total: f"{total[1]:,}"),
+        (Column("without score"), lambda total: f"{total[2]:,}"),
+    ]
+    totals, models = [*document.totals()], names(list(origin.models), 6)
+    read = f"{counted(len(origin.models), 'model')} ({models}) on {counted(origin.samples, 'sample')}."
     return [
-        Line(
-            f"{counted(len(origin.models), 'model')} ({models}) on {counted(origin.samples, 'sample')}.",
-            "Read:",
-        ),
-        Table("", heads, rows[:MOST_ROWS]),
-        *unshown(len(rows) - MOST_ROWS, "metric"),
+        Line(read, "Read:"),
+        by_row("", columns, totals[:MOST_ROWS], stub=1),
+        *unshown(len(totals) - MOST_ROWS, "metric"),
         Line(
             f"{all_rows(f'all {len(document.rows):,} scores')}; every command reads the export itself "
             f"with {option('from')}."
@@ -60,7 +59,3 @@ def _means(document: ExportDocument) -> Table:
         ),
     ]
     return by_row("Scores of the export by metric and model", columns, document.means())
-
-
-def _s(count: int) -> str:
-    return "" if count == 1 else "s"

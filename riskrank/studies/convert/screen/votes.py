@@ -7,7 +7,7 @@ import numpy as np
 from riskrank.engine.portfolio.judge_votes import VoteScores
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import all_rows
-from riskrank.shown.view import Column, Line, Section, Table
+from riskrank.shown.view import Column, Line, OfModel, Section, by_row
 from riskrank.studies.convert.study import VoteDocument
 
 
@@ -24,19 +24,14 @@ def view(document: VoteDocument) -> list[Section]:
     """Models by mean score, and how to get the scores themselves."""
     scores = document.scores
     samples, votes, mean = scores.judged_samples, scores.votes, scores.mean
-    table = Table(
-        "Scores from verdicts by model, best mean first",
-        (Column("model", "left"), Column("samples"), Column("verdicts"), Column("mean\nscore")),
-        tuple(
-            (
-                scores.models[i],
-                f"{samples[i]:,}",
-                f"{votes[i]:,}",
-                numbers.score(mean[i]) if samples[i] else "–",
-            )
-            for i in np.argsort(-mean, kind="stable")  # those without a score last
-        ),
-    )
+    columns: list[OfModel] = [
+        (Column("model", "left"), lambda i: scores.models[i]),
+        (Column("samples"), lambda i: f"{samples[i]:,}"),
+        (Column("verdicts"), lambda i: f"{votes[i]:,}"),
+        (Column("mean\nscore"), lambda i: numbers.score(mean[i]) if samples[i] else "–"),
+    ]
+    order = np.argsort(-mean, kind="stable")  # those without a score last
+    table = by_row("Scores from verdicts by model, best mean first", columns, order, stub=1)
     best = 2 * (len(scores.models) - 1)
     text = (
         f"a sample's score is 2 for each model beaten and −2 for each that was better, {best} at most. "

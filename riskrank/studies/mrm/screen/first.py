@@ -32,7 +32,7 @@ def view(document: MeanRiskDocument) -> list[Section]:
     asked = [option("explain", True)]
     if not several and len(document.means) > 1:
         asked.insert(0, option("per_metric", True))
-    study = document.by_column[0][1].models
+    name, study = document.by_column[0][0], document.by_column[0][1].models
     count, placing = len(study.columns), int(study.ssd_consistent.sum())
     which = (
         f"places by {placing} of {counted(count, 'measure')}"
@@ -43,16 +43,11 @@ def view(document: MeanRiskDocument) -> list[Section]:
     return [
         _side_by_side(document) if several else _alone(document, *document.by_column[0]),
         *unshown(len(document.provenance.models) - MOST_ROWS, "model"),
-        *([] if several else _meant(document)),
+        *([] if several else combined(name, document.provenance, by_task=document.suite is not None)),
         Line(tests),
         Line(", ".join(asked), "Also:"),
         *asked_for([*also(document.more), *details(document)]),
     ]
-
-
-def _meant(document: MeanRiskDocument) -> list[Line]:
-    column, _ = document.by_column[0]
-    return combined(column, document.provenance, by_task=document.suite is not None)
 
 
 def _places(study: MeanRiskStudy) -> dict[int, str]:

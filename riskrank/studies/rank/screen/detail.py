@@ -114,9 +114,12 @@ def detail_table(document: RankDocument, metric: str, name: str) -> Table:
     columns.append((Column(head), lambda i: numbers.ratio(ranking.score[i])))
     columns.append((Column("mean"), lambda i: rounded(float(mean[i]), decimals)))
     columns.append((Column(f"worst\n{percent(effects.level)}"), tail.of))
-    columns.append((Column("to the\nfirst"), lambda i: _difference(gap[i], decimals)))
+    columns.append(
+        (Column("to the\nfirst"), lambda i: "–" if gap[i] == 0 else rounded(float(gap[i]), decimals))
+    )
     if low is not None and high is not None:
-        columns.append((Column("interval"), lambda i: _interval(low[i], high[i], decimals)))
+        ends = {i: numbers.ends(low[i], high[i], decimals) for i in range(len(models))}
+        columns.append((Column("interval"), lambda i: "–" if low[i] == high[i] == 0 else ends[i]))
     columns += _pictures(document, metric, name)
     return by_row(
         f"Ranking of {score_of(metric)}, {name}@{metric}", columns, ranking.order[: document.top].tolist()
@@ -175,14 +178,6 @@ def mean_decimals(document: RankDocument, metric: str) -> int:
     if low is None or high is None:
         return decimals_apart(unit.of(effects.mean).tolist())
     return numbers.decimals_of_ends(low, high)
-
-
-def _difference(value: float, decimals: int) -> str:
-    return "–" if value == 0 else rounded(float(value), decimals)
-
-
-def _interval(low: float, high: float, decimals: int) -> str:
-    return "–" if low == high == 0 else numbers.ends(low, high, decimals)
 
 
 def separation_line(found: RankStudy, name: str) -> Line:
