@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import os
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -106,6 +107,8 @@ def run() -> None:
     from riskrank.cli.surroundings import settle
     from riskrank.engine.sampling.threads import single_threaded
 
+    # Modules and the table stay until the end: to look through them for garbage is a tenth of a small run.
+    gc.set_threshold(100_000)
     settle(os.environ)
     single_threaded(os.environ)
     app()

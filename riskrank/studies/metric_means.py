@@ -120,7 +120,7 @@ def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
         In the order of the table's metrics.
     """
     raw, tasks = [table.raw(model) for model in range(len(table.models))], tasks_of(table)
-    units: Sequence[Integers] = table.clusters
+    clusters = units = [_numbered(own) for own in table.clusters]
     strata = 1 if tasks is None else len(tasks.names)
     found = []
     for at, spec in enumerate(table.metrics):
@@ -128,20 +128,24 @@ def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
         if table.options.missing == SHARED:
             there = [np.isfinite(column) for column in columns]
             columns = [column[own] for column, own in zip(columns, there, strict=True)]
-            units = [cluster[own] for cluster, own in zip(table.clusters, there, strict=True)]
+            units = [_numbered(cluster[own]) for cluster, own in zip(clusters, there, strict=True)]
         each = [
-            cluster_means(column[:, None], np.unique(cluster, return_inverse=True)[1])
+            cluster_means(column[:, None], cluster)
             if tasks is None
             else task_column_means(column[:, None], cluster, tasks, model)
             for model, (column, cluster) in enumerate(zip(columns, units, strict=True))
         ]
-        freedom = np.array([float(len(np.unique(cluster)) - strata) for cluster in units])
+        freedom = np.array([float(cluster.max() + 1 - strata) for cluster in units])
         mean, error = (np.array([float(getattr(one, name)[0]) for one in each]) for name in ("mean", "error"))
         share = is_share(spec, columns)
         lower = (spec.direction == "lower") != (spec.transform == "neg_log")
         decimals = decimals_of((100 if share else 1) * error)
         found.append(MetricMeans(spec.name, lower, spec.declared, share, mean, error, decimals, freedom))
     return tuple(found)
+
+
+def _numbered(clusters: Integers) -> Integers:
+    return np.asarray(np.unique(clusters, return_inverse=True)[1])
 
 
 def is_share(spec: MetricSpec, columns: Sequence[Floats]) -> bool:

@@ -30,7 +30,7 @@ from riskrank.engine.types import Floats, Integers
 Task = tuple[int, Blocks]
 
 # Score comparisons in one process before a second one pays for its own start.
-_WORTH_A_PROCESS = 60_000_000
+_WORTH_A_PROCESS = 400_000_000
 
 # Scores drawn in one NumPy call: enough that its overhead is nothing, few enough for the shared cache.
 _BATCH = 1 << 18

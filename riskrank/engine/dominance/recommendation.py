@@ -213,10 +213,10 @@ def leaders_without_metric(ranked: Ranked, leader: int) -> dict[int, int] | None
     pooled = ranked.name == INDEPENDENT and INDEPENDENT not in tables.metrics
     if not pooled or m < 2 or m * max(k * k / 2 * max(sizes), m * sum(sizes)) > _WORK:
         return None
+    without = tables.without_each()
     first = {
-        out: int(np.argmin(_ratios(tables.without(out).column(INDEPENDENT), ranked.order)))
-        for out in range(m)
-        if tables.weights[out] < 1
+        tables.metrics.index(name): int(np.argmin(_ratios(without.column(name), ranked.order)))
+        for name in without.metrics
     }
     return {out: model for out, model in first.items() if model != leader}
 

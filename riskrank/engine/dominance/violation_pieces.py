@@ -86,15 +86,16 @@ def _equal_sums(difference: Floats, order: int, out: Floats, scratch: Scratch) -
         _dot(difference, size, out=out[1])
         return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
     rows, columns = _sign_changes(difference)
-    out[0] = _lines_between(difference, difference)
-    # Of one sign throughout, as integrated functions mostly are, D|D| is ± D².
-    np.copysign(out[0], difference[:, -1], out=out[1])
-    if rows.size:
-        changing = np.bincount(rows).nonzero()[0]
-        some = scratch.floats("some", changing.size, difference.shape[1])
-        difference.take(changing, axis=0, out=some, mode="clip")
+    # Of one sign throughout, as integrated functions mostly are, D|D| is ± D², whatever D² is.
+    last = difference[:, -1]
+    out[0], out[1] = 1.0, np.sign(last)
+    mixed = np.flatnonzero((np.bincount(rows, minlength=len(last)) > 0) | (last == 0))
+    if mixed.size:
+        some = scratch.floats("some", mixed.size, difference.shape[1])
+        difference.take(mixed, axis=0, out=some, mode="clip")
+        out[0, mixed] = _lines_between(some, some)
         size = np.abs(some, out=scratch.floats("size", *some.shape))
-        out[1, changing] = _lines_between(some, size)
+        out[1, mixed] = _lines_between(some, size)
     return rows, difference[rows, columns], difference[rows, columns + 1]
 
 

@@ -5,6 +5,8 @@ Source: [RAB] section 4, eq. 15 and 17 of the final version; method §2.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -33,12 +35,12 @@ def pooled_cdf(scores: ArrayLike) -> Floats:
     """
     pooled = _two_dimensional(scores)
     shares = np.empty_like(pooled)
-    for column in range(pooled.shape[1]):
+    for column, found in zip(pooled.T, shares.T, strict=True):
         # Sorted once with their places: to look millions of scores up, one here and one there, takes minutes.
-        order = np.argsort(pooled[:, column])
-        ordered = pooled[order, column]
+        order = np.argsort(column)
+        ordered = column[order]
         last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True)) + 1
-        shares[order, column] = np.repeat(last, np.diff(last, prepend=0))
+        found[order] = np.repeat(last, np.diff(last, prepend=0))
     return shares / len(pooled)
 
 
@@ -62,17 +64,25 @@ def independent_copula(scores: ArrayLike, weights: ArrayLike | None = None) -> F
     InputError
         If weights are negative, not finite, sum to 0 or are not one a metric.
     """
-    shares = pooled_cdf(scores)
-    names = [f"metric {number + 1}" for number in range(shares.shape[1])]
-    lambdas = normalised_weights(weights, names)
-    # Column by column instead of a matrix product: equal rows must give equal bits wherever they stand.
-    logarithm = np.zeros(len(shares))
-    for share, weight in zip(shares.T, lambdas, strict=True):
-        # A column in one piece: older NumPy takes logarithms of a strided one by either of two routines that
-        # round otherwise, as the addresses happen to lie.
-        logarithm += weight * np.log(np.ascontiguousarray(share))
-    # Equal products of other shares differ by rounding, which would break ties between models.
-    return without_rounding(np.exp(logarithm))
+    return independent_copulas(scores, [weights])[0]
+
+
+def independent_copulas(scores: ArrayLike, weights: Sequence[ArrayLike | None]) -> list[Floats]:
+    """The same of several sets of weights, for which every metric is sorted once."""
+    # A column in one piece: older NumPy takes logarithms of a strided one by either of two routines that
+    # round otherwise, as the addresses happen to lie.
+    logarithms = [np.log(np.ascontiguousarray(share)) for share in pooled_cdf(scores).T]
+    names = [f"metric {number + 1}" for number in range(len(logarithms))]
+    found = []
+    for given in weights:
+        lambdas = normalised_weights(given, names)
+        # Column by column instead of a matrix product: equal rows must give equal bits wherever they stand.
+        logarithm = np.zeros_like(logarithms[0])
+        for own, weight in zip(logarithms, lambdas, strict=True):
+            logarithm += weight * own
+        # Equal products of other shares differ by rounding, which would break ties between models.
+        found.append(without_rounding(np.exp(logarithm)))
+    return found
 
 
 def empirical_copula(scores: ArrayLike, models: ArrayLike | None = None) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.mid_ranks import Pool, mid_rank_shares
-from riskrank.engine.portfolio.copula import empirical_copula, independent_copula
+from riskrank.engine.portfolio.copula import empirical_copula, independent_copula, independent_copulas
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.types import Floats
 from riskrank.engine.weights import normalised_weights
@@ -54,6 +54,12 @@ def portfolio(
     else:
         folded = empirical_copula(pooled, owner if per_model else None)
     return tuple(np.split(folded, np.cumsum([len(table) for table in tables])[:-1]))
+
+
+def portfolios(scores: Sequence[Floats], weights: Sequence[Floats]) -> list[Floats]:
+    """Fold by P(IC) with several sets of weights, a column each, shapes (n_i, sets) of k models."""
+    folded = np.column_stack(independent_copulas(np.concatenate(scores), weights))
+    return np.split(folded, np.cumsum([len(table) for table in scores])[:-1])
 
 
 def portfolios_without_each(
@@ -106,20 +112,21 @@ def within_tasks(scores: Sequence[Floats], tasks: TaskDesign | None, fold: Fold)
     tasks : TaskDesign or None
         None for all rows at once.
     fold : callable
-        From the rows of k models to a number a row of each.
+        From the rows of k models to a number a row of each, or several.
 
     Returns
     -------
-    tuple of k ndarrays, shapes (n_i,)
+    tuple of k ndarrays, shapes (n_i,) or (n_i, count)
     """
     if tasks is None:
         return tuple(fold(scores))
-    found = tuple(np.empty(len(own)) for own in scores)
+    found: tuple[Floats, ...] = ()
     for task in range(len(tasks.names)):
         rows = [np.flatnonzero(of_row == task) for of_row in tasks.of_row]
         if not any(own.size for own in rows):
             continue
         part = fold([own[at] for own, at in zip(scores, rows, strict=True)])
+        found = found or tuple(np.empty((len(own), *part[0].shape[1:])) for own in scores)
         for column, at, folded in zip(found, rows, part, strict=True):
             column[at] = folded
     return found

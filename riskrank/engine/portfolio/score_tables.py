@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskrank.engine.portfolio.folding import portfolio_of_tasks
+from riskrank.engine.portfolio.folding import portfolio_of_tasks, portfolios, within_tasks
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.types import Floats, Integers
@@ -110,12 +110,12 @@ class ScoreTables:
         values = tuple(column[:, None] for column in self.rows(name))
         return replace(self, values=values, metrics=(name,), weights=np.ones(1))
 
-    def without(self, metric: int) -> ScoreTables:
-        """The tables of all metrics but one."""
-        values = tuple(np.delete(value, metric, axis=1) for value in self.values)
-        weights = np.delete(self.weights, metric)
-        left = tuple(name for at, name in enumerate(self.metrics) if at != metric)
-        return replace(self, values=values, metrics=left, weights=weights / weights.sum())
+    def without_each(self) -> ScoreTables:
+        """A column a metric that is not all there is: P(IC) without it."""
+        out = np.flatnonzero(self.weights < 1)
+        left = self.weights * (out[:, None] != np.arange(len(self.weights)))
+        folded = within_tasks(self.values, self.tasks, lambda rows: portfolios(rows, list(left)))
+        return replace(self, values=folded, metrics=tuple(self.metrics[at] for at in out), weights=left[0])
 
     def of_models(self, models: Sequence[int]) -> ScoreTables:
         """The tables of some models alone."""

@@ -51,10 +51,10 @@ def neighbours_alike(scores: Floats, of_task: Integers | None = None, seed: int 
     if not len(residual):
         return False
     ranks = np.empty_like(residual)
-    tasks = np.zeros(n, dtype=np.int64) if of_task is None else of_task
-    for own in (np.flatnonzero(tasks == one) for one in np.unique(tasks)):
-        ranks[:, own] = [_mid_ranks(row) for row in residual[:, own]]
-        ranks[:, own] = (ranks[:, own] - ranks[:, own].mean(axis=1, keepdims=True)) / own.size
+    parts = [slice(n)] if of_task is None else [of_task == one for one in np.unique(of_task)]
+    for own in parts:
+        part = np.array([_mid_ranks(row) for row in residual[:, own]])
+        ranks[:, own] = (part - part.mean(axis=1, keepdims=True)) / part.shape[1]
     lags = [2**power for power in range(int(np.log2(n / 8)) + 1)]
     moments = [_moments(ranks, lag) for lag in lags]
     highest = _highest(ranks, lags, moments)
