@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from riskrank.shown.numbers import decimals_of_ends
-from riskrank.shown.view import Column, Line, Section, Table
+from riskrank.shown.view import Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.judged.chapter import JudgedChapter
 from riskrank.studies.rounding import rounded, two_digits
 
@@ -12,41 +12,29 @@ def lead(chapter: JudgedChapter) -> list[Section]:
     """What the judge is good for."""
     entry = chapter.entry
     scale = ", mapped onto people's scale," if entry.mapped else ""
-    return [
-        Line(
-            f"{entry.judge}{scale} scored all {entry.samples:,} samples, people {entry.labelled:,} of them. "
-            f"{chapter.worth}"
-        )
-    ]
+    scored = f"{entry.judge}{scale} scored all {entry.samples:,} samples, people {entry.labelled:,} of them."
+    return [Line(f"{scored} {chapter.worth}")]
 
 
 def table(chapter: JudgedChapter) -> Table:
     """Every model's means, the best first, and what the judge adds to them."""
     entry = chapter.entry
     models = sorted(entry.models, key=lambda one: one.mean if entry.lower else -one.mean)
-    columns = (
-        Column("model", "left"),
-        Column("judge\nalone"),
-        Column("labels\nalone"),
-        Column("corrected"),
-        Column("95 % interval"),
-        Column("λ"),
-        Column("worth to its\nmean, labels"),
-    )
     decimals = decimals_of_ends([one.low for one in models], [one.high for one in models])
-    rows = tuple(
-        (
-            one.model,
-            rounded(one.judge_mean, decimals),
-            rounded(one.labelled_mean, decimals),
-            rounded(one.mean, decimals),
-            f"{rounded(one.low, decimals)} to {rounded(one.high, decimals)}",
-            f"{one.power:.2f}",
-            f"{one.worth:,.0f}",
-        )
-        for one in models
-    )
-    return Table(f"Mean {entry.human}, model by model", columns, rows)
+
+    def said(value: float) -> str:
+        return rounded(value, decimals)
+
+    columns: list[OfRow] = [
+        (Column("model", "left"), lambda one: one.model),
+        (Column("judge\nalone"), lambda one: said(one.judge_mean)),
+        (Column("labels\nalone"), lambda one: said(one.labelled_mean)),
+        (Column("corrected"), lambda one: said(one.mean)),
+        (Column("95 % interval"), lambda one: f"{said(one.low)} to {said(one.high)}"),
+        (Column("λ"), lambda one: f"{one.power:.2f}"),
+        (Column("worth to its\nmean, labels"), lambda one: f"{one.worth:,.0f}"),
+    ]
+    return by_row(f"Mean {entry.human}, model by model", columns, models, stub=1)
 
 
 def by_pair(chapter: JudgedChapter) -> Table:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
+from riskrank.engine.types import Floats
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import all_rows, unshown
 from riskrank.shown.text_pictures import sparklines
-from riskrank.shown.view import MOST_ROWS, Column, Line, Section, Table, asked_for, headed
-from riskrank.studies.portfolio.study import PortfolioDocument, PortfolioSummaryDocument, summary_decimals
+from riskrank.shown.view import MOST_ROWS, Column, Line, OfModel, OfRow, Section, asked_for, by_row
+from riskrank.studies.portfolio.study import (
+    PortfolioDocument,
+    PortfolioRow,
+    PortfolioSummaryDocument,
+    summary_decimals,
+)
 from riskrank.studies.rounding import rounded
 from riskrank.studies.wording import percent
 
@@ -22,21 +30,20 @@ def view(document: PortfolioDocument | PortfolioSummaryDocument) -> list[Section
     """The first rows and how to get all of them, or all models with their quantiles and tails."""
     if isinstance(document, PortfolioSummaryDocument):
         return _summary(document)
-    columns = tuple(
-        Column(name, "right" if name in ("score", "draw") else "left") for name in document.fields
-    )
-    shown = tuple(
-        tuple(
-            numbers.score(row.score) if name == "score" else str(getattr(row, name))
-            for name in document.fields
-        )
-        for row in document.rows[:_FIRST_ROWS]
-    )
+    columns: list[OfRow] = [
+        (Column(name, "right" if name in ("score", "draw") else "left"), partial(_cell, name))
+        for name in document.fields
+    ]
+    shown = document.rows[:_FIRST_ROWS]
     text = (
         f"the first {len(shown)} of {len(document.rows):,} scores. {all_rows('all')}, "
         f"{option('summary', True)} shows a row a model."
     )
-    return [Table("Portfolio scores", columns, shown, stub=2), Line(text, "Shown:")]
+    return [by_row("Portfolio scores", columns, shown), Line(text, "Shown:")]
+
+
+def _cell(name: str, row: PortfolioRow) -> str:
+    return numbers.score(row.score) if name == "score" else str(getattr(row, name))
 
 
 def _summary(document: PortfolioSummaryDocument) -> list[Section]:
@@ -44,24 +51,17 @@ def _summary(document: PortfolioSummaryDocument) -> list[Section]:
     summary, models = document.found, document.provenance.models
     decimals, shown = summary_decimals(summary), summary.best_mean_first[:MOST_ROWS]
     level = summary.levels[0]
-    columns = (
-        *headed("model", right=("samples", "mean", f"worst {percent(level)}")),
-        Column("from worst to best", "left", only="terminal"),
-    )
     lines = sparklines(document.quantiles(_SPARK))
-    rows = tuple(
-        (
-            models[i],
-            f"{summary.size[i]:,}",
-            rounded(float(summary.mean[i]), decimals),
-            rounded(float(summary.tail_values[i, 0]), decimals),
-            lines[i],
-        )
-        for i in shown
-    )
+    columns: list[OfModel] = [
+        (Column("model", "left"), lambda i: models[i]),
+        (Column("samples"), lambda i: f"{summary.size[i]:,}"),
+        (Column("mean"), lambda i: rounded(float(summary.mean[i]), decimals)),
+        (Column(f"worst {percent(level)}"), lambda i: rounded(float(summary.tail_values[i, 0]), decimals)),
+        (Column("from worst to best", "left", only="terminal"), lambda i: lines[i]),
+    ]
     combined = "All metrics of a sample as one score from 0 to 1, larger is better; nothing was tested."
     return [
-        Table("", columns, rows),
+        by_row("", columns, shown, stub=1),
         *unshown(len(models) - len(shown), "model"),
         Line(combined),
         Line(option("explain", True), "Also:"),
@@ -72,26 +72,24 @@ def _summary(document: PortfolioSummaryDocument) -> list[Section]:
 def _quantiles(document: PortfolioSummaryDocument) -> list[Section]:
     """Models by mean, best first, with quantiles and tails."""
     summary, models = document.found, document.provenance.models
-    levels = [f"{level:g}" for level in summary.levels]
-    heads = [*(f"Q\n{level}" for level in levels), *(f"TVaR\n{level}" for level in levels)]
-    rows = tuple(
-        (
-            models[i],
-            str(summary.size[i]),
-            *map(
-                numbers.score,
-                (summary.mean[i], summary.sd[i], *summary.quantiles[i], *summary.tail_values[i]),
-            ),
-        )
-        for i in summary.best_mean_first
-    )
+    columns: list[OfModel] = [
+        (Column("model", "left"), lambda i: models[i]),
+        (Column("n"), lambda i: str(summary.size[i])),
+        (Column("mean"), lambda i: numbers.score(summary.mean[i])),
+        (Column("sd"), lambda i: numbers.score(summary.sd[i])),
+    ]
+    for name, values in (("Q", summary.quantiles), ("TVaR", summary.tail_values)):
+        heads = [Column(f"{name}\n{level:g}") for level in summary.levels]
+        columns += [(head, partial(_score, of)) for head, of in zip(heads, values.T, strict=True)]
     text = (
         "Q p is the score a share p of the samples does not exceed; TVaR p is the mean of the worst share p. "
         "Larger is better everywhere."
     )
     return [
-        Table(
-            "Portfolio by model, best mean first", headed("model", right=("n", "mean", "sd", *heads)), rows
-        ),
+        by_row("Portfolio by model, best mean first", columns, summary.best_mean_first, stub=1),
         Line(text, "Reading:"),
     ]
+
+
+def _score(values: Floats, i: int) -> str:
+    return numbers.score(values[i])

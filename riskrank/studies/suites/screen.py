@@ -110,10 +110,11 @@ def by_task(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Ta
     for t, task in enumerate(chapter.names):
         cells = [_cell(one, i, t, digits[t], tested=chapter.tested) for i in shown]
         metric = [chapter.metrics[t]] if chapter.metrics else []
-        rows.append((task, *metric, f"{chapter.samples[t]:,}", *_weight(chapter, t), *cells))
+        weight = [] if chapter.alike else [f"{100 * chapter.weights[t]:.2g} %"]
+        rows.append((task, *metric, f"{chapter.samples[t]:,}", *weight, *cells))
     macro = one.units.of(one.scores.macro)
     together = decimals_of(one.scopes[FIXED].means.error)
-    below = [rounded(float(macro[i]), together) + _space(chapter) for i in shown]
+    below = [rounded(float(macro[i]), together) + "  " * chapter.tested for i in shown]
     blank = [""] * (1 + bool(chapter.metrics) + (not chapter.alike))
     label = "macro mean" if one.file_means is None else "macro mean, as compared"
     rows.append((Cell(label, "bold"), *blank, *below))
@@ -133,15 +134,6 @@ def _cell(one: SuiteColumn, i: int, t: int, digits: int, *, tested: bool) -> Cel
     mark = int(one.marks[i, one.against, t])
     shown = rounded(float(one.mean[i, t]), digits)
     return Cell(f"{shown} {MARKS[mark] if mark else ' '}" if tested else shown, _STYLES[mark])
-
-
-def _space(chapter: SuiteChapter) -> str:
-    """Room for a mark, so that digits stand below each other."""
-    return "  " if chapter.tested else ""
-
-
-def _weight(chapter: SuiteChapter, t: int) -> list[str]:
-    return [] if chapter.alike else [f"{100 * chapter.weights[t]:.2g} %"]
 
 
 def macro(chapter: SuiteChapter, one: SuiteColumn) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from riskrank.engine.types import Floats, Integers
 from riskrank.shown import numbers
 from riskrank.shown.agreement import Aggregations, aggregation_lines
 from riskrank.shown.means import in_words
-from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.mrm.study import MeanRiskDocument
 from riskrank.studies.rounding import decimals_apart, rounded
 
@@ -53,30 +54,24 @@ def _rank_table(
     order: Integers,
     models: Sequence[str],
 ) -> Table:
-    columns = [Column("model", "left"), *_heads(study)]
-    if aggregation is not None:
-        columns.insert(1, Column("RA"))
-    rows = []
-    for i in order:
-        cells: list[Cell | str] = [models[i]]
-        if aggregation is not None:
-            cells.append(Cell(str(aggregation.ranks[i]), "bold"))
-        rows.append((*cells, *(str(rank) for rank in study.models.rank[i])))
-    return Table(f"Ranks by mean minus risk on {in_words(metric)}", tuple(columns), tuple(rows))
+    columns: list[OfModel | None] = [
+        (Column("model", "left"), lambda i: models[i]),
+        (Column("RA"), lambda i: Cell(str(aggregation.ranks[i]), "bold")) if aggregation else None,
+    ]
+    columns += [
+        (head, partial(lambda of, i: str(of[i]), ranks))
+        for head, ranks in zip(_heads(study), study.models.rank.T, strict=True)
+    ]
+    return by_row(f"Ranks by mean minus risk on {in_words(metric)}", columns, order, stub=1)
 
 
 def _value_table(metric: str, study: MeanRiskStudy, order: Integers, models: Sequence[str]) -> Table:
-    columns = (Column("model", "left"), Column("mean"), *_heads(study))
     values = np.column_stack([study.models.mean, study.models.value])
-    decimals = _decimals(study, values)
-    rows = tuple(
-        (
-            models[i],
-            *(rounded(value, digits) for value, digits in zip(values[i].tolist(), decimals, strict=True)),
-        )
-        for i in order
-    )
-    return Table(f"Mean minus risk on {in_words(metric)}", columns, rows)
+    told = zip([Column("mean"), *_heads(study)], values.T, _decimals(study, values), strict=True)
+    columns: list[OfModel] = [(Column("model", "left"), lambda i: models[i])]
+    for head, of, digits in told:
+        columns.append((head, partial(lambda of, digits, i: rounded(float(of[i]), digits), of, digits)))
+    return by_row(f"Mean minus risk on {in_words(metric)}", columns, order, stub=1)
 
 
 def _decimals(study: MeanRiskStudy, values: Floats) -> list[int]:
