@@ -62,7 +62,8 @@ class Paper:
     documents : str
         Its classes below ``riskrank.studies``, ``module:One,Other``.
     view : str
-        Module below ``riskrank.studies`` whose ``view`` puts it into tables and words.
+        Module below ``riskrank.studies`` that puts it into tables and words: its ``view``, or the function
+        named behind a colon.
     figures : str
         Module below ``riskrank.studies`` whose ``pictures`` lists what can be drawn of it, if anything.
     """
@@ -191,7 +192,7 @@ COMMANDS = (
             Paper(
                 schema="rank-means",
                 documents="rank.by_means:MeanRankDocument",
-                view="rank.screen.by_means",
+                view="rank.screen.first:view_of_means",
                 figures="rank.figures.means",
             ),
         ),
@@ -359,7 +360,7 @@ COMMANDS = (
             Paper(
                 schema="copa-sweep",
                 documents="copa.sweep:WeightSweepDocument,OrderSweepDocument",
-                view="copa.screen.sweep",
+                view="copa.screen.comparison:sweep_view",
                 figures="copa.figures.pictures",
             ),
         ),
@@ -435,10 +436,18 @@ COMMANDS = (
             Paper(
                 schema="power-anytime",
                 documents="power.anytime:AnytimePowerDocument",
-                view="power.screen.anytime",
+                view="power.screen.first:anytime_view",
             ),
-            Paper(schema="power-noise", documents="power.noise:NoisePlanDocument", view="power.screen.noise"),
-            Paper(schema="power-labels", documents="power.labels:LabelsDocument", view="power.screen.labels"),
+            Paper(
+                schema="power-noise",
+                documents="power.noise:NoisePlanDocument",
+                view="power.screen.first:noise_view",
+            ),
+            Paper(
+                schema="power-labels",
+                documents="power.labels:LabelsDocument",
+                view="power.screen.first:labels_view",
+            ),
         ),
         pictures=("curves", _OF_NOISE),
         lacks=("group_by",),
@@ -484,7 +493,7 @@ COMMANDS = (
             Paper(
                 schema="gate-confirm",
                 documents="gate.ledger:ConfirmDocument",
-                view="gate.screen.confirm",
+                view="gate.screen.samples:confirm_view",
             ),
         ),
         pictures=("intervals", _OF_JUDGE),

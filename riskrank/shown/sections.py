@@ -14,7 +14,8 @@ from riskrank.studies.groups.screen import group_screen
 
 def sections(document: Document) -> Sequence[Section]:
     """Tables and lines a person reads, with parameters as :func:`riskrank.errors.option` marks them."""
-    body = import_module(f".{PAPERS[document.schema].view}", "riskrank.studies").view(document)
+    module, _, maker = PAPERS[document.schema].view.partition(":")
+    body = getattr(import_module(f".{module}", "riskrank.studies"), maker or "view")(document)
     suite = getattr(document, "suite", None)
     what = [] if suite is None else [Line(f"{suite.words}.", "Suite:")]
     # A name may hold the end of a line, a verdict is one paragraph.

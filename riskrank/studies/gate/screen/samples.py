@@ -1,4 +1,4 @@
-"""A gate on every sample: those that do not pass first, and how many runs would decide the others."""
+"""A gate on every sample, those that do not pass first; and the answer to a question to a held-out table."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from riskrank.shown.all_rows import unshown
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, asked_for, by_row
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS
 from riskrank.studies.gate.each_sample import SampleDocument, SampleRow, often
+from riskrank.studies.gate.ledger import ConfirmDocument
 from riskrank.studies.gate.screen.detail import STYLES
 
 # Samples a screen has room for.
@@ -78,3 +79,14 @@ def _to_do(document: SampleDocument) -> list[Line]:
     else:
         text += f"; or {option('inconclusive', 'pass')} lets them through"
     return [Line(f"{text}.", "To decide:", "yellow")]
+
+
+def confirm_view(document: ConfirmDocument) -> list[Section]:
+    """One line."""
+    columns: list[OfRow | None] = [
+        (Column("answer", "left"), lambda row: Cell(row.verdict.upper(), STYLES[row.verdict])),
+        (Column("question"), lambda row: str(row.question)),
+        (Column("level"), lambda row: f"{row.level:.2g}"),
+        (Column("claim", "left"), lambda row: row.claim),
+    ]
+    return [by_row("Asked of the held-out table", columns, document.rows, stub=1)]

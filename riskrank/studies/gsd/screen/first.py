@@ -1,8 +1,8 @@
-"""The first screen of generalized dominance: raw means, and whom each model is as good as for every taste."""
+"""Generalized dominance: raw means and whom each model is as good as for every taste; then all in detail."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from riskrank.shown.view import (
     Column,
     Line,
     OfModel,
+    OfRow,
     Section,
     Table,
     asked_for,
@@ -26,8 +27,132 @@ from riskrank.shown.view import (
 )
 from riskrank.studies.dominance.screen.detail import CORRECTIONS
 from riskrank.studies.gsd.document import GsdDocument
-from riskrank.studies.gsd.screen.detail import details, small_delta, what_else
+from riskrank.studies.gsd.screen.front import baseline_view, front_view, witness_view
+from riskrank.studies.gsd.screen.hasse import hasse_table
 from riskrank.studies.wording import blind_to, counted
+
+# The threshold the paper tests with: it hardly changes the relation ([GSD] remark 3).
+_SMALL_DELTA = 1e-5
+
+
+def details(document: GsdDocument) -> list[Section]:
+    """Diagram, incomparable pairs, front and tests, threshold by threshold; then what else was asked."""
+    models = document.provenance.models
+    sections: list[Section] = []
+    shown: list[GsdAnalysis] = []
+    for found in document.analyses:
+        sections += _relation_view(found, shown, models)
+        sections += _pair_view(found, document)
+        shown.append(found)
+    return [*sections, *what_else(document), _reading(document), *_tests_line(document)]
+
+
+def what_else(document: GsdDocument) -> list[Section]:
+    """What was asked for beside the relation."""
+    models, level = document.provenance.models, document.relabelling.family.level(1)
+    sections: list[Section] = []
+    for front in document.front_tests:
+        sections += front_view(front, models, level)
+    for explanation in document.explanations:
+        sections += witness_view(explanation, models, document.criteria)
+    if document.baselines is not None:
+        sections += baseline_view(document.baselines, models, document.criteria, level)
+    return sections
+
+
+def _relation_view(study: GsdAnalysis, shown: Sequence[GsdAnalysis], models: Sequence[str]) -> list[Section]:
+    label = str(study.threshold)
+    for earlier in shown:
+        if np.array_equal(earlier.relation.dominates, study.relation.dominates):
+            return [Line(f"the same as at {earlier.threshold}.", f"Relation at {label}:")]
+    pairs = [f"{models[i]}–{models[j]}" for i, j in study.incomparable]
+    inside = [name for name, kept in zip(models, study.front, strict=True) if kept]
+    view: list[Section] = [hasse_table(study, models, title=f"Who dominates whom, {label}")]
+    view.append(Line(", ".join(pairs) + "." if pairs else "no pair.", "Incomparable:"))
+    view.append(Line(", ".join(inside) + ".", "Front:"))
+    if study.hasse.implied:
+        drawn = [f"{models[i]} over {models[j]}" for i, j in study.hasse.implied]
+        view.append(Line(f"{', '.join(drawn)} only through other models.", "Note:", "yellow"))
+    return view
+
+
+def _pair_view(study: GsdAnalysis, document: GsdDocument) -> list[Section]:
+    pairs = [
+        pair
+        for pair in np.ndindex(study.relation.optimum.shape)
+        if pair[0] != pair[1] and (study.relation.dominates[pair] or pair in study.tests)
+    ]
+    if not pairs:
+        return []
+    level = {model: study.hasse.levels[n] for n, node in enumerate(study.hasse.nodes) for model in node}
+    pairs.sort(key=lambda pair: (not study.relation.dominates[pair], level[pair[0]], pair[0], level[pair[1]]))
+    tested, how, models = bool(study.tests), document.relabelling, document.provenance.models
+    adjusted = tested and how.family.correction != "none"
+    columns: list[OfRow | None] = [
+        (Column("better", "left"), lambda pair: models[pair[0]]),
+        (Column("worse", "left"), lambda pair: models[pair[1]]),
+        (Column("optimum"), lambda pair: numbers.score(float(study.relation.optimum[pair]))),
+        (Column("smaller", name="share smaller"), lambda pair: numbers.ratio(study.tests[pair].share_smaller))
+        if tested
+        else None,
+        (Column("p"), lambda pair: numbers.p_value(study.tests[pair].p_value)) if tested else None,
+        (Column("adjusted\np"), lambda pair: numbers.p_value(float(study.p_adjusted[pair])))
+        if adjusted
+        else None,
+        (Column("survives"), lambda pair: str(study.survives.get(pair, "–")))
+        if tested and how.contamination
+        else None,
+        (Column("verdict", "left"), lambda pair: _answer(study, *pair)),
+    ]
+    return [by_row(f"Dominance at {study.threshold!s}", columns, pairs)]
+
+
+def _answer(study: GsdAnalysis, i: int, j: int) -> Cell:
+    dominates = study.relation.dominates
+    if not dominates[i, j]:
+        return Cell("no dominance", "dim")
+    if dominates[j, i]:
+        return Cell("equal for every utility", "dim")
+    if (i, j) not in study.tests:
+        return Cell("dominates")
+    if study.significant[i, j]:
+        return Cell("significant", "green")
+    return Cell("not decided" if study.undecided[i, j] else "in the sample only", "dim")
+
+
+def _reading(document: GsdDocument) -> Line:
+    how, first = document.relabelling, document.analyses[0]
+    parts = [
+        "Dominance: at least as good in expectation under every utility that respects the metrics. "
+        "Optimum: the least advantage any of them leaves, from −1 to 1."
+    ]
+    if how.pairs != "none":
+        parts.append("Smaller: share of relabellings with a smaller optimum; p: share with one as large.")
+    if how.contamination:
+        parts.append("Survives: how many samples may be arbitrary before the result is significant no more.")
+    room = "ξ" if first.threshold.rows == "r1+r2" else "δ_max"
+    parts.append(f"Largest threshold there can be, {room}: {numbers.score(first.relation.delta_max)}.")
+    return Line(" ".join(parts), "Reading:")
+
+
+def small_delta(largest: float) -> str:
+    """A threshold that hardly changes the relation."""
+    better = _SMALL_DELTA if largest >= 10 * _SMALL_DELTA else largest / 10
+    return np.format_float_positional(better, precision=1, fractional=False, trim="-")
+
+
+def _tests_line(document: GsdDocument) -> list[Line]:
+    """What the first screen does not say of the tests."""
+    how, k = document.relabelling, len(document.provenance.models)
+    if how.pairs == "none":
+        return []
+    swaps = {"swap": f"swaps of two models' scores within {document.unit}s"}
+    kind = swaps.get(how.resampling, "deals of all scores")
+    text = (
+        f"relabelled by {kind}, seed {how.seed}; a family is the {k * (k - 1)} ordered pairs of a threshold. "
+        f"{document.lps_solved:,} linear programs solved."
+    )
+    return [Line(text, "Tests:")]
 
 
 def view(document: GsdDocument) -> list[Section]:

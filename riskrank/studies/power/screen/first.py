@@ -1,4 +1,4 @@
-"""Power by sample size, and the size that is needed, in words."""
+"""Plans in words: power by sample size, when a gate stops, labels beside a judge, sources of noise."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from riskrank.engine.power.required_size import SizeInterval
 from riskrank.engine.power.study import PowerStudy
 from riskrank.errors import option
 from riskrank.shown import numbers
+from riskrank.shown.noise import shares_table
 from riskrank.shown.numbers import power_share
-from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
+from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, asked_for, by_row
 from riskrank.studies.dominance.screen.detail import CORRECTIONS
+from riskrank.studies.power.anytime import AnytimePowerDocument
+from riskrank.studies.power.labels import LabelsDocument
+from riskrank.studies.power.noise import NoisePlanDocument
 from riskrank.studies.power.planned import AS_TRUTH
 from riskrank.studies.power.study import PowerDocument
 from riskrank.studies.power.verdict import pilot_words, unit_words
@@ -132,3 +136,78 @@ def _simulated(study: PowerStudy, *, pilot: bool) -> Line:
         f"{inference.seed}; {rule} over the {family}, level {inference.family.level(1):g}."
     )
     return Line(text, "Simulated:")
+
+
+def labels_view(document: LabelsDocument) -> list[Section]:
+    """Shares of simulated gates that pass, by labels, and what they were drawn from."""
+    first, curve, required = document.rows[0], document.curve, document.required
+    tried = zip(required.sizes.tolist(), required.powers.tolist(), strict=True)
+    passed = ", ".join(f"{size:,}: {power_share(power)}" for size, power in tried)
+    return [
+        Table(
+            f"{first.title} on {first.metric}: how often the gate passes",
+            (Column("labels"), Column("passes")),
+            tuple((f"{row.size:,}", power_share(row.power)) for row in document.rows),
+        ),
+        Line(f"Shares of {curve.repeats:,} simulated tables of {document.samples:,} samples; {AS_TRUTH}."),
+        Line(pilot_words(document.interval, f"{document.labelled:,} labels"), "Pilot:"),
+        Line(option("explain", True), "Also:"),
+        *asked_for(
+            [
+                Line(
+                    "samples are drawn from those with labels, the judge is corrected anew in each table, "
+                    "and the gate is decided by Student's t, with one sample more that speaks against it. "
+                    f"Passed, by labels: {passed}. The standard error of a share is "
+                    f"{100 * curve.largest_error:.1f} points at most.",
+                    "Simulated:",
+                ),
+                *_otherwise(document),
+            ]
+        ),
+    ]
+
+
+def _otherwise(document: LabelsDocument) -> list[Line]:
+    """What it would take by another way, as far as any number does."""
+    alone, endless = document.without_judge, document.endless
+    if alone is None or endless is None:
+        return []
+    text = f"{alone:,} labels alone, or {endless:,} if the judge scored samples without end."
+    return [Line(text, "As much as:")]
+
+
+def anytime_view(document: AnytimePowerDocument) -> list[Section]:
+    """Shares of runs with an answer by size, and what was simulated."""
+    rows = document.rows
+    fails = any(row.failed for row in rows)
+    columns: list[OfRow | None] = [
+        (Column("samples"), lambda row: f"{row.size:,}"),
+        (Column("passed"), lambda row: power_share(row.passed)),
+        (Column("failed"), lambda row: power_share(row.failed)) if fails else None,
+    ]
+    stops, first = document.stops, rows[0]
+    found = stops.by_share(document.target)
+    share = f"{100 * document.target:g} %"
+    by = f"{share} of runs have an answer by {found or 0:,} samples."
+    if found is None:
+        by = f"Fewer than {share} of runs have an answer by {stops.limit:,} samples."
+    truth = AS_TRUTH
+    if document.metric is None:
+        truth = "the distributions are taken as given and independent"
+    return [
+        by_row(f"{first.title}: runs with an answer", columns, rows, stub=1),
+        Line(by),
+        Line(
+            f"{stops.passed.size:,} runs, looked at every {document.every:,} samples up to {stops.limit:,} "
+            f"({option('every')}, {option('limit')}); {truth}."
+        ),
+    ]
+
+
+def noise_view(document: NoisePlanDocument) -> list[Section]:
+    """Sources with their shares, the levels there are, and those that would do."""
+    return [
+        shares_table(document.components, {row.source: row.needed for row in document.rows}),
+        Line(document.why),
+        Line(f"{option('cost', 'item=1,judge=20')} says what a level of each costs; 1 by default."),
+    ]

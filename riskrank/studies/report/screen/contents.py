@@ -18,10 +18,10 @@ from riskrank.studies.document import Document
 from riskrank.studies.dominance.screen import detail as dominance
 from riskrank.studies.dominance.study import DominanceDocument
 from riskrank.studies.groups.screen import group_sections
-from riskrank.studies.gsd.screen import detail as gsd
+from riskrank.studies.gsd.screen import first as gsd
 from riskrank.studies.judged import screen as judged
 from riskrank.studies.metric_means import bad_cases
-from riskrank.studies.mrm.screen import detail as mean_risk
+from riskrank.studies.mrm.screen import first as mean_risk
 from riskrank.studies.mrm.study import MeanRiskDocument
 from riskrank.studies.rank.document import TRADE, RankDocument, trade
 from riskrank.studies.rank.screen.detail import (
