@@ -68,6 +68,10 @@ class AllCommands(Boundary):
         """Names of all commands."""
         return list(BY_NAME)
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its options; what completes is shown for whoever keeps it, and written into no file of a shell."""
+        return [one for one in super().get_params(ctx) if one.name != "install_completion"]
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write what each is good for, of the table: nothing is built."""
         with formatter.section("Commands"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -186,8 +186,14 @@ class Session:
         with bar if shown or self.output.quiet else watched(label, self.say) as move:
             yield move
 
-    def finish(self, document: Document, *, beside: Mapping[str, bytes] | None = None) -> None:
-        """Render the result and write it, with files that go beside it: all or none."""
+    def finish(
+        self,
+        document: Document,
+        ready: Callable[[], None] | None = None,
+        *,
+        beside: Mapping[str, bytes] | None = None,
+    ) -> None:
+        """Render the result and write it, with files beside it, all or none, after what is to be ready."""
         from riskrank.scores.table.gaps import tells_of_gone
         from riskrank.scores.table.scores import READ_AS
         from riskrank.shown.files import write_all
@@ -198,7 +204,13 @@ class Session:
         pictures = {plot.file: draw_plot(plot, document) for plot in self.plots}
         files = {**(beside or {}), **pictures}
         self.check_opened()
-        write_all(self._rendered(document), self.environment.stdout, files, ready=begin_writing)
+
+        def begin() -> None:
+            begin_writing()
+            if ready is not None:
+                ready()
+
+        write_all(self._rendered(document), self.environment.stdout, files, ready=begin)
         self.call.context.meta["riskrank.written"] = True
         settle_interrupts()  # what is written is written, and an interrupt would say that nothing is
         # After the result, so that an error in writing it stays three lines.

@@ -121,7 +121,7 @@ _ANSWER = re.compile(
     rb"""\{\s*"schema":\s"riskrank/(gate|trend)
     |\{"claim":\s"[\w-]+",\s"new":\s|\{"run":\s"[^"]*",\s"metric":\s"[^"]*",\s"model":\s"[^"]*",\s"mean":
     |claim,new,old,metric,group,|run,metric,model,mean,low,
-    |\*\*Verdict:\*\*\s|<!--\sriskrank\s
+    |\*\*Verdict:\*\*\s|<!--\sriskrank\s|\sVerdict:\s|%\s\\usepackage\{booktabs,.{0,400}\\textbf\{Verdict:\}
     |(<\?xml[^>]*>\s*)?<testsuites>\s*<testsuite\sname="riskrank\s(gate|trend)"
     |<!DOCTYPE\shtml>.{0,90}<meta\shttp-equiv="Content-Security-Policy"
     """,
@@ -187,7 +187,7 @@ def _check_place(path: Path, output: str, inputs: Iterable[str], parameter: str)
             raise UsageError(
                 f"{option(parameter, output)} would replace its own input",
                 found=f"{source} is read",
-                hint="write the result to another file",
+                hint="write the result to another file, outside of any folder or pattern that is read",
             )
 
 

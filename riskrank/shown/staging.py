@@ -68,13 +68,16 @@ def cannot_write(place: str | Path, found: str, hint: str = "write elsewhere") -
 
 
 def refuse_foreign_links(path: Path) -> None:
-    """Refuse a link out of its folder, and a path through one that anybody could have made, as in /tmp.
+    """Refuse a link out of its folder, a path through one that anybody made, as in /tmp, and our own files.
 
     Raises
     ------
     UsageError
     """
     is_open = _OPEN.fullmatch(str(path))
+    number = _open_already(path)
+    if number is not None and path.exists() and not os.get_inheritable(number):
+        raise cannot_write(path, "this program opened it for itself", "name what was opened for it")
     if path.is_symlink() and not is_open and not path.resolve().is_relative_to(path.parent.resolve()):
         leads = "it is a link that leads out of its folder"
         raise cannot_write(path, leads, "name the file it leads to, or remove the link")

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-# Signals that end a process unless it says otherwise, but for SIGKILL and those that tell of a crash.
-_NAMES = ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGXCPU")
-_ENDINGS = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
+# Signals that end a process unless it says otherwise, but for SIGKILL and those that the machine sends.
+_NAMES = "TERM HUP QUIT USR1 USR2 ALRM VTALRM PROF XCPU ABRT TRAP SYS IO PWR STKFLT"
+_ENDINGS = tuple(number for name in _NAMES.split() if (number := getattr(signal, f"SIG{name}", None)))
 
 
 @contextmanager

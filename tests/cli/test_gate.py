@@ -188,7 +188,7 @@ def test_names_with_colons(run, write, make_scores):
 def test_a_run_that_decides_nothing_leaves_no_old_answer(run, runs, tmp_path, fails, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "unknown.toml").write_text("unknown = 1")
-    files = [tmp_path / f"gate.{suffix}" for suffix in ("json", "md", "xml")]
+    files = [tmp_path / f"gate.{suffix}" for suffix in ("json", "md", "xml", "txt", "tex")]
     asked = ("gate", runs, "--better", "down:old", *(word for file in files for word in ("-o", file)))
     assert run(*asked).status == 1
     assert all(file.exists() for file in files), "a gate that fails says why"
@@ -214,6 +214,13 @@ def test_what_may_be_read_stays_where_the_line_is_wrong(run, runs, tmp_path, fai
     (tmp_path / "old.json").write_text("kept")
     run("gate", runs, "--better", "down:old", "-o", "old.json", *fails)
     assert (tmp_path / "old.json").read_text() == "kept"
+
+
+def test_a_question_whose_answer_cannot_be_handed_out_is_not_asked(run, runs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = ("gate", runs, "--better", "down:old", "--confirm", "ledger.json")
+    assert run(*asked, "--plot", "p.svg").status == 2
+    assert not (tmp_path / "ledger.json").exists()
 
 
 @pytest.mark.parametrize("there", [True, False])

@@ -51,6 +51,13 @@ def test_an_input(run, write, table, tmp_path, monkeypatch, no_reading):
     assert "would replace" in refusal(run("rank", table, "--metrics-file", metrics, "-o", metrics))[0]
 
 
+def test_what_this_program_opened_for_itself(run, table, no_reading):
+    reads, writes = os.pipe()
+    assert "for itself" in refusal(run("rank", table, "-o", f"/dev/fd/{writes}"))[1]
+    os.close(reads)
+    os.close(writes)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
 def test_closed_folders_and_files(run, table, tmp_path, no_reading):
     closed = tmp_path / "closed"

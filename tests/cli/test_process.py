@@ -76,6 +76,8 @@ def test_help_and_version(start, run, capsys):
         assert shown[0] == shown[1]
         assert shown[0].startswith(f"Usage: riskrank {command} [OPTIONS] ")
         assert f"  {command} " in stdout
+    assert run("--install-completion").status == 2, "no file of a shell is written"
+    capsys.readouterr()
     assert run("--version").status == 0
     assert capsys.readouterr().out == f"riskrank {__version__}\n"
 

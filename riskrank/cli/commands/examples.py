@@ -15,6 +15,7 @@ import riskrank
 from riskrank.cli.call import Call
 from riskrank.cli.interrupts import begin_writing, settle_interrupts
 from riskrank.errors import InputError, UsageError, listing
+from riskrank.shown.staging import cannot_write, refuse_foreign_links
 from riskrank.shown.streams import discard
 from riskrank.shown.tidying import tidying_up
 
@@ -31,6 +32,7 @@ def run(call: Call) -> None:
         raise UsageError("one folder at a time", found=listing(call.scores), hint="name one, or none")
     named = call.scores[0] if call.scores else FOLDER
     target = Path(named)
+    refuse_foreign_links(target)
     if os.path.lexists(target):
         raise UsageError(
             f"{named} is there already",
@@ -38,11 +40,7 @@ def run(call: Call) -> None:
             hint="name a folder that is not there yet",
         )
     if not target.parent.is_dir():
-        raise UsageError(
-            f"cannot write to {named}",
-            found=f"no folder {target.parent}",
-            hint="create the folder first, or write elsewhere",
-        )
+        raise cannot_write(named, f"no folder {target.parent}", "create the folder first, or write elsewhere")
     source = data()
     text = (
         f"The sample data is in {target / DATA}; README.md there says what it is. To begin:\n"
@@ -52,11 +50,7 @@ def run(call: Call) -> None:
     try:
         _write(source, target, partial(_tell, call.context.obj.stdout, text))
     except OSError as error:
-        raise UsageError(
-            f"cannot write to {named}",
-            found=error.strerror or str(error),
-            hint="make room, or write elsewhere",
-        ) from None
+        raise cannot_write(named, error.strerror or str(error), "make room, or write elsewhere") from None
 
 
 def data() -> Path:

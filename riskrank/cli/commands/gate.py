@@ -65,7 +65,9 @@ def _decided(session: Session, bless: str | None) -> GateDocument | SampleDocume
         tables = metrics_apart(scores, wanted=wanted)
         for table in tables:
             session.require_room(table)
-        document = gate(tables, settings, runtime)
+        document = gate(tables, settings, runtime, session.finish)
+    if isinstance(document, ConfirmDocument):
+        return document
     if bless is None or not isinstance(document, GateDocument):
         session.finish(document)
     else:

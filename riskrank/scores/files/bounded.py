@@ -50,11 +50,16 @@ def require_plausible(label: str, packed: int, size: int) -> None:
     InputError
     """
     if size > _LEAST_UNPACKED + _TIMES_PACKED * packed:
-        raise InputError(
-            f"{label}: packed more densely than results are",
-            found=f"{size:,} bytes in {packed:,}",
-            hint="look what repeats in it; or write the results that count into a file of their own",
-        )
+        raise too_dense(label, f"{size:,} bytes in {packed:,}")
+
+
+def too_dense(label: str, found: str) -> InputError:
+    """Tell that few bytes hold more than anybody wrote into so few."""
+    return InputError(
+        f"{label}: packed more densely than results are",
+        found=found,
+        hint="look what repeats in it; or write the results that count into a file of their own",
+    )
 
 
 def decompressed(label: str, data: bytes, limit: int, *, skippable: bool = True) -> bytes:

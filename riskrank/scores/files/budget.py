@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -23,15 +23,20 @@ MOST_SILENT = 60.0
 # Rows an answer may have: more than any table that fits into a machine.
 MOST_ROWS = 200_000_000
 # Bytes a database may take for its own work, whatever its answer may have.
-_LEAST_ROOM = 1 << 30
+_LEAST_ROOM = 1 << 29
+# What its libraries may take beside, uncounted; and who may change the limit of all of this process.
+_UNCOUNTED = 1 << 28
+_LIMITING = threading.Lock()
 _LEAST_VALUE, _MOST_VALUE = 1 << 20, 1 << 24
-# Times the bytes of its file that an answer may have, beside a query's least: columns of one value pack well.
-_TIMES_FILE = 1000
+# Bytes an answer may have whatever the file, and times those of the file: columns of one value pack well.
+_LEAST_ANSWER, _TIMES_FILE = 1 << 26, 300
 _CELL = 8
 # Bytes a query of tables may take, and times theirs; rows that are a reason to take as long again.
 _LEAST_QUERY, _TIMES, _MANY_ROWS = 1 << 28, 8, 10_000_000
 # Seconds after which is looked how a query is doing.
 _LOOK = 0.02
+
+_PLAIN: dict[type | None, Any] = {float: pl.Float64, str: pl.String, int: pl.Int64}
 
 T = TypeVar("T")
 Piece = pl.Series | tuple[object, ...]
@@ -53,7 +58,7 @@ class Budget:
         self._label = label
         self._limit = limit
         here = sum(_bytes_of(label + ending) for ending in ("", "-wal", ".wal"))
-        self._reason = _LEAST_QUERY + _TIMES_FILE * here
+        self._reason = _LEAST_ANSWER + _TIMES_FILE * here
         self._end = time.monotonic() + MOST_SECONDS
         self._silent = time.monotonic() + MOST_SILENT
         self._before = _resident()
@@ -85,6 +90,29 @@ class Budget:
     def room(self) -> int:
         """Bytes of memory the database may hold for its own work: what is allowed, if the machine has it."""
         return min(max(min(self._limit, self._reason), _LEAST_ROOM), _physical() * 3 // 4)
+
+    @contextmanager
+    def walled(self) -> Iterator[None]:
+        """Let the system refuse memory beyond the room: databases count only a part of what they take."""
+        used = _pages(0)
+        if used is None:
+            yield
+            return
+        import resource
+
+        with _LIMITING:
+            soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+            most = used + self.room() + _UNCOUNTED
+            allowed = [one for one in (soft, hard, most) if one != resource.RLIM_INFINITY]
+            resource.setrlimit(resource.RLIMIT_AS, (min(allowed), hard))
+            try:
+                yield
+            finally:
+                resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+    def no_memory(self) -> InputError:
+        """What to say where the system, or the database, refused memory."""
+        return self._over(f"{self.room():,} bytes of memory")
 
     def longest(self) -> int:
         """Bytes one value may have; the text of a view, which is one too, at least some."""
@@ -221,10 +249,12 @@ def whole_column(name: str, pieces: Sequence[Piece]) -> pl.Series:
 def _compact(values: tuple[object, ...]) -> Piece:
     """Values of one plain kind as a series, from which they come back as they are; others stay."""
     kinds = set(map(type, values)) - {type(None)}
-    if kinds not in ({float}, {str}, {int}):
+    one = kinds.pop() if len(kinds) == 1 else None
+    if one not in _PLAIN:
         return values
-    found = column("", values)
-    return values if kinds == {int} and found.dtype != pl.Int64 else found
+    with suppress(OverflowError, TypeError):
+        return pl.Series(values, dtype=_PLAIN[one])
+    return values
 
 
 def _size(value: object) -> int:
@@ -240,13 +270,21 @@ def _bytes_of(path: str) -> int:
 
 def _resident() -> int:
     """Bytes of memory this process holds now, where the system tells; else the most it ever held."""
-    with suppress(OSError, ValueError, IndexError):
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    held = _pages(1)
+    if held is not None:
+        return held
     with suppress(ImportError):
         import resource
 
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # of macOS, which counts bytes
     return 0
+
+
+def _pages(which: int) -> int | None:
+    """Bytes of address space (0) and of memory (1) this process has; None where the system does not tell."""
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path("/proc/self/statm").read_text().split()[which]) * os.sysconf("SC_PAGE_SIZE")
+    return None
 
 
 def _physical() -> int:

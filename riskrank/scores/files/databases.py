@@ -161,21 +161,31 @@ def _gathered(connection: Any, budget: Budget, query: str) -> Answer:
         If they are more than allowed, or take too long.
     """
     try:
-        cursor = connection.execute(query)
+        with budget.walled():
+            cursor = connection.execute(query)
         answer = Answer([entry[0] for entry in cursor.description or ()], budget)
         asked = 1  # a row may be as large as all that is allowed
         if (problem := budget.exceeded()) is not None:
             raise problem
-        while rows := cursor.fetchmany(asked):
+        while True:
+            with budget.walled():
+                rows = cursor.fetchmany(asked)
+            if not rows:
+                return answer
             size = answer.add(rows)
             asked = max(asked // 2, 1) if size > _LARGE else min(2 * asked, _MOST)
-        return answer
     except Exception as error:
         # Then the error only tells that it was interrupted, or that a value is longer than all may be.
-        problem = budget.too_long() if _is_too_long(connection, budget, error) else budget.exceeded()
-        if problem is None or error is problem:
+        found: InputError | None
+        if _is_too_long(connection, budget, error):
+            found = budget.too_long()
+        elif isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException":
+            found = budget.no_memory()
+        else:
+            found = budget.exceeded()
+        if found is None or error is found:
             raise
-        raise problem from None
+        raise found from None
 
 
 def _is_too_long(connection: Any, budget: Budget, error: Exception) -> bool:

@@ -99,7 +99,12 @@ def _sheets(label: str, data: bytes, how: How) -> dict[str, tuple[pl.DataFrame, 
             raise too_large(label, how.limit)
         found = {title: _frame(label, title, rows, how.skip_rows) for title, rows in cells.items()}
         frames = {title: frame for title, frame in found.items() if frame is not None}
-        gaps = [title for title, (frame, _) in frames.items() if sum(frame.null_count().row(0))]
+        formed = {sheet.title for sheet in chosen if reach[sheet._worksheet_path].formulas}
+        gaps = [
+            title
+            for title, (frame, _) in frames.items()
+            if title in formed and frame.null_count().sum_horizontal()[0]
+        ]
         if gaps:
             formulas = openpyxl.load_workbook(io.BytesIO(data), read_only=True)
             for title in gaps:

@@ -11,7 +11,7 @@ from typing import IO
 from xml.parsers import expat
 
 from riskrank.errors import InputError
-from riskrank.scores.files.bounded import require_plausible
+from riskrank.scores.files.bounded import require_plausible, too_dense
 from riskrank.scores.files.contents import too_large
 from riskrank.scores.files.shape import require_filled
 
@@ -29,6 +29,8 @@ _TEXTS = ("v", "f", "t")
 _MANY = ("row", "si", "r", "pt")
 # Sheets, and other elements of all parts, that workbooks stay far below.
 _SHEETS, _ELEMENTS = 1_000, 100_000
+# Elements of any kind in a small workbook, and in a packed byte of others: people write one in each.
+_LEAST, _A_BYTE = 250_000, 1.5
 _PLACE = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d+)")
 
 
@@ -38,6 +40,7 @@ class Extent:
 
     rows: int = 0
     columns: int = 0
+    formulas: bool = False
 
 
 def extents(label: str, data: bytes, limit: int) -> dict[str, Extent]:
@@ -61,10 +64,10 @@ def extents(label: str, data: bytes, limit: int) -> dict[str, Extent]:
         if sum(member.file_size for member in members) > limit:
             raise too_large(label, limit)
         require_plausible(label, len(data), sum(member.file_size for member in members))
-        seen = Counter[str]()
+        seen, most = Counter[str](), _LEAST + int(_A_BYTE * len(data))
         for member in members:
             with archive.open(member) as part:
-                one = found[member.filename] = _Part(label, member.filename, seen).read(part)
+                one = found[member.filename] = _Part(label, member.filename, seen, most).read(part)
             require_filled(label, one.rows, one.columns, member.file_size)
     return found
 
@@ -72,8 +75,8 @@ def extents(label: str, data: bytes, limit: int) -> dict[str, Extent]:
 class _Part:
     """One part as it is read: where the parser is, and what it saw, and all parts before it."""
 
-    def __init__(self, label: str, name: str, seen: Counter[str]) -> None:
-        self._label, self._name, self._seen = label, name, seen
+    def __init__(self, label: str, name: str, seen: Counter[str], most: int) -> None:
+        self._label, self._name, self._seen, self._most = label, name, seen, most
         self._many = 0  # how deep the row or text is that the parser is in
         self._found = Extent()
         self._depth = self._row = self._column = self._width = self._filled = self._text = self._at = 0
@@ -98,6 +101,9 @@ class _Part:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise self._refused(f"elements nested more than {_DEEPEST} deep")
+        self._seen["any"] += 1
+        if self._seen["any"] > self._most:
+            raise too_dense(self._label, f"more than {self._most:,} cells, rows and values in {self._name}")
         kind = name.rpartition(" ")[2]
         if not self._many:
             self._count(kind)
@@ -110,6 +116,7 @@ class _Part:
             self._column = _number_of(place[1]) if place else self._column + 1
         elif kind in ("v", "f", "is"):
             self._width = max(self._width, self._column)
+            self._found.formulas |= kind == "f"
         elif kind == "row":
             self._new_row(attributes.get("r"))
 

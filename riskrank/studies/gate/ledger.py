@@ -9,6 +9,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -91,10 +92,10 @@ def opened(path: str, table: str, alpha: float) -> Iterator[Ledger]:
     # What replaces a link leaves the questions it led to uncounted, and one of two names those of the other.
     linked = place.is_symlink() or (place.is_file() and place.stat().st_nlink > 1)
     if linked or (place.exists() and not place.is_file()):
-        raise InputError(
-            f"{option('confirm', path)}: no ledger can be kept there",
-            found="a link" if linked else "no plain file",
-            hint="name the plain file itself, or one that is not there yet",
+        raise _no_place(
+            path,
+            "a link" if linked else "no plain file",
+            "name the plain file itself, or one that is not there yet",
         )
     try:  # nobody else's file, nor one that a link leads to
         os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
@@ -107,11 +108,7 @@ def opened(path: str, table: str, alpha: float) -> Iterator[Ledger]:
             hint=f"wait for it; if it was killed, remove {lock}",
         ) from None
     except OSError as error:
-        raise InputError(
-            f"{option('confirm', path)}: no ledger can be kept there",
-            found=error.strerror or str(error),
-            hint="name a file in a folder that may be written to",
-        ) from None
+        raise _no_place(path, error.strerror or str(error)) from None
     try:
         yield _read(path, table, alpha) if place.exists() else Ledger(path, table, alpha)
     finally:
@@ -122,8 +119,17 @@ def opened(path: str, table: str, alpha: float) -> Iterator[Ledger]:
 def write(path: str, data: bytes) -> None:
     """Write an opened ledger whole or not at all: its lock is filled, and becomes the ledger."""
     lock = Path(_lock(path))
-    lock.write_bytes(data)
-    lock.replace(path)
+    try:
+        lock.write_bytes(data)
+        lock.replace(path)
+    except OSError as error:
+        raise _no_place(path, error.strerror or str(error)) from None
+
+
+def _no_place(
+    path: str, found: str, hint: str = "make room, or name a file in a folder that may be written to"
+) -> InputError:
+    return InputError(f"{option('confirm', path)}: no ledger can be kept there", found=found, hint=hint)
 
 
 def _lock(path: str) -> str:
@@ -206,11 +212,16 @@ class ConfirmDocument(Gated[ConfirmRow], schema="gate-confirm"):
         return {"outcome": self.outcome}
 
 
+# Who shows an answer, given with what counts its question.
+HandOut = Callable[[ConfirmDocument, Callable[[], None]], None]
+
+
 def confirm(
     tables: Sequence[ScoreTable],
     settings: ClaimSettings,
     metrics: Sequence[str],
     decide: Callable[[ClaimSettings], GateDocument],
+    hand_out: HandOut | None = None,
 ) -> ConfirmDocument:
     """Ask one question, and write it into the ledger before anybody hears the answer.
 
@@ -222,6 +233,8 @@ def confirm(
         Those that claims are about.
     decide : callable
         The gate, of settings at the level of the question.
+    hand_out : callable, optional
+        Hands out the answer, and calls what counts the question when all is ready to appear.
     """
     path = settings.confirm
     assert path is not None
@@ -235,17 +248,19 @@ def confirm(
         row = ConfirmRow(
             ledger.number, settings.alpha * ledger.share, "; ".join(claims), PASS if passed else INCONCLUSIVE
         )
-        write(path, ledger.with_answer(claims, passed=passed))
-    origin = replace(document.provenance, warnings=(), scored=(), resamples=None)
-    return ConfirmDocument(
-        provenance=origin,
-        rows=[row],
-        **stated((), answered(row.verdict, f"{row.verdict.upper()}: {row.sentence}.", {"level": row.level})),
-        outcome=row.verdict,
-        failed=None if passed else _failed(row),
-        inconclusive=None,
-        comment=settings.comment,
-    )
+        said = answered(row.verdict, f"{row.verdict.upper()}: {row.sentence}.", {"level": row.level})
+        answer = ConfirmDocument(
+            provenance=replace(document.provenance, warnings=(), scored=(), resamples=None),
+            rows=[row],
+            **stated((), said),
+            outcome=row.verdict,
+            failed=None if passed else _failed(row),
+            inconclusive=None,
+            comment=settings.comment,
+        )
+        count = partial(write, path, ledger.with_answer(claims, passed=passed))
+        count() if hand_out is None else hand_out(answer, count)
+    return answer
 
 
 def _failed(row: ConfirmRow) -> RiskrankError:

@@ -23,7 +23,7 @@ from riskrank.studies.gate.ending import ending
 from riskrank.studies.gate.evidence import resamples_of
 from riskrank.studies.gate.failures import claimed_metrics, counted_scores, failures
 from riskrank.studies.gate.findings import SENTENCES, gate_findings
-from riskrank.studies.gate.ledger import ConfirmDocument, confirm
+from riskrank.studies.gate.ledger import ConfirmDocument, HandOut, confirm
 from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.quotes import quoted
@@ -41,6 +41,7 @@ def gate(
     table: ScoreTable | Sequence[ScoreTable],
     settings: ClaimSettings | None = None,
     runtime: Runtime | None = None,
+    hand_out: HandOut | None = None,
 ) -> GateDocument | SampleDocument | ConfirmDocument:
     """Decide whether new models are better, or not worse, than old ones: pass, fail or inconclusive.
 
@@ -50,6 +51,8 @@ def gate(
         Several where metrics were scored on samples of their own, all of the same models.
     settings : ClaimSettings, optional
     runtime : Runtime, optional
+    hand_out : callable, optional
+        Hands out the answer to a question to a held-out table, and counts it.
 
     Returns
     -------
@@ -77,7 +80,7 @@ def gate(
     refuse_assumed_costs((metric for metric in metrics if metric.name in used), command="gate")
     if settings.confirm is None:
         return _decided(given, tables, settings, runtime)
-    return confirm(given, settings, used, lambda asked: _decided(given, tables, asked, runtime))
+    return confirm(given, settings, used, lambda asked: _decided(given, tables, asked, runtime), hand_out)
 
 
 def _decided(

@@ -91,6 +91,7 @@ def test_a_row_beyond_the_size_a_sheet_gives_is_no_less_read(edited):
         (_below("<a>" * 300 + "</a>" * 300), "nested more than 256 deep"),
         (_below("<sheet/>" * 1_001), "sheet 1,001 or element 100,001 that is no row or text"),
         (_below('<xf numFmtId="14"/>' * 100_001), "sheet 1,001 or element 100,001 that is no row or text"),
+        (_below('<row r="26">' + "<c/>" * 260_000 + "</row>"), "packed more densely than results are"),
         (lambda text: f"{text}{' ' * 150_000_000}", "packed more densely than results are"),
         (
             lambda text: _below(ROWS)(text.replace("</row>", '<c r="XFD1"><v>1</v></c></row>', 1)),
