@@ -247,7 +247,7 @@ def test_what_a_database_does_not_count_is_bounded_by_the_system(tmp_path, text)
     resource = pytest.importorskip("resource")
     path = _with_view(tmp_path / "t.duckdb", "duckdb", f"SELECT 'a' AS model, {text} AS sample, 1 AS score")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, resource.getrlimit(resource.RLIMIT_AS)
-    with pytest.raises(InputError, match="no end within [0-9,]+ bytes"):
+    with pytest.raises(InputError, match=r"no end within [0-9,]+ bytes"):
         read_scores([path])
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, resource.getrlimit(resource.RLIMIT_AS)
     assert after[0] - before[0] < 900_000
