@@ -40,13 +40,16 @@ def test_an_index_of_pandas_is_a_column(pandas):
 
 
 @pytest.mark.parametrize("name", ["question", None])
-def test_a_matrix_of_pandas_needs_no_options(pandas, tmp_path, name):
+def test_a_matrix_of_pandas_needs_a_direction_at_most(pandas, tmp_path, name):
     """As its file, whose first column has the name of the index, or none."""
     frame = pandas.DataFrame(long_table()).pivot(index="sample", columns="model", values="score")
     frame = frame.rename_axis(index=name, columns=None)
     frame.to_csv(tmp_path / "t.csv")
-    found = rr.rank(frame, **QUICK)
-    assert found.rows == rr.rank(tmp_path / "t.csv", **QUICK).rows
+    with pytest.raises(errors.InputError, match="several ways") as caught:
+        rr.rank(frame)
+    assert len(caught.value.ways) == 2
+    found = rr.rank(frame, higher=["score"], **QUICK)
+    assert found.rows == rr.rank(tmp_path / "t.csv", higher=["score"], **QUICK).rows
     assert f"a row a sample ({name or 'index'}), a column a model (A, B, C)" in found.warnings[0]
     told = rr.rank(tmp_path / "t.csv", columns=f"sample={name or 'index'}", matrix="score", **QUICK)
     assert told.rows == found.rows
@@ -57,7 +60,7 @@ def test_dates_of_pandas_are_time(pandas):
     walk = np.random.default_rng(3).normal(size=(2, 400)).cumsum(axis=1)
     frame = pandas.DataFrame({"a": walk[0], "b": walk[1]}, index=days)
     with pytest.raises(errors.InputError, match=r"in the order of .* neighbours are so alike"):
-        rr.rank(frame)
+        rr.rank(frame, higher=["score"])
 
 
 @pytest.mark.filterwarnings("ignore:The previous implementation of stack:FutureWarning")  # pandas 2

@@ -25,8 +25,10 @@ _DOUBTFUL_NAMES = "flops risk refusal refusals distance divergence kl penalty bi
 # Less of these is better as often as not, where they are what is measured and no bookkeeping.
 _UNCERTAIN = vocabulary(
     """queue len length calls attempts steps turns rounds moves retries rank ranking tokens edits corrections
-    escalations"""
+    escalations minutes hours days weeks minuten stunden tage heures jours horas dias minutos"""
 )
+# Words between what is counted and what ends it.
+_UNTIL = vocabulary("to until till before bis jusqu hasta fino")
 # How names end, or what they hold, that are written without blanks, and say that less is better.
 _COST_ENDINGS = ("zeit", "dauer", "kosten", "fehler", "verlust")
 _COST_SIGNS = (
@@ -80,6 +82,8 @@ def doubtful_by_name(name: str) -> bool:
     """Whether less is probably better by the name, and nobody should take that for granted."""
     found = _tokens(name)
     good = bool(found & _GOOD_NAMES - {"return", "match", "rating"})
+    if end := _counted_until(name):
+        return good or looks_like_a_cost(end) or not looks_like_a_cost(name)
     if not looks_like_a_cost(name):
         # Calls per second are how fast it goes.
         return bool(found & _UNCERTAIN) and not good and "per" not in found
@@ -89,7 +93,16 @@ def doubtful_by_name(name: str) -> bool:
 def lower_is_likelier(name: str) -> bool:
     """Whether of a doubtful name less is rather better: nothing turns it, and its last word says so."""
     found, last = _tokens(name), listed_words(name)[-1]
+    if end := _counted_until(name):
+        return not looks_like_a_cost(end)
     return not found & _TURNING and (_says(last, _COST_WORDS) or not found & _GOOD_NAMES)
+
+
+def _counted_until(name: str) -> str:
+    """What ends an amount or a number that a name counts up to it, as in "days until failure"."""
+    found = listed_words(name)
+    at = next((place for place, word in enumerate(found) if word in _UNTIL), 0)
+    return " ".join(found[at + 1 :]) if {*found[:at]} & (_AMOUNT_WORDS | _UNCERTAIN) else ""
 
 
 def looks_like_an_amount(name: str) -> bool:

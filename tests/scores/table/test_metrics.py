@@ -8,7 +8,13 @@ import pytest
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, spell
 from riskrank.scores.files.frames import FrameSource
-from riskrank.scores.names.directions import looks_like_a_cost, looks_like_an_amount
+from riskrank.scores.names.directions import (
+    doubtful_by_name,
+    looks_like_a_cost,
+    looks_like_an_amount,
+    lower_by_name,
+    lower_is_likelier,
+)
 from riskrank.scores.table.metrics import oriented_bounds, original_units, resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec, read_metrics_file
 from riskrank.scores.table.reading import read_frame
@@ -46,6 +52,16 @@ def test_names_of_costs(name):
 @pytest.mark.parametrize("name", [*GAINS.split(), "correct (share)", "requests (1/s)", "answer(s) right"])
 def test_names_of_gains(name):
     assert not looks_like_a_cost(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["minutes_to_resolve", "n_days_until_success", "time_to_correct", "tage_bis_loesung"]
+)
+def test_less_of_what_is_counted_until_something_is_better_in_doubt(name):
+    assert (lower_by_name(name), doubtful_by_name(name), lower_is_likelier(name)) == (False, True, True)
+    ended = f"{name.rpartition('_')[0]}_failure"
+    assert (lower_by_name(ended), doubtful_by_name(ended), lower_is_likelier(ended)) == (False, True, False)
+    assert lower_by_name("time_to_first_token")
 
 
 def test_amounts_are_costs_that_are_no_shares():

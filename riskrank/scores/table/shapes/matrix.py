@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -69,7 +70,7 @@ def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
     holes = any(np.isnan(columns.numbers(name)).any() for name in models)
     if names_tasks(sample) and (holes or FEWEST_TASKS <= columns.height < FEWEST_SAMPLES):
         more |= pair_by_pair(options)
-    better = taken_as_better([metric], options, guessed=options.matrix is None and metric == "score")
+    ways = _directions(columns, models, metric, sample, options)
     roles = {"sample": sample if sample != "sample" else "", "draw": keys.draw}
     strange = [] if options.matrix or options.models else _of_another_range(columns, models)
     usual = [name for name in models if name not in strange]
@@ -79,10 +80,34 @@ def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
         said += f"; left out: {left_out(gone)}" if gone else ""
         picked = options.models or (tuple(chosen) if gone or chosen is usual else ())
         read = with_roles(options, roles, **more, models=picked, **keyed(keys, named, options))
-        boards.append(Reading(said="; ".join([said, *better, *keys.said]), options=read))
+        boards += [
+            Reading(said="; ".join([said, *better, *keys.said]), options=replace(read, **way))
+            for better, way in ways
+        ]
     if strange:
         raise _of_two_ranges(columns, models, strange, boards)
     return boards
+
+
+def _directions(
+    columns: Columns, models: Sequence[str], metric: str, sample: str, options: ReadOptions
+) -> list[tuple[list[str], dict[str, Any]]]:
+    """What is said of which way is better, and the options that say it: both ways where nothing tells."""
+    guessed = options.matrix is None and metric == "score"
+    told = taken_as_better([metric], options, guessed=guessed)
+    values = np.concatenate([columns.numbers(name) for name in models])
+    values = values[~np.isnan(values)]
+    # What benchmarks give, and what is 1 or 0, is more where it is better.
+    usual = names_tasks(sample) or np.isin(values, (0, 1)).all()
+    if usual or not (guessed and told and options.tests):
+        return [(told, {})]
+    ways: list[tuple[list[str], dict[str, Any]]] = [
+        ([f"of which more {metric} is better"], {"higher": (metric,)}),
+        ([f"of which less {metric} is better"], {"lower": (metric,)}),
+    ]
+    # Errors and amounts have no end and a long tail of large ones; grades and shares have an end.
+    amounts = values.min() >= 0 and values.max() > 1 and values.mean() > np.median(values)
+    return ways[::-1] if amounts and (values % 1).any() else ways
 
 
 def _of_another_range(columns: Columns, models: Sequence[str]) -> list[str]:
@@ -106,8 +131,7 @@ def _of_two_ranges(
         f"{columns.label}: numbers of {listing(strange)} lie in another range than those of other columns: "
         "whether they are scores of a model has to be said",
         found=listing((f"{name}: {np.nanmin(one):g} to {np.nanmax(one):g}" for name, one in ends), 8),
-        hint="the last line takes each column for a model"
-        + (f", the one before leaves out {listing(strange)}" if len(readings) > 1 else ""),
+        hint=f"copy the line that is right: only those with {option('models')} leave out {listing(strange)}",
         ways=[("", one.options) for one in readings],
     )
 

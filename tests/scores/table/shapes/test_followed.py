@@ -64,6 +64,11 @@ def tasks_down():
     return lacking(long, "accuracy", gone).pivot("model", index="task", values="accuracy")
 
 
+def delays():
+    of_model = {name: -size * np.log(RNG.uniform(size=N)) for name, size in (("bad", 9), ("good", 3))}
+    return pl.DataFrame({"ticket": QUESTIONS, **of_model})
+
+
 FOLLOWED = {
     "gaps at random": ("leaves out 3 of 60", lacking(wide(), "f1", pl.int_range(2 * N) % 20 == 3), {}),
     "gaps of many": ("another population", lacking(wide(), "f1", pl.int_range(2 * N) % 4 == 3), {}),
@@ -83,7 +88,8 @@ FOLLOWED = {
     "labels": ("corrects the judge", labelled(), {"columns": "sample=question", "wide": True}),
     "a name that may mean either": ("which way is better", wide("risk", lift=-0.2), {}),
     "rows that may be models": ("several ways to read it", board(), {"matrix": "accuracy"}),
-    "tasks with holes": ("compares each pair of models", tasks_down(), {}),
+    "tasks with holes": ("compares each pair of models", tasks_down(), {"higher": ["score"]}),
+    "a matrix of what nothing says": ("of which less score is better", delays(), {}),
     "a measure of each": (
         "whether each is a model",
         pl.DataFrame({"day_id": QUESTIONS, "good_abs_error": scores(-0.2), "bad_abs_error": scores()}),
