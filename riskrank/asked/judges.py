@@ -8,8 +8,8 @@ from typing import Any
 from riskrank.asked.values import contradict
 from riskrank.errors import UsageError, option
 
-# In the place of the column of tasks: there are none.
-NO_TASKS = "none"
+# In the place of a column of tasks, clusters or times: there is none.
+NO_COLUMN = "none"
 
 # Options that say of what kind samples and metrics are.
 _OTHERS = ("metric", "weight", "unpaired", "cluster", "group_by", "task_weight", "matrix")
@@ -51,7 +51,7 @@ def check_judge(options: Mapping[str, Any]) -> None:
         if value:
             shown = value if isinstance(value, str | bool) else next(iter(value))
             contradict(asked, option(other, shown), _instead(other, options))
-    if options["task"] not in (None, NO_TASKS):
+    if options["task"] not in (None, NO_COLUMN):
         contradict(asked, option("task", options["task"]), _instead("task", options))
     for other, beyond in (("repeats", ("draws",)), ("missing", ("worst", "bounds"))):
         if options[other] in beyond:
@@ -65,7 +65,9 @@ def _instead(other: str, options: Mapping[str, Any]) -> str:
     if other == "group_by":
         return f"look at one group at a time, with {option('where')}"
     if other in ("task", "task_weight"):
-        return f"look at one task at a time, with {option('where')}, or pool them: {option('task', NO_TASKS)}"
+        return (
+            f"look at one task at a time, with {option('where')}, or pool them: {option('task', NO_COLUMN)}"
+        )
     if other in ("unpaired", "cluster"):
         people = f"{option('metric', options['human'])} {option('missing', 'drop')}"
         return f"compare by what people said alone: {people} {option(other, options[other])}"

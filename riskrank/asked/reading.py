@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from riskrank.asked.judges import NO_TASKS, check_judge
+from riskrank.asked.judges import NO_COLUMN, check_judge
 from riskrank.asked.option import INPUT, METHOD, Settings, ask, several, switch
 from riskrank.asked.values import contradict, named_directions, named_metrics
 from riskrank.errors import UsageError, listing, option
@@ -56,7 +56,8 @@ class ReadOptions(Settings):
         metavar="ROLE=NAME,...",
     )
     cluster: str | None = ask(
-        "Column of what samples belong to: resampling draws these whole.", metavar="COL"
+        "Column of what samples belong to: resampling draws these whole. none draws single samples.",
+        metavar="COL",
     )
     group_by: str | None = ask("Column of groups of samples: each group, and all together.", metavar="COL")
     task: str | None = ask(
@@ -189,8 +190,8 @@ class ReadOptions(Settings):
         super().__post_init__()
         self._check_export()
         self._check_matrix()
-        if self.task == NO_TASKS and self.task_weight:
-            contradict(option("task", NO_TASKS), option("task_weight", self.task_weight[0]))
+        if self.task == NO_COLUMN and self.task_weight:
+            contradict(option("task", NO_COLUMN), option("task_weight", self.task_weight[0]))
         self._check_noise()
         check_judge(vars(self))
         self._unfold_metrics()

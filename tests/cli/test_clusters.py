@@ -26,19 +26,19 @@ def grouped(write):
 def test_a_standard_error_is_that_of_the_documents(run, grouped, quick, variance):
     options = ("--order", "1", "--variance", variance, "--format", "json")
     options = (*options, *(quick if variance == "bootstrap" else ()))
-    by = [run("dominance", grouped, *options, *more).document for more in ((), ("--cluster", "doc"))]
+    by = [run("dominance", grouped, *options, "--cluster", of).document for of in ("none", "doc")]
     errors = [document["results"][0]["standard_error"] for document in by]
     # Five questions that say the same are one observation: √5 times the error.
     assert 1.7 < errors[1] / errors[0] < 2.7
     assert by[0]["results"][0]["violation_ratio"] == by[1]["results"][0]["violation_ratio"]
-    assert [document["meta"]["settings"].get("cluster") for document in by] == [None, "doc"]
+    assert [document["meta"]["settings"].get("cluster") for document in by] == ["none", "doc"]
     assert [document["meta"]["samples"] for document in by] == [300, 300]
 
 
 def test_win_rates_are_those_of_the_questions(run, grouped, quick):
     options = ("--method", "MWR(sample)", *quick, "--format", "json")
     plain, clustered = (
-        run("rank", grouped, *options, *more).document["results"] for more in ((), ("--cluster", "doc"))
+        run("rank", grouped, *options, "--cluster", of).document["results"] for of in ("none", "doc")
     )
     assert [row["score"] for row in plain] == [row["score"] for row in clustered]
 
@@ -46,7 +46,7 @@ def test_win_rates_are_those_of_the_questions(run, grouped, quick):
 def test_mean_risk_models_draw_documents(run, grouped, quick):
     options = ("--risk", "semideviation", *quick, "--format", "json")
     plain, clustered = (
-        run("mrm", grouped, *options, *more).document["results"] for more in ((), ("--cluster", "doc"))
+        run("mrm", grouped, *options, "--cluster", of).document["results"] for of in ("none", "doc")
     )
     widths = [row[0]["value_high"] - row[0]["value_low"] for row in (plain, clustered)]
     assert widths[1] > 1.5 * widths[0]

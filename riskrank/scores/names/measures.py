@@ -29,9 +29,9 @@ _SETTINGS = vocabulary(
 # Names that say so as a whole: in others the same words may mean anything.
 _WHOLE_NAMES = {*map(words, ("top_p", "p_value", "page", "line", "worker", "year"))}
 # Words for what samples are like, whoever answers them, and for the best there is of each.
-_PROPERTIES = vocabulary(
-    """difficulty length len words chars tokens age popularity priority level year complexity hours spent
-    schwierigkeit laenge alter difficulte dificultad difficolta"""
+PROPERTIES = vocabulary(
+    """difficulty length len words chars tokens age size popularity priority level year complexity hours
+    spent schwierigkeit laenge alter difficulte dificultad difficolta"""
 )
 _BEST = vocabulary("best oracle max maximum")
 _PLACES = vocabulary("rank ranking place position rang platz")
@@ -104,7 +104,7 @@ def left_out(found: Mapping[str, str]) -> str:
 
 def _by_name(name: str, series: pl.Series, *, whole_name: bool) -> str:
     found = words(name)
-    if whole_name and found and found <= _PROPERTIES:
+    if whole_name and found and found <= PROPERTIES:
         return "what samples are like"
     if found in _WHOLE_NAMES:
         return "how it was run, or where"

@@ -63,8 +63,8 @@ WORDING = vocabulary(
 )
 # Words for what numbers samples anew: a name in it is another sample than the same name elsewhere.
 WHOLE = vocabulary(
-    "task tasks dataset subject category subset benchmark language lang domain topic split sprache thema "
-    "kategorie langue sujet categorie idioma tema categoria lingua env environment suite area section"
+    "task tasks dataset subject category subset benchmark language lang locale domain topic split sprache "
+    "thema kategorie langue sujet categorie idioma tema categoria lingua env environment suite area section"
 )
 # Words for what several samples are about, or come from, so that they are no independent ones.
 BELONGING = vocabulary(
@@ -91,6 +91,8 @@ HUMAN = vocabulary(
     "human humans people person expert experts gold manual annotator annotators mensch menschen humain humano"
 )
 AUTOMATIC = vocabulary("judge llm auto autoeval autorater automatic automated gpt grader juge juez richter")
+# Words for what a model was asked and said.
+ANSWER = vocabulary("output response answer text input prediction reply completion comment note url path")
 # Words for whether something came to an end.
 STATUS = vocabulary("status state error exception outcome reason unscored fehler estado statut stato")
 # Words for what names, numbers or dates a row; as a metric it would be nonsense.

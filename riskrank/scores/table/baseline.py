@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.asked.baseline import BASELINE
-from riskrank.asked.reading import NO_TASKS
+from riskrank.asked.reading import NO_COLUMN
 from riskrank.errors import InputError, by_door, listing, option
 from riskrank.scores.files.contents import read_bytes
 from riskrank.scores.files.how import MAX_TABLE_BYTES
@@ -183,7 +183,7 @@ class Baseline:
             if has_tasks
             else f"{self.path}: the baseline has tasks, and the new scores have none",
             found=f"{len(tasks)} task{'s' * (len(tasks) > 1)}: {listing(tasks, 4)}",
-            hint=f"{option('task', NO_TASKS)} pools them; or bless scores with tasks"
+            hint=f"{option('task', NO_COLUMN)} pools them; or bless scores with tasks"
             if has_tasks
             else f"name the column of the tasks, {option('task', 'COL')}; or bless scores without",
         )

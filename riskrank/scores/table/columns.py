@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from riskrank.asked.reading import NO_TASKS, ReadOptions
+from riskrank.asked.reading import NO_COLUMN, ReadOptions
 from riskrank.asked.values import contradict
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.files.source import Source
@@ -102,7 +102,7 @@ def assign_roles(source: Source, named: Mapping[str, str], options: ReadOptions)
         values = tuple(name for name in source.columns if name not in {*used, *source.folder_columns})
     if options.wide:
         roles = {role: name for role, name in roles.items() if role not in ("metric", "score")}
-    return Roles(**roles, group=group, values=values, pools_tasks=options.task == NO_TASKS)
+    return Roles(**roles, group=group, values=values, pools_tasks=options.task == NO_COLUMN)
 
 
 def _require_in_all_parts(source: Source, column: str) -> None:
@@ -215,11 +215,11 @@ def named_roles(options: ReadOptions) -> dict[str, str]:
     named = parse_columns(options.columns, wide=options.wide, roles=roles)
     for whole in _WHOLES:
         asked = getattr(options, whole)
-        if asked is not None and not (whole == "task" and asked == NO_TASKS and "task" not in named):
+        if asked is not None and not (asked == NO_COLUMN and whole not in named):
             _refuse_twice(named, whole, asked)
             named[whole] = asked
     # A time may be said of what has another role: days are samples, or clusters of them.
-    if options.time not in (None, NO_TASKS) and options.time != named.get("sample", "sample"):
+    if options.time not in (None, NO_COLUMN) and options.time != named.get("sample", "sample"):
         named["time"] = str(options.time)
     for column in options.noise:
         taken = next((role for role in (*named, *FOUND_BY_NAME) if named.get(role, role) == column), None)

@@ -15,12 +15,23 @@ from riskrank.asked.option import options_of
 from riskrank.errors import listing, option
 from riskrank.scores.exports import unscored
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
-from riskrank.scores.names.words import BELONGING, JUDGE, SETTING, WHOLE, WITHIN, numbers_runs, typed, words
+from riskrank.scores.names.measures import PROPERTIES
+from riskrank.scores.names.words import (
+    ANSWER,
+    BELONGING,
+    JUDGE,
+    SETTING,
+    WHOLE,
+    WITHIN,
+    numbers_runs,
+    typed,
+    words,
+)
 from riskrank.scores.table import told_directions
 from riskrank.scores.table.path_hints import template_of_tasks, written
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.shapes.columns import Columns
-from riskrank.scores.table.shapes.keys import belongs, beside_of, divides
+from riskrank.scores.table.shapes.keys import belongs, beside_of, divides, says_of
 from riskrank.scores.table.shapes.reading import Reading, with_roles
 from riskrank.scores.table.shapes.reading import written as as_options
 
@@ -33,6 +44,8 @@ _MOST_ROWS = 5_000_000
 _MOST_COLUMNS = 20
 # Rows that settle of most columns that they are none, so that a column of responses is not read for this.
 _LOOK = 1000
+# Wholes are more than there are kinds of samples, and fewer than these shares of samples and of rows.
+_MOST_KINDS, _FEW_WHOLES, _REPEATED = 8, 0.5, 0.8
 # What rows are that a column tells apart.
 _RUNS, _TASKS = "runs of the same thing are", "tasks with samples of their own are"
 _SAMPLES, _METRICS, _ONE = "samples of their own are", "metrics of their own are", "one of them alone is"
@@ -188,19 +201,35 @@ def belonging_column(scores: Scores) -> tuple[str, int] | None:
     )
 
 
+def unforeseen_wholes(scores: Scores) -> list[tuple[str, pl.DataFrame]]:
+    """Columns under any name with many values, each of several samples; and the value of each sample."""
+    none = WHOLE | SETTING | PROPERTIES | ANSWER
+    named = [name for name in _free(scores, set(scores.metrics)) if not words(name) & none]
+    repeated = [name for name in named[:_MOST_COLUMNS] if _in_first_rows(scores, name) <= _REPEATED * _LOOK]
+    columns, found = _columns(scores, repeated), []
+    for name in columns.names:
+        few = _MOST_KINDS < columns.count(name) <= _FEW_WHOLES * columns.count(_SAMPLE)
+        if few and not columns.frame[name].dtype.is_float() and says_of(columns, name, [_SAMPLE]):
+            of_sample = columns.frame.select(whole=name, sample=pl.col(_SAMPLE).cast(pl.String))
+            found.append((name, of_sample.unique("sample")))
+    return found
+
+
 def dividing_columns(scores: Scores) -> tuple[str, ...]:
     """Columns whose values belong to samples, each to enough of them, in the file's order."""
     values = {name for file in scores.notes.files for name in file.roles.values}
-    few = [name for name in _free(scores, values)[:_MOST_COLUMNS] if _may_divide(scores, name)]
+    few = [
+        name for name in _free(scores, values)[:_MOST_COLUMNS] if _in_first_rows(scores, name) <= _MOST_VALUES
+    ]
     columns = _columns(scores, few)
     texts = [name for name in columns.names if not columns.frame[name].dtype.is_float()]
     return tuple(name for name in texts if divides(columns, name, [_SAMPLE]))
 
 
-def _may_divide(scores: Scores, name: str) -> bool:
-    """Whether the first rows of every file have few values in a column, as far as is told at once."""
+def _in_first_rows(scores: Scores, name: str) -> int:
+    """The most different values of a column in the first rows of a file; 0 where a look takes as long."""
     heads = (file.source.scan([name]) for file in scores.notes.files)
-    return all(scan is None or scan.head(_LOOK).collect()[name].n_unique() <= _MOST_VALUES for scan in heads)
+    return max(0 if scan is None else scan.head(_LOOK).collect()[name].n_unique() for scan in heads)
 
 
 def _free(scores: Scores, metrics: set[str]) -> list[str]:

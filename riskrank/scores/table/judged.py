@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from riskrank.asked.reading import NO_TASKS, ReadOptions
+from riskrank.asked.reading import NO_COLUMN, ReadOptions
 from riskrank.engine.judges.correction import FEWEST_OTHERS, Correction, for_differences, on_human_scale
 from riskrank.engine.judges.inspection import shifts
 from riskrank.engine.sampling.design import FEWEST_LABELS
@@ -39,11 +39,11 @@ def corrected(table: ScoreTable, options: ReadOptions) -> ScoreTable:
     UsageError
         If the samples belong to tasks.
     """
-    if table.suite and options.task != NO_TASKS:
+    if table.suite and options.task != NO_COLUMN:
         raise UsageError(
             f"{option('judge')} corrects samples of one kind, and these belong to tasks",
             found=f"{len(table.suite.names)} tasks: {listing(table.suite.names, 4)}",
-            hint=f"pool them, {option('task', NO_TASKS)}, or read one task at a time with {option('where')}",
+            hint=f"pool them, {option('task', NO_COLUMN)}, or read one task at a time with {option('where')}",
         )
     scores = table.as_draws()[:, :, 0]
     human, judge = scores[:, :, 0], scores[:, :, 1]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 
-from riskrank.asked.reading import NO_TASKS, ReadOptions
+from riskrank.asked.reading import NO_COLUMN, ReadOptions
 from riskrank.asked.shared import SHARED, RankReading
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.exports.catalogue import service_of
@@ -60,7 +60,7 @@ def read_frame(
     read.sort(key=lambda one: one[1].sample is None)
     typed = [long_rows(*one) if one[1].score is not None else wide_rows(*one, options) for one in read]
     of_samples = [roles for _, roles in read if roles.sample is not None] or [roles for _, roles in read]
-    if options.task != NO_TASKS:
+    if options.task != NO_COLUMN:
         _require_all_or_none_in_tasks(read[: len(of_samples)])
     starts = [*accumulate((part.height for part in typed), initial=0)]
     draw_column = all(roles.draw is not None for roles in of_samples)
@@ -69,7 +69,7 @@ def read_frame(
     if options.wide and not draw_column:
         frames = [part.with_columns(draw="row") for part in frames]
     frame = beside_samples(read, frames, options)
-    frame, apart, doubts = _in_tasks(frame, read, starts[-1], baseline, pooled=options.task == NO_TASKS)
+    frame, apart, doubts = _in_tasks(frame, read, starts[-1], baseline, pooled=options.task == NO_COLUMN)
     notes = Notes(
         files=tuple(FileRead(*one, start) for one, start in zip(read, starts, strict=False)),
         inputs=_inputs(read, typed),
@@ -266,7 +266,7 @@ def _require_all_or_none_in_tasks(read: Sequence[tuple[Source, Roles]]) -> None:
             f"{mixed.label}: some files have a task column and some have none",
             found=f"columns: {listing(mixed.columns, 20)}",
             hint="name it in every file, or read the files one by one, or leave the tasks out: "
-            f"{option('task', NO_TASKS)}",
+            f"{option('task', NO_COLUMN)}",
         )
 
 
@@ -274,7 +274,7 @@ def _pooled(read: Sequence[tuple[Source, Roles]]) -> tuple[str, ...]:
     """Say that tasks are out of sight, where there is a column of them."""
     if all(roles.task is None for _, roles in read):
         return ()
-    return (f"{option('task', NO_TASKS)}: all samples are pooled, and every one counts the same",)
+    return (f"{option('task', NO_COLUMN)}: all samples are pooled, and every one counts the same",)
 
 
 def _known_metrics(

@@ -30,6 +30,7 @@ from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
 from riskrank.scores.table.texts import texts_of
 from riskrank.scores.table.times import belonging_noted, in_blocks, in_time, neighbours_noted
 from riskrank.scores.table.validate import constant_metrics, incomplete_tasks, unusable
+from riskrank.scores.table.wholes import require_independence
 
 __all__ = ["InputFile", "ScoreTable", "checked_table", "read_scores"]
 
@@ -116,6 +117,7 @@ def _laid_out(scores: Scores, specs: tuple[MetricSpec, ...], warnings: Sequence[
         return replace(table, noise=noise)
     if time and scores.options.tests:
         return in_blocks(table, time)
+    require_independence(scores, table)
     return neighbours_noted(scores, belonging_noted(scores, table))
 
 

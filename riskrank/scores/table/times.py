@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from riskrank.asked.judges import NO_COLUMN
 from riskrank.engine.evidence.series import (
     FEWEST_BLOCKS,
     FEWEST_COSINES,
@@ -24,8 +25,6 @@ from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.oriented import ScoreTable
 from riskrank.scores.table.role_names import list_of
 from riskrank.scores.table.scores import Scores, renamed
-
-NO_TIME = "none"
 
 # Names of columns whose numbers are times, where the samples are named by them.
 _TIMES = re.compile(
@@ -66,7 +65,7 @@ def in_time(scores: Scores) -> tuple[Scores, str]:
     asked, column = scores.options.time, scores.notes.files[0].roles.sample or ""
     column = named_roles(scores.options).get("sample", column)
     named = scores.has("time")
-    if asked == NO_TIME or not scores.notes.has_samples or not (asked or scores.options.tests):
+    if asked == NO_COLUMN or not scores.notes.has_samples or not (asked or scores.options.tests):
         return scores, ""
     if not named and ((asked is None and not _are_dates(scores.samples, column)) or scores.has("cluster")):
         return scores, ""
@@ -117,7 +116,7 @@ def _as_numbers(names: pl.Series, column: str) -> Floats:
             f"{option('time', column)} holds no times",
             found=f"{listing(names.head(3).to_list())}",
             hint="name a column of numbers or of dates as 2026-01-31, or leave it out: "
-            + option("time", NO_TIME),
+            + option("time", NO_COLUMN),
         )
     return found
 
@@ -166,7 +165,7 @@ def in_blocks(table: ScoreTable, by: str) -> ScoreTable:
     """
     unit, column = "samples" if table.cluster_names is None else "clusters", by.partition(",")[0]
     count = int(table.clusters[0].max()) + 1
-    found = min(int(cosines_of(row).min()) for row in _residuals(table))
+    found = min(int(cosines_of(row).min()) for row in residuals(table))
     block = blocks_in_order(count, max(found, 1))
     blocks = int(block[-1]) + 1
     if found < FEWEST_COSINES or (blocks < FEWEST_BLOCKS and not table.options.means_in_order):
@@ -180,7 +179,7 @@ def in_blocks(table: ScoreTable, by: str) -> ScoreTable:
         )
     note = (
         f"{count} {unit} in the order of {by}: what is drawn are {blocks} blocks of neighbours; if their "
-        f"order means nothing: {option('time', NO_TIME)}"
+        f"order means nothing: {option('time', NO_COLUMN)}"
     )
     return replace(
         table,
@@ -201,7 +200,7 @@ def _gates(table: ScoreTable) -> list[tuple[str, object]]:
     return [(" ".join(filter(None, ["gate", *claims, way])), None)]
 
 
-def _residuals(table: ScoreTable) -> list[Floats]:
+def residuals(table: ScoreTable) -> list[Floats]:
     """Of every metric what models differ in by unit: of two from each other, of more from their mean."""
     found = []
     for at in range(len(table.metrics)):
@@ -270,5 +269,5 @@ def _note(metric: str, means: Floats) -> str:
     return (
         f"neighbouring samples are alike on {metric}: in the order of the file {n:,} would count as about "
         f"{int(float(f'{worth:.2g}')):,}. Ordered in time? {option('time', 'COL')}. Sorted by topic? "
-        f"{option('cluster', 'COL')} or {option('task', 'COL')}. Neither: {option('time', NO_TIME)}"
+        f"{option('cluster', 'COL')} or {option('task', 'COL')}. Neither: {option('time', NO_COLUMN)}"
     )

@@ -8,6 +8,7 @@ from functools import partial
 
 from riskrank.asked.commands import BY_NAME
 from riskrank.asked.flags import flags
+from riskrank.asked.judges import NO_COLUMN
 from riskrank.asked.output import OutputOptions
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.shared import SHARED
@@ -84,7 +85,7 @@ def _fitting(inspection: Inspection) -> Iterator[Suggestion]:
         untested = flags(RankSettings(no_test=True))
         yield say("Fewer than 10 samples: rankings without tests:", "rank", *untested)
     ratings = [metric.metric for metric in inspection.metrics if _looks_ordinal(metric)]
-    apart = options.unpaired or options.cluster is not None
+    apart = options.unpaired or options.cluster not in (None, NO_COLUMN)
     if ratings and several and not apart and not inspection.tasks:
         ordinal = flags(CriteriaSettings(ordinal=tuple(ratings)))
         yield say("Ratings beside measurements, without numbers for the ratings:", "gsd", *ordinal)

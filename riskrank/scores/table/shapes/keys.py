@@ -177,7 +177,7 @@ def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequenc
             told = f"each {name} counts alike"
             return Keys(sample=sample, task=name, unpaired=unpaired, said=(*said, told))
     for name in others if unpaired else ():
-        if _said_of(columns, name, own) and _mixed_otherwise(columns, name, by):
+        if says_of(columns, name, own) and _mixed_otherwise(columns, name, by):
             return Keys(
                 sample=sample,
                 task=name,
@@ -187,7 +187,7 @@ def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequenc
     return Keys(sample=sample, unpaired=unpaired, said=said)
 
 
-def _said_of(columns: Columns, name: str, own: Sequence[str]) -> bool:
+def says_of(columns: Columns, name: str, own: Sequence[str]) -> bool:
     """Whether a column says one thing of every sample."""
     return columns.constant_within(name, own) and not columns.gaps(name)
 
@@ -196,12 +196,12 @@ def belongs(columns: Columns, name: str, own: Sequence[str]) -> bool:
     """Whether a column says, by its name too, what several samples belong to; `own` names the samples."""
     if not words(name) & BELONGING or not 2 <= columns.count(name) <= _SHARED * columns.groups(*own):
         return False
-    return _said_of(columns, name, own)
+    return says_of(columns, name, own)
 
 
 def divides(columns: Columns, name: str, own: Sequence[str], by: Sequence[str] = ()) -> bool:
     """Whether a column puts samples into a few groups, each of enough of them, of each model in `by`."""
-    if not 2 <= columns.count(name) <= _MOST_PARTS or not _said_of(columns, name, own):
+    if not 2 <= columns.count(name) <= _MOST_PARTS or not says_of(columns, name, own):
         return False
     sizes = columns.frame.select({name, *own, *by}).unique().group_by(name, *by).len()["len"]
     return int(sizes.min() or 0) >= _FEWEST_IN_PART  # type: ignore[arg-type]

@@ -8,8 +8,10 @@ from dataclasses import replace
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.sql_names import leaving_out, quoted_column, quoted_text
+from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.measures import NAMES_ROWS, left_out
 from riskrank.scores.names.words import (
+    ANSWER,
     AUTOMATIC,
     HUMAN,
     RUN,
@@ -20,7 +22,6 @@ from riskrank.scores.names.words import (
     names_something,
     names_tasks,
     synonym,
-    vocabulary,
     words,
 )
 from riskrank.scores.table.metrics_file import described_metrics
@@ -36,8 +37,6 @@ _MOST_MODELS, _MOST_METRICS = 20, 100
 _NEARLY_ALL = 0.8
 # Parts of one model's data, which are no models: first those that are kept for the end.
 SPLITS = ("test", "dev", "val", "valid", "validation", "train", "training")
-# What a model said is not its name.
-_TEXTS = vocabulary("""output response answer text input prediction reply completion comment note url path""")
 
 
 def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[str]:
@@ -71,7 +70,7 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
 
 def _may_name_models(columns: Columns, name: str) -> bool:
     # Cheap questions come first: wide tables have many columns.
-    if not names_something(name) or words(name) & _TEXTS:
+    if not names_something(name) or words(name) & ANSWER:
         return False
     kind = columns.kind(name)
     if kind not in ("text", "number") or columns.frame[name].dtype.is_nested():
@@ -92,7 +91,8 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
     InputError
         If there is a row a model, of which nothing can be tested, or no column of numbers.
     """
-    taken = {model, *(part for column in named.values() for part in column.split("+"))}
+    # What samples belong to may be half of their name.
+    taken = {model, *(part for role in named if role != "cluster" for part in named[role].split("+"))}
     free = [name for name in columns.names if name not in taken]
     metric, score = _long_columns(columns, model, named, free, options)
     free = [name for name in free if name not in (metric, score)]
@@ -102,29 +102,29 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
         if board is not None:
             return [board]
     of_metric = [metric] if metric else []
-    if "sample" in named or "sample" in columns.names:
-        keys = Keys(sample=named.get("sample", "sample"), task=named.get("task", ""))
-        keys = (
-            keys
-            if "sample" in named
-            else replace(_repeated(columns, by, of_metric, free) or keys, sample="sample")
-        )
-    else:
-        keys = keys_of(columns, by, of_metric, free)
+    keys = _keys(columns, named, by, of_metric, free)
     if not keys.sample and not options.sample_optional:
         return []
     _require_one_split(columns, [name for name in free if name != keys.task], options)
-    used = {part for one in (keys.sample, keys.draw, keys.cluster, keys.task) for part in one.split("+")}
+    wholes = (keys.cluster, named.get("cluster", ""), keys.task)
+    used = {part for one in (keys.sample, keys.draw, *wholes) for part in one.split("+")}
     roles = {"model": model, "sample": keys.sample, "draw": keys.draw, "metric": metric, "score": score}
     before = options
     options = with_roles(options, roles, **keyed(keys, named, options))
     if names_tasks(keys.sample) and _has_holes(columns, by, of_metric, keys.sample):
         options = replace(options, **pair_by_pair(options))  # type: ignore[arg-type]
+    totals = totals_of(columns, keys.sample, [*by, *of_metric])
+    without = []
+    if totals:
+        rows = columns.frame[keys.sample].to_list()
+        options = replace(options, where=leaving_out(keys.sample, totals, rows, options.where))
+        without = [f"without the row{'s' if len(totals) > 1 else ''} {listing(totals)}"]
     if score:
         known = [str(name) for name in columns.frame[metric].unique(maintain_order=True)]
-        said = ["a row a score", *taken_as_better(known, options)]
+        said = ["a row a score", *taken_as_better(known, options), *without]
         return [Reading(said=_sentence("a long table", model, keys, said), options=options)]
-    measures, gone = _measures(columns, [name for name in free if name not in used], options)
+    own = keys.sample if model and not keys.unpaired else ""
+    measures, gone = _measures(columns, [name for name in free if name not in used], options, own)
     if not measures and len(gone) == 1 and NAMES_ROWS not in gone.values():
         # What else is bookkeeping is what was measured where nothing else is.
         measures = [*gone]
@@ -135,19 +135,13 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
     if (labels := _labelled(columns, measures, options)) is not None:
         # What is corrected by labels is one pool.
         keys = replace(keys, task="", said=())
-        options = with_roles(before, roles, **keyed(keys, named, before))
+        options = with_roles(before, roles, **keyed(keys, named, before), where=options.where)
         options = replace(options, wide=True, human=labels[0], judge=labels[1], metric=())
-        told = [labels[2]]
+        without = [labels[2], *without]
     else:
         options = replace(options, wide=True, metric=options.metric or (tuple(measures) if gone else ()))
-        told = []
-    totals = totals_of(columns, keys.sample, by)
-    if totals:
-        known = columns.frame[keys.sample].to_list()
-        options = replace(options, where=leaving_out(keys.sample, totals, known, options.where))
-        told.append(f"without the row{'s' if len(totals) > 1 else ''} {listing(totals)}")
     doubtful = [name for name in measures if name not in columns.written or not columns.written[name].judges]
-    said = [f"a column a metric ({listing(measures)})", *taken_as_better(doubtful, options), *told]
+    said = [f"a column a metric ({listing(measures)})", *taken_as_better(doubtful, options), *without]
     said += [f"left out: {left_out(gone)}"] if gone else []
     return [Reading(said=_sentence("a wide table", model, keys, said), options=options)]
 
@@ -191,22 +185,32 @@ def _long_columns(
     return (metric, score) if metric and score else ("", "")
 
 
-def _repeated(columns: Columns, by: Sequence[str], metric: Sequence[str], free: Sequence[str]) -> Keys | None:
-    """What to do about repeats of a sample that has its column by name; None where nothing tells."""
-    if columns.tell_apart(*by, *metric, "sample"):
-        return None
+def _keys(
+    columns: Columns, named: Mapping[str, str], by: Sequence[str], metric: Sequence[str], free: Sequence[str]
+) -> Keys:
+    """What tells rows apart: what was said or is called sample, with what to do about its repeats."""
+    if "sample" not in named and "sample" not in columns.names:
+        return keys_of(columns, by, metric, free)
+    told = Keys(sample=named.get("sample", "sample"), task=named.get("task", ""))
+    if "sample" in named or columns.tell_apart(*by, *metric, "sample"):
+        return told
     keys = keys_of(columns, by, metric, ["sample", *(name for name in free if name != "sample")])
-    return keys if keys.sample == "sample" else None
+    return keys if keys.sample == "sample" else told
 
 
 def _measures(
-    columns: Columns, free: Sequence[str], options: ReadOptions
+    columns: Columns, free: Sequence[str], options: ReadOptions, sample: str
 ) -> tuple[list[str], dict[str, str]]:
-    """Columns that are metrics, and numbers that are none, with what they are."""
+    """Columns that are metrics, and numbers that are none, with what they are; all models share samples."""
     if options.metric:
         return [name for name in free if name in options.metric and columns.kind(name) == "number"], {}
     said = {*options.lower, *options.higher, *options.weight, *described_metrics(options)[1]}
-    return columns.measures(free, said, constant=options.allow_constant)
+    found, gone = columns.measures(free, said, constant=options.allow_constant)
+    unsaid = [name for name in found if not (name in said or names_a_metric(name))] if len(found) > 1 else []
+    same = [name for name in unsaid if sample and columns.constant_within(name, sample.split("+"))]
+    if len(same) == len(found):
+        return found, gone
+    return [name for name in found if name not in same], gone | dict.fromkeys(same, "the same for all models")
 
 
 def _labelled(columns: Columns, measures: Sequence[str], options: ReadOptions) -> tuple[str, str, str] | None:

@@ -169,9 +169,22 @@ def test_bookkeeping_is_left_out_and_taken_back():
 def test_what_is_no_model_of_a_matrix_is_left_out(name, why):
     scores = {one: RNG.uniform(0.2, 0.8, 30).round(3) for one in ("phi", "gemma", "qwen")}
     more = {"difficulty": 5 * RNG.uniform(size=30), "oracle": np.max([*scores.values()], axis=0)}[name]
-    found = rr.rank({"question": [f"q{at}" for at in range(30)], name: more, **scores}, resamples=200, jobs=1)
+    table = {"question": [f"q{at}" for at in range(30)], name: more, **scores}
+    found = rr.rank(table, higher=["score"], resamples=200, jobs=1)
     assert {row.model for row in found.rows} == {"phi", "gemma", "qwen"}
     assert any(why in text for text in found.warnings)
+
+
+@pytest.mark.parametrize(("scale", "first"), [(1, "higher"), (-40, "lower")])
+def test_both_directions_of_a_matrix_without_a_name_are_printed_and_the_likelier_first(scale, first):
+    numbers = scale * np.log(RNG.uniform(0.4, 1, (2, 30)) if scale < 0 else RNG.uniform(1.2, 2, (2, 30)))
+    frame = pl.DataFrame({"question": [f"q{at}" for at in range(30)], "phi": numbers[0], "qwen": numbers[1]})
+    with pytest.raises(InputError, match="several ways") as caught:
+        read(frame, tests=True)
+    ways = [way for way, _ in caught.value.ways]
+    assert [first in way for way in ways] == [True, False]
+    better = read(frame, tests=True, **{first: ("score",)}).metrics[0]
+    assert (better.direction, better.declared) == (first, True)
 
 
 @pytest.mark.parametrize(
@@ -283,6 +296,33 @@ def test_preferences_by_the_names_of_models():
     assert "pairwise preferences" in said(table)
     assert table.models == ("x", "y")
     assert table.values[0].mean() == pytest.approx(1.2)
+
+
+def chapters(between, name="Buch", many=12, first="Buch "):
+    """Two models on thirty samples a book, whose differences vary between books."""
+    own = np.random.default_rng(7)
+    of_book = own.normal(0, between, many)
+    rows = [
+        (f"{at}-{book}", f"{first}{3 * book}", model, 0.8 + of_book[book] * (model == "zwei") + noise)
+        for at in range(30)
+        for book in range(many)
+        for model, noise in zip(("eins", "zwei"), own.normal(0, 0.05, 2), strict=True)
+    ]
+    frame = pl.DataFrame(rows, schema=["id", name, "System", "BLEU"], orient="row")
+    return frame if first else frame.with_columns(pl.col(name).cast(pl.Int64))
+
+
+@pytest.mark.parametrize("first", ["Buch ", ""])
+def test_samples_that_are_alike_within_wholes_of_any_name_are_refused(first):
+    frame = chapters(0.05, first=first)
+    with pytest.raises(InputError, match="samples of one Buch are alike") as caught:
+        read(frame, tests=True)
+    assert ["Buch" in caught.value.ways[0][0], "none" in caught.value.ways[1][0]] == [True, True]
+    assert len(read(frame, tests=True, cluster="Buch").cluster_names) == 12
+    kinds = read(frame, tests=True, cluster="none")
+    assert (kinds.cluster_names, [one.name for one in kinds.metrics]) == (None, ["BLEU"])
+    for other in (chapters(0), chapters(0.05, many=6), chapters(0.05, "category")):
+        assert read(other, tests=True).cluster_names is None
 
 
 UNEVEN = ("atlas", "weak", 8), ("boreas", "strong", 2), ("atlas", "boreas", 5)
