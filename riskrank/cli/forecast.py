@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 # Seconds of work after which its pace is known, and those nobody needs to be told of.
 _KNOWN = 2.0
 _LONG = 60.0
+# Parts that differ so much that what is left may take this share more or less tell nothing yet.
+_UNSURE = 0.3
 # Seconds without a part of the work done after which it is said that nothing is known.
 _SILENT = 10.0
 # Bytes that a resample leaves behind for each model until all are there, measured and rounded down; those
@@ -94,19 +96,28 @@ def paced(label: str, say: Callable[[str], None]) -> Move:
     """Watch how far the work is, and say what all of it takes, if that is long or twice what was said."""
     begun = time.monotonic()
     told, first, since, before, of = 0.0, begun, begun, 0, 0
+    last, steps = (begun, 0), [0.0] * 4
 
     def move(done: int, total: int, note: str = "") -> None:
-        nonlocal told, first, since, before, of
+        nonlocal told, first, since, before, of, last, steps
         now = time.monotonic()
         if total != of:
             first, of = now, total
+        took, parts, last = now - last[0], done - last[1], (now, done)
+        steps = [steps[0] + took * took, steps[1] + took * parts, steps[2] + parts * parts, steps[3] + 1]
         # The first parts are those of all processes, and each has started for a time of its own.
         if now - first <= _KNOWN / 8:
-            since, before = now, done
+            since, before, steps = now, done, [0.0] * 4
         if now - since < _KNOWN or done <= before:
             return
+        # Seconds of each step beside what so many parts take at this pace: standard error of a ratio.
+        each = (now - since) / (done - before)
+        squares = steps[0] - 2 * each * steps[1] + each**2 * steps[2]
+        error = (max(squares, 0.0) * steps[3] / max(steps[3] - 1, 1)) ** 0.5 / (now - since)
+        if not told and (steps[3] < 2 or error * (1 - done / total) > _UNSURE):
+            return
         spent = now - begun
-        whole = spent + (total - done) * (now - since) / (done - before)
+        whole = spent + (total - done) * each
         if whole > max(_LONG, 2 * told):
             told = whole
             share = f"{done:,} of {total:,} are done after {spent:.0f} s"
@@ -119,7 +130,9 @@ def _cheaper(label: str) -> str:
     """What takes less, where it is not only to ask for fewer resamples."""
     ways = {
         "testing the pilot": f"{option('pair', 'BETTER:WORSE')} or {option('variance', 'clt')} takes less",
+        "testing the pilot's tasks": f"{option('pair', 'BETTER:WORSE')} takes less",
         "resampling tables": f"fewer {option('simulations')} or {option('variance', 'clt')} takes less",
+        "resampling tasks": f"fewer {option('simulations')} take less",
         "testing tables": f"fewer {option('simulations')} take less",
         "simulating": f"fewer {option('simulations')} take less",
     }

@@ -108,13 +108,20 @@ def test_what_takes_long_is_said_once_and_again_where_it_takes_twice_that(clock)
     assert said[1:] == ["note: resampling takes about 2 hours: 500 of 36,000 are done after 100 s"]
 
 
-def test_what_takes_less_is_said_of_a_plan(clock):
+@pytest.mark.parametrize(
+    ("label", "less"),
+    [
+        ("resampling tables", "fewer --simulations or --variance clt takes less"),
+        ("resampling tasks", "fewer --simulations take less"),
+    ],
+)
+def test_what_takes_less_is_said_of_a_plan(clock, label, less):
     said = []
-    move = forecast.paced("resampling tables", said.append)
+    move = forecast.paced(label, said.append)
     for second in range(1, 50):
         clock.now = 100.0 + second
         move(second, 200)
-    assert said[0].endswith("3 of 200 are done after 3 s; fewer --simulations or --variance clt takes less")
+    assert said[0].endswith(f"3 of 200 are done after 3 s; {less}")
 
 
 def test_neither_a_start_nor_other_work_before_is_taken_for_the_pace(clock):
@@ -126,6 +133,16 @@ def test_neither_a_start_nor_other_work_before_is_taken_for_the_pace(clock):
         move(done, total)
     (line,) = said
     assert line.startswith("note: comparing takes about 3 minutes: 24 of 1,600")
+
+
+def test_few_parts_as_different_as_pairs_of_gsd_tell_no_pace(clock):
+    """One pair of 21 takes as long as twenty: what would be said of the first few is far too much."""
+    said = []
+    move = forecast.paced("comparing", said.append)
+    for part, seconds in enumerate((1, 3, 0.1, 14, *[0.1] * 10), 1):
+        clock.now += seconds
+        move(part, 21)
+    assert said == []
 
 
 def test_what_is_soon_done_is_not(clock):
@@ -174,14 +191,16 @@ def test_no_silence_is_told_where_work_is_done_or_its_pace_was(monkeypatch):
     monkeypatch.setattr(forecast, "_SILENT", 2.0)
     monkeypatch.setattr(forecast, "_KNOWN", 0.0)
     monkeypatch.setattr(forecast, "_LONG", 0.0)
+    monkeypatch.setattr(forecast, "_UNSURE", 9.0)
     said, before = [], threading.enumerate()
     with forecast.watched("resampling", said.append) as move:
         move(1, 10)
         move(2, 10)
+        move(3, 10)
         watcher = next(one for one in threading.enumerate() if one not in before)
         watcher.join(60)
     assert len(said) == 1
-    assert "2 of 10 are done" in said[0]
+    assert "3 of 10 are done" in said[0]
 
 
 @pytest.mark.parametrize(

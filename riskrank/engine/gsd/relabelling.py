@@ -154,11 +154,14 @@ def relabelling_tests(
     )
     found: dict[tuple[int, int], RelabellingTest] = {}
     solved = 0
-    for done, tests in enumerate(run_tasks(_test_pair, plan, asked, jobs=jobs)):
+
+    def arrived(done: int) -> None:
+        if progress:
+            progress(done, len(tasks), solved)
+
+    for tests in run_tasks(_test_pair, plan, asked, jobs=jobs, arrived=arrived):
         found |= {(test.winner, test.loser): test for test in tests}
         solved += sum(test.lps_solved for test in tests)
-        if progress:
-            progress(done + 1, len(tasks), solved)
     return tuple(found[winner, loser] for winner, loser in pairs)
 
 

@@ -25,6 +25,8 @@ from riskrank.errors import NumericalError, option
 Task = Callable[[Any, Any], Any]
 """A module-level function of the data all tasks share and of one task."""
 
+Arrived = Callable[[int], None]
+
 # Where Python looks for modules is told, not guessed: by itself it would put the current directory first, and
 # a file there named like a module of the standard library would run.
 _SERVE = "import sys; sys.path[:] = sys.argv[1:]; from riskrank.engine.sampling.worker import serve; serve()"
@@ -59,15 +61,24 @@ class Workers:
         # Settings that name workers travel with the data; at the other end there is one process.
         return int, (1,)
 
-    def run(self, function: Task, shared: Any, tasks: Sequence[Any]) -> Iterator[Any]:
+    def run(
+        self, function: Task, shared: Any, tasks: Sequence[Any], arrived: Arrived | None = None
+    ) -> Iterator[Any]:
         """Yield ``function(shared, task)`` for every task, in order; see `run_tasks`."""
+        if self._executor is None and min(self._jobs, len(tasks)) > 1:
+            yield from self._spread(function, shared, tasks, arrived)
+            return
+        results: Iterator[Any] = (function(shared, task) for task in tasks)
         if self._executor is not None:
-            return _submit(self._executor, function, shared, tasks)
-        if min(self._jobs, len(tasks)) <= 1:
-            return (function(shared, task) for task in tasks)
-        return self._spread(function, shared, tasks)
+            results = _submit(self._executor, function, shared, tasks)
+        for number, result in enumerate(results):
+            if arrived is not None:
+                arrived(number + 1)
+            yield result
 
-    def _spread(self, function: Task, shared: Any, tasks: Sequence[Any]) -> Iterator[Any]:
+    def _spread(
+        self, function: Task, shared: Any, tasks: Sequence[Any], arrived: Arrived | None
+    ) -> Iterator[Any]:
         done: dict[int, tuple[Exception | None, Any]] = {}
         waiting = enumerate(tasks)
         if self._running:
@@ -89,6 +100,8 @@ class Workers:
                         for key, _ in answers.select():
                             process = key.data
                             done[process.task] = process.answer()
+                            if arrived is not None:
+                                arrived(number + len(done))
                             if (following := next(waiting, None)) is not None:
                                 process.ask(function, *following)
                     error, result = done.pop(number)
@@ -130,7 +143,14 @@ def workers_for(jobs: Jobs) -> Iterator[Workers]:
         yield workers
 
 
-def run_tasks(function: Task, shared: Any, tasks: Sequence[Any], *, jobs: Jobs = 1) -> Iterator[Any]:
+def run_tasks(
+    function: Task,
+    shared: Any,
+    tasks: Sequence[Any],
+    *,
+    jobs: Jobs = 1,
+    arrived: Arrived | None = None,
+) -> Iterator[Any]:
     """Yield ``function(shared, task)`` for every task, in order.
 
     Parameters
@@ -143,6 +163,8 @@ def run_tasks(function: Task, shared: Any, tasks: Sequence[Any], *, jobs: Jobs =
         One small description a task.
     jobs : int or Workers
         Number of processes, or those there are; with 1 everything runs in this one.
+    arrived : callable, optional
+        Called with the number of tasks that are done, also of those whose turn has not come.
 
     Raises
     ------
@@ -150,7 +172,7 @@ def run_tasks(function: Task, shared: Any, tasks: Sequence[Any], *, jobs: Jobs =
         If a process dies, as it does when the machine runs out of memory.
     """
     with workers_for(jobs) as workers:
-        yield from workers.run(function, shared, tasks)
+        yield from workers.run(function, shared, tasks, arrived)
 
 
 class _Ended(Exception):

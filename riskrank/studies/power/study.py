@@ -125,7 +125,9 @@ def power(
     pair = _pair(settings, table.models)
     column = targets(table, settings)[0]
     inference = inference_of(settings, runtime.jobs)
-    with runtime.progress("testing the pilot") as progress:
+    with runtime.progress(
+        "testing the pilot's tasks" if draws_tasks(settings) else "testing the pilot"
+    ) as progress:
         plan = plan_from_pilot(column.scores, claim_of(settings), inference, pair=pair, progress=progress)
     folded = portfolio_settings(settings, table) if len(table.metrics) > 1 else {}
 
@@ -223,7 +225,8 @@ def _simulated(
     origin: Callable[..., Provenance],
 ) -> PowerDocument:
     """Run the plan; ``origin`` is told how it was done, and says what it drew from."""
-    label = "resampling tables" if plan.inference.resampled else "testing tables"
+    drawn = "resampling tasks" if draws_tasks(settings) else "resampling tables"
+    label = drawn if plan.inference.resampled else "testing tables"
     with runtime.progress(label) as progress:
         study = study_power(
             plan,
