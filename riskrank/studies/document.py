@@ -113,6 +113,11 @@ class Provenance:
     scored: Sequence[Scored] = ()
 
     @property
+    def metric_names(self) -> list[str]:
+        """Metrics by name alone."""
+        return [one if isinstance(one, str) else str(one["name"]) for one in self.metrics]
+
+    @property
     def gravest_first(self) -> list[str]:
         """Warnings: that something is left out, then all others, last how the file was read."""
         return sorted(self.warnings, key=_gravity)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from riskrank.asked.commands import BY_NAME, COMMANDS, PAPERS
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.shown.figures.picture import Picture
+from riskrank.shown.metric_words import naming
 
 if TYPE_CHECKING:
     from riskrank.shown.figures.style import Plot
@@ -78,10 +80,18 @@ def pictures(document: Any, whole: Any = None) -> Sequence[Picture]:
     for name, home in _PARTS.items():
         more = getattr(document, name, None)
         found += [] if more is None else import_module(home).pictures(more)
-    from riskrank.shown.figures.key import as_in_study
+    from riskrank.shown.figures.key import as_in_study, own_looks
 
-    order, named = _order(document, whole or document)
-    return [replace(one, draw=as_in_study(one.draw, order, named)) for one in found]
+    whole = whole or document
+    order, named = _order(document, whole)
+    own = own_looks(document.provenance.models, order)
+    origin = whole.provenance
+
+    def drawn(draw: Callable[[], Plot]) -> Plot:
+        with naming(origin.metric_names, origin.models):
+            return as_in_study(draw, own, named)()
+
+    return [replace(one, draw=partial(drawn, one.draw)) for one in found]
 
 
 def _order(document: Any, whole: Any) -> tuple[list[int], list[int]]:
@@ -104,12 +114,12 @@ def _order(document: Any, whole: Any) -> tuple[list[int], list[int]]:
 
 def colors(document: Any) -> dict[str, str]:
     """Colours of the models in the pictures of a document, by name; none of those that are drawn in grey."""
-    from riskrank.shown.figures.key import OTHERS, looks
+    from riskrank.shown.figures.key import own_looks
+    from riskrank.shown.figures.style import PALETTE
 
-    order, named = _order(document, document)
     models = document.provenance.models
-    found = looks(len(models), order, accent=bool(named), models=False)
-    return {name: look.color for name, look in zip(models, found, strict=True) if look is not OTHERS}
+    own = own_looks(models, _order(document, document)[0])
+    return {models[model]: PALETTE[look] for model, look in sorted(own.items())}
 
 
 def draw(document: Any, name: str | None = None) -> Plot:

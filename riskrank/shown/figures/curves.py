@@ -40,7 +40,7 @@ _TITLE = {
 
 
 @drawn
-def draw_curves(kind: str, found: Curves, names: Sequence[str], column: str, *, accent: bool = True) -> Plot:
+def draw_curves(kind: str, found: Curves, names: Sequence[str], column: str) -> Plot:
     """Draw one curve a model, the first of its order in colour.
 
     Parameters
@@ -50,10 +50,8 @@ def draw_curves(kind: str, found: Curves, names: Sequence[str], column: str, *, 
     names : sequence of k str
     column : str
         What the scores are: a metric or a portfolio.
-    accent : bool
-        Whether the first is a model that a verdict names.
     """
-    given = looks(len(names), found.order, accent=accent)
+    given = looks(len(names), found.order)
     key = Key.of(names, found.order, given)
     title, method = _TITLE[kind]
     about = f"{title}, {score_of(column)}"

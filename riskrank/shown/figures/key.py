@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial, wraps
@@ -22,7 +22,6 @@ from riskrank.shown.figures.style import (
     INK,
     MARGIN,
     MARKERS,
-    NEUTRAL,
     PALETTE,
     QUIET,
     ROW,
@@ -55,24 +54,42 @@ class Look:
 OTHERS = Look(GREY, "solid", "o", 1.0, 2)
 
 
-_STUDY: ContextVar[tuple[Sequence[int], Sequence[int]] | None] = ContextVar("_STUDY", default=None)
+# Models that have a look of their own by the number of it, the most important first, and those named.
+_STUDY: ContextVar[tuple[Mapping[int, int], Sequence[int]] | None] = ContextVar("_STUDY", default=None)
 
 
-def as_in_study(draw: Callable[[], P], order: Sequence[int], named: Sequence[int]) -> Callable[[], P]:
+def own_looks(models: Sequence[str], order: Iterable[int]) -> dict[int, int]:
+    """Numbers of looks: of a model the same wherever the same models are compared, whoever is first.
+
+    Parameters
+    ----------
+    models : sequence of str
+    order : iterable of int
+        The most important first, who keep their own look where there are more models than looks.
+    """
+    by_name, found = sorted(models), dict[int, int]()
+    for model in islice(order, FOCUS):
+        own = by_name.index(models[model])
+        free = [(own + step) % FOCUS for step in range(FOCUS) if (own + step) % FOCUS not in found.values()]
+        found[model] = free[0]
+    return found
+
+
+def as_in_study(draw: Callable[[], P], own: Mapping[int, int], named: Sequence[int]) -> Callable[[], P]:
     """A drawing in which models look as in all pictures of their study.
 
     Parameters
     ----------
     draw : callable
-    order : sequence of int
-        All models of the study, the most important first.
+    own : mapping of int to int
+        Of :func:`own_looks`.
     named : sequence of int
-        Those that its verdict names.
+        Those that the study's verdict names.
     """
 
     @wraps(draw)
     def drawing() -> P:
-        before = _STUDY.set((order, named))
+        before = _STUDY.set((own, named))
         try:
             return draw()
         finally:
@@ -95,24 +112,23 @@ def counted_as(draw: Callable[[], P], numbers: Sequence[int]) -> Callable[[], P]
         study = _STUDY.get()
         if study is None:
             return draw()
-        own = {number: place for place, number in enumerate(numbers)}
-        order, named = ([own[model] for model in models if model in own] for models in study)
-        return as_in_study(draw, order, named)()
+        place = {number: at for at, number in enumerate(numbers)}
+        own = {place[model]: look for model, look in study[0].items() if model in place}
+        return as_in_study(draw, own, [place[model] for model in study[1] if model in place])()
 
     return drawing
 
 
 def tone(model: int, other: str = QUIET) -> str:
-    """Colour of a row: the accent of a model that the verdict of the study names, else another."""
+    """Colour of a row: of a model that the verdict of the study names its own, else another."""
     study = _STUDY.get()
-    return PALETTE[0] if study is not None and model in study[1] else other
+    return hue(model) if study is not None and model in study[1] else other
 
 
 def hue(model: int) -> str:
     """Colour of a row of a model: its own in the pictures of its study, a dark grey of those without one."""
-    study = _STUDY.get()
-    place = FOCUS if study is None else study[0].index(model)
-    return QUIET if study is None or place >= FOCUS else (PALETTE if study[1] else NEUTRAL)[place]
+    own, _ = _STUDY.get() or ({}, ())
+    return PALETTE[own[model]] if model in own else QUIET
 
 
 def in_grey(models: int) -> str:
@@ -120,7 +136,7 @@ def in_grey(models: int) -> str:
     return " Grey: models without a colour of their own." if models > FOCUS else ""
 
 
-def looks(count: int, order: Iterable[int], *, accent: bool = True, models: bool = True) -> list[Look]:
+def looks(count: int, order: Iterable[int], *, models: bool = True) -> list[Look]:
     """Looks of all models, those of their study where one is drawn.
 
     Parameters
@@ -129,18 +145,18 @@ def looks(count: int, order: Iterable[int], *, accent: bool = True, models: bool
         Number of models.
     order : iterable of int
         Models, the most important first.
-    accent : bool
-        Whether the first has the colour of a model that a verdict names.
     models : bool
         Whether these are models at all, not methods or pairs.
     """
-    study = _STUDY.get()
-    if study is not None and models:
-        order, accent = study[0], bool(study[1])
-    found, colors = [OTHERS] * count, PALETTE if accent else NEUTRAL
-    # Later ones lie on top: where curves coincide, a dash lets the line below it through.
-    for place, model in enumerate(islice(order, FOCUS)):
-        found[model] = Look(colors[place], DASHES[place], MARKERS[place], 1.5, 10 + place)
+    own: Mapping[int, int] = {model: place for place, model in enumerate(islice(order, FOCUS))}
+    named: Sequence[int] = ()
+    if (study := _STUDY.get()) is not None and models:
+        own, named = study
+    found = [OTHERS] * count
+    # The more important lie below: where curves coincide, a dash lets the line below it through.
+    for layer, (model, at) in enumerate(own.items()):
+        width = 2.6 if model in named else 1.5
+        found[model] = Look(PALETTE[at], DASHES[at], MARKERS[at], width, 10 + layer)
     return found
 
 

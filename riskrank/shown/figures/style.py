@@ -45,8 +45,6 @@ FOCUS = len(PALETTE)
 """Models with a colour of their own; the others are grey."""
 
 INK, QUIET, GREY, FAINT = "#1a1a1a", "#595959", "#b3b3b3", "#e3e3e3"
-NEUTRAL = (*PALETTE[1:], QUIET)
-"""Where a verdict names nobody: without the accent."""
 ON_DARK, ON_PALE = "#fefefe", "#010101"
 """Text on a coloured ground, which a page in the dark leaves as it is."""
 SMALL, TITLE = 8.0, 11.0

@@ -155,7 +155,7 @@ def _compared(document: Document) -> PagePart:
     rows = []
     for metric in origin.metrics:
         if isinstance(metric, str):
-            rows.append((metric, "–", "–", "–"))
+            rows.append((metric, f"“{metric}”", "–", "–", "–"))
             continue
         weight, transform = metric.get("weight"), metric.get("transform", "none")
         assumed = "" if metric.get("declared", True) else " (assumed)"
@@ -163,6 +163,7 @@ def _compared(document: Document) -> PagePart:
         rows.append(
             (
                 str(metric["name"]),
+                f"“{metric['name']}”",
                 f"{metric['direction']} is better{assumed}",
                 ", ".join(part for part in how if part) or "–",
                 "equal" if weight is None else f"{weight:g}",
@@ -172,7 +173,10 @@ def _compared(document: Document) -> PagePart:
         Line(f"{origin.samples:,} samples, {len(rows)} metric{'s' * (len(rows) != 1)}.", "Data:"),
         Table(
             "Metrics",
-            (*(Column(head, "left") for head in ("metric", "direction", "scale")), Column("weight")),
+            (
+                *(Column(head, "left") for head in ("metric", "in the file", "direction", "scale")),
+                Column("weight"),
+            ),
             tuple(rows),
         ),
     ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from riskrank.errors import option, spell
 from riskrank.shown.escapes import for_page
+from riskrank.shown.metric_words import in_words
 from riskrank.shown.page.chapters import Block, Figure
 from riskrank.shown.page.svg import PIXELS, Styles, to_inline
 from riskrank.shown.view import Bar, Cell, Column, Line, Table, as_cell, text_of
@@ -152,7 +153,7 @@ class Exhibitor:
                 plot,
                 self.styles,
                 identity=f"{self._mark}-{self._drawn}",
-                alternative=for_page(figure.picture.caption),
+                alternative=in_words(for_page(figure.picture.caption)),
             )
         key = self._colors if figure.picture.kind in _KEYED else {}
         return Drawing(Markup(svg), plot.title, plot.reading, 72 * plot.get_figwidth() * PIXELS, key)

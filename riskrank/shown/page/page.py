@@ -14,6 +14,7 @@ from riskrank.errors import spell
 from riskrank.shown.escapes import for_page
 from riskrank.shown.figures.catalogue import colors, pictures
 from riskrank.shown.formats.data import to_json
+from riskrank.shown.metric_words import in_words, naming
 from riskrank.shown.page import require_pages
 from riskrank.shown.page.chapters import Block, answer, chapters, one_of_each
 from riskrank.shown.together import apart, together
@@ -83,28 +84,29 @@ def _rendered(template: str, document: Document, *, flags: bool) -> str:
     ]
     style = _text("page.css") + "\n" + make.styles.sheet(mark) + "\n"
     script = _text("page.js")
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            title=document.question,
-            mark=mark,
-            models=[
-                (number, name, looks.get(name, "others" if looks else ""))
-                for number, name in enumerate(models)
-                if name in document.about
-            ],
-            verdict=spell(document.verdict, flags=flags),
-            certainty=document.certainty,
-            meaning=MEANING.get(document.certainty, ""),
-            quotes=document.quotes,
-            answer=shown,
-            chapters=found,
-            style=Markup(style),
-            script=Markup(script),
-            policy=_policy(style, script),
+    with naming(document.provenance.metric_names, models):
+        return (
+            _environment()
+            .get_template(template)
+            .render(
+                title=document.question,
+                mark=mark,
+                models=[
+                    (number, name, looks.get(name, "others" if looks else ""))
+                    for number, name in enumerate(models)
+                    if name in document.about
+                ],
+                verdict=spell(document.verdict, flags=flags),
+                certainty=document.certainty,
+                meaning=MEANING.get(document.certainty, ""),
+                quotes=document.quotes,
+                answer=shown,
+                chapters=found,
+                style=Markup(style),
+                script=Markup(script),
+                policy=_policy(style, script),
+            )
         )
-    )
 
 
 def _policy(style: str, script: str) -> str:
@@ -146,7 +148,7 @@ def _prose(text: str) -> Markup:
     """
     from markupsafe import Markup
 
-    words = _BLANKS.split(together(for_page(text)))
+    words = _BLANKS.split(together(in_words(for_page(text))))
     return Markup("").join(map(_word, words))
 
 
@@ -161,5 +163,5 @@ def _word(joined: str) -> Markup:
 
 
 def _shown(value: Any) -> Any:
-    """Control characters in names are written as escapes, as on a terminal, and endless names are cut."""
-    return for_page(value) if type(value) is str else value
+    """Metrics in words; control characters in names as escapes, as on a terminal; endless names are cut."""
+    return in_words(for_page(value)) if type(value) is str else value

@@ -61,7 +61,7 @@ def _pair(document: DominanceDocument, found: DominanceColumn) -> Plot:
     models = document.provenance.models
     inference = document.inference
     curves = found.pair_curves(i, j, inference)
-    given = looks(len(models), in_focus((i, j), range(len(models))), accent=bool(document.named))
+    given = looks(len(models), in_focus((i, j), range(len(models))))
     pair, level = (models[i], models[j]), inference.family.confidence
     drawn = draw_pair(curves, pair, found.name, level=level, given=(given[i], given[j]))
     return renumbered(drawn, (i, j))

@@ -71,7 +71,7 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
     edge = np.flatnonzero(frontier)
     edge = edge[np.lexsort([y[edge], x[edge]])]
     axes.margins(0.08)
-    given = looks(len(names), risks.share_order.tolist(), accent=False)
+    given = looks(len(names), risks.share_order.tolist())
     for model, (across_at, up_at) in enumerate(zip(x, y, strict=True)):
         efficient = bool(frontier[model])
         kind, size = ("D", 5.8) if efficient else ("o", 4.7)
@@ -91,7 +91,7 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
 def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequence[int] = ()) -> Plot:
     """Draw a panel a risk, a row a model: its mean minus that risk, on the scale of the panel."""
     order = in_focus(named, risks.share_order.tolist())
-    given = looks(len(names), order, accent=bool(named))
+    given = looks(len(names), order)
     rows = Rows.of_models(names, order)
     across = min(_ACROSS, len(risks.columns))
     high, width = rows.height + _ABOVE, 118.0

@@ -43,7 +43,7 @@ def pictures(document: TrendDocument) -> list[Picture]:
 def _draw(document: TrendDocument, metric: str, lines: Sequence[TrendLine]) -> Plot:
     models = document.provenance.models
     numbers = [list(models).index(line.model) for line in lines]
-    given = looks(len(models), numbers, accent=False)
+    given = looks(len(models), numbers)
     key = Key.of(models, numbers, given)
     title = f"{metric} over {len(document.runs)} runs"
     page, axes, legend = beside_key(key, title, _READING, width=420.0, below=78.0)

@@ -4,7 +4,7 @@ import sys
 import matplotlib
 import pytest
 
-from riskrank.shown.figures.key import OTHERS, looks
+from riskrank.shown.figures.key import OTHERS, looks, own_looks
 from riskrank.shown.figures.style import DASHES, FOCUS, MARKERS, PALETTE, Plot, drawn, look, sheet, wrap
 
 
@@ -51,6 +51,14 @@ def test_no_pyplot():
 def test_every_look_differs_in_colour_and_without():
     assert len(set(PALETTE)) == len(set(map(str, DASHES))) == len(set(MARKERS)) == FOCUS
     assert [look.color for look in looks(3, [2, 0])] == [PALETTE[1], OTHERS.color, PALETTE[0]]
+
+
+def test_a_model_looks_the_same_whoever_is_first_among_the_same_models():
+    models = ["b", "c", "a"]
+    assert own_looks(models, [0, 1, 2]) == own_looks(models, [2, 1, 0]) == {0: 1, 1: 2, 2: 0}
+    crowd = [f"m{number}" for number in range(9)]
+    assert own_looks(crowd, range(9))[6] == 6
+    assert own_looks(crowd, [8, 1, 0]) == {8: 1, 1: 2, 0: 0}  # two would look alike: the first keeps its own
 
 
 def test_wrapping():

@@ -6,7 +6,7 @@ from scipy import stats
 import riskrank as rr
 from riskrank.shown.figures.forest import DIFFERENCES, PLACES, Forest, Interval, draw_forest
 from riskrank.shown.figures.marks import curve_mark, model_mark
-from riskrank.shown.figures.style import NEUTRAL, PALETTE, QUIET
+from riskrank.shown.figures.style import PALETTE, QUIET
 from riskrank.studies.rank.document import trade
 from riskrank.studies.rank.figures.means import forest as forest_of_means
 from riskrank.studies.rank.figures.pictures import forest, method_ranks, pictures
@@ -89,14 +89,15 @@ PQ = tuple(enumerate("pq"))
 
 @pytest.mark.parametrize("kind", ["quantiles", "tvar"])
 @pytest.mark.parametrize("gap", [0.0, 4.0])
-def test_curves_have_the_accent_only_where_the_verdict_names_a_model(kind, gap):
+def test_a_curve_is_thicker_where_the_verdict_names_its_model_whose_colour_stays(kind, gap):
     result = rr.rank(_apart(gap), resamples=1000, higher="*", jobs=1)
     one = result.document.leading["P(IC)"]
     assert bool(one.named) == (gap > 0)
-    lines = {line.get_gid(): line.get_color() for line in result.plot(kind).axes[0].get_lines()}
-    assert (PALETTE[0] in lines.values()) == (gap > 0)
-    drawn = [lines[curve_mark(model)] for model in one.pair]
-    assert drawn == ([PALETTE[0], PALETTE[1]] if gap else list(NEUTRAL[:2]))
+    lines = {line.get_gid(): line for line in result.plot(kind).axes[0].get_lines()}
+    drawn = [lines[curve_mark(model)] for model in range(5)]
+    assert [line.get_color() for line in drawn] == list(PALETTE[:5])
+    thick = [model for model, line in enumerate(drawn) if line.get_linewidth() > 2]
+    assert thick == list(one.named)
 
 
 def test_a_chart_of_metrics_says_so():
@@ -190,9 +191,7 @@ def test_a_ranking_by_means_is_drawn_as_it_is_told(way, legible):
     legible(lambda: result.plot("forest"))
 
 
-def test_the_accent_is_for_whom_the_verdict_names():
-    for gap in (0.0, 4.0):
-        result = rr.rank(_apart(gap), resamples=1000, higher="*", jobs=1)
-        lines = [line for line in result.plot("forest").axes[0].lines if line.get_marker() == "o"]
-        named = [line.get_gid() for line in lines if line.get_color() == PALETTE[0]]
-        assert named == [model_mark(model) for model in result.document.named]
+def test_rows_have_the_colours_of_their_models():
+    lines = rr.rank(_apart(4.0), resamples=1000, higher="*", jobs=1).plot("forest").axes[0].lines
+    drawn = {line.get_gid(): line.get_color() for line in lines if line.get_marker() == "o"}
+    assert drawn == {model_mark(model): PALETTE[model] for model in range(5)}

@@ -11,7 +11,7 @@ from riskrank.shown.figures.marks import marked_models
 from riskrank.shown.view import Table
 from riskrank.studies.rank.screen.first import view
 
-ACCENT = "#0072b2"
+B = "#d55e00"
 
 
 def table(columns):
@@ -103,14 +103,14 @@ def test_several_columns_name_whom_all_of_them_name():
 
 
 def colors(plot):
-    """The accented lines of a picture by their marks."""
+    """The lines of a picture in the colour of B by their marks."""
     from matplotlib.colors import to_hex
 
     lines = [line for axes in plot.axes for line in axes.lines]
-    return {line.get_gid() for line in lines if to_hex(line.get_color()) == ACCENT and line.get_gid()}
+    return {line.get_gid() for line in lines if to_hex(line.get_color()) == B and line.get_gid()}
 
 
-def test_pictures_of_a_report_accent_the_model_of_its_verdict():
+def test_the_model_of_the_verdict_has_its_own_colour_in_all_pictures_of_a_report():
     document = report(crowd(), resamples=400, jobs=1).document
     (named,) = document.ranking.named
     assert document.provenance.models[named] == "B"
@@ -125,11 +125,6 @@ def test_pictures_of_a_report_accent_the_model_of_its_verdict():
     for kind, plot in drawn.items():
         assert {model for mark in colors(plot) for model in marked_models(mark)} == {named}, kind
     assert drawn["pair"].title.startswith("B against A ")
-
-
-def test_nobody_is_accented_in_the_ranking_where_nobody_is_named(documents):
-    forest = next(one for one in pictures(documents["tied"]) if one.kind == "forest")
-    assert colors(forest.draw()) == set()
 
 
 def test_alone_a_study_of_pairs_shows_its_own_first_two():

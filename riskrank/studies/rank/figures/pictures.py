@@ -27,7 +27,7 @@ from riskrank.studies.rank.document import RankDocument, trade
 from riskrank.studies.units import Units
 from riskrank.studies.wording import percent
 
-_WIDTH = 280.0
+_WIDTH = 190.0
 # Standard errors that a bar reaches to either side.
 _REACH = 2.0
 
@@ -50,7 +50,7 @@ def draw_trade(document: RankDocument) -> Plot:
         width=_WIDTH,
         beside=max(map(text_width, figures)) + 10,
     )
-    given, canvas = looks(len(models), found.pair, accent=False), page.canvas()
+    given, canvas = looks(len(models), found.pair), page.canvas()
     scale = np.maximum(np.abs(found.lead) + _REACH * found.error, np.finfo(float).tiny)
     lead, reach = found.lead / scale, _REACH * found.error / scale
     axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)
@@ -151,8 +151,7 @@ def _curves(document: RankDocument, column: str, kind: str) -> Plot:
     found, one = document.curves(column), document.leading.get(column)
     spoken_of = document.named or (() if one is None else one.pair)
     found = replace(found, order=np.array(in_focus(spoken_of, found.order.tolist())))
-    models = document.provenance.models
-    return draw_curves(kind, found, models, column, accent=bool(document.named))
+    return draw_curves(kind, found, document.provenance.models, column)
 
 
 def method_ranks(study: MethodStudy, named: Sequence[int] = ()) -> Bump:
