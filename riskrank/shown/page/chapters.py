@@ -146,7 +146,9 @@ def _minded(document: Document) -> Iterator[PagePart]:
     told = document.provenance.gravest_first
     if told:
         more = f"; {len(told) - 1} more" if told[1:] else ""
-        yield PagePart("mind", "Mind", tuple(Line(one, style="yellow") for one in told), f"{told[0]}{more}")
+        yield PagePart(
+            "mind", "What to mind", tuple(Line(one, style="yellow") for one in told), f"{told[0]}{more}"
+        )
 
 
 def _compared(document: Document) -> PagePart:

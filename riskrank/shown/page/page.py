@@ -30,6 +30,8 @@ _FOLDER = "templates"
 _LINE = 28
 # After these a browser goes on in the next line.
 _BROKEN = re.compile(r"[-–/](?=\w)")
+# What to do, at the beginning of a sentence and short: its reasons follow.
+_LEAD = re.compile(r"(?:^|(?<=\. ))([A-Z][^:;]{2,50})(?=: )")
 _BLANKS = re.compile(r"([ \n]+)")
 _JOINTS = re.compile(r"(?<=\w[-_./:@])(?=\w)")
 
@@ -137,8 +139,17 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         finalize=_shown,
     )
-    made.filters |= {"prose": _prose}
+    made.filters |= {"prose": _prose, "leading": _leading}
     return made
+
+
+def _leading(verdict: str) -> Markup:
+    """A verdict in which what to do, before its reasons, is seen at a glance."""
+    from markupsafe import Markup
+
+    parts = _LEAD.split(verdict)
+    marked = ["<strong>{}</strong>" if at % 2 else "{}" for at in range(len(parts))]
+    return Markup("".join(marked)).format(*map(_prose, parts))
 
 
 def _prose(text: str) -> Markup:

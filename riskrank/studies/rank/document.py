@@ -38,8 +38,8 @@ NOT_DECIDED, NOT_TESTED, DOUBTFUL = "not decided", "not tested", "doubtful label
 MEANING = {
     CLEAR: "the first is significantly better than every other",
     TIED: "not shown who is best: collect more samples before shipping one",
-    DISAGREEMENT: "the tests do not agree on one first model",
-    TRADE: "which model is best depends on what counts more",
+    DISAGREEMENT: "no model is shown to be best: the tests do not agree on the first",
+    TRADE: "the tests show differences; which model is best depends on what counts more",
     FEW: f"fewer than {FEW_SAMPLES} do not tell who is best: collect more before shipping one",
     NOT_DECIDED: "more resamples would tell whether the first is ahead",
     NOT_TESTED: "the order is that of these samples, and nothing says how sure it is",

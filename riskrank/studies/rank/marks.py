@@ -119,15 +119,7 @@ class Tail(TailMeans):
         """
         if not one.others or not self.says_something:
             return 0
-        following = one.others[0] if other is None else other
-        effects = one.found.effects[one.method]
-        low, high = effects.tail_difference.low, effects.tail_difference.high
-        if low is None or high is None:
-            return 0
-        side = int(high[following] < 0) - int(low[following] > 0)
-        worse, better = (following, one.first) if side > 0 else (one.first, following)
-        second = self._found.relabelled
-        return side if second is None or second.confirms(worse, better) else 0
+        return milder(one, one.others[0] if other is None else other)
 
     def risk(self, model: int) -> str:
         """A hidden risk in figures."""
@@ -145,6 +137,16 @@ class Tail(TailMeans):
         found = self._found.hidden_risks
         assert found is not None
         return self._models[int(found.against[model])]
+
+
+def milder(one: Leading, other: int) -> int:
+    """1 if the first model's worst cases are significantly milder than another's, −1 if worse."""
+    difference, second = one.found.effects[one.method].tail_difference, one.found.relabelled
+    if difference.low is None or difference.high is None:
+        return 0
+    side = int(difference.high[other] < 0) - int(difference.low[other] > 0)
+    worse, better = (other, one.first) if side > 0 else (one.first, other)
+    return side if second is None or second.confirms(worse, better) else 0
 
 
 def marks(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> Mapping[int, str]:

@@ -9,6 +9,7 @@ import numpy as np
 from riskrank.engine.dominance.challenge import Challenge
 from riskrank.engine.dominance.column_ranking import mean_over, sample_weights
 from riskrank.studies.document import Quote
+from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.rank.case import RankCase, differing, span_of, strongest
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail, worse_cases
@@ -34,16 +35,15 @@ def quoted(case: RankCase) -> tuple[Quote, ...]:
     one = next(iter(case.leading.values()))
     if not one.others:
         return ()
-    figures = [_mean(one, case), *_bad_cases(one, case)]
+    figures = [*(_mean(one, case.means[m], case) for m in _clearest(one, case)), *_bad_cases(one, case)]
     if one.refuted is not None and worse_cases(one, case.table.metrics) is not None:
         figures.reverse()  # bad cases decide, and means may differ by noise alone
     return (*figures, *_sure(one, case))
 
 
-def _mean(one: Leading, case: RankCase) -> Quote:
-    """The mean of the metric on which the two differ most surely."""
+def _mean(one: Leading, mean: MetricMeans, case: RankCase) -> Quote:
+    """What both reach on a metric."""
     model, other = one.pair
-    mean = case.means[_clearest(one, case)]
     span = span_of(one, one.pair, case) if len(case.means) == 1 else ""
     what = f"mean {mean.name}{' (lower is better)' if mean.lower else ''}"
     if one.named or not span:
@@ -62,7 +62,7 @@ def _of_two(
     model, other = (case.models[i] for i in pair)
     if one.named:
         return Quote(figures[0], f"{what} of {model}; {figures[1]} of {other}{more}")
-    return Quote(f"{figures[0]}, {figures[1]}", f"{what} of {model} and of {other}{more}")
+    return Quote(" against ".join(figures), f"{what} of {model} and of {other}{more}")
 
 
 def _against(one: Leading, tail: Tail, case: RankCase) -> str:
@@ -75,15 +75,23 @@ def _against(one: Leading, tail: Tail, case: RankCase) -> str:
     return f" ({'lower' if lower else 'higher'} is better: {case.models[other]}'s)"
 
 
-def _clearest(one: Leading, case: RankCase) -> int:
+def _clearest(one: Leading, case: RankCase) -> list[int]:
+    """The metric on which the two differ most surely; of a trade that on which each is shown to be better."""
     if one.recommendation is None:
-        return 0
+        return [0]
     held = one.recommendation.leader.contrasts
     # Everybody is held against the first there, which is one of the two.
     at = next(model for model in one.pair if model != one.first)
     with np.errstate(divide="ignore", invalid="ignore"):
         strength = np.nan_to_num(np.abs(held.difference[at] / held.error[at]), posinf=1e300)
-    return strongest(strength, 1)[0]
+    if _of_metrics(one, case):
+        return [strongest(strength * side, 1)[0] for side in (held.worse[at], held.better[at]) if side.any()]
+    return strongest(strength, 1)
+
+
+def _of_metrics(one: Leading, case: RankCase) -> bool:
+    """Whether the first comes first only if all metrics count alike."""
+    return bool(one.trade) and len(case.means) > 1 and not one.weighed
 
 
 def _bad_cases(one: Leading, case: RankCase) -> Iterator[Quote]:
@@ -114,7 +122,7 @@ def _bad_cases(one: Leading, case: RankCase) -> Iterator[Quote]:
 def _sure(one: Leading, case: RankCase) -> Iterator[Quote]:
     """How many models the tests put behind the first, how many they do not, or who speaks against it."""
     first, found, of = case.models[one.first], one.refuted, len(one.others)
-    if not one.tested:
+    if not one.tested or _of_metrics(one, case):  # how many are behind hangs on how much a metric counts
         return
     if found is not None:
         against = f"others speak against {first}: significantly {_ways(found.leader, case)}"
@@ -122,9 +130,7 @@ def _sure(one: Leading, case: RankCase) -> Iterator[Quote]:
         return
     if one.named or one.trade or not one.by_chance:
         doubt = "" if one.by_chance else ", were the labels chosen by chance"
-        if one.trade and len(case.means) > 1 and not one.weighed:
-            doubt += " if all metrics count alike"
-        elif one.trade:
+        if one.trade:
             doubt += f", and {counted(len(one.trade), 'model')} of a better mean"
         yield Quote(f"{len(one.beaten)} of {of}", f"others significantly behind {first}{doubt}")
     else:

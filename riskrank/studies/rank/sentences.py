@@ -358,7 +358,7 @@ def _gain(finding: Finding, case: RankCase) -> str:
     # What speaks against a shipment comes before what speaks for it.
     told = " but ".join(filter(None, (losses, gains) if one.shipped else (gains, losses)))
     against = f"{first} is {told}" if told else "no metric's mean differs significantly"
-    lost = _given_up(one, case)
+    lost = "; ".join(filter(None, (_given_up(one, case), _heaviest(one, case))))
     if lost and one.shipped:
         start = f"O{lost[1:]}" if lost.startswith("others are") else lost
         return f"{start}; against {next_one}, {against}."
@@ -381,6 +381,21 @@ def _given_up(one: Leading, case: RankCase) -> str:
         return f"{who} is better on {mean.name}, {mean.against(best[most], one.first)}"
     where = names([case.means[m].name for m in lost])
     return f"others are better on {where}, such as {who} ({against_of(mean, best[most], one.first)})"
+
+
+def _heaviest(one: Leading, case: RankCase) -> str:
+    """That nobody is shown to be better on the metric that counts most, where another has the best mean."""
+    weights = [metric.weight or 0.0 for metric in case.table.metrics]
+    most = int(np.argmax(weights))
+    best = best_of(case.means[most])
+    assert one.recommendation is not None
+    if weights.count(weights[most]) > 1 or best == one.first:
+        return ""
+    if one.recommendation.leader.contrasts.better[:, most].any():
+        return ""  # which is told among what is given up
+    mean = case.means[most]
+    figures = f" of {case.models[best]} against ".join(mean.both(best, one.first))
+    return f"no model is shown to be better on {mean.name}, which counts most ({figures})"
 
 
 def _listed(parts: Sequence[str], of: int) -> str:

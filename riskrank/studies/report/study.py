@@ -230,12 +230,14 @@ def _provenance(
 
 
 def _warnings(table: ScoreTable, parts: Mapping[str, Document | None]) -> list[str]:
-    """Every warning once, what is no warning about the table itself behind the chapters it is about."""
+    """Every warning once, what neither the table nor the ranking says behind the chapters it is about."""
     told: dict[str, list[str]] = {}
     for name, part in parts.items():
         for line in () if part is None else part.provenance.warnings:
             told.setdefault(line, []).append(CHAPTERS[name])
     return [
-        line if line in table.warnings else f"chapter {names(list(dict.fromkeys(where)))}: {line}"
+        line
+        if line in table.warnings or CHAPTERS["ranking"] in where
+        else f"chapter {names(list(dict.fromkeys(where)))}: {line}"
         for line, where in told.items()
     ]

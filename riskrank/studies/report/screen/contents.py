@@ -24,6 +24,7 @@ from riskrank.studies.metric_means import bad_cases
 from riskrank.studies.mrm.screen import first as mean_risk
 from riskrank.studies.mrm.study import MeanRiskDocument
 from riskrank.studies.rank.document import TRADE, RankDocument, trade
+from riskrank.studies.rank.marks import milder
 from riskrank.studies.rank.screen.detail import (
     detail_table,
     percent,
@@ -98,7 +99,8 @@ def _two_tests(pairs: DominanceDocument, document: ReportDocument) -> Iterator[L
         yield Line(text, "Resamples:")
     if document.ranking.inference.test:
         text = (
-            "here each is of one pair alone; those of the ranking hold for all models together and are wider."
+            "each is of one pair alone here. Those of the ranking and of the first screen hold for all "
+            "models together, so they are wider."
         )
         yield Line(text, "Intervals:")
 
@@ -179,7 +181,11 @@ def _unseen(ranking: RankDocument, _: ReportDocument) -> list[Section]:
     tail = max(round(level * samples), 1)
     seen = shown_by_metric(ranking.means, ranking.visible)
     return [
-        *([Line(f"{seen} Half of the pairs take less.", _OFTEN)] if seen else []),
+        *(
+            [Line(f"{seen} So much the pair in the middle takes: half of all pairs take less.", _OFTEN)]
+            if seen
+            else []
+        ),
         Line(
             f"{unseen_in(ranking.scores[metric])} What never happened in n independent samples may "
             "still happen in up to about 3 in n of all cases, with 95 % confidence."
@@ -206,6 +212,22 @@ def _judge(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
 
 def _tail(ranking: RankDocument, _: ReportDocument) -> list[Line]:
     return [] if ranking.judged is None else [judged.TAIL]
+
+
+def _bad_cases(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
+    """Whether a test tells the worst samples of the two models of the verdict apart."""
+    one = next(iter(ranking.leading.values()))
+    tail, models = ranking.tails[one.column], ranking.provenance.models
+    if not (one.others and one.tested and tail.says_something):
+        return
+    other = next(model for model in one.pair if model != one.first)
+    shown = {1: "a test shows that the former are milder", -1: "a test shows that the latter are milder"}
+    answer = shown.get(milder(one, other), "no test shows a difference between these")
+    figures = " against ".join(tail.both(one.first, other))
+    text = (
+        f"the worst {tail.words} of {models[one.first]} and of {models[other]} average {figures}; {answer}."
+    )
+    yield Line(text, "Bad cases:")
 
 
 def _judged_means(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
@@ -238,7 +260,7 @@ def _shares(document: ReportDocument) -> RankDocument | None:
 REPORT = (
     Entry(WHY, "means", "Differences to the first", _shares, ("forest",), lead=means_say_it),
     Entry(WHY, "trade", "Who wins what", _of_trade, ("trade",)),
-    Entry(WHY, "curves", "The tail that matters", _of_scores("ranking"), ("tvar",), lead=_tail),
+    Entry(WHY, "curves", "The tail that matters", _of_scores("ranking"), ("tvar",), _tail, _bad_cases),
     Entry(WHY, "pair", "The pair that decides", _of_pair, ("pair",)),
     Entry(WHY, "by-task", "Task by task", _of_suite, ("taskforest",)),
     Entry(WHY, "unseen", "What these samples could have shown", attrgetter("ranking"), words=_unseen),
