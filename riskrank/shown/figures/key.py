@@ -259,7 +259,7 @@ class Key:
 
 
 def beside_key(
-    key: Key, title: str, reading: str, *, method: str = "", width: float = 340.0, below: float = 42.0
+    key: Key, title: str, reading: str, *, method: str = "", width: float = 190.0, below: float = 42.0
 ) -> tuple[Sheet, Axes, Callable[..., None]]:
     """Start a sheet of axes with a key on their right.
 
@@ -280,7 +280,7 @@ def beside_key(
     legend : callable
         Draws the key, as :meth:`Key.draw` does at its place.
     """
-    height, left = max(220.0, key.height), 58.0
+    height, left = max(200.0, key.height), 58.0
     whole = left + width + 16 + key.width + MARGIN
     page = sheet(title, reading, width=whole, height=below + height + 4, method=method)
     axes = page.axes(left, below, width, height)
