@@ -360,7 +360,7 @@ def _gain(finding: Finding, case: RankCase) -> str:
     against = f"{first} is {told}" if told else "no metric's mean differs significantly"
     lost = "; ".join(filter(None, (_given_up(one, case), _heaviest(one, case))))
     if lost and one.shipped:
-        start = f"O{lost[1:]}" if lost.startswith("others are") else lost
+        start = f"{lost[0].upper()}{lost[1:]}" if lost.startswith(("others are", "no model")) else lost
         return f"{start}; against {next_one}, {against}."
     return f"Against {next_one}, {'; '.join(filter(None, (against, lost)))}."
 

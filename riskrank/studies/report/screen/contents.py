@@ -24,7 +24,6 @@ from riskrank.studies.metric_means import bad_cases
 from riskrank.studies.mrm.screen import first as mean_risk
 from riskrank.studies.mrm.study import MeanRiskDocument
 from riskrank.studies.rank.document import TRADE, RankDocument, trade
-from riskrank.studies.rank.marks import milder
 from riskrank.studies.rank.screen.detail import (
     detail_table,
     percent,
@@ -33,6 +32,7 @@ from riskrank.studies.rank.screen.detail import (
     separation_line,
 )
 from riskrank.studies.rank.screen.first import other_metrics
+from riskrank.studies.report.screen.limits import bad_cases_apart, unseen
 from riskrank.studies.report.screen.summaries import (
     best_tail,
     first_of_the_worst,
@@ -43,11 +43,6 @@ from riskrank.studies.report.screen.summaries import (
 )
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
 from riskrank.studies.suites.screen import details as task_details
-from riskrank.studies.visible import shown_by_metric
-from riskrank.studies.wording import unseen_in
-
-# What the smallest difference means that samples could have shown (method §15).
-_OFTEN = "Shown in 4 of 5 tables like this one:"
 
 
 def view(document: ReportDocument) -> list[Section]:
@@ -174,33 +169,6 @@ def _agreement(what: str) -> Words:
     return words
 
 
-def _unseen(ranking: RankDocument, _: ReportDocument) -> list[Section]:
-    metric, _method = leading(ranking)
-    study = ranking.study.studies[metric].dominance.estimates
-    level, samples = study.tail_level, study.samples
-    tail = max(round(level * samples), 1)
-    seen = shown_by_metric(ranking.means, ranking.visible)
-    return [
-        *(
-            [Line(f"{seen} So much the pair in the middle takes: half of all pairs take less.", _OFTEN)]
-            if seen
-            else []
-        ),
-        Line(
-            f"{unseen_in(ranking.scores[metric])} What never happened in n independent samples may "
-            "still happen in up to about 3 in n of all cases, with 95 % confidence."
-        ),
-        Line(
-            f"The mean of the worst {percent(level)} is a mean of about {tail:,} "
-            f"sample{'s' * (tail != 1)} of each model; what is rarer than that, no row here tells."
-        ),
-        Line(
-            "Tests and intervals speak of samples like these. They say nothing about other tasks, other "
-            "users, or a metric that misses what matters."
-        ),
-    ]
-
-
 def _of_judge(document: ReportDocument) -> Document | None:
     return None if document.ranking.judged is None else document.ranking
 
@@ -212,22 +180,6 @@ def _judge(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
 
 def _tail(ranking: RankDocument, _: ReportDocument) -> list[Line]:
     return [] if ranking.judged is None else [judged.TAIL]
-
-
-def _bad_cases(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
-    """Whether a test tells the worst samples of the two models of the verdict apart."""
-    one = next(iter(ranking.leading.values()))
-    tail, models = ranking.tails[one.column], ranking.provenance.models
-    if not (one.others and one.tested and tail.says_something):
-        return
-    other = next(model for model in one.pair if model != one.first)
-    shown = {1: "a test shows that the former are milder", -1: "a test shows that the latter are milder"}
-    answer = shown.get(milder(one, other), "no test shows a difference between these")
-    figures = " against ".join(tail.both(one.first, other))
-    text = (
-        f"the worst {tail.words} of {models[one.first]} and of {models[other]} average {figures}; {answer}."
-    )
-    yield Line(text, "Bad cases:")
 
 
 def _judged_means(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
@@ -260,10 +212,10 @@ def _shares(document: ReportDocument) -> RankDocument | None:
 REPORT = (
     Entry(WHY, "means", "Differences to the first", _shares, ("forest",), lead=means_say_it),
     Entry(WHY, "trade", "Who wins what", _of_trade, ("trade",)),
-    Entry(WHY, "curves", "The tail that matters", _of_scores("ranking"), ("tvar",), _tail, _bad_cases),
+    Entry(WHY, "curves", "The tail that matters", _of_scores("ranking"), ("tvar",), _tail, bad_cases_apart),
     Entry(WHY, "pair", "The pair that decides", _of_pair, ("pair",)),
     Entry(WHY, "by-task", "Task by task", _of_suite, ("taskforest",)),
-    Entry(WHY, "unseen", "What these samples could have shown", attrgetter("ranking"), words=_unseen),
+    Entry(WHY, "unseen", "What these samples could have shown", attrgetter("ranking"), words=unseen),
     Entry(AUDIT, "ranking", CHAPTERS["ranking"], attrgetter("ranking"), words=_ranking, finding=told_apart),
     Entry(
         *(AUDIT, "judge", "The judge and the labels", _of_judge, ("judge",)),

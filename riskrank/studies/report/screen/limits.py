@@ -1,0 +1,61 @@
+"""What the samples of a report could not show: in bad cases, of small differences, and of rare events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from riskrank.shown.view import Line, Section
+from riskrank.studies.rank.document import RankDocument
+from riskrank.studies.rank.marks import milder
+from riskrank.studies.rank.screen.detail import percent
+from riskrank.studies.report.screen.summaries import leading
+from riskrank.studies.report.study import ReportDocument
+from riskrank.studies.visible import shown_by_metric
+from riskrank.studies.wording import unseen_in
+
+# What the smallest difference means that samples could have shown (method §15).
+_OFTEN = "Shown in 4 of 5 tables like this one:"
+
+
+def unseen(ranking: RankDocument, _: ReportDocument) -> list[Section]:
+    """What is too small or too rare for these samples, and what no sample tells."""
+    metric, _method = leading(ranking)
+    study = ranking.study.studies[metric].dominance.estimates
+    level, samples = study.tail_level, study.samples
+    tail = max(round(level * samples), 1)
+    seen = shown_by_metric(ranking.means, ranking.visible)
+    return [
+        *(
+            [Line(f"{seen} So much the pair in the middle takes: half of all pairs take less.", _OFTEN)]
+            if seen
+            else []
+        ),
+        Line(
+            f"{unseen_in(ranking.scores[metric])} What never happened in n independent samples may "
+            "still happen in up to about 3 in n of all cases, with 95 % confidence."
+        ),
+        Line(
+            f"The mean of the worst {percent(level)} is a mean of about {tail:,} "
+            f"sample{'s' * (tail != 1)} of each model; what is rarer than that, no row here tells."
+        ),
+        Line(
+            "Tests and intervals speak of samples like these. They say nothing about other tasks, other "
+            "users, or a metric that misses what matters."
+        ),
+    ]
+
+
+def bad_cases_apart(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
+    """Whether a test tells the worst samples of the two models of the verdict apart."""
+    one = next(iter(ranking.leading.values()))
+    tail, models = ranking.tails[one.column], ranking.provenance.models
+    if not (one.others and one.tested and tail.says_something):
+        return
+    other = next(model for model in one.pair if model != one.first)
+    shown = {1: "a test shows that the former are milder", -1: "a test shows that the latter are milder"}
+    answer = shown.get(milder(one, other), "no test shows a difference between these")
+    figures = " against ".join(tail.both(one.first, other))
+    text = (
+        f"the worst {tail.words} of {models[one.first]} and of {models[other]} average {figures}; {answer}."
+    )
+    yield Line(text, "Bad cases:")
