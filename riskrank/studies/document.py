@@ -127,8 +127,7 @@ def _gravity(warning: str) -> int:
     """Place of a warning among others: before all what the answer rests on, last how files were read."""
     if warning.startswith(READ_AS) or FOLDERS_NAME in warning:
         return 3
-    chapters = warning.partition(": ")[0]
-    if chapters.startswith("chapter ") and "Ranking" not in chapters:
+    if warning.startswith("chapter "):  # of a report, and not of its ranking
         return 2
     return int(not tells_of_gone(warning))
 

@@ -105,7 +105,7 @@ def test_the_gravest_warning_is_of_what_the_answer_rests_on():
     told = [
         "x/: folders name the models and files the tasks",
         "chapter Other methods: P(EC) is left out",
-        "chapter Ranking and Pairs: only 16 samples",
+        "only 16 samples",
         "dropped 1 of 20 samples",
     ]
     origin = replace(result(ROW).provenance, warnings=told)

@@ -263,7 +263,7 @@ def test_bars_stand_where_the_intervals_lie(small):
         assert float(low) <= float(at) <= float(high)
     assert min(float(low) for _, low, _, _ in bars) == 0
     assert max(float(high) for _, _, high, _ in bars) == 100
-    assert "c0" not in {color for color, *_ in bars}  # no model is to be shipped
+    assert {color for color, *_ in bars} == {"c0", "c1", "c2"}
 
 
 def test_bars_of_the_model_to_ship_are_in_colour(make, make_scores):
@@ -371,7 +371,7 @@ def test_warnings_are_folded_below_the_gravest(make_scores):
     warnings = warned.document.provenance.warnings
     (mind,) = re.findall(r'<details id="mind".*?</details>', warned.to_html(), flags=re.DOTALL)
     line, folded = (re.sub("<.*?>", "", part).strip() for part in mind.split("</summary>"))
-    assert line.startswith("Mind dropped 1 of 20 samples: ")
+    assert line.startswith("What to mind dropped 1 of 20 samples: ")
     assert len(warnings) > 1
     assert line.endswith(f"; {len(warnings) - 1} more")
     assert [folded.count(str(escape(warning))) for warning in warnings] == [1] * len(warnings)
