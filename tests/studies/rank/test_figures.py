@@ -142,7 +142,7 @@ def test_a_trade_says_who_is_better_on_what(lower, legible):
         assert (found.lead[at], found.error[at]) == pytest.approx(expected, rel=1e-9)
     words = legible(lambda: result.plot("trade"))
     first, other = ("ab"[model] for model in found.pair)
-    assert f"{other} better ← → {first} better" in words
+    assert f"{other} ← better → {first}" in words
     # Its two colours are those of all pictures of the study.
     drawn = {line.get_color() for line in result.plot("trade").axes[0].lines if line.get_marker() == "o"}
     curves = {line.get_color() for line in result.plot("tvar").axes[0].get_lines()}

@@ -62,8 +62,8 @@ def draw_trade(document: RankDocument) -> Plot:
         right = rows.width + _WIDTH + 10
         write(canvas, right, y + BELOW, figures[at], both)
     axes.set_xlim(-1.06, 1.06)
-    names = fitted([first, other], _WIDTH / 2 - 50)
-    rows.lay_out(axes, f"{names[1]} better ← → {names[0]} better", 1)
+    names = fitted([first, other], _WIDTH / 2 + 5)
+    rows.lay_out(axes, f"{names[1]} ← better → {names[0]}", 1)
     axes.set_xticks([])
     return page.figure
 
