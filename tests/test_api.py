@@ -275,6 +275,7 @@ def test_a_weight_is_written_as_its_hint_says(weight):
     assert [metric.weight for metric in table.metrics] == [3.0]
 
 
+@pytest.mark.slow  # starts the program
 def test_pages_and_pictures_alone_want_what_draws_them():
     """An installation without extras, in which none of their packages can be imported."""
     code = f"""

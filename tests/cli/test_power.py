@@ -90,6 +90,7 @@ def test_what_no_number_of_samples_shows(run):
     assert "No number of samples shows the pair" in words.stdout
 
 
+@pytest.mark.slow
 def test_the_papers_rule_is_liberal(run):
     call = ("power", "A=normal", "B=normal", "--sizes", "50", "--limit", "50", "--resamples", "40")
     call += ("--simulations", "40", "--jobs", "1", "--format", "json", "--pair", "A:B")

@@ -20,6 +20,7 @@ def test_its_head_says_what_it_is_for():
     assert 80 < len(head[1]) < 1024
 
 
+@pytest.mark.usefixtures("no_pictures")
 @pytest.mark.parametrize("line", COMMANDS)
 def test_followed_to_the_letter_it_gets_an_answer(run, line, tmp_path, monkeypatch):
     """On a table with two models, as its questions have it: no line of it is refused."""

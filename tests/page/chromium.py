@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 # Seconds of silence after which a test fails instead of hanging.
 PATIENCE = 300
+LOOKS = Path(__file__).with_name("looks.js")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -109,6 +110,11 @@ class Chromium:
         answer = self._call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
+
+    def look(self, name: str, *arguments: object) -> object:
+        """What a function of `looks.js` finds in the page."""
+        told = ", ".join(map(json.dumps, arguments))
+        return self.run(f"(() => {{ {LOOKS.read_text(encoding='utf-8')} return {name}({told}); }})()")
 
     def picture(self) -> bytes:
         """The whole page as PNG."""

@@ -100,13 +100,7 @@ def test_the_answer_is_seen_without_scrolling(browser, show):
     """At 1280 × 800: title, verdict, its certainty, its figures, and every row of raw means or of claims."""
     for name, result in _answers():
         show(result, width=1280, height=800)
-        found = browser.run("""(() => {
-          const bottom = one => one.getBoundingClientRect().bottom;
-          const seen = ['h1', '.word strong', '.verdict', '.quotes div:last-child dt', '.answer table'];
-          const places = seen.map(one => bottom(document.querySelector(one)));
-          const box = document.querySelector('.answer .scroll');
-          return [places, box.scrollWidth <= box.clientWidth + 1, document.querySelectorAll('.bar').length];
-        })()""")
+        found = browser.look("answer")
         assert max(found[0]) <= 800, name
         assert found[1], name
         assert bool(found[2]) == (name != "gate")
@@ -117,36 +111,10 @@ def test_names_never_break_inside_a_word(browser, make_report, width, show):
     """Long ones go on in the next line after what joins their words, and tables scroll within their box."""
     names = ["lyra-instruct-tuned", "org/some-instruct.model_v2.1-preview:latest", "boosting_squared"]
     show(make_report(scores(names, metrics=("a", "b", "c", "d"))), width=width)
-    broken = browser.run("""[...document.querySelectorAll('td[dir], .models li')].flatMap(cell => {
-      const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), found = [];
-      while (texts.nextNode()) {
-        const word = document.createRange();
-        word.selectNodeContents(texts.currentNode);
-        const text = word.toString();
-        if (!text.includes(' ') && word.getClientRects().length > 1) { found.push(text); }
-      }
-      return found;
-    })""")
-    assert broken == []
+    assert browser.look("brokenNames") == []
     # Wherever a sentence, a figure to quote or a head names a short one, it stands on one line, however
     # wide the page is.
-    broken = browser.run(f"""(() => {{
-      const found = [];
-      for (let less = 0; less < 90; less += 6) {{
-        document.body.style.maxWidth = {width} - less + 'px';
-        const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-        while (texts.nextNode()) {{
-          const node = texts.currentNode, at = node.data.indexOf({names[0]!r});
-          if (at < 0 || node.parentElement.closest('svg, script, title')) {{ continue; }}
-          const word = document.createRange();
-          word.setStart(node, at);
-          word.setEnd(node, at + {len(names[0])});
-          if (word.getClientRects().length > 1) {{ found.push(node.data); }}
-        }}
-      }}
-      return found;
-    }})()""")
-    assert broken == []
+    assert browser.look("brokenMentions", names[0], width) == []
 
 
 @pytest.mark.parametrize("width", [1280, 400])
@@ -169,23 +137,12 @@ def test_a_phone_shows_who_is_who_beside_curves(browser, usual, show):
 def test_words_of_pictures_stay_legible_where_there_is_little_room(browser, page, width):
     """At 11 pixels or more, and the pictures scroll within their boxes."""
     browser.open(page, width=width)
-    small = browser.run("""[...document.querySelectorAll('figure svg')].flatMap(svg => {
-      const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
-      const size = text => scale * parseFloat(getComputedStyle(text).fontSize);
-      const words = [...svg.querySelectorAll('text')].filter(text => /[a-z]{2}/i.test(text.textContent));
-      return words.filter(text => size(text) < 10.95).map(text => [size(text), text.textContent]);
-    })""")
-    assert small == []
+    assert browser.look("smallWords") == []
 
 
 def test_every_table_sorts(browser, page):
     browser.open(page)
-    found = browser.run("""[...document.querySelectorAll('table')].map(table => {
-      const text = () => [...table.tBodies[0].rows].map(row => row.cells[0].textContent);
-      const button = table.tHead.querySelector('button'), given = text();
-      const steps = [1, 2, 3].map(() => { button.click(); return text(); });
-      return {given, steps, sort: table.tHead.querySelectorAll('[aria-sort]').length};
-    })""")
+    found = browser.look("sorted")
     assert found
     for table in found:
         up, down, again = table["steps"]
@@ -197,34 +154,15 @@ def test_every_table_sorts(browser, page):
 
 def test_numbers_sort_as_numbers(browser, usual, show):
     show(usual)
-    means = browser.run("""(() => {
-      const table = document.querySelector('#ranking table');
-      const head = [...table.tHead.rows[0].cells].findIndex(c => c.textContent === 'mean');
-      table.tHead.rows[0].cells[head].querySelector('button').click();
-      return [...table.tBodies[0].rows].map(row => parseFloat(row.cells[head].textContent));
-    })()""")
+    means = browser.look("meansSorted")
     assert means == sorted(means)
     assert len(means) == 12
 
 
 def test_filter_and_focus(browser, usual, show):
     show(usual)
-    shown = browser.run("""(() => {
-      const input = document.querySelector('#ranking input');
-      input.value = 'MODEL 03'; input.dispatchEvent(new Event('input'));
-      return [...document.querySelectorAll('#ranking tbody tr')].filter(row => !row.hidden).length;
-    })()""")
-    assert shown == 1
-    found = browser.run("""(() => {
-      const button = document.querySelectorAll('.models button')[3];
-      button.click();
-      const of = list => [...list].map(one => one.dataset.model);
-      const chosen = document.querySelectorAll('.chosen');
-      const curves = document.querySelectorAll('.part g.curve.chosen').length;
-      const pressed = button.getAttribute('aria-pressed');
-      button.click();
-      return [of(chosen), curves, pressed, document.querySelectorAll('.chosen').length];
-    })()""")
+    assert browser.look("filtered", "MODEL 03")[0] == 1
+    found = browser.look("focused", 3)
     assert all("3" in about.split() for about in found[0])
     assert found[1:] == [5, "true", 0]  # tails, quantiles, both charts of ranks, parallel axes
 
@@ -236,31 +174,14 @@ def test_pictures_show_names_as_tables_do(browser, make_report, show):
     texts = browser.run("[...document.querySelectorAll('#pairs svg text')].map(one => one.textContent)")
     assert set(names[:5]) <= set(texts)
     # In focus names are bold, and still not cut.
-    browser.run("document.querySelectorAll('.models button').forEach(one => one.click())")
-    outside = browser.run("""[...document.querySelectorAll('svg text')].filter(text => {
-      const box = text.getBoundingClientRect(), all = text.closest('svg').getBoundingClientRect();
-      return box.left < all.left - 1 || box.right > all.right + 1 || box.top < all.top - 1;
-    }).map(text => text.textContent)""")
-    assert outside == []
+    assert browser.look("cutWords") == []
 
 
 @pytest.mark.parametrize("model", [0, 9, 11])
 def test_focus_reaches_every_figure(browser, usual, model, show):
     """In each figure that names models something is chosen, and what is of the others only is dimmed."""
     show(usual)
-    found = browser.run(f"""(() => {{
-      document.querySelectorAll('.models button')[{model}].click();
-      const drawn = figure => [...figure.querySelectorAll('path, use, text, image')]
-        .filter(one => !one.closest('defs') && one.closest('[data-model]'));
-      const strength = one => {{
-        let value = 1, at = one.closest('[data-model]');
-        for (; at; at = at.parentElement) {{ value *= getComputedStyle(at).opacity; }}
-        return value;
-      }};
-      const about = one => one.closest('[data-model]').dataset.model.split(' ');
-      return [...document.querySelectorAll('figure')].map(figure => drawn(figure).map(
-        one => [about(one).includes('{model}'), strength(one), one.tagName]));
-    }})()""")
+    found = browser.look("strengths", model)
     assert len(found) > 5
     for figure in found:
         own = [(strength, tag) for mine, strength, tag in figure if mine]
@@ -278,10 +199,7 @@ def test_figures_are_printed_whole(browser, page):
     """None is larger than what A4 leaves, and none may be broken over two pages."""
     height = (297 - 30) * 96 / 25.4
     browser.open(page, width=PAPER, media="print")
-    boxes = browser.run("""[...document.querySelectorAll('figure')].map(figure => {
-      const box = figure.getBoundingClientRect(), svg = figure.querySelector('svg').getBoundingClientRect();
-      return [svg.width, box.height, getComputedStyle(figure).breakInside];
-    })""")
+    boxes = browser.look("figures")
     assert boxes
     for wide, high, inside in boxes:
         assert wide <= PAPER + 2
@@ -297,14 +215,7 @@ def test_figures_are_printed_whole(browser, page):
 
 def test_heads_of_tables_are_printed_on_every_page(browser, usual, show):
     show(usual)
-    # Green 2 marks the words of tables: red says head or row, blue which table.
-    browser.run(
-        """[...document.querySelectorAll("table")].forEach((table, at) => {
-            const ink = (one, red) => one.style.setProperty("color", `rgb(${red},2,${at})`, "important");
-            table.tHead.querySelectorAll("*").forEach(one => ink(one, 1));
-            [...table.tBodies[0].rows].forEach(row => ink(row.cells[0], 3));
-        })"""
-    )
+    browser.look("inked")
     pages = [*_inks(browser.printed())]
     rows = [(page, table) for page, inks in enumerate(pages) for red, table in inks if red == 3]
     assert len(rows) > len({table for _, table in rows}), "no table goes on on another page"
@@ -332,11 +243,7 @@ def test_a_diff_fits_two_screens_and_prints_without_what_is_folded(browser, show
     show(found, width=1280, height=800)
     assert browser.run("document.querySelector('#compared').getBoundingClientRect().top") < 1600
     show(found, width=PAPER, media="print")
-    shown = browser.run("""[...document.querySelectorAll('details.folded')].map(one => {
-      one.open = true;
-      const seen = [...one.children].filter(part => part.getBoundingClientRect().height > 0);
-      return seen.map(part => part.tagName);
-    })""")
+    shown = browser.look("foldedShown")
     assert shown == [["SUMMARY"], ["SUMMARY"]]
 
 
@@ -347,18 +254,8 @@ def test_parts_fold_open_for_links_and_for_print(browser, usual, show):
     parts = "[...document.querySelectorAll('details.part')]"
     assert browser.run("document.documentElement.scrollHeight") < 2600
     assert browser.run(f"{parts}.filter(one => one.open).length") == 0
-    opened = """new Promise(done => {
-      addEventListener('hashchange', () => setTimeout(() => done(document.querySelector('#glossary').open)));
-      document.querySelector('footer a').click();
-    })"""
-    assert browser.run(opened) is True
-    told = browser.run(f"""(() => {{
-      const closed = () => {parts}.filter(one => !one.open).length;
-      dispatchEvent(new Event('beforeprint'));
-      const printed = closed();
-      dispatchEvent(new Event('afterprint'));
-      return [printed, closed(), {parts}.length];
-    }})()""")
+    assert browser.look("linkOpens") is True
+    told = browser.look("closedInPrint")
     assert told[0] == 0
     assert told[1] == told[2] - 1
 
@@ -378,20 +275,7 @@ def test_names_of_rows_are_printed_whole(browser, make_report, show):
     """None goes on in the next line after a hyphen, in tables of any width."""
     names = ["lyra-instruct-tuned", "org/some-model.v2-latest", *(f"neo-{n}-chat-large" for n in range(8))]
     show(make_report(scores(names, metrics=("acc-norm", "b", "c"))), width=PAPER, media="print")
-    broken = browser.run("""[...document.querySelectorAll('td')].flatMap(cell => {
-      const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), found = [];
-      while (texts.nextNode()) {
-        const node = texts.currentNode;
-        for (const word of node.data.matchAll(/[^ ]+-[^ ]+/g)) {
-          const range = document.createRange();
-          range.setStart(node, word.index);
-          range.setEnd(node, word.index + word[0].length);
-          if (range.getClientRects().length > 1) { found.push(word[0]); }
-        }
-      }
-      return found;
-    })""")
-    assert broken == []
+    assert browser.look("brokenWords") == []
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="no axe-core: make test-page fetches it where there is npm")
@@ -399,9 +283,7 @@ def test_names_of_rows_are_printed_whole(browser, make_report, show):
 def test_axe_finds_no_violation(browser, page, dark, width):
     browser.open(page, dark=dark, width=width)
     browser.run(AXE.read_text(encoding="utf-8") + "; 0")
-    found = browser.run("""axe.run().then(result => result.violations.map(
-      one => one.id + ': ' + one.nodes.map(node => node.html.slice(0, 120)).slice(0, 3).join(' / ')))""")
-    assert found == []
+    assert browser.look("violations") == []
 
 
 def test_hostile_names_are_inert(browser, make_report, show):
@@ -417,39 +299,21 @@ def test_hostile_names_are_inert(browser, make_report, show):
 def test_names_stay_while_a_table_scrolls(browser, usual, show):
     """On a telephone a shade says that there is more, and the name of a row does not go away."""
     show(usual, width=400)
-    found = browser.run("""(() => {
-      const box = document.querySelector('#ranking table').parentElement;
-      const name = box.querySelector('td.name');
-      box.scrollLeft = 10000;
-      const shades = getComputedStyle(box).backgroundAttachment;
-      const left = one => one.getBoundingClientRect().left;
-      return [box.scrollLeft > 0, left(name) - left(box), shades];
-    })()""")
-    assert found == [True, 0, "local, local, scroll, scroll"]
+    assert browser.look("scrolledNames") == [True, 0, "local, local, scroll, scroll"]
 
 
 def test_no_table_of_twelve_models_scrolls_at_1280(browser, usual, show):
     show(usual, width=1280)
-    wide = browser.run("""[...document.querySelectorAll('table')].map(one => one.parentElement)
-      .filter(box => box.scrollWidth > box.clientWidth + 1).map(box => box.ariaLabel)""")
-    assert wide == []
+    assert browser.look("wideTables") == []
 
 
 def test_a_filter_without_hits_says_so(browser, usual, show):
     show(usual)
-    said = browser.run("""(() => {
-      const input = document.querySelector('#ranking input');
-      input.value = 'nobody'; input.dispatchEvent(new Event('input'));
-      return document.querySelector('#ranking [role=status]').textContent;
-    })()""")
-    assert said == "No row holds “nobody”: none of 12 is shown."
+    assert browser.look("filtered", "nobody")[1] == "No row holds “nobody”: none of 12 is shown."
 
 
 def test_printed_type_is_large_enough_and_words_stay_whole(browser, page):
     browser.open(page, width=PAPER, media="print")
-    sizes = browser.run("""[...new Set([...document.querySelectorAll('td, th')].map(
-      cell => parseFloat(getComputedStyle(cell).fontSize)))]""")
+    sizes = [float(size.removesuffix("px")) for size in browser.look("styles", "td, th", "fontSize")]
     assert min(sizes) >= 7 * 96 / 72 - 1e-3
-    wrapped = browser.run("""[...new Set([...document.querySelectorAll('td:not([dir])')].map(
-      cell => getComputedStyle(cell).overflowWrap))]""")
-    assert "anywhere" not in wrapped
+    assert "anywhere" not in browser.look("styles", "td:not([dir])", "overflowWrap")

@@ -69,7 +69,12 @@ def marks(plot):
     return found
 
 
-@pytest.fixture(scope="module", params=RESULTS)
+# Kinds of pictures that others draw, too, or that take their time.
+LATER = {"against", "gsd", "mrm", "portfolio"}
+STUDIES = [pytest.param(name, marks=pytest.mark.slow) if name in LATER else name for name in RESULTS]
+
+
+@pytest.fixture(scope="module", params=STUDIES)
 def results(request):
     """The same study of a few, and of one model more; both with some that have no colour of their own."""
     # Linear programs take their time.
