@@ -1,11 +1,14 @@
 """Imports point down: two doors over report and studies, those over scores and engine, all over errors."""
 
 import ast
+import gc
 import re
 import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 import riskrank
 from riskrank.asked.commands import COMMANDS, PAPERS
@@ -77,6 +80,16 @@ def within(name: str, *packages: str) -> bool:
 
 def of(*layers: str) -> list[str]:
     return [name for name in FILES if layer(name) in layers]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unswept():
+    """Trees of the whole package have so many nodes that most time went into looking for garbage there."""
+    gc.disable()
+    yield
+    for kept in (text_of, tree, nodes, imported):
+        kept.cache_clear()
+    gc.enable()
 
 
 def test_there_is_something_to_look_at():
