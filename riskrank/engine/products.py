@@ -25,8 +25,7 @@ def weighted_sums(weights: Floats, columns: Floats) -> Floats:
     ndarray, shape (B,) or (B, m)
     """
     if columns.ndim == 1:
-        sums: Floats = np.einsum("bi,i->b", weights, np.ascontiguousarray(columns))
-        return sums
+        return np.einsum("bi,i->b", weights, np.ascontiguousarray(columns))
     # Column by column: over both at once einsum has no fast loop.
     found = np.empty((len(weights), columns.shape[1]))
     for at, column in enumerate(columns.T):

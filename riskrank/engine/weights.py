@@ -37,19 +37,6 @@ def normalised_weights(weights: ArrayLike | None, names: Sequence[str], *, kind:
     if weights is None:
         return np.full(m, 1 / m)
     given = np.asarray(weights, dtype=np.float64)
-    if given.shape != (m,):
-        raise UsageError(
-            f"one weight per {kind} is needed",
-            found=f"{given.size} weights for {m} {kind}s",
-            hint=f"the {kind}s are {listing(names)}",
-        )
-    wrong = np.flatnonzero(~np.isfinite(given) | (given < 0))
-    if wrong.size:
-        raise UsageError(
-            f"the weight of {names[wrong[0]]!r} must be a non-negative number",
-            found=f"{given[wrong[0]]:g}",
-            hint=f"give the importance of each {kind}, 0 to leave one out",
-        )
     with np.errstate(over="ignore"):
         total = given.sum()
     if not np.isfinite(total):  # of weights near the largest number

@@ -11,7 +11,6 @@ import numpy as np
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.passes import Passes, mean_interval
 from riskrank.engine.sampling.variance_components import VarianceComponents, variance_components
-from riskrank.errors import RiskrankError
 from riskrank.studies.document import of, rows_from
 
 # Below this share of the variance repeats hardly matter; above one half they matter most.
@@ -72,12 +71,8 @@ def split_of_runs(metric: str, scores: ClusteredScores) -> RunsSplit | None:
     metric : str
     scores : ClusteredScores
     """
-    if scores.sizes == scores.cluster_counts:
-        return None
-    try:
-        return RunsSplit(metric, variance_components(scores))
-    except RiskrankError:  # clusters of samples, one sample: there is nothing to split
-        return None
+    found = variance_components(scores)
+    return None if found is None else RunsSplit(metric, found)
 
 
 # Longest curve: of more runs nobody reads every point.

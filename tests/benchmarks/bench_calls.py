@@ -21,7 +21,7 @@ from measure import ROOT
 from riskrank.engine.aggregation.rank_aggregation import METHODS, aggregate_rankings
 from riskrank.engine.copa.pareto import pareto_front
 from riskrank.engine.copa.population import population
-from riskrank.engine.copa.scalarizations import analytic_hierarchy_process
+from riskrank.engine.copa.scalarizations import Scalarizations
 from riskrank.engine.copa.stability import bootstrap_choice, leave_one_out
 from riskrank.engine.copa.sweep import sweep_p, sweep_weight
 from riskrank.engine.dominance.claims import Claim
@@ -158,8 +158,9 @@ def copa() -> Iterator[Call]:
         yield Call(f"sweep over p, {kind}", partial(sweep_p, found))
         yield Call(f"1,000 populations, {kind}", partial(bootstrap_choice, found, p=2))
         yield Call(f"leave-one-out, {kind}", partial(leave_one_out, found, p=2))
-    upward = np.ones(7, dtype=bool)
-    yield Call("analytic hierarchy process", partial(analytic_hierarchy_process, np.exp(correlated), upward))
+    upward, weights = np.ones(7, dtype=bool), np.full(7, 1 / 7)
+    run = Scalarizations(np.exp(correlated), upward, weights, found.metrics).analytic_hierarchy_process
+    yield Call("analytic hierarchy process", run)
 
 
 def gsd() -> Iterator[Call]:

@@ -9,7 +9,6 @@ from scipy.special import ndtr, ndtri
 
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.family import METHODS, Family, Side, adjust
-from riskrank.errors import UsageError
 
 
 def normal_evidence(estimate, error=1.0, boundary=0.0):
@@ -103,8 +102,3 @@ def test_adjusting_keeps_the_order_and_never_helps(method, p):
     adjusted = adjust(p, method)
     assert np.all(adjusted >= np.array(p) - 1e-15)
     assert np.all(np.diff(adjusted[np.argsort(p, kind="stable")]) >= -1e-15)
-
-
-def test_an_unknown_method_is_refused():
-    with pytest.raises(UsageError, match="correction"):
-        adjust([0.1], "sidak")

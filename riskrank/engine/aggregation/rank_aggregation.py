@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.types import Floats, Integers
-from riskrank.errors import InputError, UsageError, did_you_mean, listing
 
 METHODS = ("kemeny", "footrule", "pearson", "borda")
 
@@ -115,21 +114,17 @@ def aggregate_rankings(
     -------
     Aggregation
 
-    Raises
-    ------
-    InputError
-        If a ranking is not a table of finite numbers or there are fewer than two items.
-    UsageError
-        If the method is unknown, or the weights or names do not fit.
-
     References
     ----------
     [RAB] App. F.3; method §5.
     """
-    ranks, weight, names = _validated(rankings, method, weights, names)
+    ranks = np.asarray(rankings, dtype=np.float64)
+    m, k = ranks.shape
+    weight = np.ones(m) if weights is None else np.asarray(weights, dtype=np.float64)
+    labels = np.arange(k) if names is None else np.array([*names], dtype=object)
     doubled = np.array([_doubled_midranks(row) for row in ranks])
     integer = _integer_weights(weight)
-    by_name = np.argsort(np.argsort(np.array(names, dtype=object), kind="stable"), kind="stable")
+    by_name = np.argsort(np.argsort(labels, kind="stable"), kind="stable")
     pull = integer @ doubled
     unique: bool | None = None
     gap = 0.0
@@ -147,8 +142,7 @@ def aggregate_rankings(
     else:
         order, count, optima = _sort_mean_ranks(pull, by_name)
         unique = count == 1
-    places = np.empty(len(order), dtype=np.int64)
-    places[order] = np.arange(1, len(order) + 1)
+    places = np.argsort(order) + 1
     distances = _distances(method, places, ranks, doubled)
     total = float(weight @ distances)
     return Aggregation(
@@ -164,56 +158,6 @@ def aggregate_rankings(
         gap=gap,
         choice=_choice(count, unique, gap),
     )
-
-
-def _validated(
-    rankings: ArrayLike, method: str, weights: ArrayLike | None, names: Sequence[str] | None
-) -> tuple[Floats, Floats, list[str]]:
-    if method not in METHODS:
-        raise UsageError(
-            f"unknown rank aggregation {method!r}",
-            found=f"{method!r}",
-            hint=did_you_mean(str(method), METHODS, otherwise=f"choose one of {listing(METHODS)}"),
-        )
-    try:
-        ranks = np.asarray(rankings, dtype=float)
-    except (TypeError, ValueError):
-        ranks = np.empty(0)
-    if ranks.ndim != 2 or ranks.shape[0] < 1 or ranks.shape[1] < 2:
-        raise InputError(
-            "rankings must form a table: one row per ranking, one column per item",
-            found=f"shape {ranks.shape}" if ranks.size else "no table of numbers",
-            hint="give at least one ranking of at least two items, all over the same items",
-        )
-    if not np.isfinite(ranks).all():
-        row, column = (int(at[0]) for at in np.nonzero(~np.isfinite(ranks)))
-        raise InputError(
-            f"ranking {row + 1} has no rank for item {column + 1}",
-            found=f"{ranks[row, column]}",
-            hint="every ranking must rank every item: leave out incomplete items or rankings",
-        )
-    m, k = ranks.shape
-    weight = np.ones(m) if weights is None else np.asarray(weights, dtype=float)
-    if weight.shape != (m,):
-        raise UsageError(
-            f"{m} rankings need {m} weights",
-            found=f"{weight.size} weights",
-            hint="give one weight per ranking, or none for equal weights",
-        )
-    if not np.isfinite(weight).all() or (weight < 0).any() or weight.sum() <= 0:
-        raise UsageError(
-            "weights must be finite, not negative, and not all zero",
-            found=listing(weight),
-            hint="use numbers such as 1, 2, 0.5; a ranking of weight 0 is ignored",
-        )
-    labels = [f"{i:09d}" for i in range(k)] if names is None else [str(name) for name in names]
-    if len(labels) != k or len(set(labels)) != k:
-        raise UsageError(
-            f"{k} items need {k} different names",
-            found=listing(labels),
-            hint="give every item one name of its own",
-        )
-    return ranks, weight, labels
 
 
 def _doubled_midranks(row: Floats) -> Integers:

@@ -15,7 +15,7 @@ from riskrank.engine.copa.population import Population
 from riskrank.engine.ties import TOLERANCE, tie_codes
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.engine.weights import normalised_weights
-from riskrank.errors import UsageError, index_of, listing, option
+from riskrank.errors import UsageError, index_of, listing
 
 
 def rank_norm(u: Floats, weights: Floats, p: float) -> Floats:
@@ -45,24 +45,6 @@ def power_norm(terms: Floats, p: float) -> Floats:
     # (1/2147)^100 is no longer a normal float; relative to the largest term the powers stay in [0, 1].
     scale = np.where(largest > 0, largest, 1.0)
     return largest * ((terms / scale[..., None]) ** p).sum(axis=-1) ** (1 / p)
-
-
-def checked_p(p: float) -> float:
-    """Validate the order of the norm.
-
-    Raises
-    ------
-    UsageError
-        For p below 1 or NaN.
-    """
-    p = float(p)
-    if not p >= 1:
-        raise UsageError(
-            f"{option('p')} must be at least 1",
-            found=f"p = {p:g}",
-            hint="1 is the mean rank, 2 the Euclidean norm, inf the worst weighted rank",
-        )
-    return p
 
 
 def share_weights(metrics: Sequence[str], given: Mapping[str, float]) -> Floats:
@@ -173,14 +155,8 @@ def rank_models(
         Non-negative, not all zero; scaled to sum to one. Uniform by default.
     p : float
         At least 1; may be infinite.
-
-    Raises
-    ------
-    UsageError
-        For p below 1, or weights that are negative, all zero or of the wrong number.
     """
     weights = normalised_weights(weights, models.metrics, kind="objective")
-    p = checked_p(p)
     norm = rank_norm(models.u, weights, p)
     feasible = np.flatnonzero(models.feasible)
     codes = tie_codes(norm[feasible])

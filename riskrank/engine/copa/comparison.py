@@ -10,15 +10,7 @@ import numpy as np
 from riskrank.engine.aggregation.agreement import RankComparison, compare_rankings
 from riskrank.engine.copa.choice import rank_models
 from riskrank.engine.copa.population import Population
-from riskrank.engine.copa.scalarizations import (
-    analytic_hierarchy_process,
-    delta,
-    min_max,
-    multiplicative_exponent_weighting,
-    outer_weighted_norm,
-    simple_additive_weighting,
-    weighted_sum,
-)
+from riskrank.engine.copa.scalarizations import Scalarizations, outer_weighted_norm
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, one_of
 
@@ -103,15 +95,15 @@ def compare_scalarizations(
     sorting = [ranking.rank.astype(np.float64) for ranking in rankings]
     oriented = values * np.where(larger_is_better, 1.0, -1.0)
     usual = max((p for p in orders if 1 < p < np.inf), default=_USUAL_P)
-    metrics, upward = models.metrics, larger_is_better
+    table = Scalarizations(oriented, larger_is_better, weights, models.metrics)
     compute = {
-        "average": lambda: weighted_sum(oriented, weights, metrics=metrics),
-        "delta": lambda: delta(oriented, upward, weights, metrics=metrics),
-        "min-max": lambda: min_max(oriented, weights, metrics=metrics),
-        "p-norm": lambda: outer_weighted_norm(models.u, weights, p=usual, metrics=metrics),
-        "saw": lambda: simple_additive_weighting(oriented, upward, weights, metrics=metrics),
-        "ahp": lambda: analytic_hierarchy_process(oriented, upward, weights, metrics=metrics),
-        "mew": lambda: multiplicative_exponent_weighting(oriented, upward, weights, metrics=metrics),
+        "average": table.weighted_sum,
+        "delta": table.delta,
+        "min-max": table.min_max,
+        "p-norm": lambda: outer_weighted_norm(models.u, weights, usual),
+        "saw": table.simple_additive_weighting,
+        "ahp": table.analytic_hierarchy_process,
+        "mew": table.multiplicative_exponent_weighting,
     }
     left_out = {}
     for name in baselines:

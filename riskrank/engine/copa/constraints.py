@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.types import Booleans, Floats
-from riskrank.errors import InputError, UsageError, listing
+from riskrank.errors import InputError, listing
 
 _HOLDS = {
     "<=": operator.le,
@@ -37,14 +37,6 @@ class Constraint:
     objective: int
     relation: str
     bound: float
-
-    def __post_init__(self) -> None:
-        if self.relation not in _HOLDS:
-            raise UsageError(
-                f"unknown relation {self.relation!r} in a constraint",
-                found=f"a relation other than {' '.join(_HOLDS)}",
-                hint='write for example "co2 <= 0.5"',
-            )
 
     def holds(self, values: Floats) -> Booleans:
         """Tell for which models it holds, values of shape (..., K); never for a missing value."""

@@ -71,8 +71,6 @@ def explain_model(
 
     Raises
     ------
-    UsageError
-        As `rank_models`.
     NumericalError
         If the linear program for the weights fails.
     """

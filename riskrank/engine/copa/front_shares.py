@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.choice import Key, checked_p, name_key, norm_keys, pick, power_norm
-from riskrank.engine.copa.population import Population, divisor, tie_share
+from riskrank.engine.copa.choice import Key, name_key, norm_keys, pick, power_norm
+from riskrank.engine.copa.population import Population, divisor
 from riskrank.engine.types import Booleans, Floats
 from riskrank.engine.weights import normalised_weights
 
@@ -59,7 +59,7 @@ def front_shares(
     -------
     FrontShares
     """
-    weights, p = normalised_weights(weights, models.metrics, kind="objective"), checked_p(p)
+    weights = normalised_weights(weights, models.metrics, kind="objective")
     resamples, N, _ = drawn.shape
     everybody = np.arange(N)
     front, chosen = np.zeros(N), np.zeros(N)
@@ -82,7 +82,7 @@ def _off(on_front: Booleans) -> Key:
 
 def _fronts_and_ranks(models: Population, drawn: Floats, allowed: Booleans) -> tuple[Booleans, Floats]:
     """Who is on the front in each resample, (B, N), and relative ranks among all models, (B, N, K)."""
-    share, scale = tie_share(models.ties), divisor(drawn.shape[1], models.denominator)
+    share, scale = models.tie_share, divisor(drawn.shape[1], models.denominator)
     ranks = np.empty(drawn.shape)
     matches = np.ones((*drawn.shape[:2], drawn.shape[1]), dtype=bool)
     exceeds = np.zeros_like(matches)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import InputError
 
 # A chunk of 1,024 front members has tables of 16 words a row: they stay in the processor's cache.
 _CHUNK = 1024
@@ -27,19 +26,15 @@ def pareto_front(objectives: Floats) -> Booleans:
     Parameters
     ----------
     objectives : array of shape (N, K)
-        One row per model, larger is better in every column. Infinities are ordered as numbers are.
+        One row per model, larger is better in every column; none is NaN.
 
     Returns
     -------
     array of bool, shape (N,)
         True for the models on the front.
 
-    Raises
-    ------
-    InputError
-        If the array is not two-dimensional, has no objective, or holds NaN.
     """
-    losses = _as_losses(objectives)
+    losses = np.ascontiguousarray(-objectives.T)
     on_front = np.zeros(losses.shape[1], dtype=bool)
     on_front[_front(losses)] = True
     return on_front
@@ -60,28 +55,8 @@ def dominators(objectives: Floats, model: int) -> Integers:
     array of int
         Rows of its dominators, in order; empty for a model on the front.
     """
-    values = -_as_losses(objectives).T
-    own = values[model]
-    return np.flatnonzero((values >= own).all(axis=1) & (values > own).any(axis=1))
-
-
-def _as_losses(objectives: Floats) -> Floats:
-    """Validate, and turn to smaller-is-better with one contiguous row per objective."""
-    values = np.asarray(objectives, dtype=np.float64)
-    if values.ndim != 2 or values.shape[1] == 0:
-        raise InputError(
-            "the objectives must be a table of models by objectives",
-            found=f"an array of shape {values.shape}",
-            hint="give one row per model and at least one column",
-        )
-    missing = np.isnan(values)
-    if missing.any():
-        raise InputError(
-            "the Pareto front is not defined for missing values",
-            found=f"{int(missing.any(axis=1).sum())} of {len(values)} models with NaN",
-            hint="drop these models, or give missing values the worst value, minus infinity",
-        )
-    return np.ascontiguousarray(-values.T)
+    own = objectives[model]
+    return np.flatnonzero((objectives >= own).all(axis=1) & (objectives > own).any(axis=1))
 
 
 def _front(losses: Floats) -> Integers:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.choice import Key, checked_p, name_key, norm_keys, pick, power_norm, rank_models
-from riskrank.engine.copa.population import Population, divisor, places, tie_share
+from riskrank.engine.copa.choice import Key, name_key, norm_keys, pick, power_norm, rank_models
+from riskrank.engine.copa.population import Population, divisor, places
+from riskrank.engine.sampling.resamples import counts_of
 from riskrank.engine.types import Floats, Integers
 from riskrank.engine.weights import normalised_weights
-from riskrank.errors import InputError, UsageError
 
 # Resamples with a random stream of their own: part of what makes a seed's answer, not a tuning knob.
 _BLOCK = 32
@@ -110,25 +110,17 @@ def bootstrap_choice(
         Number of resampled populations.
     seed : int
         One stream per block of resamples is spawned from it.
-
-    Raises
-    ------
-    UsageError
-        For wrong weights or p, fewer than one resample.
     """
-    weights, p = normalised_weights(weights, models.metrics, kind="objective"), checked_p(p)
-    if resamples < 1:
-        raise UsageError(
-            "a bootstrap needs at least one resample", found=f"{resamples}", hint="1000 is the default"
-        )
+    weights = normalised_weights(weights, models.metrics, kind="objective")
     # Ranks grow with the losses in every resample, so the choice is a front member every time.
     candidates = np.flatnonzero(models.front)
     order = np.argsort(-models.objectives, axis=0, kind="stable")
     better, matched = (counts[candidates] for counts in places(models.objectives))
-    count = np.zeros(len(models.u), dtype=np.int64)
+    N = len(models.u)
+    count = np.zeros(N, dtype=np.int64)
     sizes = np.diff(np.append(np.arange(0, resamples, _BLOCK), resamples))
     for size, stream in zip(sizes, np.random.SeedSequence(seed).spawn(len(sizes)), strict=True):
-        drawn = _draw(np.random.default_rng(stream), size, len(models.u))
+        drawn = counts_of(np.random.default_rng(stream).integers(0, N, (size, N)))
         terms = _resampled_ranks(models, drawn, candidates, order, better, matched) * weights
         keys = [*norm_keys(terms), name_key(models, candidates)]
         count += np.bincount(candidates[pick(power_norm(terms, p), keys)], minlength=count.size)
@@ -147,21 +139,10 @@ def leave_one_out(
     models : Population
     weights, p
         As in `rank_models`.
-
-    Raises
-    ------
-    InputError
-        For fewer than three models.
-    UsageError
-        For wrong weights or p.
     """
-    weights, p = normalised_weights(weights, models.metrics, kind="objective"), checked_p(p)
+    weights = normalised_weights(weights, models.metrics, kind="objective")
     N = len(models.u)
-    if N < 3:
-        raise InputError(
-            "leaving a model out needs at least three", found=f"{N} models", hint="add models to the table"
-        )
-    share = tie_share(models.ties)
+    share = models.tie_share
     better, matched = places(models.objectives)
     counts = (1 - share) * better + share * (matched - 1)
     scale = divisor(N - 1, models.denominator)
@@ -185,12 +166,6 @@ def leave_one_out(
     return ModelInfluence(chosen=rank_models(models, weights, p=p).chosen, choice=choice)
 
 
-def _draw(rng: np.random.Generator, size: int, models: int) -> Integers:
-    """Count how often each model is drawn, (size, models)."""
-    drawn = rng.integers(0, models, (size, models)) + np.arange(size)[:, None] * models
-    return np.bincount(drawn.ravel(), minlength=size * models).reshape(size, models)
-
-
 def _resampled_ranks(
     models: Population,
     drawn: Integers,
@@ -204,7 +179,7 @@ def _resampled_ranks(
     A model's own copies count among the tied ones: ranks must depend on values alone, or of two models
     with the same value the one drawn more often would gain.
     """
-    share = tie_share(models.ties)
+    share = models.tie_share
     ranks = np.empty((len(drawn), candidates.size, order.shape[1]))
     total = np.zeros((len(drawn), len(models.u) + 1), dtype=np.int64)
     for k in range(order.shape[1]):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from riskrank.engine.copa.choice import TIE_BREAKING_P, Key, checked_p, power_norm, rank_norm
+from riskrank.engine.copa.choice import TIE_BREAKING_P, Key, power_norm, rank_norm
 from riskrank.engine.copa.intervals import decide_ties, walk
 from riskrank.engine.copa.population import Population
 from riskrank.engine.types import Floats, Integers
@@ -122,16 +122,9 @@ def sweep_weight(
     Raises
     ------
     UsageError
-        For a single objective, p below 1, wrong proportions, fewer than one step.
+        For proportions that are all zero, and for too few or too many steps.
     """
-    p = checked_p(p)
     K = models.u.shape[1]
-    if K < 2:
-        raise UsageError(
-            "sweeping a weight needs at least two objectives",
-            found=f"only {models.metrics[0]!r}",
-            hint="select further objectives",
-        )
     others = np.delete(np.arange(K), objective)
     proportions = None if rest is None else np.asarray(rest, dtype=np.float64)[others]
     proportions = normalised_weights(proportions, [models.metrics[k] for k in others], kind="objective")
@@ -162,19 +155,7 @@ def sweep_weight(
         below = norm(alpha[0], alpha[-1], everyone, p)
         return np.flatnonzero(below <= norm(alpha[-1], alpha[0], everyone, p).min() * (1 + _SLACK))
 
-    grid = np.arange(_checked_steps(steps) + 1) / steps
-    choice, edges, chosen = walk(grid, candidates, able, decide)
-    return Sweep(
-        parameter="alpha",
-        objective=int(objective),
-        grid=grid,
-        choice=choice,
-        low=edges[:-1],
-        high=edges[1:],
-        model=chosen,
-        share=_lengths(chosen, edges, len(models.u)),
-        front_size=candidates.size,
-    )
+    return _walked(models, steps, able, decide, objective)
 
 
 def sweep_p(
@@ -193,18 +174,17 @@ def sweep_p(
     Raises
     ------
     UsageError
-        For wrong weights, fewer than one step.
+        For too few or too many steps.
     """
     weights = normalised_weights(weights, models.metrics, kind="objective")
     candidates = np.flatnonzero(models.front)
     terms = models.u[candidates] * weights
-    breakers = [power_norm(terms, q) for q in TIE_BREAKING_P]
+    keys = [_value_key(power_norm(terms, q)) for q in TIE_BREAKING_P]
 
     def decide(positions: Floats, columns: Integers) -> Integers:
         shape = (positions.size, columns.shape[1])
         pairs = zip(_order_at(positions[:, 0]), np.broadcast_to(columns, shape), strict=True)
         norms = np.array([power_norm(terms[shown], q) for q, shown in pairs])
-        keys = [_value_key(values) for values in breakers]
         return decide_ties(columns, norms, keys, models.name_order[candidates])
 
     def able(positions: Floats) -> Integers:
@@ -212,28 +192,43 @@ def sweep_p(
         first, last = _order_at(positions[[0, -1], 0])
         return np.flatnonzero(power_norm(terms, last) <= power_norm(terms, first).min() * (1 + _SLACK))
 
-    positions = np.arange(_checked_steps(steps) + 1) / steps
-    choice, edges, chosen = walk(positions, candidates, able, decide)
-    return Sweep(
-        parameter="p",
-        objective=None,
-        grid=_order_at(positions),
-        choice=choice,
-        low=_order_at(edges[:-1]),
-        high=_order_at(edges[1:]),
-        model=chosen,
-        share=_lengths(chosen, edges, len(models.u)),
-        front_size=candidates.size,
-    )
+    return _walked(models, steps, able, decide)
 
 
 def _value_key(values: Floats) -> Key:
     return lambda rows, shown: values[shown]
 
 
-def _lengths(chosen: Integers, edges: Floats, models: int) -> Floats:
-    """Length of the range on which each model is chosen."""
-    return np.bincount(chosen, weights=np.diff(edges), minlength=models).astype(np.float64)
+def _walked(
+    models: Population,
+    steps: int,
+    able: Callable[[Floats], Integers],
+    decide: Callable[[Floats, Integers], Integers],
+    objective: int | None = None,
+) -> Sweep:
+    """Walk the weight of an objective from 0 to 1, or 1 - 1/p, by equal steps."""
+    if not 1 <= steps <= _MOST_STEPS:
+        raise UsageError(
+            f"a sweep has at least one step, and at most {_MOST_STEPS}",
+            found=f"{steps} steps",
+            hint="10000 is the default",
+        )
+    candidates, positions = np.flatnonzero(models.front), np.arange(steps + 1) / steps
+    choice, edges, chosen = walk(positions, candidates, able, decide)
+    lengths = np.bincount(chosen, weights=np.diff(edges), minlength=len(models.u)).astype(np.float64)
+    if objective is None:
+        positions, edges = _order_at(positions), _order_at(edges)
+    return Sweep(
+        parameter="alpha" if objective is not None else "p",
+        objective=objective,
+        grid=positions,
+        choice=choice,
+        low=edges[:-1],
+        high=edges[1:],
+        model=chosen,
+        share=lengths,
+        front_size=candidates.size,
+    )
 
 
 def _norm_of_two(first: Floats, second: Floats, p: float) -> Floats:
@@ -250,13 +245,3 @@ def _order_at(positions: Floats) -> Floats:
     """Turn 1 - 1/p into p."""
     inverse = 1 - positions
     return np.where(inverse > 0, 1 / np.where(inverse > 0, inverse, 1.0), np.inf)
-
-
-def _checked_steps(steps: int) -> int:
-    if not 1 <= steps <= _MOST_STEPS:
-        raise UsageError(
-            f"a sweep has at least one step, and at most {_MOST_STEPS}",
-            found=f"{steps} steps",
-            hint="10000 is the default",
-        )
-    return steps

@@ -11,7 +11,6 @@ from riskrank.engine.dominance.influence import ViolationInfluence
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, decide, family_of
 from riskrank.engine.family import Family
 from riskrank.engine.types import Floats, Integers
-from riskrank.errors import UsageError
 
 
 def logit_p_value(estimate: Floats, error: Floats, *, threshold: float, size: Integers | int) -> Floats:
@@ -36,53 +35,23 @@ def logit_p_value(estimate: Floats, error: Floats, *, threshold: float, size: In
     -------
     ndarray, same shape
         NaN where the estimate is.
-
-    Raises
-    ------
-    UsageError
-        If the threshold is not inside (0, 1).
     """
-    if not 0 < threshold < 1:
-        raise UsageError(
-            f"violation threshold {threshold:g} is outside (0, 1)",
-            found=f"{threshold:g}",
-            hint="use a small share such as 0.25; the paper uses 0.08, 0.25 and 0.4",
-        )
     edge = 1 / (4 * np.asarray(size, dtype=float))
     kept = np.clip(np.asarray(estimate, dtype=float), edge, 1 - edge)
     spread = np.maximum(error, edge) / (kept * (1 - kept))
     return ndtr((logit(kept) - logit(threshold)) / spread)
 
 
-def absolute_p_values(result: ViolationInfluence, threshold: float) -> Floats:
-    """P-values of the absolute test of "i dominates j up to τ", shape (k, k), NaN on the diagonal.
+def claim_p_values(result: ViolationInfluence, claim: Claim) -> Floats:
+    """P-values of a claim on all ordered pairs, shape (k, k), NaN on the diagonal.
 
-    Parameters
-    ----------
-    result : ViolationInfluence
-        Ratios and standard errors.
-    threshold : float
-        τ in (0, 1); the null hypothesis is ε_ij ≥ τ, or i and j the same.
+    The null hypothesis is ε_ij ≥ τ, of a relative claim Δε_ij ≥ 0, or i and j the same.
     """
-    p = logit_p_value(result.ratio, result.ratio_error, threshold=threshold, size=_pair_sizes(result))
-    return np.maximum(p, result.equal_p_value)
-
-
-def relative_p_values(result: ViolationInfluence) -> Floats:
-    """P-values of the relative test of "i beats j", shape (k, k), NaN on the diagonal.
-
-    Parameters
-    ----------
-    result : ViolationInfluence
-        Ratios and standard errors; the null hypothesis is Δε_ij ≥ 0, or i and j the same.
-    """
-    share = (1 + result.relative) / 2
-    p = logit_p_value(share, result.relative_error / 2, threshold=0.5, size=_pair_sizes(result))
-    return np.maximum(p, result.equal_p_value)
-
-
-def _pair_sizes(result: ViolationInfluence) -> Integers:
-    return np.minimum(result.clusters[:, None], result.clusters[None, :])
+    estimate, error, threshold = result.ratio, result.ratio_error, claim.boundary
+    if claim.kind == RELATIVE:
+        estimate, error, threshold = (1 + result.relative) / 2, result.relative_error / 2, 0.5
+    size = np.minimum(result.clusters[:, None], result.clusters)
+    return np.maximum(logit_p_value(estimate, error, threshold=threshold, size=size), result.equal_p_value)
 
 
 def clt_test(
@@ -113,17 +82,15 @@ def clt_test(
         With logit-scale p-values, all decided.
     """
     wanted = family_of(len(estimates.means), pairs)
-    if claim.kind == RELATIVE:
-        p_value, error = relative_p_values(influence), influence.relative_error
-    else:
-        p_value, error = absolute_p_values(influence, claim.boundary), influence.ratio_error
-    p_adjusted = family.adjusted(p_value[wanted])
+    error = influence.relative_error if claim.kind == RELATIVE else influence.ratio_error
+    p_value = claim_p_values(influence, claim)[wanted]
+    p_adjusted = family.adjusted(p_value)
     return decide(
         estimates,
         claim,
         wanted,
-        error=error[wanted],
-        p_value=p_value[wanted],
+        standard_error=error[wanted],
+        p_value=p_value,
         p_adjusted=p_adjusted,
         dominates=family.significant(p_adjusted),
     )

@@ -16,8 +16,8 @@ import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.estimates import matrices_of, tail_level
-from riskrank.engine.dominance.replicates import Gathering, Part, Replicates
-from riskrank.engine.dominance.violation import COST, WEIGHING, ViolationKernel
+from riskrank.engine.dominance.replicates import BootstrapColumn, Gathering, Part, Replicates
+from riskrank.engine.dominance.violation import ViolationKernel
 from riskrank.engine.judges.tails import for_tail
 from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
 from riskrank.engine.sampling.design import ClusteredScores
@@ -37,40 +37,6 @@ _BATCH = 1 << 18
 
 # Scores resampled in one task.
 _TASK = 1 << 18
-
-
-@dataclass(frozen=True)
-class BootstrapColumn:
-    """One column of scores and what to keep of its resamples.
-
-    Attributes
-    ----------
-    scores : ClusteredScores
-    orders : tuple of int
-        Orders of dominance.
-    thresholds : tuple of float
-        Values of ε_ij whose crossings are counted.
-    pairs : tuple of (int, int), or None
-        Pairs to look at; None for all, with one-versus-all ratios.
-    """
-
-    scores: ClusteredScores
-    orders: tuple[int, ...] = (1, 2)
-    thresholds: tuple[float, ...] = (0.5,)
-    pairs: tuple[tuple[int, int], ...] | None = None
-
-    @cached_property
-    def comparisons(self) -> float:
-        """Score comparisons a resample costs: pairs times scores a model, as if all weighed the same."""
-        k = self.scores.models
-        pairs = k * (k - 1) / 2
-        if self.pairs is not None:
-            pairs = len({(min(pair), max(pair)) for pair in self.pairs})
-        if self.scores.plain:  # also of units of several sizes: how many resamples depends on it
-            return pairs * sum(self.scores.sizes) / k
-        # Few different values are merged at once, whatever their number; weighing them is a pass a model.
-        values = sum(np.unique(value).size for value in self.scores.values) / k
-        return COST * pairs * values + WEIGHING * sum(self.scores.sizes)
 
 
 class Bootstrap:
@@ -99,7 +65,7 @@ class Bootstrap:
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self._problems = [_Problem.of(column) for column in columns]
-        self._gathered = [problem.gathering() for problem in self._problems]
+        self._gathered = [Gathering(one.column, one.scale, one.tail_level) for one in self._problems]
         self._seed = seed
         self._here = Workers(1)
         self._own = Workers(jobs) if isinstance(jobs, int) else None
@@ -175,12 +141,6 @@ class _Problem:
         units = [np.bincount(cluster) for cluster in self.scores.clusters]
         same = all(np.array_equal(sizes, units[0]) for sizes in units)
         return self.scores.plain and self.scores.paired and same
-
-    def gathering(self) -> Gathering:
-        column = self.column
-        return Gathering(
-            column.orders, column.thresholds, self.scale, self.tail_level, all_pairs=column.pairs is None
-        )
 
 
 def _run(problems: Sequence[_Problem], task: Task) -> Part:

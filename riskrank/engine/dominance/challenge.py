@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.engine.dominance.column import DominanceStudy, Question, asymptotic_tests
 from riskrank.engine.dominance.contrasts import Contrasts, contrasts
-from riskrank.engine.dominance.enumerated import drawn_tasks
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.metric_tails import MetricTails
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
@@ -109,15 +108,10 @@ def challenge(ranked: Ranked, model: int, inference: Inference) -> Challenge:
     behind = tuple(i for i in others if tests.dominates[model, i])
     undecided = tuple(i for i in others if not (tests.decided[i, model] and tests.decided[model, i]))
     held, tails, better, milder = _on_metrics(ranked, model, inference)
+    worse = [i for i in held.worse_throughout.tolist() if tails is None or not tails.milder[i].any()]
     if len(ranked.tables.metrics) == 1:
-        better = [i for i in better if i not in behind]
-    worse = _worse_throughout(held, tails) if len(ranked.tables.metrics) > 1 else ()
-    return Challenge(model, ahead, behind, undecided, held, tuple(better), tails, tuple(milder), worse)
-
-
-def _worse_throughout(held: Contrasts, tails: TailContrasts | None) -> tuple[int, ...]:
-    """Models whose means are worse on every metric, and whose worst samples are milder on none."""
-    return tuple(i for i in held.worse_throughout.tolist() if tails is None or not tails.milder[i].any())
+        better, worse = [i for i in better if i not in behind], []
+    return Challenge(model, ahead, behind, undecided, held, tuple(better), tails, tuple(milder), tuple(worse))
 
 
 def beaten(ranked: Ranked, model: int, inference: Inference) -> bool:
@@ -159,6 +153,6 @@ def head_to_head(ranked: Ranked, model: int, inference: Inference) -> DominanceT
     test = BootstrapTest(ranked.scores, ranked.study.estimates, claim, inference, pairs)
     test.settle(replicates, last=True)
     found = test.result(replicates)
-    if not drawn_tasks(ranked.scores):
+    if not ranked.scores.drawn_tasks:
         return found
     return with_task_means(ranked.scores, ranked.study.estimates, found, inference, pairs, BESIDE)

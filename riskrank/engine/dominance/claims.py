@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from riskrank.engine.dominance.violation import ORDERS, one_versus_all
+from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.types import Floats
-from riskrank.errors import UsageError, one_of
+from riskrank.errors import UsageError
 
 # [RAB] section 5 reports absolute tests at these thresholds.
 PAPER_THRESHOLDS = (0.08, 0.25, 0.4)
@@ -36,14 +36,6 @@ class Claim:
     threshold: float | None = None
 
     def __post_init__(self) -> None:
-        one_of("order", self.order, ORDERS)
-        one_of("test", self.kind, KINDS)
-        if (self.threshold is not None) != (self.kind == ABSOLUTE):
-            raise UsageError(
-                "a threshold belongs to absolute dominance, and to nothing else",
-                found=f"{self.kind} dominance with threshold {self.threshold}",
-                hint="the usual thresholds are 0.08, 0.25 and 0.4; direct dominance has the threshold 0.5",
-            )
         if self.threshold is not None and not 0 < self.threshold < 1:
             raise UsageError(
                 "a threshold of almost dominance lies between 0 and 1",

@@ -9,14 +9,13 @@ import numpy as np
 
 from riskrank.engine.dominance.advice import advice_on
 from riskrank.engine.dominance.asymptotic_tests import clt_test
-from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
+from riskrank.engine.dominance.bootstrap import Bootstrap
 from riskrank.engine.dominance.claims import RELATIVE, Claim
-from riskrank.engine.dominance.enumerated import drawn_tasks, enumerable, enumerated
 from riskrank.engine.dominance.estimates import ViolationEstimates, estimate
 from riskrank.engine.dominance.inference import FIRST_ROUND, Inference
 from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.dominance.pair_freedom import behind_pairs, least
-from riskrank.engine.dominance.replicates import Replicates
+from riskrank.engine.dominance.replicates import BootstrapColumn, Replicates, enumerable, enumerated
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, compare, family_of
 from riskrank.engine.dominance.tests_of_task_means import tests_of_drawn_tasks
@@ -76,17 +75,6 @@ class Question:
     scores: ClusteredScores
     claims: tuple[Claim, ...]
     pairs: tuple[tuple[int, int], ...] | None = None
-
-    def __post_init__(self) -> None:
-        if self.pairs is None:
-            return
-        k = self.scores.models
-        if not self.pairs or any(not (0 <= i < k and 0 <= j < k) or i == j for i, j in self.pairs):
-            raise UsageError(
-                "a family of tests is made of pairs of two different models",
-                found=f"{self.pairs}",
-                hint=f"name models by numbers from 0 to {k - 1}",
-            )
 
 
 def study_dominance(
@@ -218,7 +206,7 @@ def _resampled(
             )
         else:
             results = tuple(test.result(replicates[at]) for test in tests[at])
-            if drawn_tasks(question.scores):
+            if question.scores.drawn_tasks:
                 most = _rounds(question, inference)[-1]
                 smallest = replicates[at].smallest_share(most)
                 asked = question.scores, question.pairs
@@ -268,10 +256,10 @@ def asymptotic_tests(
 ) -> tuple[DominanceTests, ...]:
     """Test a question's claims from influence functions, without resampling (method §4, "CLT")."""
     scores = question.scores
-    if drawn_tasks(scores):
+    if scores.drawn_tasks:
         raise UsageError(
             f"{option('variance', 'clt')} says nothing of tasks like these",
-            found=f"{drawn_tasks(scores)} tasks, too few for a limit theorem",
+            found=f"{scores.drawn_tasks} tasks, too few for a limit theorem",
             hint=f"leave it out, or speak of these tasks only: {option('tasks', 'fixed')}",
         )
     influences = {

@@ -68,11 +68,6 @@ class RankStudy:
     hidden_risks: HiddenRisks | None
     relabelled: Relabelled | None = None
 
-    @property
-    def leading_method(self) -> str:
-        """The method a decision looks at: the most careful one there is."""
-        return leading_method(self.rankings)
-
     def tests_of(self, method: str) -> DominanceTests | None:
         """Tests behind a method; None for win rates."""
         return next((found for found in self.dominance.tests if found.claim.method == method), None)

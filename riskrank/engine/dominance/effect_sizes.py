@@ -199,7 +199,8 @@ def pairwise_differences(
         low, high = np.zeros((k, k)), np.zeros((k, k))
         for i in range(k - 1):
             behind = samples[i + 1 :, i] if isinstance(samples, Freedom) else samples
-            ends = _interval(replicates[:, i + 1 :], replicates[:, [i]], behind, confidence)
+            apart = _subtract(replicates[:, i + 1 :], replicates[:, [i]])
+            ends = expanded_interval(apart, behind, level=confidence)
             low[i + 1 :, i], high[i + 1 :, i] = ends
             high[i, i + 1 :], low[i, i + 1 :] = -ends[0], -ends[1]
     return Differences(_subtract(values[:, None], values), low, high)
@@ -215,12 +216,6 @@ def _to_one(estimate: Floats, leader: int, spread: Spread | None, behind: Behind
     with np.errstate(over="ignore"):
         ends = (np.clip(difference + side * half, -most, most) for side in (-1, 1))
         return Differences(difference, *ends)
-
-
-def _interval(
-    minuend: Floats, subtrahend: Floats, samples: Behind, confidence: float
-) -> tuple[Floats, Floats]:
-    return expanded_interval(_subtract(minuend, subtrahend), samples, level=confidence)
 
 
 def _subtract(minuend: Floats, subtrahend: Floats) -> Floats:

@@ -12,9 +12,6 @@ from riskrank.engine.family import Family
 from riskrank.engine.sampling.freedom import Freedom, expanded_share
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.sampling.resamples import BLOCK
-from riskrank.errors import UsageError, one_of, option
-
-VARIANCES = ("bootstrap", "clt")
 
 # Resamples of the first round, and of a test whose number of resamples follows no family.
 FIRST_ROUND = 1000
@@ -58,22 +55,6 @@ class Inference:
     paper_exact: bool = False
     variance: str = "bootstrap"
     work_limit: float = WORK_LIMIT
-
-    def __post_init__(self) -> None:
-        one_of("variance", self.variance, VARIANCES)
-        whole = isinstance(self.resamples, int) and not isinstance(self.resamples, bool)
-        if self.resamples != "auto" and not (whole and int(self.resamples) >= 1):
-            raise UsageError(
-                f"{option('resamples')} is a number of resamples or auto",
-                found=f"{self.resamples}",
-                hint=f"use {option('resamples', 'auto')} or, for example, {option('resamples', 1000)}",
-            )
-        if not self.work_limit > 0:
-            raise UsageError(
-                "a limit of work is a positive number of score comparisons",
-                found=f"{self.work_limit:g}",
-                hint=f"use {option('work_limit', '1e9')}",
-            )
 
     @property
     def resampled(self) -> bool:

@@ -28,7 +28,6 @@ from riskrank.engine.dominance.pair_influence import (
 )
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import one_of
 
 LARGEST_ERROR = 0.5
 """The largest standard deviation a ratio, being in [0, 1], can have."""
@@ -102,7 +101,6 @@ def influence_of_violation(scores: ClusteredScores, *, order: int) -> ViolationI
     ----------
     [RAB] Theorems 1 and 2, remarks 2 and 3; method §4 "CLT".
     """
-    one_of("order", order, (1, 2))
     # The ratio is free of location and unit; a common scale keeps its fourth powers within range. A first
     # one, exact, keeps the sums behind the centre finite.
     values = CommonScale.of(scores.values).of_all(scores.values)

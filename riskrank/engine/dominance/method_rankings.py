@@ -19,7 +19,7 @@ from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.methods import MEAN_RISK, METRICS, Method
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.portfolio.mean_risk import mean_risk
-from riskrank.engine.portfolio.risks import RiskColumn, risk_columns
+from riskrank.engine.portfolio.risks import risk_columns
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats, Integers
@@ -109,7 +109,9 @@ def study_methods(
         lists, weights = _lists_of(method, tables, columns, studies)
         found = aggregate_rankings(lists, method=aggregator, weights=weights, names=names)
         aggregations[method.name] = found
-        rankings[method.name] = _aggregated_ranking(found, lists, weights)
+        # The score of an aggregation is the weighted mean rank.
+        mean_rank = weights @ lists / weights.sum()
+        rankings[method.name] = Ranking(rank=found.ranks, score=mean_rank, order=found.order)
     agreement = kendall_tau(np.array([ranking.places for ranking in rankings.values()]))
     return MethodStudy(columns, studies, rankings, aggregations, agreement)
 
@@ -144,24 +146,15 @@ def _lists_of(
     """Rankings an aggregated method aggregates, shape (l, k), and their weights."""
     over = tables.metrics if method.scope == METRICS else (method.scope,)
     shares = tables.weights if method.scope == METRICS else np.ones(1)
+    # Risks of [RAB] Table 1 that are consistent with second-order dominance, at the default levels.
+    consistent = [column for column in risk_columns() if column.risk.ssd_consistent]
     lists: list[Integers] = []
     for column in over:
         if method.statistic == MEAN_RISK:
             scores = columns[column]
-            found = mean_risk(scores.values, consistent_columns(), weights=scores.weights)
+            found = mean_risk(scores.values, consistent, weights=scores.weights)
             lists += list(found.rank.T)
         else:
             lists.append(studies[column].rankings[method.statistic].rank)
     # A metric brings as many lists as any other; aggregation looks at the ratios of their weights only.
     return np.array(lists), np.repeat(shares, len(lists) // len(over))
-
-
-def consistent_columns() -> tuple[RiskColumn, ...]:
-    """Risks of [RAB] Table 1 that are consistent with second-order dominance, at the default levels."""
-    return tuple(column for column in risk_columns() if column.risk.ssd_consistent)
-
-
-def _aggregated_ranking(found: Aggregation, lists: Integers, weights: Floats) -> Ranking:
-    """An aggregation as a ranking; its score is the weighted mean rank."""
-    mean_rank = weights @ lists / weights.sum()
-    return Ranking(rank=found.ranks, score=mean_rank, order=found.order)

@@ -167,5 +167,4 @@ class _Worst:
                 break
         within = np.minimum(reached, wanted)
         within[1:] -= within[:-1].copy()
-        found: Floats = np.einsum("d,db->b", self.values[:first], within) / wanted
-        return found
+        return np.einsum("d,db->b", self.values[:first], within) / wanted

@@ -90,8 +90,7 @@ def _parts(scores: ClusteredScores, model: int, pools: Sequence[Pool]) -> Floats
     if scores.judged:
         sums = np.bincount(clusters, shares * scores.shares[model])
         of_unit = strata.of_cluster[model]
-        away: Floats = sums - (np.bincount(of_unit, sums) / strata.counts(model))[of_unit]
-        return away
+        return sums - (np.bincount(of_unit, sums) / strata.counts(model))[of_unit]
     task = strata.of_cluster[model][clusters]
     sizes = np.bincount(task, minlength=strata.tasks)
     away = shares - (np.bincount(task, shares, minlength=strata.tasks) / sizes)[task]
@@ -103,8 +102,7 @@ def _variances(scores: ClusteredScores, parts: Floats, model: int) -> Floats:
     strata = scores.strata
     squares = np.bincount(strata.of_cluster[model], parts**2, minlength=strata.tasks)
     n = np.maximum(strata.counts(model), 2).astype(np.float64)
-    found: Floats = squares * n / (n - 1)
-    return found
+    return squares * n / (n - 1)
 
 
 def _counts(scores: ClusteredScores, model: int) -> Floats:

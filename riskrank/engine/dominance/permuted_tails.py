@@ -32,8 +32,7 @@ def less_bias(estimate: Floats, replicates: Floats) -> Floats:
     """Replicates moved back by twice what they are off on average, shape (B, ...)."""
     # At the end of the range a mean may overflow, and compares rightly all the same.
     with np.errstate(over="ignore", invalid="ignore"):
-        found: Floats = replicates - 2 * (replicates.mean(axis=0) - estimate)
-    return found
+        return replicates - 2 * (replicates.mean(axis=0) - estimate)
 
 
 @dataclass(frozen=True)
@@ -213,8 +212,7 @@ class _Pool:
         second, other = self._tail(~own, 1)
         spread = np.sqrt(error + other)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found: Floats = np.where(second == first, 0.0, (second - first) / spread)
-        return found
+            return np.where(second == first, 0.0, (second - first) / spread)
 
     def _tail(self, own: Booleans, side: int) -> tuple[Floats, Floats]:
         """Means of the worst shares and their squared standard errors, shapes (deals,)."""
@@ -246,5 +244,4 @@ class _Pool:
             return np.broadcast_to(self.rows[:, side], (len(own), self.weights.size))
         of = np.zeros((self.own.size, self.weights.size))
         np.add.at(of, (self.unit, self.task), 1)
-        found: Integers = np.maximum(own @ of, 1).astype(np.int64)
-        return found
+        return np.maximum(own @ of, 1).astype(np.int64)

@@ -6,11 +6,11 @@ Source: method §4, "From verdicts to a ranking" (order by the estimate, doubt b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskrank.engine.dominance.rank_sets import rank_sets, rank_sets_of_wins, tiers
+from riskrank.engine.dominance.rank_sets import RankSets, rank_sets, rank_sets_of_wins, tiers
 from riskrank.engine.ties import competition_ranks
 from riskrank.engine.types import Booleans, Floats, Integers
 
@@ -50,9 +50,7 @@ class Ranking:
     @property
     def places(self) -> Integers:
         """Place of every model in the order, 1 for the first, shape (k,); no two share one."""
-        found = np.empty(len(self.order), dtype=np.int64)
-        found[self.order] = np.arange(1, len(self.order) + 1)
-        return found
+        return np.argsort(self.order) + 1
 
 
 def rank_by_ratio(dominates: Booleans, ratio: Floats, *, tested: bool) -> Ranking:
@@ -73,17 +71,7 @@ def rank_by_ratio(dominates: Booleans, ratio: Floats, *, tested: bool) -> Rankin
     """
     rank = competition_ranks(ratio)
     order = np.argsort(rank, kind="stable")
-    sets = rank_sets(dominates)
-    return Ranking(
-        rank=rank,
-        wins=sets.wins,
-        score=ratio,
-        rank_low=sets.low if tested else None,
-        rank_high=sets.high if tested else None,
-        tier=tiers(dominates, order) if tested else None,
-        order=order,
-        losses=sets.losses,
-    )
+    return _with_places(rank, order, ratio, rank_sets(dominates), dominates if tested else None)
 
 
 def rank_by_wins(
@@ -116,16 +104,17 @@ def rank_by_wins(
     sets = rank_sets(dominates) if relative else rank_sets_of_wins(dominates, exclusive=exclusive)
     rank = competition_ranks(-sets.wins)
     order = np.lexsort((competition_ranks(ratio), rank))
-    return Ranking(
-        rank=rank,
-        score=ratio,
-        order=order,
-        wins=sets.wins,
-        losses=sets.losses,
-        rank_low=sets.low if tested else None,
-        rank_high=sets.high if tested else None,
-        tier=tiers(dominates, order) if tested else None,
-    )
+    return _with_places(rank, order, ratio, sets, dominates if tested else None)
+
+
+def _with_places(
+    rank: Integers, order: Integers, ratio: Floats, sets: RankSets, tested: Booleans | None
+) -> Ranking:
+    """A ranking with its wins, and where they are significant with the places they leave."""
+    found = Ranking(rank, ratio, order, sets.wins, sets.losses)
+    if tested is None:
+        return found
+    return replace(found, rank_low=sets.low, rank_high=sets.high, tier=tiers(tested, order))
 
 
 def rank_by_score(score: Floats) -> Ranking:

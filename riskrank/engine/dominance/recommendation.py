@@ -159,8 +159,7 @@ def _hidden_tails(leader: Challenge, places: Integers) -> Booleans | None:
     if leader.tails is None:
         return None
     ranked_behind = (places < places[:, [leader.model]]).T
-    found: Booleans = (leader.tails.hidden & ranked_behind) | leader.tails.traded
-    return found
+    return (leader.tails.hidden & ranked_behind) | leader.tails.traded
 
 
 def metric_places(tables: ScoreTables, order: int) -> Integers:

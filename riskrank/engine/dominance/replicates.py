@@ -3,17 +3,60 @@
 The ratios of every resample would be (B, orders, k, k) numbers. No test needs them whole: relative claims
 live on the k one-versus-all ratios of a resample, direct and absolute ones on counts of crossings and two
 running moments a pair. Only those are kept.
+
+Replicates of a column from all resamples of its tasks, where tasks like these are few (method §8).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
+from riskrank.engine.dominance.estimates import tail_level
+from riskrank.engine.dominance.violation import COST, WEIGHING, ViolationKernel
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.multisets import MOST_UNITS, Multisets
+from riskrank.engine.sampling.steps import Steps
+from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.types import Floats, Integers
+
+
+@dataclass(frozen=True)
+class BootstrapColumn:
+    """One column of scores and what to keep of its resamples.
+
+    Attributes
+    ----------
+    scores : ClusteredScores
+    orders : tuple of int
+        Orders of dominance.
+    thresholds : tuple of float
+        Values of ε_ij whose crossings are counted.
+    pairs : tuple of (int, int), or None
+        Pairs to look at; None for all, with one-versus-all ratios.
+    """
+
+    scores: ClusteredScores
+    orders: tuple[int, ...] = (1, 2)
+    thresholds: tuple[float, ...] = (0.5,)
+    pairs: tuple[tuple[int, int], ...] | None = None
+
+    @cached_property
+    def comparisons(self) -> float:
+        """Score comparisons a resample costs: pairs times scores a model, as if all weighed the same."""
+        k = self.scores.models
+        pairs = k * (k - 1) / 2
+        if self.pairs is not None:
+            pairs = len({(min(pair), max(pair)) for pair in self.pairs})
+        if self.scores.plain:  # also of units of several sizes: how many resamples depends on it
+            return pairs * sum(self.scores.sizes) / k
+        # Few different values are merged at once, whatever their number; weighing them is a pass a model.
+        values = sum(np.unique(value).size for value in self.scores.values) / k
+        return COST * pairs * values + WEIGHING * sum(self.scores.sizes)
 
 
 @dataclass(frozen=True)
@@ -64,8 +107,7 @@ class Replicates:
 
     def one_versus_all(self, order: int) -> Floats:
         """Replicates of ε_i for one order, shape (B, k)."""
-        if self.overall is None:
-            raise ValueError("one-versus-all ratios need all pairs")
+        assert self.overall is not None, "one-versus-all ratios need all pairs"
         return self.overall[:, self.orders.index(order)]
 
     def crossed(self, order: int, threshold: float) -> Integers | Floats:
@@ -88,18 +130,8 @@ class Part:
 class Gathering:
     """Resamples of one column as their parts come in."""
 
-    def __init__(
-        self,
-        orders: tuple[int, ...],
-        thresholds: tuple[float, ...],
-        scale: CommonScale,
-        tail_level: float,
-        *,
-        all_pairs: bool,
-    ) -> None:
-        self._orders, self._thresholds = orders, thresholds
-        self._scale, self._tail_level = scale, tail_level
-        self._all_pairs = all_pairs
+    def __init__(self, column: BootstrapColumn, scale: CommonScale, tail_level: float) -> None:
+        self._column, self._scale, self._tail_level = column, scale, tail_level
         self._kept: list[Part] = []
         self._crossings: Any = 0
         self._sums: Any = 0.0
@@ -121,12 +153,79 @@ class Gathering:
         spread = self._squares - self._sums**2 / self.count
         overall = np.concatenate([part.overall for part in kept])
         return Replicates(
-            self._orders,
-            self._thresholds,
-            overall if self._all_pairs else None,
+            self._column.orders,
+            self._column.thresholds,
+            overall if self._column.pairs is None else None,
             self._crossings,
             np.sqrt(np.maximum(spread, 0) / max(self.count - 1, 1)),
             scale.undo(np.concatenate([part.means for part in kept])),
             scale.undo(np.concatenate([part.tails for part in kept])),
             self._tail_level,
         )
+
+
+# Resamples weighed at once.
+_BATCH = 64
+
+
+def enumerable(column: BootstrapColumn, work_limit: float) -> Multisets | None:
+    """All resamples of a column whose tasks are drawn; None of many tasks, or where they would take long."""
+    tasks = column.scores.drawn_tasks
+    if not 0 < tasks <= MOST_UNITS:
+        return None
+    found = Multisets.of(tasks)
+    return found if len(found.masses) * column.comparisons <= work_limit else None
+
+
+def enumerated(column: BootstrapColumn, multisets: Multisets) -> Replicates:
+    """Replicates of all resamples, with their probabilities.
+
+    Parameters
+    ----------
+    column : BootstrapColumn
+        Whose tasks are drawn.
+    multisets : Multisets
+        Of the tasks.
+
+    Returns
+    -------
+    Replicates
+    """
+    scores, k = column.scores, column.scores.models
+    scale, level = CommonScale.of(scores.values), tail_level(scores)
+    design = WeightedDesign(replace(scores, values=scale.of_all(scores.values)))
+    kernel = ViolationKernel.of(k, orders=column.orders, pairs=column.pairs)
+    masses, o = multisets.masses, len(column.orders)
+    crossings = np.zeros((len(column.thresholds), o, k, k))
+    sums, squares = np.zeros((2, o, k, k))
+    overall, means, tails = [], [], []
+    for start in range(0, len(masses), _BATCH):
+        rows = slice(start, start + _BATCH)
+        cumulated = design.of_counts([multisets.counts[rows]] * k)
+        ratios = kernel.ratios_of_steps(design.values, cumulated, max(scores.sizes))
+        mass = masses[rows]
+        if column.pairs is None:
+            overall.append(((ratios.sum(axis=2) - 0.5) / (k - 1)).transpose(2, 0, 1))
+        for t, threshold in enumerate(column.thresholds):
+            crossings[t] += _weighed(ratios >= threshold, mass)
+        sums += _weighed(ratios, mass)
+        squares += _weighed(ratios**2, mass)
+        steps = [Steps(*one) for one in zip(design.values, cumulated, strict=True)]
+        means.append(np.stack([one.means for one in steps], axis=1))
+        tails.append(np.stack([one.tail_means(level) for one in steps], axis=1))
+    alike = multisets.rows()
+    return Replicates(
+        column.orders,
+        column.thresholds,
+        np.concatenate(overall) if column.pairs is None else None,
+        crossings,
+        np.sqrt(np.maximum(squares - sums**2, 0.0)),
+        scale.undo(np.concatenate(means)[alike]),
+        scale.undo(np.concatenate(tails)[alike]),
+        level,
+        masses,
+    )
+
+
+def _weighed(values: np.ndarray, mass: Floats) -> Floats:
+    return np.einsum("...b,b->...", values.astype(np.float64), mass)

@@ -75,8 +75,7 @@ class TailContrasts:
     @property
     def traded(self) -> Booleans:
         """Where the other's tail is significantly better, and better means are all there is to show."""
-        found: Booleans = self.milder & (self.ahead & ~self.gains.any(axis=1))[:, None]
-        return found
+        return self.milder & (self.ahead & ~self.gains.any(axis=1))[:, None]
 
     @property
     def open(self) -> NDArray[np.intp]:
@@ -201,8 +200,7 @@ class _Side:
         """Where the other's tail is better than its own, or worse, whichever is claimed."""
         # At the end of the range a little more than the largest number overflows, and compares rightly.
         with np.errstate(over="ignore"):
-            found: Booleans = self._sign * other > self._sign * own + self._slack
-        return found
+            return self._sign * other > self._sign * own + self._slack
 
 
 def _behind(tails: MetricTails, against: int, others: NDArray[np.intp]) -> Floats | Freedom:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,20 +116,22 @@ def family_of(k: int, pairs: Pairs | None) -> tuple[Integers, Integers]:
     return unique[:, 0], unique[:, 1]
 
 
+# What is said of pairs outside a family.
+_OUTSIDE = {
+    "dominates": False,
+    "standard_error": 0.0,
+    "p_value": 1.0,
+    "p_adjusted": 1.0,
+    "extrapolated": False,
+    "decided": True,
+    "crossings": 0,
+    "resamples": 0,
+    "resamples_needed": 0,
+}
+
+
 def decide(
-    estimates: ViolationEstimates,
-    claim: Claim,
-    pairs: tuple[Integers, Integers],
-    *,
-    error: Floats,
-    p_value: Floats,
-    p_adjusted: Floats,
-    dominates: Booleans,
-    extrapolated: Booleans | None = None,
-    decided: Booleans | None = None,
-    crossings: Integers | None = None,
-    resamples: Integers | None = None,
-    resamples_needed: Integers | None = None,
+    estimates: ViolationEstimates, claim: Claim, pairs: tuple[Integers, Integers], **found: NDArray
 ) -> DominanceTests:
     """Verdicts of a family of pairs laid out as squares; pairs outside it dominate nobody.
 
@@ -138,35 +141,18 @@ def decide(
     claim : Claim
     pairs : two ndarrays of int, shape (m,)
         Winners and losers.
-    error, p_value, p_adjusted, dominates, ... : ndarray, shape (m,)
-        What `DominanceTests` holds, a pair each.
+    **found : ndarray, shape (m,)
+        What `DominanceTests` holds by pair: all of it up to the adjusted p-values, and what else there is.
 
     Returns
     -------
     DominanceTests
     """
     ratios = estimates.ratios[claim.order - 1]
-
-    def square(values: NDArray | None, elsewhere: float | bool) -> NDArray:
-        kind = type(elsewhere) if values is None else values.dtype
-        full = np.full(ratios.shape, elsewhere, dtype=kind)
-        if values is not None:
-            full[pairs] = values
-        return full
-
-    return DominanceTests(
-        claim,
-        ratios,
-        claim.statistic(ratios),
-        estimates.identical,
-        square(dominates, False),
-        square(error, 0.0),
-        square(p_value, 1.0),
-        square(p_adjusted, 1.0),
-        square(extrapolated, False),
-        square(decided, True),
-        None if crossings is None else square(crossings, 0),
-        None if resamples is None else square(resamples, 0),
-        None if resamples is None else square(resamples_needed, 0),
-        len(p_value),
-    )
+    no = np.zeros(ratios.shape, dtype=bool)
+    squares: dict[str, Any] = {"extrapolated": no, "decided": ~no}
+    for name, values in found.items():
+        squares[name] = np.full(ratios.shape, _OUTSIDE[name], dtype=values.dtype)
+        squares[name][pairs] = values
+    statistic, m = claim.statistic(ratios), len(pairs[0])
+    return DominanceTests(claim, ratios, statistic, estimates.identical, family=m, **squares)

@@ -20,7 +20,7 @@ from riskrank.engine.dominance.estimates import ViolationEstimates
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.pair_freedom import behind_pairs, least
 from riskrank.engine.dominance.tests import BESIDE, INSTEAD, DominanceTests, Pairs, decide, family_of
-from riskrank.engine.evidence.student import Student, weighted_mean
+from riskrank.engine.evidence.student import weighted_mean
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import expanded_share
 from riskrank.engine.types import Floats
@@ -102,17 +102,19 @@ def with_task_means(
     """
     assert tests.p_value is not None
     family, wanted = inference.family, family_of(scores.models, pairs)
-    p_value = task_mean_differences(scores).p_above()[wanted]
+    means = means_of_tasks(scores)
+    p_value = weighted_mean(means[:, None] - means, scores.strata.weights).p_above()[wanted]
     # What the means alone deny is decided, however few the resamples are.
     decided = ~family.significant(family.adjusted(p_value))
     if how == BESIDE:
         p_value = np.maximum(p_value, tests.p_value[wanted])
     p_adjusted = family.adjusted(p_value)
+    error = np.zeros(len(p_value)) if tests.standard_error is None else tests.standard_error[wanted]
     found = decide(
         estimates,
         tests.claim,
         wanted,
-        error=np.zeros(len(p_value)) if tests.standard_error is None else tests.standard_error[wanted],
+        standard_error=error,
         p_value=p_value,
         p_adjusted=p_adjusted,
         dominates=family.significant(p_adjusted),
@@ -133,9 +135,3 @@ def means_of_tasks(scores: ClusteredScores) -> Floats:
             for value, cluster in zip(scores.values, scores.clusters, strict=True)
         ]
     )
-
-
-def task_mean_differences(scores: ClusteredScores) -> Student:
-    """Differences of all pairs' macro means, as tasks are drawn."""
-    means = means_of_tasks(scores)
-    return weighted_mean(means[:, None] - means, scores.strata.weights)

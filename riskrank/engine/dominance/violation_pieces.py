@@ -105,8 +105,7 @@ def _lines_between(values: Floats, sizes: Floats) -> Floats:
     With equal signs ∫ D|D| over a segment is (a|a| + a|b| + b|b|) / 3.
     """
     ends = _dot(values[:, :-1], sizes[:, 1:]) - values[:, -1] * sizes[:, -1]
-    found: Floats = (2 * _dot(values, sizes) + ends) / 3
-    return found
+    return (2 * _dot(values, sizes) + ends) / 3
 
 
 def _mend_equal(signed: Floats, rows: Integers, a: Floats, b: Floats) -> None:

@@ -111,8 +111,7 @@ class Wagers:
         if room <= 0:
             return np.full(BETS.shape, np.inf if np.any(self.counts) else 0.0)
         gains = (self.sums - self.sizes * boundary) / room
-        grown: Floats = np.log1p(np.outer(BETS, np.maximum(gains, -1.0))) @ self.counts
-        return grown
+        return np.log1p(np.outer(BETS, np.maximum(gains, -1.0))) @ self.counts
 
     def log_e_value(self, boundary: float, times: float = 1.0) -> float:
         """Logarithm of the e-value against "the mean difference is at most the boundary".

@@ -109,8 +109,7 @@ def tail_means(side: SideScores, weights: Floats, level: float) -> Floats:
             break
         reach = min(order.size, 2 * reach)
     inside = np.clip(wanted - (passed - drawn), 0.0, drawn)
-    tails: Floats = weighted_sums(inside, side.values[order[:reach]]) / wanted[:, 0]
-    return tails
+    return weighted_sums(inside, side.values[order[:reach]]) / wanted[:, 0]
 
 
 def statistics(side: SideScores | TailSide, drawn: Floats, level: float | None) -> Floats:
@@ -142,8 +141,7 @@ class _Means:
             self._sizes = np.stack([side.sizes for side in sides], axis=1).astype(np.float64)
 
     def of(self, weights: Floats) -> Floats:
-        means: Floats = weighted_sums(weights, self._sums) / weighted_sums(weights, self._sizes)
-        return means
+        return weighted_sums(weights, self._sums) / weighted_sums(weights, self._sizes)
 
 
 def _weights(new: int, old: int, paired: bool, resamples: int, seed: int) -> Iterator[tuple[Floats, Floats]]:

@@ -18,7 +18,7 @@ from riskrank.engine.gsd.relation import DominanceRelation, dominance_relation
 from riskrank.engine.gsd.threshold import Threshold
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.types import Booleans, Floats
-from riskrank.errors import InputError, UsageError, one_of
+from riskrank.errors import InputError, UsageError
 
 Progress = Callable[[int, int, str], None]
 
@@ -226,7 +226,6 @@ def counting_programs(progress: Progress | None) -> Callable[[int, int, int], No
 
 
 def _validate(relabelling: Relabelling, epsilon: float) -> None:
-    one_of("pairs", relabelling.pairs, TESTED)
     if not 0 <= epsilon < np.inf:
         raise UsageError(
             "the epsilon of the front is a difference of utilities",

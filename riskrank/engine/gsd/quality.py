@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import InputError, UsageError, option
+from riskrank.errors import InputError, option
 
 MANY_LEVELS = 50
 
@@ -225,21 +225,9 @@ def _validated(
     scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim == 3:
         scores = scores[:, :, None, :]
-    models, samples, _, n = scores.shape
-    if models < 2 or samples < 1 or n < 1:
-        raise InputError(
-            "nothing to compare",
-            found=f"{models} models, {samples} samples, {n} criteria",
-            hint="generalized stochastic dominance needs two models and one sample and criterion",
-        )
+    n = scores.shape[3]
     absent = np.isnan(scores).all(axis=3)
     present = ~absent
-    if not np.isfinite(scores[present]).all() or not present.any(axis=2).all():
-        raise InputError(
-            "every model needs a finite score on every sample and criterion",
-            found="NaN, infinite or missing scores",
-            hint=f"leave out the samples or models that have gaps ({option('missing', 'drop')})",
-        )
     limits = np.full((n, 2), np.nan) if bounds is None else np.asarray(bounds, dtype=np.float64)
     return _Cells(
         scores=scores,
@@ -255,20 +243,10 @@ def _digits(
     digits: int | Sequence[int | None] | None, tolerance: float | Sequence[float | None] | None, n: int
 ) -> tuple[float | None, ...]:
     """Decimal places of each criterion; a tolerance is a number of places that need not be whole."""
-    if digits is not None and tolerance is not None:
-        raise UsageError(
-            "digits and tolerance both say how scores are rounded",
-            found=f"digits {digits}, tolerance {tolerance}",
-            hint=f"give one of {option('digits')} and {option('tolerance')}",
-        )
     if tolerance is None:
         places = digits if isinstance(digits, Sequence) else (digits,) * n
         return tuple(None if place is None else float(place) for place in places)
     steps = tolerance if isinstance(tolerance, Sequence) else (tolerance,) * n
-    if any(step is not None and not step > 0 for step in steps):
-        raise UsageError(
-            "a tolerance is a positive rounding step", found=f"{tolerance}", hint="for instance 0.001"
-        )
     return tuple(None if step is None else -math.log10(step) for step in steps)
 
 

@@ -14,14 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.gsd.null_optima import RESAMPLINGS, NullOptima, closed_early, relabellings
+from riskrank.engine.gsd.null_optima import NullOptima, closed_early, relabellings
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.relation import SharedSystem, pair_polytope, sample_masses, shared_system
 from riskrank.engine.gsd.threshold import RESOLUTION, Threshold
 from riskrank.engine.sampling.processes import Jobs, run_tasks
-from riskrank.errors import UsageError, one_of, option
-
-SIDES = ("greater", "less")
 
 
 @dataclass(frozen=True)
@@ -138,7 +135,6 @@ def relabelling_tests(
         If a program cannot be solved for certain.
     """
     threshold = threshold or Threshold()
-    _validate(table, pairs, side, resampling, resamples)
     tasks = sorted({(min(pair), max(pair)) for pair in pairs})
     asked = [(task, [pair for pair in pairs if set(pair) == set(task)]) for task in tasks]
     plan = _Relabelling(
@@ -176,24 +172,6 @@ def contamination_shift(arbitrary: int, samples: int) -> float:
         Number s of samples.
     """
     return 2 * arbitrary / (samples - arbitrary)
-
-
-def _validate(
-    table: QualityTable, pairs: Sequence[tuple[int, int]], side: str, resampling: str, resamples: int
-) -> None:
-    one_of("side", side, SIDES)
-    one_of("resampling", resampling, RESAMPLINGS)
-    if resamples < 1:
-        raise UsageError(
-            "a test needs resamples", found=f"{resamples}", hint=f"give {option('resamples', 1000)}"
-        )
-    for winner, loser in pairs:
-        if winner == loser or not {winner, loser} <= set(range(table.models)):
-            raise UsageError(
-                "a test compares two different models",
-                found=f"models {winner} and {loser} of {table.models}",
-                hint="give pairs of different models",
-            )
 
 
 def _test_pair(

@@ -19,7 +19,6 @@ from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.threshold import Threshold
 from riskrank.engine.sampling.processes import Jobs, run_tasks
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import one_of
 
 SYSTEMS = ("pair", "all")
 
@@ -163,7 +162,7 @@ def shared_system(table: QualityTable, system: str, threshold: Threshold) -> Sha
     UsageError
         If the kind of system is unknown.
     """
-    if one_of("system", system, SYSTEMS) == "pair":
+    if system == "pair":
         return None
     everyone = preference_system(table)
     polytope = UtilityPolytope(everyone, slack_on=threshold.rows)

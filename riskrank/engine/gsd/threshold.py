@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from riskrank.errors import InputError, UsageError, one_of, option
+from riskrank.errors import InputError, UsageError
 
 # Optima closer than this are equal, and what is above minus this counts as nonnegative.
 RESOLUTION = 1e-9
@@ -35,12 +35,6 @@ class Threshold:
     on: str = "r1"
 
     def __post_init__(self) -> None:
-        if self.share is not None and self.delta:
-            raise UsageError(
-                "a threshold and a regularization are two ways to say the same",
-                found=f"delta {self.delta:g} and regularization {self.share:g}",
-                hint=f"give one of {option('delta')} and {option('regularization')}",
-            )
         if self.share is not None and not 0 <= self.share <= 1:
             raise UsageError(
                 "the regularization is a share of the largest slack",
@@ -53,7 +47,6 @@ class Threshold:
                 found=f"{self.delta:g}",
                 hint="give a number from 0 to delta_max, which the relation reports",
             )
-        one_of("delta_on", self.on, SLACK_ON)
 
     def __str__(self) -> str:
         return f"δ = {self.delta:g}" if self.share is None else f"δ = {self.share:g} ξ"

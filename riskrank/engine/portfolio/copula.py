@@ -8,19 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from riskrank.engine.ties import without_rounding
 from riskrank.engine.types import Floats, Integers
 from riskrank.engine.weights import normalised_weights
-from riskrank.errors import InputError
 
 # Points compared at once: a block of comparison results stays in the second-level cache.
 _BLOCK_ROWS = 64
 _BLOCK_COLUMNS = 4096
 
 
-def pooled_cdf(scores: ArrayLike) -> Floats:
+def pooled_cdf(scores: Floats) -> Floats:
     """Pooled right-continuous CDF of each metric at each of its own scores.
 
     Parameters
@@ -33,18 +31,17 @@ def pooled_cdf(scores: ArrayLike) -> Floats:
     ndarray, shape (N, m)
         ``#{pooled scores <= x} / N``, in (0, 1].
     """
-    pooled = _two_dimensional(scores)
-    shares = np.empty_like(pooled)
-    for column, found in zip(pooled.T, shares.T, strict=True):
+    shares = np.empty_like(scores)
+    for column, found in zip(scores.T, shares.T, strict=True):
         # Sorted once with their places: to look millions of scores up, one here and one there, takes minutes.
         order = np.argsort(column)
         ordered = column[order]
         last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True)) + 1
         found[order] = np.repeat(last, np.diff(last, prepend=0))
-    return shares / len(pooled)
+    return shares / len(scores)
 
 
-def independent_copula(scores: ArrayLike, weights: ArrayLike | None = None) -> Floats:
+def independent_copula(scores: Floats, weights: Floats | None = None) -> Floats:
     """Portfolio by the independent copula, P(IC): ``exp Σ_m λ_m log F_m(x_m)`` ([RAB] eq. 15).
 
     Parameters
@@ -67,7 +64,7 @@ def independent_copula(scores: ArrayLike, weights: ArrayLike | None = None) -> F
     return independent_copulas(scores, [weights])[0]
 
 
-def independent_copulas(scores: ArrayLike, weights: Sequence[ArrayLike | None]) -> list[Floats]:
+def independent_copulas(scores: Floats, weights: Sequence[Floats | None]) -> list[Floats]:
     """The same of several sets of weights, for which every metric is sorted once."""
     # A column in one piece: older NumPy takes logarithms of a strided one by either of two routines that
     # round otherwise, as the addresses happen to lie.
@@ -85,7 +82,7 @@ def independent_copulas(scores: ArrayLike, weights: Sequence[ArrayLike | None]) 
     return found
 
 
-def empirical_copula(scores: ArrayLike, models: ArrayLike | None = None) -> Floats:
+def empirical_copula(scores: Floats, models: Integers | None = None) -> Floats:
     """Portfolio by the empirical copula, P(EC): share of points strictly worse on every metric.
 
     [RAB, final version] eq. 17: ``Ĉ(u) = (1/n) Σ_j Π_m 1[F_m(x_jm) < u_m]`` at ``u = F(x)``.
@@ -103,13 +100,12 @@ def empirical_copula(scores: ArrayLike, models: ArrayLike | None = None) -> Floa
     ndarray, shape (N,)
         Portfolio scores in [0, 1).
     """
-    pooled = _two_dimensional(scores)
     if models is None:
-        return _share_strictly_below(pooled)
+        return _share_strictly_below(scores)
     owner = np.asarray(models)
-    result = np.empty(len(pooled))
+    result = np.empty(len(scores))
     for model in np.unique(owner):
-        result[owner == model] = _share_strictly_below(pooled[owner == model])
+        result[owner == model] = _share_strictly_below(scores[owner == model])
     return result
 
 
@@ -145,14 +141,3 @@ def _count_strictly_below(points: Integers, counts: Integers) -> Integers:
             else:
                 below[rows] += np.count_nonzero(smaller, axis=1)
     return below
-
-
-def _two_dimensional(scores: ArrayLike) -> Floats:
-    pooled = np.asarray(scores, dtype=np.float64)
-    if pooled.ndim != 2 or pooled.size == 0 or not np.all(np.isfinite(pooled)):
-        raise InputError(
-            "a portfolio needs finite scores, a row a sample and a column a metric",
-            found=f"an array of shape {pooled.shape}",
-            hint="check the selection of models, samples and metrics",
-        )
-    return pooled

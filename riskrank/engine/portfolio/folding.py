@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from riskrank.engine.mid_ranks import Pool, mid_rank_shares
 from riskrank.engine.portfolio.copula import empirical_copula, independent_copula, independent_copulas
@@ -18,10 +17,10 @@ from riskrank.engine.weights import normalised_weights
 
 
 def portfolio(
-    scores: Sequence[ArrayLike],
+    scores: Sequence[Floats],
     *,
     copula: str = "independent",
-    weights: ArrayLike | None = None,
+    weights: Floats | None = None,
     per_model: bool = False,
 ) -> tuple[Floats, ...]:
     """Fold the metrics of all models into one score a row, CDFs pooled over models.
@@ -63,7 +62,7 @@ def portfolios(scores: Sequence[Floats], weights: Sequence[Floats]) -> list[Floa
 
 
 def portfolios_without_each(
-    scores: Sequence[ArrayLike], *, weights: ArrayLike | None = None
+    scores: Sequence[Floats], *, weights: Floats | None = None
 ) -> Iterator[tuple[Floats, ...]]:
     """Fold by P(IC) as if one model were not there, for each model in turn; every metric is sorted once.
 

@@ -134,12 +134,6 @@ def score_votes(
     [RAB] App. B; method §5 "Judge verdicts".
     """
     rows = [[str(value) for value in column] for column in (samples, first, second)]
-    if len({len(votes), *map(len, rows)}) != 1:
-        raise InputError(
-            "samples, models and verdicts must have one entry per verdict",
-            found=f"{[len(column) for column in rows]} entries and {len(votes)} verdicts",
-            hint="give the four columns the same length",
-        )
     if not len(votes):
         raise InputError("there are no verdicts", found="no rows", hint="check the file and its columns")
     names = _model_names(rows[1], rows[2], models, place)

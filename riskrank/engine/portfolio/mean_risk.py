@@ -16,7 +16,7 @@ from riskrank.engine.portfolio.sorted_scores import SortedScores, sorted_scores,
 from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.ties import TOLERANCE, competition_ranks
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import InputError, NumericalError
+from riskrank.errors import NumericalError
 
 # Scores of a size between 2^-300 and 2^300 have squares, and long sums of squares, that are numbers.
 _ORDINARY = 300
@@ -114,7 +114,7 @@ def mean_risk(
     ----------
     [RAB] Table 1 and definition 1; method §5.
     """
-    ordered = _validated(samples)
+    ordered = [np.sort(sample) for sample in samples]
     columns = tuple(columns) if columns is not None else risk_columns()
     scale = unit_of(ordered, columns)
     parts = []
@@ -170,8 +170,7 @@ def unit_of(samples: Sequence[Floats], columns: Sequence[RiskColumn]) -> CommonS
 
 
 def _risks(ordered: Floats, columns: Sequence[RiskColumn]) -> list[float]:
-    risks: list[float] = mean_risk_of_sorted(ordered, columns)[1].tolist()
-    return risks
+    return mean_risk_of_sorted(ordered, columns)[1].tolist()
 
 
 def mean_risk_of_sorted(ordered: Floats, columns: Sequence[RiskColumn]) -> tuple[Floats, Floats]:
@@ -228,21 +227,3 @@ def contradicted_by_consistent(result: MeanRisk) -> tuple[tuple[int, int], ...]:
     above = result.rank[:, None, sigma[0]] < result.rank[None, :, sigma[0]]
     below = (consistent[:, None, :] > consistent[None, :, :]).all(axis=2)
     return tuple((int(i), int(j)) for i, j in zip(*np.nonzero(above & below), strict=True))
-
-
-def _validated(samples: Sequence[Floats]) -> list[Floats]:
-    arrays = [np.asarray(sample, dtype=float) for sample in samples]
-    if len(arrays) < 2:
-        raise InputError(
-            "a mean–risk ranking needs at least two models",
-            found=f"{len(arrays)} model",
-            hint="select more models or give a table that holds more",
-        )
-    for number, array in enumerate(arrays, start=1):
-        if array.ndim != 1 or array.size == 0 or not np.isfinite(array).all():
-            raise InputError(
-                f"the scores of model {number} cannot be used",
-                found="no scores" if array.size == 0 else "values that are not finite, or a table",
-                hint="scores must be finite numbers, at least one per model",
-            )
-    return [np.sort(array) for array in arrays]

@@ -160,8 +160,6 @@ def _levels(level: ArrayLike) -> Floats:
 
 def _steps(n: int, levels: Floats) -> Integers:
     """``ceil(n p)``, forgiving the last bit: 0.07 * 100 must be 7, not 8."""
-    if n == 0:
-        raise InputError("a quantile needs at least one score", found="none", hint="check the selection")
     product = n * levels
     nearest = np.rint(product)
     exact = np.abs(product - nearest) <= 4 * np.finfo(np.float64).eps * np.maximum(product, 1)

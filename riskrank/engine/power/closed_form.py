@@ -16,12 +16,12 @@ from typing import Protocol
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from riskrank.engine.dominance.bootstrap import BootstrapColumn
 from riskrank.engine.dominance.claims import RELATIVE, Claim
 from riskrank.engine.dominance.closing import TAIL_MARGIN
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.pair_freedom import behind_pairs, least
 from riskrank.engine.dominance.rank_guard import direct_guard, guard_share, powers, relative_guard
+from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.tests_of_task_means import is_blind
 from riskrank.engine.evidence.student import weighted_mean
 from riskrank.engine.power.effects import Effects

@@ -148,8 +148,7 @@ def counted(
         across -= (sqrt(size) * linear.mean + linear.noise_of(units, size, now) < 0).sum(axis=0)
         left -= now
     share = np.clip(ndtr(-sqrt(size) * linear.mean) + across / tables, 0.5 / tables, 1 - 0.5 / tables)
-    found: Floats = -ndtri(share) / sqrt(size)
-    return found
+    return -ndtri(share) / sqrt(size)
 
 
 def _kernel(models: int, claim: Claim, family: Pairs) -> ViolationKernel:
@@ -202,8 +201,7 @@ class _Weighted:
             counts.append(flat.reshape(tables, len(own)))
         cumulated = self._design.of_counts(counts * (scores.models // len(counts)))
         kernel, most = _kernel(scores.models, claim, family), max(scores.sizes)
-        found: Floats = kernel.ratios_of_steps(self._design.values, cumulated, most)[0].transpose(2, 0, 1)
-        return found
+        return kernel.ratios_of_steps(self._design.values, cumulated, most)[0].transpose(2, 0, 1)
 
 
 def _influences(sampler: PilotSampler, claim: Claim, family: Pairs) -> Effects:

@@ -200,5 +200,4 @@ def share_intervals(share: Floats, error: Floats, freedom: Floats) -> tuple[Floa
 
 
 def _quantile(freedom: Floats) -> Floats:
-    found: Floats = scipy.special.stdtrit(freedom, (1 + LEVEL) / 2)
-    return found
+    return scipy.special.stdtrit(freedom, (1 + LEVEL) / 2)

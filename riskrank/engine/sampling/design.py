@@ -96,18 +96,6 @@ class ClusteredScores:
             do not share their samples, or a sample lies in two clusters.
         """
         arrays = tuple(np.asarray(value, dtype=np.float64) for value in values)
-        if len(arrays) < 2:
-            raise InputError(
-                "a comparison needs at least two models",
-                found=f"{len(arrays)} model",
-                hint="select more models or give a table that holds more",
-            )
-        if any(array.ndim != 1 or array.size == 0 or not np.all(np.isfinite(array)) for array in arrays):
-            raise InputError(
-                "scores must be finite and each model needs some",
-                found="NaN, infinity or no score",
-                hint=f"clean the table, or drop missing scores with {option('missing', 'drop')}",
-            )
         given = [np.arange(array.size) for array in arrays] if clusters is None else clusters
         units = [np.asarray(cluster) for cluster in given]
         tasks = None if tasks is None else tasks.present()
@@ -141,6 +129,11 @@ class ClusteredScores:
     def drawn_together(self) -> bool:
         """Whether a resample draws the same units for every model: their samples, or the tasks of a suite."""
         return self.paired or self.strata.random
+
+    @property
+    def drawn_tasks(self) -> int:
+        """How many tasks are drawn whole; 0 where samples are."""
+        return self.strata.tasks if self.strata.random else 0
 
     @cached_property
     def plain(self) -> bool:

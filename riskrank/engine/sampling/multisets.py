@@ -44,11 +44,6 @@ class Multisets:
         ways = np.array([factorial(number) for number in range(units + 1)], dtype=np.float64)
         return cls(counts, ways[units] / ways[counts].prod(axis=1) / float(units) ** units)
 
-    @property
-    def rarest(self) -> float:
-        """Probability of the rarest ones: one unit alone, as often as there are units."""
-        return float(self.masses.min())
-
     def rows(self) -> Integers:
         """Numbers of resamples, each as often as it is probable, so that every row counts the same."""
         units = self.counts.shape[1]

@@ -44,16 +44,8 @@ def nested(
     InputError
         If models of a paired design do not share samples and clusters, or a sample lies in two clusters.
     """
-    homes: list[tuple[NDArray, NDArray]] = []
-    for cluster, sample in zip(clusters, samples, strict=True):
-        names, first, number = np.unique(sample, return_index=True, return_inverse=True)
-        homes.append((names, cluster[first]))
-        _require_one_home(names[number], cluster[first][number], cluster)
     sortings = [np.lexsort(pair) for pair in zip(samples, clusters, strict=True)]
     unit_numbers(samples, sortings, paired)
-    if paired:
-        for names, home in homes[1:]:
-            _require_one_home(names, homes[0][1], home)
     ordered = tuple(value[sorting] for value, sorting in zip(values, sortings, strict=True))
     numbers = unit_numbers(clusters, sortings, paired)
     grouped = []
@@ -64,14 +56,3 @@ def nested(
     if all(np.array_equal(*both) for both in zip(numbers, grouped, strict=True)):
         return ordered, numbers, paired, ()
     return ordered, numbers, paired, tuple(grouped)
-
-
-def _require_one_home(samples: NDArray, clusters: NDArray, others: NDArray) -> None:
-    strays = np.flatnonzero(clusters != others)
-    if strays.size:
-        at = strays[0]
-        raise InputError(
-            "a sample belongs to one cluster only",
-            found=f"sample {samples[at]} in the clusters {clusters[at]} and {others[at]}",
-            hint="give every sample one cluster, the same for all models",
-        )

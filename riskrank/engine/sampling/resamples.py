@@ -187,8 +187,7 @@ class Padded:
 
     def means(self) -> Floats:
         """Means, shape (k, b)."""
-        found: Floats = self.ordered.sum(axis=2) / self.sizes
-        return found
+        return self.ordered.sum(axis=2) / self.sizes
 
     def tails(self, level: float) -> Floats:
         """Means of the worst share, shape (k, b)."""
@@ -196,8 +195,7 @@ class Padded:
         length = self.ordered.shape[2]
         place = np.arange(length) - (length - self.sizes[:, None])
         weights = np.where(place >= 0, np.clip(wanted - place, 0.0, 1.0), 0.0)
-        found: Floats = np.vecdot(self.ordered, weights) / wanted[:, 0]
-        return found
+        return np.vecdot(self.ordered, weights) / wanted[:, 0]
 
 
 def padded(scores: ClusteredScores, streams: Blocks, *, entries: int) -> Iterator[Padded]:

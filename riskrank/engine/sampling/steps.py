@@ -90,8 +90,7 @@ class Steps:
         step, widths = self.at(levels), self.widths
         below = np.concatenate(([0.0], np.cumsum(widths * self.values)))[step]
         ends = np.concatenate(([0.0], np.cumsum(widths)))[step]
-        found: Floats = below + (levels - ends) * self.values[step]
-        return found
+        return below + (levels - ends) * self.values[step]
 
     def at(self, levels: Floats) -> Integers:
         """Number of the value that is the quantile at each level, of one resample alone."""

@@ -21,7 +21,6 @@ import numpy as np
 
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats, Integers
-from riskrank.errors import InputError, NumericalError, option
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class VarianceComponents:
     more_runs: Floats
 
 
-def variance_components(scores: ClusteredScores) -> VarianceComponents:
+def variance_components(scores: ClusteredScores) -> VarianceComponents | None:
     """Split the variance of every model's mean into that between and that within samples.
 
     Parameters
@@ -66,43 +65,15 @@ def variance_components(scores: ClusteredScores) -> VarianceComponents:
 
     Returns
     -------
-    VarianceComponents
-
-    Raises
-    ------
-    InputError
-        If no model has two runs on a sample, a model has one sample only, or samples belong together in
-        clusters, which would be a third component.
-    NumericalError
-        If a variance is too large for a number.
+    VarianceComponents or None
+        None where no model has two runs on a sample, a model has one sample only, samples belong together in
+        clusters, which would be a third component, or a variance is too large for a number.
     """
-    if scores.nested:
-        raise InputError(
-            "the variance between and within samples needs independent samples",
-            found="clusters of several samples",
-            hint=f"leave out {option('cluster')}",
-        )
-    if min(scores.cluster_counts) < 2:
-        raise InputError(
-            "the variance between samples needs at least two of them",
-            found="1 sample",
-            hint="score the model on more samples",
-        )
-    if scores.sizes == scores.cluster_counts:
-        raise InputError(
-            "the variance within samples needs several runs on some sample",
-            found="one score a model and sample",
-            hint=f"run the models again and keep the runs with {option('repeats', 'draws')}",
-        )
+    if scores.nested or min(scores.cluster_counts) < 2 or scores.sizes == scores.cluster_counts:
+        return None
     parts = [_of_model(*model) for model in zip(scores.values, scores.clusters, strict=True)]
     columns = np.array(parts).T
-    if np.isinf(columns).any():
-        raise NumericalError(
-            "the variance of a model's mean is too large for a number",
-            found=f"scores as large as {max(np.abs(value).max() for value in scores.values):g}",
-            hint="give the scores in a larger unit, such as thousands",
-        )
-    return VarianceComponents(*columns)
+    return None if np.isinf(columns).any() else VarianceComponents(*columns)
 
 
 def _of_model(value: Floats, sample: Integers) -> tuple[float, ...]:

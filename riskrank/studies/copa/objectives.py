@@ -188,7 +188,6 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
         feasible=feasible_models(values, constraints, names=models, metrics=names) if constraints else None,
         ties=settings.ties,
         denominator=settings.denominator,
-        missing="worst" if settings.missing == "worst" else "error",
     )
     return Objectives(
         population=ranked,

@@ -5,7 +5,7 @@ from scipy import stats
 from riskrank.engine.aggregation.agreement import compare_rankings
 from riskrank.engine.copa.choice import rank_norm
 from riskrank.engine.copa.population import population
-from riskrank.engine.copa.scalarizations import min_max, weighted_sum
+from riskrank.engine.copa.scalarizations import Scalarizations
 from riskrank.engine.ties import tie_codes
 
 
@@ -34,7 +34,8 @@ def test_differing_ranges_move_models_between_average_and_ranks():
     agreed = np.arange(8.0)
     objectives = np.column_stack([agreed, agreed + 0.1, agreed * 1.1, -10 * agreed])
     models = population(objectives)
-    scores = [weighted_sum(objectives), min_max(objectives), rank_norm(models.u, np.full(4, 0.25), 1)]
+    table = Scalarizations(objectives, np.ones(4, dtype=bool), np.full(4, 0.25), models.metrics)
+    scores = [table.weighted_sum(), table.min_max(), rank_norm(models.u, np.full(4, 0.25), 1)]
     comparison = compare_rankings(np.array(scores))
     assert comparison.tau[0].tolist() == [1, -1, -1]
     assert comparison.tau[1, 2] == 1

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from riskrank.engine.aggregation import kemeny, subsets
 from riskrank.engine.aggregation.rank_aggregation import METHODS, aggregate_rankings
-from riskrank.errors import InputError, UsageError
 
 
 def ranks_of(*words):
@@ -188,27 +187,6 @@ def test_everything_tied_is_decided_by_name():
         result = aggregate_rankings(np.ones((2, 4)), method=method, names=list("dbca"))
         assert [list("dbca")[i] for i in result.order] == list("abcd") or method == "footrule"
         assert result.unique is False
-
-
-@pytest.mark.parametrize(
-    ("arguments", "kind", "what"),
-    [
-        ({"rankings": [[1, 2], [2, np.nan]]}, InputError, "ranking 2 has no rank for item 2"),
-        ({"rankings": [[1], [1]]}, InputError, "form a table"),
-        ({"rankings": [["a", "b"]]}, InputError, "form a table"),
-        ({"rankings": [[1, 2], [2]]}, InputError, "form a table"),
-        ({"rankings": [[1, 2]], "weights": [1, 2]}, UsageError, "need 1 weights"),
-        ({"rankings": [[1, 2], [2, 1]], "weights": [1, -1]}, UsageError, "not negative"),
-        ({"rankings": [[1, 2]], "weights": [0.0]}, UsageError, "not all zero"),
-        ({"rankings": [[1, 2]], "names": ["a", "a"]}, UsageError, "different names"),
-        ({"rankings": [[1, 2]], "method": "kemmeny"}, UsageError, "unknown rank aggregation"),
-    ],
-)
-def test_bad_input(arguments, kind, what):
-    rankings = arguments.pop("rankings")
-    with pytest.raises(kind, match=what) as caught:
-        aggregate_rankings(rankings, **arguments)
-    assert len(caught.value.lines()) == 3
 
 
 @pytest.mark.parametrize("work", [1, 100, 400, 2_000])

@@ -6,7 +6,7 @@ import pytest
 from riskrank.engine.copa.choice import rank_models
 from riskrank.engine.copa.comparison import BASELINES, compare_scalarizations
 from riskrank.engine.copa.population import population
-from riskrank.engine.copa.scalarizations import min_max, outer_weighted_norm, weighted_sum
+from riskrank.engine.copa.scalarizations import Scalarizations, outer_weighted_norm
 from riskrank.errors import InputError
 
 UPWARD = np.array([True, True, False])
@@ -18,10 +18,8 @@ def values():
     return np.random.default_rng(0).uniform(1, 2, (12, 3))
 
 
-def compare(
-    values, weights=(0.2, 0.3, 0.5), *, feasible=None, orders=(np.inf, 2.0), missing="error", **options
-):
-    models = population(values * SIGNS, feasible=feasible, missing=missing)
+def compare(values, weights=(0.2, 0.3, 0.5), *, feasible=None, orders=(np.inf, 2.0), **options):
+    models = population(values * SIGNS, feasible=feasible)
     return models, compare_scalarizations(models, values, UPWARD, np.array(weights), orders=orders, **options)
 
 
@@ -44,9 +42,10 @@ def test_every_criterion_is_there_with_its_scores(values):
     here = found.models
     np.testing.assert_array_equal(here, rank_models(models, weights, p=np.inf).order)
     np.testing.assert_allclose(score["copa(p=2)"], rank_models(models, weights, p=2).norm[here])
-    np.testing.assert_allclose(score["average"], weighted_sum(values * SIGNS, weights)[here])
-    np.testing.assert_allclose(score["min-max"], min_max(values * SIGNS, weights)[here])
-    np.testing.assert_allclose(score[usual], outer_weighted_norm(models.u, weights, p=2)[here])
+    table = Scalarizations(values * SIGNS, UPWARD, weights, models.metrics)
+    np.testing.assert_allclose(score["average"], table.weighted_sum()[here])
+    np.testing.assert_allclose(score["min-max"], table.min_max()[here])
+    np.testing.assert_allclose(score[usual], outer_weighted_norm(models.u, weights, 2)[here])
     shares = [
         (values[:, k].max() / values[:, k] if up else values[:, k] / values[:, k].min())
         for k, up in enumerate(UPWARD)
@@ -83,7 +82,7 @@ def test_zeros_leave_out_the_criteria_that_divide(values):
 
 def test_missing_values_leave_only_rankings_by_rank(values):
     values[0, 0] = np.nan
-    _, found = compare(values, missing="worst")
+    _, found = compare(values)
     assert found.names == ("copa(p=inf)", "copa(p=2)", "p-norm(p=2)")
     assert set(found.left_out) == set(BASELINES) - {"p-norm"}
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.copa.constraints import Constraint, feasible_models
-from riskrank.errors import InputError, UsageError
+from riskrank.errors import InputError
 
 VALUES = np.array([[0.9, 4.0], [0.8, 2.0], [0.5, np.nan], [0.1, 1.0]])
 LABELS = {"names": ["a", "b", "c", "d"], "metrics": ["acc", "co2"]}
@@ -41,8 +41,3 @@ def test_a_model_without_the_value_is_never_the_nearest():
     with pytest.raises(InputError) as caught:
         feasible_models(VALUES[[2, 0]], [Constraint(1, "<", 0.0)], names=["c", "a"], metrics=["acc", "co2"])
     assert "the nearest, a," in caught.value.found
-
-
-def test_unknown_relation():
-    with pytest.raises(UsageError, match="=<"):
-        Constraint(0, "=<", 1.0)

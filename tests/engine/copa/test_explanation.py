@@ -72,7 +72,7 @@ def test_the_best_everywhere_has_nothing_binding_it():
 
 def test_infeasible_models_neither_win_nor_dominate():
     objectives = np.array([[3.0, 3.0], [2.0, 2.0], [1.0, 1.0]])
-    models = population(objectives, feasible=[False, True, True])
+    models = population(objectives, feasible=np.array([False, True, True]))
     assert choosing_weights(models, 0, p=1) is None
     explanation = explain_model(models, 2, p=1)
     assert explanation.dominators.tolist() == [1]

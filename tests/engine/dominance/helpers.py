@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
+from riskrank.engine.dominance.bootstrap import Bootstrap
 from riskrank.engine.dominance.column import Question, study_columns
 from riskrank.engine.dominance.column_ranking import rank_column
 from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.influence import influence_of_violation
+from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
 from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.sampling.design import ClusteredScores

@@ -14,7 +14,7 @@ from riskrank.engine.dominance.column_ranking import beaten_on_sample, best_on_s
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.errors import InputError, UsageError
+from riskrank.errors import InputError
 from tests.engine.dominance.helpers import study_ranking
 
 CLAIMS = (Claim(1), Claim(2), Claim(1, "absolute", 0.25), Claim(2, "absolute", 0.25))
@@ -93,12 +93,6 @@ def test_too_few_samples_are_refused_unless_no_test_is_wanted():
     assert study.tests[0].p_value is None
     assert study.tests[0].dominates[1, 0]
     assert study.tests[0].decided.all()
-
-
-@pytest.mark.parametrize("pairs", [[], [(0, 0)], [(0, 7)], [(-1, 0)]])
-def test_a_family_is_made_of_pairs_of_models(pairs):
-    with pytest.raises(UsageError, match="pairs"):
-        study_dominance(chat_models(3), CLAIMS, Inference(), pairs=pairs)
 
 
 def test_advice_names_what_a_reader_must_know():

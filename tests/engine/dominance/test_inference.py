@@ -4,30 +4,6 @@ from scipy.stats import norm, t
 
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.family import Family
-from riskrank.errors import UsageError
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"variance": "bogus"},
-        {"resamples": "many"},
-        {"resamples": 0},
-        {"resamples": 2.5},
-        {"resamples": True},
-        {"work_limit": 0.0},
-    ],
-)
-def test_bad_values_are_refused(wrong):
-    with pytest.raises(UsageError):
-        Inference(**wrong)
-
-
-@pytest.mark.parametrize("wrong", [(0.05, "bogus"), (0.0,), (1.0,), (float("nan"),)])
-def test_levels_and_corrections_that_are_none_are_refused(wrong):
-    with pytest.raises(UsageError):
-        Family(*wrong)
-
 
 MANY = np.inf
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskrank.engine.dominance import influence as influences
-from riskrank.engine.dominance.asymptotic_tests import absolute_p_values, relative_p_values
-from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
-from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.dominance.asymptotic_tests import claim_p_values
+from riskrank.engine.dominance.bootstrap import Bootstrap
+from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, RELATIVE, Claim
 from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.estimates import weighted_matrices
 from riskrank.engine.dominance.inference import Inference
@@ -24,6 +24,7 @@ from riskrank.engine.dominance.influence import (
     per_cluster,
 )
 from riskrank.engine.dominance.pair_influence import MergedGrid
+from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.errors import InputError, UsageError
@@ -278,7 +279,8 @@ def test_relative_errors_of_two_models_are_twice_the_absolute_ones(order):
         result = influence_of(samples, order=order, paired=paired)
         assert result.relative[0, 1] == pytest.approx(2 * result.ratio[0, 1] - 1)
         assert result.relative_error[0, 1] == pytest.approx(2 * result.ratio_error[0, 1])
-        assert relative_p_values(result)[0, 1] == pytest.approx(absolute_p_values(result, 0.5)[0, 1])
+        relative, direct = (claim_p_values(result, Claim(order, kind))[0, 1] for kind in (RELATIVE, DIRECT))
+        assert relative == pytest.approx(direct)
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -289,11 +291,11 @@ def test_identical_models_among_others(order):
     assert result.ratio[0, 1] == result.ratio[1, 0] == 0.5
     assert not result.identical[0, 2]
     assert result.ratio[2, 0] == 0
-    p = relative_p_values(result)
+    p = claim_p_values(result, Claim(order))
     assert p[2, 0] < 1e-6
     assert p[0, 1] == p[1, 0] == 1
     assert np.isnan(np.diag(p)).all()
-    assert absolute_p_values(result, 0.25)[0, 1] > 0.99
+    assert claim_p_values(result, Claim(order, ABSOLUTE, 0.25))[0, 1] > 0.99
 
 
 def test_errors_stay_within_what_a_ratio_can_have():
@@ -310,24 +312,15 @@ def test_size_for_two_models_of_the_same_distribution(order):
     # The limit theorem alone would reject about 30 % of the time in order 2.
     rng = np.random.default_rng(13)
     p = [
-        relative_p_values(influence_of(list(rng.normal(size=(2, 200))), order=order, paired=False))
+        claim_p_values(influence_of(list(rng.normal(size=(2, 200))), order=order, paired=False), Claim(order))
         for _ in range(150)
     ]
     assert np.mean([table[0, 1] <= 0.05 for table in p]) < 0.05 + 3 * sqrt(0.05 * 0.95 / 150)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "kind", "what"),
-    [
-        ({"samples": [np.arange(5.0)]}, InputError, "at least two models"),
-        ({"samples": [np.arange(5.0), np.array([0, np.nan])]}, InputError, "scores must be finite"),
-        ({"samples": [np.arange(5.0), np.arange(4.0)]}, InputError, "same samples"),
-        ({"samples": [np.arange(5.0), np.arange(5.0)], "order": 3}, UsageError, "order"),
-    ],
-)
-def test_bad_input(arguments, kind, what):
-    with pytest.raises(kind, match=what):
-        influence_of(**{"order": 1, **arguments})
+def test_paired_models_have_the_same_samples():
+    with pytest.raises(InputError, match="same samples"):
+        influence_of([np.arange(5.0), np.arange(4.0)], order=1)
 
 
 @pytest.mark.parametrize(("paired", "clustered"), [(True, True), (False, False)])

@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -10,7 +9,6 @@ from riskrank.engine.portfolio.copula import (
     pooled_cdf,
 )
 from riskrank.engine.portfolio.folding import portfolio
-from riskrank.errors import InputError, UsageError
 
 tables = st.tuples(st.integers(2, 30), st.integers(1, 4)).flatmap(
     lambda shape: arrays(np.float64, shape, elements=st.integers(-4, 4).map(float))
@@ -77,17 +75,6 @@ def test_a_single_metric_keeps_its_order():
     scores = np.array([[3.0], [1.0], [2.0]])
     assert np.argsort(independent_copula(scores)).tolist() == [1, 2, 0]
     assert np.argsort(empirical_copula(scores)).tolist() == [1, 2, 0]
-
-
-@pytest.mark.parametrize("weights", [[1, -1], [0, 0], [1], [1, np.nan], [1, np.inf]])
-def test_unusable_weights_are_refused(weights):
-    with pytest.raises(UsageError, match="weight"):
-        independent_copula([[1.0, 2.0], [2.0, 1.0]], weights)
-
-
-def test_scores_that_are_not_finite_are_refused():
-    with pytest.raises(InputError, match="finite"):
-        independent_copula([[1.0], [np.nan]])
 
 
 def test_portfolio_pools_models_and_splits_them_again():

@@ -112,8 +112,3 @@ def test_bad_input(rows, what, hint):
     with pytest.raises(InputError, match=what) as caught:
         score_votes(*columns, models=["x", "y"])
     assert hint in caught.value.hint
-
-
-def test_columns_of_different_length():
-    with pytest.raises(InputError, match="one entry per verdict"):
-        score_votes([1, 2], ["x"], ["y"], ["a"])

@@ -15,7 +15,7 @@ from riskrank.engine.portfolio.mean_risk import (
     mean_risk_of_sorted,
 )
 from riskrank.engine.portfolio.risks import RISKS, Risk, RiskColumn, risk_columns
-from riskrank.errors import InputError, NumericalError, UsageError
+from riskrank.errors import NumericalError, UsageError
 
 LEVELS = (0.01, 0.05, 0.25, 0.3, 0.9, 1.0)
 
@@ -199,27 +199,6 @@ def test_pairs_that_sigma_turns_around():
 def test_levels_outside(level):
     with pytest.raises(UsageError, match="outside"):
         risk_columns(levels=[level])
-
-
-@pytest.mark.parametrize(
-    ("samples", "what"),
-    [
-        ([np.zeros(3)], "at least two models"),
-        ([np.zeros(3), np.array([])], "model 2 cannot be used"),
-        ([np.array([0, np.nan]), np.zeros(2)], "model 1 cannot be used"),
-    ],
-)
-def test_bad_samples(samples, what):
-    with pytest.raises(InputError, match=what):
-        mean_risk(samples)
-
-
-def test_unknown_risk_and_missing_level():
-    with pytest.raises(UsageError) as caught:
-        risk_columns(["gini"])
-    assert caught.value.hint == "did you mean gini-tail?"
-    with pytest.raises(UsageError, match="need a quantile level"):
-        risk_columns(["negative-tvar"], levels=[])
 
 
 @pytest.mark.parametrize("unit", [2.0**-40, 1.0, 1000.0, 2.0**60])

@@ -54,11 +54,6 @@ def test_levels_outside_the_unit_interval_are_refused(level):
         quantile([1.0, 2.0], level)
 
 
-def test_an_empty_sample_is_refused():
-    with pytest.raises(InputError, match="at least one"):
-        quantile([], 0.5)
-
-
 @given(samples, levels)
 def test_tail_means_of_sorted_samples_against_the_integrated_quantile(sample, level):
     rows = np.stack([np.sort(sample), np.sort(sample) - 3.0])

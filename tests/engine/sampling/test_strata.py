@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
+from riskrank.engine.dominance.bootstrap import Bootstrap
 from riskrank.engine.dominance.estimates import estimate
+from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.violation import ViolationKernel
 from riskrank.engine.sampling.design import ClusteredScores, require_testable
 from riskrank.engine.sampling.resamples import blocks, chosen_many
