@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.types import Floats
+from riskrank.engine.types import Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -55,3 +55,9 @@ def mid_rank_shares(values: Floats, pools: Sequence[Pool]) -> Floats:
     for pool in pools:
         places += pool.places(values)
     return places / (2 * sum(pool.total for pool in pools))
+
+
+def doubled_mid_ranks(values: Floats) -> Integers:
+    """Twice the rank of each value among them all, smallest first; equal ones share the mean of theirs."""
+    _, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (2 * np.cumsum(counts) - counts + 1)[numbers]

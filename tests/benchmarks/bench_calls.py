@@ -32,7 +32,7 @@ from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import relabelling_tests
 from riskrank.engine.gsd.relation import dominance_relation
 from riskrank.engine.gsd.threshold import Threshold
-from riskrank.engine.portfolio.mean_risk import mean_risk_of_sorted
+from riskrank.engine.portfolio.mean_risk import mean_risk_of
 from riskrank.engine.portfolio.risks import risk_columns
 from riskrank.engine.sampling.design import ClusteredScores
 
@@ -101,7 +101,7 @@ def mean_risk() -> Iterator[Call]:
             else:
                 counts = np.bincount(drawn, minlength=5000)
                 again = np.repeat(ordered, counts[order].ravel()).reshape(scores.shape)
-            mean_risk_of_sorted(again, columns)
+            mean_risk_of(again, columns)
 
     yield Call(
         "200 resamples of all risks, 12 x 5,000",

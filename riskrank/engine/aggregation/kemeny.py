@@ -103,7 +103,8 @@ def _solve_by_subsets(against: Integers, pull: Integers, by_name: Integers, list
     ways = np.ones(1 << size, dtype=np.int64)
     items = np.arange(size)[:, None]
     never = np.iinfo(np.int64).max // 2
-    low, high, half = _sums_over_subsets(against)
+    half = size // 2
+    low, high = _subset_sums(against[:, :half]), _subset_sums(against[:, half:])
     for held, masks in enumerate(layers(size), start=1):
         # least[T]: cheapest way to order T as the last items; the item put first pays against all others.
         rest = masks ^ (1 << items)
@@ -147,16 +148,6 @@ def _solve_by_subsets(against: Integers, pull: Integers, by_name: Integers, list
     return KemenySolution(np.array(order, dtype=np.int64), count, optima, count == 1, 0.0)
 
 
-def _sums_over_subsets(against: Integers) -> tuple[Integers, Integers, int]:
-    """Tables of Σ_{u ∈ T} against[v, u] for T within the lower and within the upper half of the items.
-
-    Two small tables instead of one of size k·2^k: they stay in the cache while the program gathers from them.
-    """
-    size = len(against)
-    half = size // 2
-    return _subset_sums(against[:, :half]), _subset_sums(against[:, half:]), half
-
-
 def _subset_sums(values: Integers) -> Integers:
     table = np.zeros((len(values), 1), dtype=np.int64)
     for column in values.T:
@@ -166,7 +157,7 @@ def _subset_sums(values: Integers) -> Integers:
 
 def _solve_by_program(against: Integers, pull: Integers, work: Work) -> KemenySolution:
     program = OrderProgram(against)
-    order = local_search(against, _borda_order(pull))
+    order = local_search(against, np.argsort(pull, kind="stable"))
     if program.variables > MOST_DISPUTED:
         bound = program.least_of_pairs(against)
     else:
@@ -196,7 +187,3 @@ def _other_optimum(program: OrderProgram, against: Integers, order: Integers, wo
     if other is not None and cost_of(against, other) <= cost:
         return other
     return order[:0] if bound > cost else None
-
-
-def _borda_order(pull: Integers) -> Integers:
-    return np.argsort(pull, kind="stable")

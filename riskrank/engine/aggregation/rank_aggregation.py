@@ -11,6 +11,7 @@ from math import factorial, lcm, prod
 import numpy as np
 from numpy.typing import ArrayLike
 
+from riskrank.engine.mid_ranks import doubled_mid_ranks
 from riskrank.engine.types import Floats, Integers
 
 METHODS = ("kemeny", "footrule", "pearson", "borda")
@@ -122,7 +123,8 @@ def aggregate_rankings(
     m, k = ranks.shape
     weight = np.ones(m) if weights is None else np.asarray(weights, dtype=np.float64)
     labels = np.arange(k) if names is None else np.array([*names], dtype=object)
-    doubled = np.array([_doubled_midranks(row) for row in ranks])
+    # Twice the mid-rank is an integer, so that distances can be compared exactly.
+    doubled = np.array([doubled_mid_ranks(row) for row in ranks])
     integer = _integer_weights(weight)
     by_name = np.argsort(np.argsort(labels, kind="stable"), kind="stable")
     pull = integer @ doubled
@@ -158,13 +160,6 @@ def aggregate_rankings(
         gap=gap,
         choice=_choice(count, unique, gap),
     )
-
-
-def _doubled_midranks(row: Floats) -> Integers:
-    # Twice the mid-rank is an integer, so that distances can be compared exactly.
-    _, group, size = np.unique(row, return_inverse=True, return_counts=True)
-    last = np.cumsum(size)
-    return (2 * last - size + 1)[group].astype(np.int64)
 
 
 def _integer_weights(weight: Floats) -> Integers:

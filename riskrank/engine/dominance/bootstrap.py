@@ -164,9 +164,8 @@ Resampled = Iterator[tuple[slice | Integers, Floats, Floats, Floats]]
 def _repeated(problem: _Problem, streams: Blocks, kernel: ViolationKernel) -> Resampled:
     """Resamples that all hold equally many scores of the same weight."""
     done, level = 0, problem.tail_level
-    for batch in batches(problem.scores, streams, size=max(_BATCH // sum(problem.scores.sizes), 1)):
-        ordered = batch.ordered
-        rows = slice(done, done + len(batch.chosen[0]))
+    for ordered in batches(problem.scores, streams, size=max(_BATCH // sum(problem.scores.sizes), 1)):
+        rows = slice(done, done + len(ordered[0]))
         done = rows.stop
         # Sorted scores: models with equal scores have equal means to the last bit.
         together = [ordered] if isinstance(ordered, np.ndarray) else [own[None] for own in ordered]

@@ -7,7 +7,7 @@ A pointwise band from the bootstrap goes with it (the shift function; Doksum 197
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from riskrank.engine.dominance.pair_freedom import behind_pairs, least
 from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile, weighted_steps
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import expanded_interval
-from riskrank.engine.sampling.resamples import batches, blocks
+from riskrank.engine.sampling.resamples import Blocks, batches, blocks
 from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.types import Floats
@@ -136,31 +136,23 @@ def quantile_difference(
     estimate = better - worse
     if not resamples:
         return Differences(estimate, None, None)
-    found = (_plain if pair.even else _weighted)(pair, levels, resamples, seed)
+    drawn = (_plain if pair.even else _weighted)(pair, levels, blocks(resamples, seed))
+    found = np.concatenate([first - second for first, second in drawn])
     behind = least(behind_pairs(pair, [(0, 1)]))
     low, high = expanded_interval(found, behind, level=1 - level)
     return Differences(estimate, low, high)
 
 
-def _plain(pair: ClusteredScores, levels: Floats, resamples: int, seed: int) -> Floats:
-    """Replicates of the differences, shape (B, l)."""
-    found = []
-    for batch in batches(pair, blocks(resamples, seed), size=_BATCH):
+def _plain(pair: ClusteredScores, levels: Floats, streams: Blocks) -> Iterator[Iterable[Floats]]:
+    """Quantiles of both models in some resamples, shapes (B, l)."""
+    for ordered in batches(pair, streams, size=_BATCH):
         # The place of a quantile among sorted scores is that quantile of the places.
-        first, second = (
-            rows[:, quantile(np.arange(rows.shape[1]), levels).astype(int)] for rows in batch.ordered
-        )
-        found.append(first - second)
-    return np.concatenate(found)
+        yield (rows[:, quantile(np.arange(rows.shape[1]), levels).astype(int)] for rows in ordered)
 
 
-def _weighted(pair: ClusteredScores, levels: Floats, resamples: int, seed: int) -> Floats:
+def _weighted(pair: ClusteredScores, levels: Floats, streams: Blocks) -> Iterator[Iterable[Floats]]:
     """The same of scores that weigh differently."""
-    design, found = WeightedDesign(pair), []
-    for cumulated in design.batches(blocks(resamples, seed), size=_BATCH):
-        first, second = (
-            np.stack([value[Steps(value, row).at(levels)] for row in rows])
-            for value, rows in zip(design.values, cumulated, strict=True)
-        )
-        found.append(first - second)
-    return np.concatenate(found)
+    design = WeightedDesign(pair)
+    for cumulated in design.batches(streams, size=_BATCH):
+        both = zip(design.values, cumulated, strict=True)
+        yield (np.stack([value[Steps(value, row).at(levels)] for row in rows]) for value, rows in both)

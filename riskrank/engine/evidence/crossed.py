@@ -79,7 +79,8 @@ class Components:
         """Henderson's method 1: sums of squares of all subsets of factors, solved for their variances."""
         names, n = tuple(factors), differences.size
         codes = {name: np.unique(own, return_inverse=True)[1] for name, own in factors.items()}
-        subsets = [frozenset(some) for some in _subsets(names)]
+        every = chain.from_iterable(combinations(names, count) for count in range(len(names) + 1))
+        subsets = [frozenset(some) for some in every]
         groups = {some: _numbered([codes[name] for name in names if name in some], n) for some in subsets}
         rows = np.arange(n)
         if int(groups[frozenset(names)].max()) == n - 1:  # a row a combination, which is what is left
@@ -95,24 +96,21 @@ class Components:
 
     def variance(self, counts: Sequence[float]) -> float:
         """Variance of the mean difference over so many levels of each factor, one row a combination."""
-        size = dict(zip(self.names, counts, strict=True))
-        rows = prod(counts)
-        return sum(
-            value / (prod(size[name] for name in some) if some else rows)
-            for some, value in self.variances.items()
-        )
+        return sum(self._parts(counts).values())
 
     @property
     def shares(self) -> dict[frozenset[str], float]:
         """Share of the variance of the mean that each source has."""
-        size = dict(zip(self.names, self.levels, strict=True))
-        rows = prod(self.levels)
-        parts = {
+        parts = self._parts(self.levels)
+        whole = sum(parts.values())
+        return {some: part / whole if whole else 0.0 for some, part in parts.items()}
+
+    def _parts(self, counts: Sequence[float]) -> dict[frozenset[str], float]:
+        size, rows = dict(zip(self.names, counts, strict=True)), prod(counts)
+        return {
             some: value / (prod(size[name] for name in some) if some else rows)
             for some, value in self.variances.items()
         }
-        whole = sum(parts.values())
-        return {some: part / whole if whole else 0.0 for some, part in parts.items()}
 
     @property
     def floor(self) -> float:
@@ -141,10 +139,6 @@ class Components:
             if best is None or cost < best[0]:
                 best = cost, plan
         return None if best is None else best[1]
-
-
-def _subsets(names: Sequence[str]) -> list[tuple[str, ...]]:
-    return [*chain.from_iterable(combinations(names, size) for size in range(len(names) + 1))]
 
 
 def _numbered(codes: Sequence[Integers], n: int) -> Integers:

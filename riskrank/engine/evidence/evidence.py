@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -118,19 +119,10 @@ def together(parts: Sequence[tuple[Sequence[int], Evidence]]) -> Evidence:
         low, high = zip(*(one.ends(level) for _, one in parts), strict=True)
         return joined(low), joined(high)
 
-    def of(name: str) -> Floats:
-        return joined([getattr(one, name) for _, one in parts])
-
+    names = ("estimate", "p_above", "p_below", "error", "boundary", "worth", "decided")
+    known: dict[str, Any] = {name: joined([getattr(one, name) for _, one in parts]) for name in names}
     return Evidence.of(
-        of("estimate"),
-        of("p_above"),
-        of("p_below"),
-        error=of("error"),
-        boundary=of("boundary"),
-        worth=of("worth"),
-        decided=of("decided"),
-        ends=ends,
-        needed=lambda level: joined([one.needed(level) for _, one in parts]),
+        **known, ends=ends, needed=lambda level: joined([one.needed(level) for _, one in parts])
     )
 
 

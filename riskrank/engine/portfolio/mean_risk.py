@@ -12,7 +12,7 @@ from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.copa.pareto import pareto_front
 from riskrank.engine.portfolio.quantiles import alike, weighted_steps
 from riskrank.engine.portfolio.risks import RiskColumn, risk_columns
-from riskrank.engine.portfolio.sorted_scores import SortedScores, sorted_scores, weighted_scores
+from riskrank.engine.portfolio.sorted_scores import sorted_scores, weighted_scores
 from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.ties import TOLERANCE, competition_ranks
 from riskrank.engine.types import Booleans, Floats, Integers
@@ -105,11 +105,6 @@ def mean_risk(
     -------
     MeanRisk
 
-    Raises
-    ------
-    InputError
-        If there are fewer than two samples, or one is empty or not finite.
-
     References
     ----------
     [RAB] Table 1 and definition 1; method §5.
@@ -120,10 +115,10 @@ def mean_risk(
     parts = []
     for row, own, shares in zip(samples, ordered, weights or [1.0] * len(ordered), strict=True):
         if alike(shares):
-            parts.append(mean_risk_of_sorted(scale.apply(own)[None, :], columns))
+            parts.append(mean_risk_of(scale.apply(own)[None, :], columns))
         else:
             one = weighted_steps(scale.apply(row), shares)
-            parts.append(mean_risk_of_steps(Steps(one.values, one.cumulated[None]), columns))
+            parts.append(mean_risk_of(Steps(one.values, one.cumulated[None]), columns))
     mean = np.concatenate([part[0] for part in parts])
     risk = np.concatenate([part[1] for part in parts])
     value = mean[:, None] - risk
@@ -157,9 +152,8 @@ def unit_of(samples: Sequence[Floats], columns: Sequence[RiskColumn]) -> CommonS
         return CommonScale(0.0, 0)
     for row in samples:
         once = np.sort(scale.apply(row))
-        for column, one, two in zip(
-            columns, *(_risks(times * once, columns) for times in (1, 2)), strict=True
-        ):
+        risks = (mean_risk_of(times * once, columns)[1].tolist() for times in (1, 2))
+        for column, one, two in zip(columns, *risks, strict=True):
             if abs(two - 2 * one) > TOLERANCE * abs(two):
                 raise NumericalError(
                     f"{column.label} of scores of this size is too far from the size of the scores",
@@ -169,17 +163,13 @@ def unit_of(samples: Sequence[Floats], columns: Sequence[RiskColumn]) -> CommonS
     return scale
 
 
-def _risks(ordered: Floats, columns: Sequence[RiskColumn]) -> list[float]:
-    return mean_risk_of_sorted(ordered, columns)[1].tolist()
-
-
-def mean_risk_of_sorted(ordered: Floats, columns: Sequence[RiskColumn]) -> tuple[Floats, Floats]:
+def mean_risk_of(scores: Floats | Steps, columns: Sequence[RiskColumn]) -> tuple[Floats, Floats]:
     """Means and risks of many samples of one size, for use inside a bootstrap.
 
     Parameters
     ----------
-    ordered : ndarray, shape (..., n)
-        Samples sorted along the last axis.
+    scores : ndarray, shape (..., n), or Steps
+        Samples sorted along the last axis, or resamples of scores that weigh differently.
     columns : sequence of RiskColumn, length R
         The risks and levels.
 
@@ -188,23 +178,12 @@ def mean_risk_of_sorted(ordered: Floats, columns: Sequence[RiskColumn]) -> tuple
     mean : ndarray, shape (...)
     risk : ndarray, shape (..., R)
     """
-    return _of(sorted_scores(ordered, _levels(columns)), columns)
-
-
-def mean_risk_of_steps(steps: Steps, columns: Sequence[RiskColumn]) -> tuple[Floats, Floats]:
-    """The same of resamples of scores that weigh differently, shapes (B,) and (B, R)."""
-    return _of(weighted_scores(steps, _levels(columns)), columns)
-
-
-def _levels(columns: Sequence[RiskColumn]) -> list[float]:
-    return sorted({column.level for column in columns if column.level is not None})
-
-
-def _of(scores: SortedScores, columns: Sequence[RiskColumn]) -> tuple[Floats, Floats]:
-    risk = np.empty((*scores.mean.shape, len(columns)))
+    levels = sorted({column.level for column in columns if column.level is not None})
+    summed = weighted_scores(scores, levels) if isinstance(scores, Steps) else sorted_scores(scores, levels)
+    risk = np.empty((*summed.mean.shape, len(columns)))
     for at, column in enumerate(columns):
-        risk[..., at] = column.risk.of(scores, column.level or 0.0)
-    return scores.mean, risk
+        risk[..., at] = column.risk.of(summed, column.level or 0.0)
+    return summed.mean, risk
 
 
 def contradicted_by_consistent(result: MeanRisk) -> tuple[tuple[int, int], ...]:

@@ -5,7 +5,7 @@ Source: [RAB] Table 1 and Table 5; method §5.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,8 +15,7 @@ from riskrank.engine.portfolio.mean_risk import (
     MeanRisk,
     contradicted_by_consistent,
     mean_risk,
-    mean_risk_of_sorted,
-    mean_risk_of_steps,
+    mean_risk_of,
     unit_of,
 )
 from riskrank.engine.portfolio.risks import RiskColumn
@@ -160,24 +159,20 @@ def _block(
     problem: tuple[ClusteredScores, tuple[RiskColumn, ...]], task: tuple[np.random.SeedSequence, int]
 ) -> Floats:
     scores, columns = problem
-    if not scores.even:
-        return _weighted_block(scores, columns, task)
-    size = max(_BATCH // sum(scores.sizes), 1)
     values = []
-    for batch in batches(scores, [task], size=size):
-        found = [mean_risk_of_sorted(ordered, columns) for ordered in batch.ordered]
+    for models in _resampled(scores, task, size=max(_BATCH // sum(scores.sizes), 1)):
+        found = [mean_risk_of(own, columns) for own in models]
         values.append(np.stack([mean[:, None] - risk for mean, risk in found], axis=1))
     return np.concatenate(values)
 
 
-def _weighted_block(
-    scores: ClusteredScores, columns: tuple[RiskColumn, ...], task: tuple[np.random.SeedSequence, int]
-) -> Floats:
-    """Of scores that weigh differently; the weights change, and no score is sorted again."""
+def _resampled(
+    scores: ClusteredScores, task: tuple[np.random.SeedSequence, int], *, size: int
+) -> Iterator[Iterable[Floats | Steps]]:
+    """Resamples of each model; where scores weigh differently only the weights change, and none is sorted."""
+    if scores.even:
+        yield from batches(scores, [task], size=size)
+        return
     design = WeightedDesign(scores)
-    values = []
-    for cumulated in design.batches([task], size=max(_BATCH // sum(scores.sizes), 1)):
-        steps = [Steps(*one) for one in zip(design.values, cumulated, strict=True)]
-        found = [mean_risk_of_steps(one, columns) for one in steps]
-        values.append(np.stack([mean[:, None] - risk for mean, risk in found], axis=1))
-    return np.concatenate(values)
+    for cumulated in design.batches([task], size=size):
+        yield [Steps(*one) for one in zip(design.values, cumulated, strict=True)]

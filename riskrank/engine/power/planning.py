@@ -192,10 +192,8 @@ def plan_from_pilot(
             found=f"{scores.effective_size}",
             hint="score more samples, or plan with distributions: normal:0.5,2 normal:0,1",
         )
-    plan = _plan(scores, claim, inference, pairs, reference, alone=pair is not None)
-    if plan.unit != TASKS:
-        return plan
-    return replace(plan, between=shares_between_tasks(scores, pairs))
+    between = shares_between_tasks(scores, pairs) if scores.strata.random else None
+    return Plan(claim, inference, pairs, reference, scores, _alone(claim, pair), between=between)
 
 
 def plan_from_distributions(
@@ -235,17 +233,9 @@ def plan_from_distributions(
     scores = ClusteredScores.build(shapes, paired=False)
     reference = compare(estimate(scores), claim)
     pairs = tuple((i, j) for i in range(k) for j in range(i + 1, k)) if pair is None else (pair,)
-    return replace(_plan(scores, claim, inference, pairs, reference, alone=pair is not None), named=True)
+    return Plan(claim, inference, pairs, reference, scores, _alone(claim, pair), named=True)
 
 
-def _plan(
-    scores: ClusteredScores,
-    claim: Claim,
-    inference: Inference,
-    pairs: tuple[tuple[int, int], ...],
-    reference: DominanceTests,
-    *,
-    alone: bool,
-) -> Plan:
-    """Make a plan; a pair that was named is a family of its own, but a relative claim needs the field."""
-    return Plan(claim, inference, pairs, reference, scores, alone and claim.kind != RELATIVE)
+def _alone(claim: Claim, pair: tuple[int, int] | None) -> bool:
+    """Whether a pair that was named is a family of its own: a relative claim needs the field."""
+    return pair is not None and claim.kind != RELATIVE

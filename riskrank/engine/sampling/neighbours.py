@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 import scipy  # loads its functions when they are first used
 
+from riskrank.engine.mid_ranks import doubled_mid_ranks
 from riskrank.engine.types import Floats, Integers
 
 # Two models are suspected below the first; more are looked at again below the second.
@@ -53,7 +54,7 @@ def neighbours_alike(scores: Floats, of_task: Integers | None = None, seed: int 
     ranks = np.empty_like(residual)
     parts = [slice(n)] if of_task is None else [of_task == one for one in np.unique(of_task)]
     for own in parts:
-        part = np.array([_mid_ranks(row) for row in residual[:, own]])
+        part = np.array([doubled_mid_ranks(row) / 2 for row in residual[:, own]])
         ranks[:, own] = (part - part.mean(axis=1, keepdims=True)) / part.shape[1]
     lags = [2**power for power in range(int(np.log2(n / 8)) + 1)]
     moments = [_moments(ranks, lag) for lag in lags]
@@ -70,11 +71,6 @@ def neighbours_alike(scores: Floats, of_task: Integers | None = None, seed: int 
         if (1 + beyond) / (count + 1) > _SUSPECTED:
             return False
     return True
-
-
-def _mid_ranks(values: Floats) -> Floats:
-    _, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[numbers])
 
 
 def _highest(ranks: Floats, lags: list[int], moments: list[tuple[Floats, Floats]]) -> float:

@@ -244,14 +244,10 @@ class _Process:
         return _Ended(f"by {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}")
 
 
-def _outcome(future: Future[Any]) -> Any:
-    return future.result()
-
-
 def _submit(executor: Executor, function: Task, shared: Any, tasks: Sequence[Any]) -> Iterator[Any]:
     share = getattr(executor, "share", None)
     data = shared if share is None else share(shared)
-    outcome: Callable[[Any], Any] = getattr(executor, "outcome", _outcome)
+    outcome: Callable[[Any], Any] = getattr(executor, "outcome", Future.result)
     pending = deque(executor.submit(function, data, task) for task in tasks)
     try:
         while pending:

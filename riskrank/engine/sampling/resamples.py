@@ -70,25 +70,9 @@ def blocks(resamples: int, seed: int) -> Blocks:
     return Blocks(resamples, seed)
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Several resamples in a row.
-
-    Attributes
-    ----------
-    chosen : list of k ndarrays of int, shapes (B, samples of the model)
-        Sample numbers drawn; the same array for every model of a paired design.
-    ordered : ndarray, shape (k, B, n), or list of k ndarrays, shapes (B, n_i)
-        Resampled scores sorted upwards within each resample.
-    """
-
-    chosen: list[Integers]
-    ordered: Floats | list[Floats]
-
-
 def batches(
     scores: ClusteredScores, streams: Sequence[tuple[np.random.SeedSequence, int]], *, size: int
-) -> Iterator[Batch]:
+) -> Iterator[Floats | list[Floats]]:
     """Draw the resamples of some blocks, at most `size` at a time.
 
     Parameters
@@ -113,7 +97,7 @@ def batches(
     for start in range(0, len(drawn[0]), size):
         picks = [rows[start : start + size] for rows in drawn]
         chosen = picks * scores.models if scores.paired else picks
-        yield Batch(chosen, _ordered(*scores.places, chosen, scratch))
+        yield _ordered(*scores.places, chosen, scratch)
 
 
 def _ordered(

@@ -172,7 +172,7 @@ def test_pairs_not_asked_for_were_not_tested():
 def test_verdicts_laid_out_as_squares():
     """What a family holds goes to its pairs; what it does not hold is nothing, not a square of it."""
     estimates, pairs = estimate(normal_scores([0, 0.1, 0.2])), (np.array([2, 1]), np.array([0, 2]))
-    values = {"error": [0.1, 0.2], "p_value": [0.01, 0.5], "p_adjusted": [0.02, 0.5]}
+    values = {"standard_error": [0.1, 0.2], "p_value": [0.01, 0.5], "p_adjusted": [0.02, 0.5]}
     values = {name: np.array(value) for name, value in values.items()}
     plain = decide(estimates, Claim(1), pairs, dominates=np.array([True, False]), **values)
     assert plain.dominates.tolist() == [[False] * 3, [False] * 3, [True, False, False]]

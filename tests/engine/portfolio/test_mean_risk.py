@@ -12,7 +12,7 @@ from riskrank.engine.portfolio.mean_risk import (
     MeanRisk,
     contradicted_by_consistent,
     mean_risk,
-    mean_risk_of_sorted,
+    mean_risk_of,
 )
 from riskrank.engine.portfolio.risks import RISKS, Risk, RiskColumn, risk_columns
 from riskrank.errors import NumericalError, UsageError
@@ -145,7 +145,7 @@ def test_consistency_on_all_pairs_of_small_samples():
     """What a risk claims, it holds to: random pairs seldom are the few that speak against it."""
     every = np.array(list(combinations_with_replacement(range(4), 4)), dtype=float)
     columns = risk_columns(levels=(0.1, 0.25, 0.6))
-    mean, risk = mean_risk_of_sorted(every, columns)
+    mean, risk = mean_risk_of(every, columns)
     value = mean[:, None] - risk
     worse = value[:, None] < value[None] - 1e-12
     summed = every.cumsum(axis=1)
@@ -163,7 +163,7 @@ def test_batch_against_single_samples():
     rng = np.random.default_rng(3)
     batch = np.sort(rng.normal(size=(4, 3, 57)), axis=-1)
     columns = risk_columns()
-    mean, risk = mean_risk_of_sorted(batch, columns)
+    mean, risk = mean_risk_of(batch, columns)
     assert mean.shape == (4, 3)
     assert risk.shape == (4, 3, len(columns))
     for b in range(4):

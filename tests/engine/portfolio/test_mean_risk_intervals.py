@@ -28,9 +28,9 @@ def test_intervals_against_a_plain_bootstrap(paired, offset):
     scores, columns = made(paired=paired, offset=offset), risk_columns()
     found = study_mean_risk(scores, columns, names=NAMES, resamples=60, level=0.2, seed=4)
     values = [
-        mean_risk([rows[b] for rows in batch.ordered], columns).value
-        for batch in batches(scores, blocks(60, 4), size=1)
-        for b in range(len(batch.chosen[0]))
+        mean_risk([rows[b] for rows in ordered], columns).value
+        for ordered in batches(scores, blocks(60, 4), size=1)
+        for b in range(len(ordered[0]))
     ]
     assert len(values) == 60
     low, high = np.quantile(values, [0.1, 0.9], axis=0)

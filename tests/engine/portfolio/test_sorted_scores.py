@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskrank.engine.dominance.pair_curves import pair_curves, quantile_difference
-from riskrank.engine.portfolio.mean_risk import mean_risk, mean_risk_of_steps
+from riskrank.engine.portfolio.mean_risk import mean_risk, mean_risk_of
 from riskrank.engine.portfolio.mean_risk_intervals import study_mean_risk
 from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile, tail_value_at_risk
 from riskrank.engine.portfolio.risks import risk_columns
@@ -106,7 +106,7 @@ def test_values_that_no_resample_holds_are_nobodys_worst():
     held = maker.steps(units_of(shares)).held()
     assert held.values.tolist() == [[1, 1, 2, 2], [0, 3, 3, 3]]
     value = [column.label for column in risk_columns()].index("-VaR(0.05)")
-    _, risk = mean_risk_of_steps(maker.steps(units_of(shares)), risk_columns())
+    _, risk = mean_risk_of(maker.steps(units_of(shares)), risk_columns())
     assert risk[:, value].tolist() == [-1, 0]
 
 

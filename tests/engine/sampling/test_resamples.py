@@ -25,11 +25,15 @@ def coded(counts, draws, *, paired):
 
 def drawn(scores, count, seed, size):
     """All resamples, each as (chosen by model, sorted scores by model)."""
-    found = []
-    for batch in batches(scores, blocks(count, seed), size=size):
-        for b in range(len(batch.chosen[0])):
-            found.append(([chosen[b] for chosen in batch.chosen], [rows[b].copy() for rows in batch.ordered]))
-    return found
+    parts = [chosen_many(scores, np.random.default_rng(stream), many) for stream, many in blocks(count, seed)]
+    chosen = [np.concatenate(part) for part in zip(*parts, strict=True)]
+    chosen *= scores.models if scores.paired else 1
+    ordered = [
+        [rows[b].copy() for rows in batch]
+        for batch in batches(scores, blocks(count, seed), size=size)
+        for b in range(len(batch[0]))
+    ]
+    return [([own[at] for own in chosen], rows) for at, rows in enumerate(ordered)]
 
 
 DESIGNS = {
@@ -73,10 +77,10 @@ def test_numbers_depend_neither_on_the_batch_nor_on_the_parts(name):
         for (_, one), (_, other) in zip(whole, drawn(scores, 2 * BLOCK + 3, 5, size=size), strict=True):
             assert [rows.tolist() for rows in one] == [rows.tolist() for rows in other]
     parts = [
-        [rows[b].copy() for rows in batch.ordered]
+        [rows[b].copy() for rows in batch]
         for stream in blocks(2 * BLOCK + 3, 5)
         for batch in batches(scores, [stream], size=7)
-        for b in range(len(batch.chosen[0]))
+        for b in range(len(batch[0]))
     ]
     assert [[rows.tolist() for rows in one] for _, one in whole] == [
         [rows.tolist() for rows in one] for one in parts
@@ -149,14 +153,14 @@ def test_a_matrix_where_models_have_as_many_samples_and_draws_and_a_list_where_n
         (batch,) = batches(scores, blocks(1, 0), size=1)
         draws = {tuple(np.bincount(cluster)) for cluster in scores.clusters}
         even = len(draws) == 1 and len(set(*draws)) == 1
-        assert isinstance(batch.ordered, np.ndarray) == even
-        assert len(batch.ordered) == len(batch.chosen) == scores.models
+        assert isinstance(batch, np.ndarray) == even
+        assert len(batch) == scores.models
 
 
 @pytest.mark.parametrize(("size", "parts"), [(1, [1] * 7), (3, [3, 3, 1]), (7, [7]), (8, [7])])
 def test_a_batch_holds_at_most_what_it_may(size, parts):
     even = DESIGNS["paired draws"][0]
-    assert [len(batch.chosen[0]) for batch in batches(even, blocks(7, 0), size=size)] == parts
+    assert [len(batch[0]) for batch in batches(even, blocks(7, 0), size=size)] == parts
 
 
 @pytest.mark.parametrize("counts", [[4, 4], [4, 5]])
