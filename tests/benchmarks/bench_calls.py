@@ -28,6 +28,7 @@ from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.influence import influence_of_violation
+from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import relabelling_tests
 from riskrank.engine.gsd.relation import dominance_relation
@@ -171,7 +172,7 @@ def gsd() -> Iterator[Call]:
         relation = dominance_relation(table, threshold=small, jobs=2)
         dominant = relation.dominates & ~np.eye(table.models, dtype=bool)
         pairs = [tuple(pair) for pair in np.argwhere(dominant).tolist()]
-        relabelling_tests(table, pairs, threshold=small, resamples=resamples, jobs=2)
+        relabelling_tests(table, pairs, Relabelling(resamples=resamples), threshold=small, jobs=2)
 
     uci = uci_table()
     yield Call("gsd, UCI, 8 x 16, B = 1,000", partial(study, uci, 1000), 20)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import relabelling_tests
 from riskrank.engine.gsd.threshold import Threshold
@@ -38,7 +39,7 @@ def gsd_rows(correlation: float, seeds: Sequence[int]) -> list[list[int]]:
         table = quality_table(scores, ordinal=[False, True])
         tests = [
             relabelling_tests(
-                table, [(0, 1)], threshold=Threshold(delta), resampling="swap", resamples=RESAMPLES, seed=seed
+                table, [(0, 1)], Relabelling(resamples=RESAMPLES, seed=seed), threshold=Threshold(delta)
             )[0]
             for delta in DELTAS
         ]

@@ -19,6 +19,7 @@ from riskrank.engine.dominance import bootstrap
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import Inference
 from riskrank.engine.family import Family
+from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import relabelling_tests
 from riskrank.engine.power.distributions import parse_distribution
@@ -209,7 +210,7 @@ def bootstrapped(jobs, progress):
 def relabelled(jobs, progress):
     table = quality_table(np.random.default_rng(1).normal(size=(3, 8, 2)).round(1), ordinal=[False, True])
     pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
-    return relabelling_tests(table, pairs, resamples=20, jobs=jobs, progress=progress)
+    return relabelling_tests(table, pairs, Relabelling(resamples=20), jobs=jobs, progress=progress)
 
 
 def simulated(jobs, progress):

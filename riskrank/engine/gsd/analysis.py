@@ -12,6 +12,7 @@ import numpy as np
 from riskrank.engine.family import Family
 from riskrank.engine.gsd.front import empirical_front
 from riskrank.engine.gsd.hasse import HasseDiagram, hasse_diagram
+from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.relabelling import RelabellingTest, relabelling_tests
 from riskrank.engine.gsd.relation import DominanceRelation, dominance_relation
@@ -24,39 +25,6 @@ Progress = Callable[[int, int, str], None]
 
 # Relabellings, and entries of their table, so that it takes some hundred megabytes at most.
 _FEWEST, _MOST_ENTRIES = 1000, 20_000_000
-
-TESTED = ("dominant", "all", "none")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Relabelling:
-    """How to test.
-
-    Attributes
-    ----------
-    pairs : {"dominant", "all", "none"}
-        Ordered pairs to test: those with dominance in the sample, all of them, or none.
-    resampling : {"swap", "pooled"}
-        As in :func:`riskrank.engine.gsd.relabelling.relabelling_tests`.
-    resamples : int
-        Random relabellings; all of them are looked at if they are no more.
-    closing : bool
-        Whether a pair is closed as not significant before the last of them (method §4, rule 2).
-    seed : int
-        Entropy of the random streams.
-    family : Family
-        The k(k - 1) ordered pairs, tested or not: which ones are tested depends on the data.
-    contamination : bool
-        Whether to find how many arbitrary samples each significant result survives.
-    """
-
-    pairs: str = "dominant"
-    resampling: str = "swap"
-    resamples: int = 1000
-    closing: bool = False
-    seed: int = 0
-    family: Family = Family()
-    contamination: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +101,7 @@ def analyse(
     table: QualityTable,
     relabelling: Relabelling,
     *,
-    threshold: Threshold | None = None,
+    threshold: Threshold = Threshold(),
     system: str = "pair",
     epsilon: float = 0.0,
     jobs: Jobs = 1,
@@ -169,8 +137,12 @@ def analyse(
     NumericalError
         If a program cannot be solved for certain.
     """
-    threshold = threshold or Threshold()
-    _validate(relabelling, epsilon)
+    if not 0 <= epsilon < np.inf:
+        raise UsageError(
+            "the epsilon of the front is a difference of utilities",
+            found=f"{epsilon:g}",
+            hint="give 0 or a small positive number",
+        )
     relation = _relation(table, threshold, system, jobs, progress)
     k = table.models
     pairs = [
@@ -180,21 +152,17 @@ def analyse(
         if i != j and relabelling.pairs != "none" and (relabelling.pairs == "all" or relation.dominates[i, j])
     ]
     tests = (
-        ()
-        if not pairs
-        else relabelling_tests(
+        relabelling_tests(
             table,
             pairs,
+            relabelling,
             threshold=threshold,
             system=system,
-            resampling=relabelling.resampling,
-            resamples=relabelling.resamples,
-            seed=relabelling.seed,
-            contamination_level=relabelling.family.level(1) if relabelling.contamination else None,
-            closing_level=relabelling.family.level(1) if relabelling.closing else None,
             jobs=jobs,
             progress=counting_programs(progress),
         )
+        if pairs
+        else ()
     )
     by_pair = dict(zip(pairs, tests, strict=True))
     p_values = np.full((k, k), np.nan)
@@ -223,15 +191,6 @@ def counting_programs(progress: Progress | None) -> Callable[[int, int, int], No
     if progress is None:
         return None
     return lambda done, total, solved: progress(done, total, f"{solved:,} LPs")
-
-
-def _validate(relabelling: Relabelling, epsilon: float) -> None:
-    if not 0 <= epsilon < np.inf:
-        raise UsageError(
-            "the epsilon of the front is a difference of utilities",
-            found=f"{epsilon:g}",
-            hint="give 0 or a small positive number",
-        )
 
 
 def _relation(

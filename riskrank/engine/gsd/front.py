@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.relabelling import RelabellingTest, relabelling_tests
 from riskrank.engine.gsd.relation import pair_polytope, sample_masses, shared_system
@@ -118,7 +118,7 @@ class Witness:
         return float(levels[1:][worst]), float(gains[worst])
 
 
-def empirical_front(optimum: ArrayLike, *, epsilon: float = 0.0) -> Booleans:
+def empirical_front(optimum: Floats, *, epsilon: float = 0.0) -> Booleans:
     """Models in the ε-front of the sample.
 
     A model is outside if another's optimum over it is at least -ε while its own over that other is
@@ -135,7 +135,6 @@ def empirical_front(optimum: ArrayLike, *, epsilon: float = 0.0) -> Booleans:
     -------
     ndarray of bool, shape (k,)
     """
-    optimum = np.asarray(optimum, dtype=np.float64)
     beats = (optimum >= -epsilon) & (optimum.T < 0)
     np.fill_diagonal(beats, False)
     return np.asarray(~beats.any(axis=0))
@@ -144,13 +143,10 @@ def empirical_front(optimum: ArrayLike, *, epsilon: float = 0.0) -> Booleans:
 def front_test(
     table: QualityTable,
     model: int,
+    how: Relabelling = Relabelling(),
     *,
-    threshold: Threshold | None = None,
+    threshold: Threshold = Threshold(),
     system: str = "pair",
-    resampling: str = "swap",
-    resamples: int = 1000,
-    seed: int = 0,
-    contamination_level: float | None = None,
     jobs: Jobs = 1,
     progress: Callable[[int, int, int], None] | None = None,
 ) -> FrontTest:
@@ -162,7 +158,7 @@ def front_test(
         k models' quality vectors.
     model : int
         The model.
-    threshold, system, resampling, resamples, seed, contamination_level, jobs, progress
+    how, threshold, system, jobs, progress
         As in :func:`riskrank.engine.gsd.relabelling.relabelling_tests`.
 
     Returns
@@ -176,19 +172,9 @@ def front_test(
     """
     pairs = [(other, model) for other in range(table.models) if other != model]
     tests = relabelling_tests(
-        table,
-        pairs,
-        side="less",
-        threshold=threshold,
-        system=system,
-        resampling=resampling,
-        resamples=resamples,
-        seed=seed,
-        contamination_level=contamination_level,
-        jobs=jobs,
-        progress=progress,
+        table, pairs, how, side="less", threshold=threshold, system=system, jobs=jobs, progress=progress
     )
-    return FrontTest(threshold=threshold or Threshold(), model=model, tests=tests)
+    return FrontTest(threshold=threshold, model=model, tests=tests)
 
 
 def witness(
@@ -196,7 +182,7 @@ def witness(
     winner: int,
     loser: int,
     *,
-    threshold: Threshold | None = None,
+    threshold: Threshold = Threshold(),
     system: str = "pair",
 ) -> Witness:
     """Find the utility under which a model compares worst with another.
@@ -219,7 +205,6 @@ def witness(
     InputError, UsageError, NumericalError
         As there.
     """
-    threshold = threshold or Threshold()
     shared = shared_system(table, system, threshold)
     polytope, slack, _ = pair_polytope(table, shared, (winner, loser), threshold)
     shares = [sample_masses(table, polytope.system, model).mean(axis=0) for model in (winner, loser)]

@@ -14,16 +14,52 @@ from math import comb
 import numpy as np
 from scipy.special import bdtrc
 
+from riskrank.engine.family import Family
 from riskrank.engine.gsd.polytope import UtilityPolytope
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.relation import pair_polytope, sample_masses, shared_system
 from riskrank.engine.gsd.threshold import RESOLUTION, Threshold
 from riskrank.engine.types import Floats
 
-RESAMPLINGS = ("swap", "pooled")
-
 # Relabellings that share a random stream.
 _BLOCK = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relabelling:
+    """How to test.
+
+    Attributes
+    ----------
+    pairs : {"dominant", "all", "none"}
+        Ordered pairs to test: those with dominance in the sample, all of them, or none.
+    resampling : {"swap", "pooled"}
+        Swaps of the two labels within samples, or all vectors dealt out anew.
+    resamples : int
+        Random relabellings; all of them are looked at if they are no more.
+    closing : bool
+        Whether a pair is closed as not significant before the last of them (method §4, rule 2): it has more
+        extreme ones than a pair significant at the family's own level would show in 95 % of cases.
+    seed : int
+        Entropy of the random streams.
+    family : Family
+        The k(k - 1) ordered pairs, tested or not: which ones are tested depends on the data.
+    contamination : bool
+        Whether to find how many arbitrary samples each significant result survives, at the same level.
+    """
+
+    pairs: str = "dominant"
+    resampling: str = "swap"
+    resamples: int = 1000
+    closing: bool = False
+    seed: int = 0
+    family: Family = Family()
+    contamination: bool = False
+
+    def parts(self, winner: Floats, loser: Floats) -> Floats:
+        """What each label of the data adds to the difference of two models' distributions."""
+        units = winner - loser if self.resampling == "swap" else np.vstack([winner, loser])
+        return units / len(winner)
 
 
 @dataclass(frozen=True)
@@ -48,7 +84,7 @@ def possible_labellings(samples: int, resampling: str) -> int:
     return 2**samples if resampling == "swap" else comb(2 * samples, samples)
 
 
-def relabellings(samples: int, *, resampling: str, resamples: int, seed: int) -> Relabellings:
+def relabellings(samples: int, how: Relabelling) -> Relabellings:
     """Draw relabellings, or list them all if they are few.
 
     Parameters
@@ -66,14 +102,14 @@ def relabellings(samples: int, *, resampling: str, resamples: int, seed: int) ->
     -------
     Relabellings
     """
-    if possible_labellings(samples, resampling) <= resamples:
-        every = _all_swaps(samples) if resampling == "swap" else _all_deals(samples)
+    if possible_labellings(samples, how.resampling) <= how.resamples:
+        every = _all_swaps(samples) if how.resampling == "swap" else _all_deals(samples)
         return Relabellings(signs=every[1:], exact=True)  # the first is the observed one
-    starts = range(0, resamples, _BLOCK)
-    streams = np.random.SeedSequence(seed).spawn(len(starts))
-    draw = _random_swaps if resampling == "swap" else _random_deals
+    starts = range(0, how.resamples, _BLOCK)
+    streams = np.random.SeedSequence(how.seed).spawn(len(starts))
+    draw = _random_swaps if how.resampling == "swap" else _random_deals
     blocks = [
-        draw(samples, min(_BLOCK, resamples - start), np.random.default_rng(stream))
+        draw(samples, min(_BLOCK, how.resamples - start), np.random.default_rng(stream))
         for start, stream in zip(starts, streams, strict=True)
     ]
     return Relabellings(signs=np.concatenate(blocks), exact=False)
@@ -161,12 +197,10 @@ def null_optima(
     table: QualityTable,
     winner: int,
     loser: int,
+    how: Relabelling,
     *,
-    threshold: Threshold | None = None,
+    threshold: Threshold = Threshold(),
     system: str = "pair",
-    resampling: str = "swap",
-    resamples: int = 1000,
-    seed: int = 0,
 ) -> Floats:
     """Optimum of every relabelling that the test of a pair looks at, each solved for.
 
@@ -175,7 +209,7 @@ def null_optima(
     table : QualityTable
     winner, loser : int
         The models: optima are those of the winner over the loser.
-    threshold, system, resampling, resamples, seed
+    how, threshold, system
         As in :func:`riskrank.engine.gsd.relabelling.relabelling_tests`: the same relabellings.
 
     Returns
@@ -189,10 +223,7 @@ def null_optima(
     NumericalError
         If a program cannot be solved for certain.
     """
-    threshold = threshold or Threshold()
     shared = shared_system(table, system, threshold)
     polytope, _, _ = pair_polytope(table, shared, (min(winner, loser), max(winner, loser)), threshold)
-    first, second = (sample_masses(table, polytope.system, model) for model in (winner, loser))
-    units = first - second if resampling == "swap" else np.vstack([first, second])
-    labels = relabellings(table.samples, resampling=resampling, resamples=resamples, seed=seed)
-    return NullOptima(polytope, labels.signs, units / table.samples).all()
+    parts = how.parts(*(sample_masses(table, polytope.system, model) for model in (winner, loser)))
+    return NullOptima(polytope, relabellings(table.samples, how).signs, parts).all()

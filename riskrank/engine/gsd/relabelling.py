@@ -12,9 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from riskrank.engine.gsd.null_optima import NullOptima, closed_early, relabellings
+from riskrank.engine.gsd.null_optima import NullOptima, Relabelling, closed_early, relabellings
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.relation import SharedSystem, pair_polytope, sample_masses, shared_system
 from riskrank.engine.gsd.threshold import RESOLUTION, Threshold
@@ -63,32 +61,29 @@ class RelabellingTest:
 
 
 @dataclass(frozen=True)
-class _Relabelling:
+class _Plan:
     """What every task needs."""
 
     table: QualityTable
     threshold: Threshold
     shared: SharedSystem | None
-    resampling: str
-    resamples: int
-    seed: int
+    how: Relabelling
     side: str
-    level: float | None
-    closing: float | None
+
+    @property
+    def level(self) -> float:
+        """Level at which a pair is closed, and survives contamination."""
+        return self.how.family.level(1)
 
 
 def relabelling_tests(
     table: QualityTable,
     pairs: Sequence[tuple[int, int]],
+    how: Relabelling = Relabelling(),
     *,
     side: str = "greater",
-    threshold: Threshold | None = None,
+    threshold: Threshold = Threshold(),
     system: str = "pair",
-    resampling: str = "swap",
-    resamples: int = 1000,
-    seed: int = 0,
-    contamination_level: float | None = None,
-    closing_level: float | None = None,
     jobs: Jobs = 1,
     progress: Callable[[int, int, int], None] | None = None,
 ) -> tuple[RelabellingTest, ...]:
@@ -100,21 +95,12 @@ def relabelling_tests(
         k models' quality vectors.
     pairs : sequence of (int, int)
         Winner and loser of each test.
+    how : Relabelling
+        Its pairs are those given; only tests of "greater" are closed early.
     side : {"greater", "less"}
         Whether a large optimum speaks for the winner, or a small one against it (the front's tests).
     threshold, system
         As in :func:`riskrank.engine.gsd.relation.dominance_relation`.
-    resampling : {"swap", "pooled"}
-        Swaps of the two labels within samples, or all vectors dealt out anew.
-    resamples : int
-        Random relabellings; if all labellings are no more than that, they are all looked at.
-    seed : int
-        Entropy of the random streams; every pair is relabelled alike.
-    contamination_level : float, optional
-        Also find the p-values under contamination, up to the first above this level.
-    closing_level : float, optional
-        Look after some of the relabellings, too, and leave a pair alone that has more extreme ones than
-        a pair significant at this level would show in 95 % of cases. Only of "greater".
     jobs : int or Workers
         Number of processes; the result does not depend on it.
     progress : callable, optional
@@ -129,25 +115,12 @@ def relabelling_tests(
     ------
     InputError
         If δ exceeds δ_max.
-    UsageError
-        On an unknown side, system or resampling, or a pair of equal models.
     NumericalError
         If a program cannot be solved for certain.
     """
-    threshold = threshold or Threshold()
     tasks = sorted({(min(pair), max(pair)) for pair in pairs})
     asked = [(task, [pair for pair in pairs if set(pair) == set(task)]) for task in tasks]
-    plan = _Relabelling(
-        table=table,
-        threshold=threshold,
-        shared=shared_system(table, system, threshold),
-        resampling=resampling,
-        resamples=resamples,
-        seed=seed,
-        side=side,
-        level=contamination_level,
-        closing=closing_level if side == "greater" else None,
-    )
+    plan = _Plan(table, threshold, shared_system(table, system, threshold), how, side)
     found: dict[tuple[int, int], RelabellingTest] = {}
     solved = 0
 
@@ -175,15 +148,16 @@ def contamination_shift(arbitrary: int, samples: int) -> float:
 
 
 def _test_pair(
-    plan: _Relabelling, task: tuple[tuple[int, int], list[tuple[int, int]]]
+    plan: _Plan, task: tuple[tuple[int, int], list[tuple[int, int]]]
 ) -> tuple[RelabellingTest, ...]:
     """All tests asked for between two models, on one polytope and one pool of utilities."""
     models, directions = task
     polytope, _, _ = pair_polytope(plan.table, plan.shared, models, plan.threshold)
     masses = {model: sample_masses(plan.table, polytope.system, model) for model in models}
-    labels = relabellings(
-        plan.table.samples, resampling=plan.resampling, resamples=plan.resamples, seed=plan.seed
-    )
+    labels = relabellings(plan.table.samples, plan.how)
+    # A list of all of them is in no random order.
+    closes = plan.how.closing and plan.side == "greater" and not labels.exact
+    closing = plan.level if closes else None
     observed = {
         (winner, loser): polytope.minimise((masses[winner] - masses[loser]).mean(axis=0))
         for winner, loser in sorted(set(directions))
@@ -191,12 +165,7 @@ def _test_pair(
     tests = []
     for (winner, loser), optimum in observed.items():
         before = polytope.lps_solved
-        if plan.resampling == "swap":
-            units = masses[winner] - masses[loser]
-        else:
-            units = np.vstack([masses[winner], masses[loser]])
-        parts = units / plan.table.samples
-        closing = None if labels.exact else plan.closing  # a list of all of them is in no random order
+        parts = plan.how.parts(masses[winner], masses[loser])
         null, looked_at = closed_early(polytope, labels.signs, parts, optimum.value, closing)
         p_value = _p_value(null, optimum.value, plan.side, looked_at)
         smaller = looked_at - null.at_least(optimum.value)
@@ -224,8 +193,8 @@ def _p_value(null: NullOptima, value: float, side: str, resamples: int) -> float
     return (1 + resamples - null.at_least(value + 2 * RESOLUTION)) / (resamples + 1)
 
 
-def _contaminated(null: NullOptima, value: float, plan: _Relabelling, resamples: int) -> tuple[float, ...]:
-    if plan.level is None:
+def _contaminated(null: NullOptima, value: float, plan: _Plan, resamples: int) -> tuple[float, ...]:
+    if not plan.how.contamination:
         return ()
     toward = -1.0 if plan.side == "greater" else 1.0
     p_values: list[float] = []

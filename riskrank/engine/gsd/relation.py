@@ -20,8 +20,6 @@ from riskrank.engine.gsd.threshold import Threshold
 from riskrank.engine.sampling.processes import Jobs, run_tasks
 from riskrank.engine.types import Booleans, Floats, Integers
 
-SYSTEMS = ("pair", "all")
-
 
 @dataclass(frozen=True)
 class DominanceRelation:
@@ -86,7 +84,7 @@ def sample_masses(table: QualityTable, system: PreferenceSystem, model: int) -> 
 def dominance_relation(
     table: QualityTable,
     *,
-    threshold: Threshold | None = None,
+    threshold: Threshold = Threshold(),
     system: str = "pair",
     jobs: Jobs = 1,
     progress: Callable[[int, int], None] | None = None,
@@ -117,7 +115,6 @@ def dominance_relation(
     NumericalError
         If a program cannot be solved for certain.
     """
-    threshold = threshold or Threshold()
     k = table.models
     pairs = list(combinations(range(k), 2))
     shared = (table, threshold, shared_system(table, system, threshold))

@@ -8,7 +8,6 @@ from riskrank.errors import InputError, UsageError
 
 # Optima closer than this are equal, and what is above minus this counts as nonnegative.
 RESOLUTION = 1e-9
-SLACK_ON = ("r1", "r1+r2")
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.gsd.analysis import GsdAnalysis, Relabelling
+from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.engine.gsd.front import FrontTest, Witness
-from riskrank.engine.gsd.null_optima import null_optima
+from riskrank.engine.gsd.null_optima import Relabelling, null_optima
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.gsd.threshold import Threshold
@@ -100,15 +100,8 @@ class GsdDocument(Document[GsdRow], schema="gsd"):
 
     def null_optima(self, analysis: GsdAnalysis, winner: int, loser: int) -> Floats:
         """Optima of all relabelled samples of one test; the test itself needed only some of them."""
-        how = self.relabelling
-        return null_optima(
-            self.quality,
-            winner,
-            loser,
-            threshold=analysis.threshold,
-            system=self.system,
-            **entries(how, "resampling", "resamples", "seed"),
-        )
+        how, at = self.relabelling, analysis.threshold
+        return null_optima(self.quality, winner, loser, how, threshold=at, system=self.system)
 
     def meta(self) -> Mapping[str, Any]:
         """Diagram, front, contamination, witnesses, baselines, and the work done."""

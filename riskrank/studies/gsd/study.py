@@ -7,9 +7,9 @@ from math import ceil, log2
 from typing import Any
 
 from riskrank.asked.suites import RANDOM
-from riskrank.engine.gsd.analysis import Relabelling, analyse, counting_programs, labellings_for
+from riskrank.engine.gsd.analysis import analyse, counting_programs, labellings_for
 from riskrank.engine.gsd.front import front_test, witness
-from riskrank.engine.gsd.null_optima import possible_labellings
+from riskrank.engine.gsd.null_optima import Relabelling, possible_labellings
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.rank_tests import criteria_tests
 from riskrank.engine.gsd.threshold import Threshold
@@ -110,12 +110,10 @@ def gsd(
         with runtime.progress(f"comparing at {threshold}") as progress:
             asked = {"threshold": threshold, "epsilon": settings.epsilon, **shared}
             analyses.append(analyse(quality, how, progress=progress, **asked))
-    tested: dict[str, Any] = entries(settings, "resampling", "seed") | {"resamples": how.resamples}
-    tested["contamination_level"] = family_of(settings).level(1) if settings.contamination else None
     for threshold, model in product(at, front_models):
         with runtime.progress(f"front test of {table.models[model]}") as progress:
-            asked = {"threshold": threshold, "progress": counting_programs(progress), **tested}
-            fronts.append(front_test(quality, model, **asked, **shared))
+            asked = {"threshold": threshold, "progress": counting_programs(progress)}
+            fronts.append(front_test(quality, model, how, **asked, **shared))
     system = settings.system
     found = [witness(quality, *of, threshold=one, system=system) for one, of in product(at, explained)]
     explanations = tuple(Explanation(one, original_units(one.values, scales.specs)) for one in found)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from riskrank.engine.family import Family
-from riskrank.engine.gsd.analysis import Relabelling, analyse
+from riskrank.engine.gsd.analysis import analyse
+from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.quality import quality_table
 
 

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.gsd.front import empirical_front, front_test, witness
+from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import relabelling_tests
 from riskrank.engine.gsd.relation import dominance_relation
@@ -38,8 +39,9 @@ def test_empirical_front_shrinks_with_epsilon():
 
 def test_front_tests_are_reversed_dominance_tests():
     table = three_models()
-    found = front_test(table, 2, resamples=59, contamination_level=0.05)
-    expected = relabelling_tests(table, [(0, 2), (1, 2)], side="less", resamples=59, contamination_level=0.05)
+    how = Relabelling(resamples=59, contamination=True)
+    found = front_test(table, 2, how)
+    expected = relabelling_tests(table, [(0, 2), (1, 2)], how, side="less")
     assert found.tests == expected
     assert found.p_value == max(test.p_value for test in expected)
     assert found.in_front(0.05)
@@ -48,7 +50,7 @@ def test_front_tests_are_reversed_dominance_tests():
         test.winner for test in expected if test.p_value < found.p_value
     )
     assert found.survives(0.05) == min(test.survives(0.05) for test in expected)
-    outside = front_test(table, 0, resamples=59, contamination_level=0.05)
+    outside = front_test(table, 0, how)
     assert not outside.in_front(0.05)
     assert outside.survives(0.05) is None
 

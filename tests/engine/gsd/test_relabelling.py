@@ -4,7 +4,8 @@ from math import comb
 import numpy as np
 import pytest
 
-from riskrank.engine.gsd.null_optima import relabellings
+from riskrank.engine.family import Family
+from riskrank.engine.gsd.null_optima import Relabelling, relabellings
 from riskrank.engine.gsd.polytope import UtilityPolytope
 from riskrank.engine.gsd.preference_system import preference_system
 from riskrank.engine.gsd.quality import quality_table
@@ -42,10 +43,10 @@ def every_optimum(table, pair, threshold, signs, pooled=False):
 @pytest.mark.parametrize("delta", [0.0, 1e-3])
 def test_shortcut_against_solving_every_program(resampling, pair, delta):
     table = quality_table(correlated_scores(0, 12, gap=0.2), ordinal=ORDINAL)
-    options = {"resampling": resampling, "resamples": 30, "seed": 3}
-    (found,) = relabelling_tests(table, [pair], threshold=Threshold(delta), **options)
-    (less,) = relabelling_tests(table, [pair], threshold=Threshold(delta), side="less", **options)
-    signs = relabellings(12, **options).signs
+    how = Relabelling(resampling=resampling, resamples=30, seed=3)
+    (found,) = relabelling_tests(table, [pair], how, threshold=Threshold(delta))
+    (less,) = relabelling_tests(table, [pair], how, threshold=Threshold(delta), side="less")
+    signs = relabellings(12, how).signs
     null = every_optimum(table, pair, delta, signs, pooled=resampling == "pooled")
     assert found.p_value == (1 + np.sum(null >= found.optimum - RESOLUTION)) / 31
     assert less.p_value == (1 + np.sum(null <= found.optimum + RESOLUTION)) / 31
@@ -55,7 +56,7 @@ def test_shortcut_against_solving_every_program(resampling, pair, delta):
 def test_shortcut_meets_both_outcomes():
     # What the test above rests on: resamples on either side, and fewer programs than resamples.
     table = quality_table(correlated_scores(0, 12, gap=0.2), ordinal=ORDINAL)
-    (found,) = relabelling_tests(table, [(0, 1)], threshold=Threshold(1e-3), resamples=200)
+    (found,) = relabelling_tests(table, [(0, 1)], Relabelling(resamples=200), threshold=Threshold(1e-3))
     assert 0 < found.share_smaller < 1
     assert 1 / 201 < found.p_value < 1
     assert found.lps_solved < 100
@@ -65,7 +66,7 @@ def test_shortcut_meets_both_outcomes():
 def test_exact_p_value_against_all_labellings(resampling, samples, total):
     table = quality_table(correlated_scores(1, samples, gap=1.0), ordinal=ORDINAL)
     (found,) = relabelling_tests(
-        table, [(0, 1)], threshold=Threshold(1e-3), resampling=resampling, resamples=total
+        table, [(0, 1)], Relabelling(resampling=resampling, resamples=total), threshold=Threshold(1e-3)
     )
     if resampling == "swap":
         signs = np.array(list(itertools.product((1, -1), repeat=samples)))
@@ -78,36 +79,36 @@ def test_exact_p_value_against_all_labellings(resampling, samples, total):
     assert found.resamples == total - 1
     assert found.p_value == np.mean(null >= found.optimum - RESOLUTION)
     assert found.share_smaller == np.mean(null < found.optimum - RESOLUTION)
-    (drawn,) = relabelling_tests(table, [(0, 1)], resampling=resampling, resamples=total - 1)
+    (drawn,) = relabelling_tests(table, [(0, 1)], Relabelling(resampling=resampling, resamples=total - 1))
     assert not drawn.exact
 
 
 def test_relabellings_keep_group_sizes_and_repeat():
-    pooled = relabellings(9, resampling="pooled", resamples=50, seed=1)
+    pooled = relabellings(9, Relabelling(resampling="pooled", resamples=50, seed=1))
     np.testing.assert_array_equal(pooled.signs.sum(axis=1), 0)
-    again = relabellings(9, resampling="pooled", resamples=50, seed=1)
+    again = relabellings(9, Relabelling(resampling="pooled", resamples=50, seed=1))
     np.testing.assert_array_equal(pooled.signs, again.signs)
     # More resamples begin with the same full blocks.
-    many = relabellings(40, resampling="swap", resamples=2500, seed=1).signs
-    fewer = relabellings(40, resampling="swap", resamples=1000, seed=1).signs
+    many = relabellings(40, Relabelling(resampling="swap", resamples=2500, seed=1)).signs
+    fewer = relabellings(40, Relabelling(resampling="swap", resamples=1000, seed=1)).signs
     np.testing.assert_array_equal(many[:1000], fewer)
 
 
 def test_exact_relabellings_leave_out_the_observed_one():
-    swaps = relabellings(3, resampling="swap", resamples=8, seed=0).signs
+    swaps = relabellings(3, Relabelling(resampling="swap", resamples=8, seed=0)).signs
     assert len(np.unique(swaps, axis=0)) == 7
     assert not (swaps == 1).all(axis=1).any()
-    deals = relabellings(2, resampling="pooled", resamples=6, seed=0).signs
+    deals = relabellings(2, Relabelling(resampling="pooled", resamples=6, seed=0)).signs
     assert len(np.unique(deals, axis=0)) == 5
     assert not (deals == [1, 1, -1, -1]).all(axis=1).any()
 
 
 def test_contaminated_p_values_against_solving_every_program():
     table = quality_table(correlated_scores(2, 14, gap=3.0), ordinal=ORDINAL)
-    options = {"resampling": "swap", "resamples": 80, "seed": 5}
-    signs = relabellings(14, **options).signs
+    how = Relabelling(resamples=80, seed=5, contamination=True, family=Family(alpha=0.3))
+    signs = relabellings(14, how).signs
     for pair, side, toward in (((0, 1), "greater", 1), ((1, 0), "less", -1)):
-        (found,) = relabelling_tests(table, [pair], side=side, contamination_level=0.3, **options)
+        (found,) = relabelling_tests(table, [pair], how, side=side)
         null = every_optimum(table, pair, 0.0, signs)
         expected = []
         for m in range(14):
@@ -134,7 +135,7 @@ def test_jobs_do_not_change_the_tests():
     scores = (rng.normal(size=(3, 12, 2)) + np.arange(3)[:, None, None]).round(2)
     table = quality_table(scores, ordinal=ORDINAL)
     pairs = [(2, 0), (0, 1), (2, 1), (1, 0)]
-    options = {"threshold": Threshold(1e-4), "resamples": 50, "contamination_level": 0.05}
+    options = {"how": Relabelling(resamples=50, contamination=True), "threshold": Threshold(1e-4)}
     calls = []
     one = relabelling_tests(table, pairs, progress=lambda *counts: calls.append(counts), **options)
     assert one == relabelling_tests(table, pairs, jobs=2, **options)
@@ -145,8 +146,10 @@ def test_jobs_do_not_change_the_tests():
 def test_other_models_do_not_change_a_test():
     rng = np.random.default_rng(7)
     scores = rng.normal(size=(3, 15, 2)).round(2)
-    (three,) = relabelling_tests(quality_table(scores, ordinal=ORDINAL), [(0, 1)], resamples=50)
-    (two,) = relabelling_tests(quality_table(scores[:2], ordinal=ORDINAL), [(0, 1)], resamples=50)
+    (three,) = relabelling_tests(quality_table(scores, ordinal=ORDINAL), [(0, 1)], Relabelling(resamples=50))
+    (two,) = relabelling_tests(
+        quality_table(scores[:2], ordinal=ORDINAL), [(0, 1)], Relabelling(resamples=50)
+    )
     assert three == two
 
 
@@ -155,8 +158,8 @@ def test_draws_of_a_sample_are_swapped_together():
     scores = correlated_scores(8, 9)
     doubled = np.repeat(scores[:, :, None, :], 3, axis=2)
     doubled[:, :, 2] = np.nan
-    (once,) = relabelling_tests(quality_table(scores, ordinal=ORDINAL), [(0, 1)], resamples=40)
-    (twice,) = relabelling_tests(quality_table(doubled, ordinal=ORDINAL), [(0, 1)], resamples=40)
+    (once,) = relabelling_tests(quality_table(scores, ordinal=ORDINAL), [(0, 1)], Relabelling(resamples=40))
+    (twice,) = relabelling_tests(quality_table(doubled, ordinal=ORDINAL), [(0, 1)], Relabelling(resamples=40))
     assert once == twice
 
 
@@ -164,7 +167,9 @@ def test_system_of_all_models_tests_too():
     rng = np.random.default_rng(9)
     scores = (rng.normal(size=(3, 8, 2)) + np.arange(3)[:, None, None]).round(2)
     table = quality_table(scores, ordinal=ORDINAL)
-    (found,) = relabelling_tests(table, [(2, 0)], system="all", threshold=Threshold(1e-4), resamples=256)
+    (found,) = relabelling_tests(
+        table, [(2, 0)], Relabelling(resamples=256), system="all", threshold=Threshold(1e-4)
+    )
     system = preference_system(table)
     first, second = (sample_masses(table, system, model) for model in (2, 0))
     null = []
@@ -184,20 +189,20 @@ def test_bad_requests():
 def test_a_pair_far_from_significant_is_left_alone_early():
     """Equal models are closed after 200; what is shown is looked at as often as without closing."""
     table = quality_table(correlated_scores(0, 40, gap=0.0), ordinal=ORDINAL)
-    asked = {"threshold": Threshold(), "resamples": 600}
-    (early,) = relabelling_tests(table, [(0, 1)], closing_level=0.05, **asked)
-    (whole,) = relabelling_tests(table, [(0, 1)], **asked)
+    plain, closing = Relabelling(resamples=600), Relabelling(resamples=600, closing=True)
+    (early,) = relabelling_tests(table, [(0, 1)], closing)
+    (whole,) = relabelling_tests(table, [(0, 1)], plain)
     assert early.resamples == 200
     assert whole.resamples == 600
     assert early.p_value == pytest.approx(whole.p_value, abs=0.12)
     apart = quality_table(correlated_scores(0, 40, gap=1.5), ordinal=ORDINAL)
-    tests = [relabelling_tests(apart, [(0, 1)], closing_level=level, **asked)[0] for level in (0.05, None)]
+    tests = [relabelling_tests(apart, [(0, 1)], how)[0] for how in (closing, plain)]
     assert tests[0].p_value == tests[1].p_value < 0.05
     assert tests[0].resamples == 600
 
 
 def test_all_labellings_are_never_left_early():
     table = quality_table(correlated_scores(0, 10, gap=0.0), ordinal=ORDINAL)
-    (found,) = relabelling_tests(table, [(0, 1)], closing_level=0.05, resamples=3000)
+    (found,) = relabelling_tests(table, [(0, 1)], Relabelling(resamples=3000, closing=True))
     assert found.exact
     assert found.resamples == 2**10 - 1

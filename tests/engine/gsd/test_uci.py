@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.gsd.hasse import hasse_diagram
+from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.rank_tests import criteria_tests
 from riskrank.engine.gsd.relabelling import relabelling_tests
@@ -89,7 +90,7 @@ def test_all_test_finds_three_pairs(scores):
 )
 def test_significant_pairs(bounded, resamples, names):
     pairs = [tuple(MODELS.index(name) for name in text.split(">")) for text in names.split()]
-    tests = relabelling_tests(bounded, pairs, threshold=Threshold(1e-5), resamples=resamples)
+    tests = relabelling_tests(bounded, pairs, Relabelling(resamples=resamples), threshold=Threshold(1e-5))
     for test in tests:
         significant = (MODELS[test.winner], MODELS[test.loser]) not in {("GBM", "GLM"), ("GBM", "RF")}
         assert (test.p_value < 0.05) == significant
