@@ -127,7 +127,7 @@ def _means(table: ScoreTable) -> Floats:
     tasks = [suite.of_sample[samples] for samples in table.row_samples]
     own = [one.sign for one in suite.specs]
     signs = [own or [spec.sign] * len(suite.names) for spec in table.metrics]
-    from riskrank.engine.suites.task_scores import TaskScores  # most tables are no suite
+    from riskrank.engine.suites.task_differences import TaskScores  # most tables are no suite
 
     columns = [TaskScores.build(table.column(number), tasks).mean for number in range(len(table.metrics))]
     return np.array(columns) * np.array(signs)[:, None] + 0.0

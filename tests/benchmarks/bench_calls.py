@@ -29,10 +29,10 @@ from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.gsd.null_optima import Relabelling
+from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import relabelling_tests
 from riskrank.engine.gsd.relation import dominance_relation
-from riskrank.engine.gsd.threshold import Threshold
 from riskrank.engine.portfolio.mean_risk import mean_risk_of
 from riskrank.engine.portfolio.risks import risk_columns
 from riskrank.engine.sampling.design import ClusteredScores

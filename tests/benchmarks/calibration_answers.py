@@ -177,7 +177,7 @@ def _answer(case: AnswerCase, seed: np.random.SeedSequence) -> list[float]:
     true = [float(found.dominates[0, 1:].mean()) for found in study.tests]
     if case.rival == "tail":
         replicates, n = study.replicates, scores.independent
-        told = worse_tails(study.estimates.tails, replicates.tails, 0, [1], samples=n)
+        told = worse_tails(study.estimates.tails, replicates.tails, 0, [1], samples=np.full((2, 2), float(n)))
         return [*false, *true, float(any(one.worse == 1 for one in told))]
     return [*false, *true, _ranks_find(scores, case.rival)]
 

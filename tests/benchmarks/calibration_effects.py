@@ -171,7 +171,9 @@ def risk_rows(case, seeds, resamples=1000):
         means, tails = statistics(values, level)
         drawn = replicates(values, level, resamples, rng)[1]
         # Whoever follows the tails is asked about the means.
-        found = hidden_risk(means, tails, drawn, rank=competition_ranks(-tails), samples=n)
+        found = hidden_risk(
+            means, tails, drawn, rank=competition_ranks(-tails), samples=np.full((8, 8), float(n))
+        )
         flagged = found.status == RISK
         outcomes.append([int(flagged[0]), int(flagged[1:].any())])
     return outcomes

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from riskrank.engine.gsd.null_optima import Relabelling
+from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import relabelling_tests
-from riskrank.engine.gsd.threshold import Threshold
 
 LEVEL = 0.05
 DELTAS = (0.0, 1e-5)

@@ -114,11 +114,6 @@ class _RatioSide(SideScores):
         return np.asarray(np.bincount(self.clusters, self.over), dtype=np.float64)
 
 
-def tail_value(side: SideScores, level: float) -> float:
-    """Mean of the worst share of a model's scores."""
-    return float(statistics(side, np.ones((1, len(side.sizes))), level)[0])
-
-
 # Weights made at once: 16 MB of doubles.
 _WEIGHTS = 1 << 21
 

@@ -23,13 +23,13 @@ from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from riskrank.engine.dominance.inference import MOST
 from riskrank.engine.dominance.pair_freedom import least
 from riskrank.engine.dominance.permuted_tails import Relabelled
 from riskrank.engine.family import Family
-from riskrank.engine.sampling.freedom import Behind, Freedom, expanded_p_value, expanded_share
+from riskrank.engine.sampling.freedom import Freedom, expanded_p_value, expanded_share
 from riskrank.engine.ties import competition_ranks
 from riskrank.engine.types import Booleans, Floats, Integers
 
@@ -81,12 +81,12 @@ class HiddenRisks:
 
 
 def hidden_risk(
-    mean: ArrayLike,
-    tail_mean: ArrayLike,
+    means: Floats,
+    tails: Floats,
     tail_replicates: Floats,
     *,
-    rank: ArrayLike,
-    samples: Behind,
+    rank: Integers,
+    samples: Floats | Freedom,
     family: Family = Family(),
     relabelled: Relabelled | None = None,
 ) -> HiddenRisks:
@@ -94,14 +94,14 @@ def hidden_risk(
 
     Parameters
     ----------
-    mean, tail_mean : array_like, shape (k,)
+    means, tails : ndarray, shape (k,)
         Of the sample, larger is better.
     tail_replicates : ndarray, shape (B, k)
         Tail means of resamples that were drawn for all models together where they are paired.
     rank : array_like of int, shape (k,)
         Ranks by the method that a reader is advised to follow, 1 for the best.
-    samples : float, ndarray of shape (k,) or (k, k), or Freedom
-        Independent samples of every model or behind every pair, or degrees of freedom.
+    samples : ndarray of shape (k, k), or Freedom
+        Independent samples behind every pair, or degrees of freedom.
     family : Family
     relabelled : Relabelled, optional
         A second opinion on models that were drawn apart.
@@ -110,8 +110,6 @@ def hidden_risk(
     -------
     HiddenRisks
     """
-    means = np.asarray(mean, dtype=np.float64)
-    tails = np.asarray(tail_mean, dtype=np.float64)
     k, resamples = len(means), len(tail_replicates)
     slack = _ROUNDING * max(np.abs(means).max(), np.abs(tails).max())
     # On the smaller side a difference of means may overflow, which compares rightly all the same.
@@ -119,10 +117,8 @@ def hidden_risk(
         asked = (means[:, None] - means >= -slack) & ~np.eye(k, dtype=bool)
         gap = tails - tails[:, None]
     crossings = _crossings(tail_replicates, slack)
-    behind = _behind(samples, k)
-    p_adjusted = _adjusted(crossings, resamples, asked, behind, family)
-    places = np.asarray(rank)
-    shown = asked & (gap > slack) & (places[None, :] < places[:, None])
+    p_adjusted = _adjusted(crossings, resamples, asked, samples, family)
+    shown = asked & (gap > slack) & (rank[None, :] < rank[:, None])
     p_adjusted = _confirmed(p_adjusted, shown, relabelled, family)
     significant = shown & family.significant(p_adjusted)
     against = np.full(k, -1)
@@ -140,7 +136,7 @@ def hidden_risk(
         tail_mean=tails,
         p_adjusted=np.where(has, p_adjusted[np.arange(k), against], 1.0),
         decided=status != NOT_DECIDED,
-        resamples_needed=_resamples_for(family.level(int(asked.sum())), least(behind)),
+        resamples_needed=_resamples_for(family.level(int(asked.sum())), least(samples)),
     )
 
 
@@ -165,12 +161,12 @@ class WorseTail:
 
 
 def worse_tails(
-    tail_mean: ArrayLike,
+    tails: Floats,
     tail_replicates: Floats,
     leader: int,
     equals: Iterable[int],
     *,
-    samples: Behind,
+    samples: Floats | Freedom,
     family: Family = Family(),
     relabelled: Relabelled | None = None,
 ) -> list[WorseTail]:
@@ -180,7 +176,7 @@ def worse_tails(
 
     Parameters
     ----------
-    tail_mean : array_like, shape (k,)
+    tails : ndarray, shape (k,)
         Of the sample, larger is better.
     tail_replicates : ndarray, shape (B, k)
         Tail means of resamples that were drawn for all models together where they are paired.
@@ -188,8 +184,8 @@ def worse_tails(
         The first model of the ranking.
     equals : iterable of int
         Models no test tells apart from it; other models are not compared.
-    samples : float, ndarray of shape (k,) or (k, k), or Freedom
-        Independent samples of every model or behind every pair, or degrees of freedom.
+    samples : ndarray of shape (k, k), or Freedom
+        Independent samples behind every pair, or degrees of freedom.
     family : Family
         Of all ordered pairs of the k models.
     relabelled : Relabelled, optional
@@ -200,11 +196,10 @@ def worse_tails(
     list of WorseTail
         At most one a model of `equals`, smallest p-value first, then the largest gap.
     """
-    tails = np.asarray(tail_mean, dtype=np.float64)
     k, slack = len(tails), _ROUNDING * np.abs(tails).max()
     crossings = _crossings(tail_replicates, slack)
     asked = ~np.eye(k, dtype=bool)
-    p_adjusted = _adjusted(crossings, len(tail_replicates), asked, _behind(samples, k), family)
+    p_adjusted = _adjusted(crossings, len(tail_replicates), asked, samples, family)
     pairs = [pair for j in equals if j != leader for pair in ((leader, j), (j, leader))]
     named = np.zeros((k, k), dtype=bool)
     named[tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)] = True
@@ -225,17 +220,6 @@ def _confirmed(p_adjusted: Floats, asked: Booleans, relabelled: Relabelled | Non
     for i, j in np.argwhere(asked & family.significant(p_adjusted)).tolist():
         found[i, j] = max(found[i, j], relabelled.p_adjusted(i, j))
     return found
-
-
-def _behind(samples: Behind, k: int) -> Floats | Freedom:
-    """What stands behind every pair, shape (k, k)."""
-    if isinstance(samples, Freedom):
-        return samples
-    each = np.asarray(samples, dtype=np.float64)
-    if each.ndim == 2:
-        return each
-    each = np.broadcast_to(each, (k,))
-    return np.minimum(each[:, None], each)
 
 
 def _adjusted(

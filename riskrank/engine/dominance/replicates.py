@@ -19,9 +19,8 @@ from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.estimates import tail_level
 from riskrank.engine.dominance.violation import COST, WEIGHING, ViolationKernel
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.multisets import MOST_UNITS, Multisets
 from riskrank.engine.sampling.steps import Steps
-from riskrank.engine.sampling.weighted_resamples import WeightedDesign
+from riskrank.engine.sampling.weighted_resamples import MOST_UNITS, Multisets, WeightedDesign
 from riskrank.engine.types import Floats, Integers
 
 

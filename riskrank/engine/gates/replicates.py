@@ -54,15 +54,19 @@ def differences(comparisons: Sequence[Comparison], *, resamples: int, seed: int)
             at for at in members if comparisons[at].level is None and not comparisons[at].new.tasks.several
         ]
         others = [at for at in members if at not in means]
-        matrices = [_Means([getattr(comparisons[at], side) for at in means]) for side in ("new", "old")]
+        # Means of many columns of one model's scores are quotients of a few products.
+        both = [[getattr(comparisons[at], side) for at in means] for side in ("new", "old")] if means else []
+        sums = [np.stack([side.sums for side in sides], axis=1) for sides in both]
+        sizes = [np.stack([side.sizes for side in sides], axis=1).astype(np.float64) for sides in both]
         start = 0
         for weights in _weights(new, old, paired, resamples, seed):
             rows = slice(start, start + len(weights[0]))
             start = rows.stop
             if means:
-                both = [matrix.of(drawn) for matrix, drawn in zip(matrices, weights, strict=True)]
+                each = zip(weights, sums, sizes, strict=True)
+                first, second = (weighted_sums(own, sum_) / weighted_sums(own, n) for own, sum_, n in each)
                 for column, at in enumerate(means):
-                    found[at][rows] = both[0][:, column] - both[1][:, column]
+                    found[at][rows] = first[:, column] - second[:, column]
             for at in others:
                 one = comparisons[at]
                 found[at][rows] = statistics(one.new, weights[0], one.level) - statistics(
@@ -73,14 +77,15 @@ def differences(comparisons: Sequence[Comparison], *, resamples: int, seed: int)
 
 def difference(comparison: Comparison) -> float:
     """The statistic of the sample itself, new minus old."""
-    level = comparison.level
-    if level is None:
-        return comparison.new.mean - comparison.old.mean
-    new, old = (
-        float(statistics(side, np.ones((1, len(side.sizes))), level)[0])
-        for side in (comparison.new, comparison.old)
-    )
-    return new - old
+    new, old = comparison.new, comparison.old
+    if comparison.level is None:
+        return new.mean - old.mean
+    return tail_value(new, comparison.level) - tail_value(old, comparison.level)
+
+
+def tail_value(side: SideScores, level: float) -> float:
+    """Mean of the worst share of a model's scores."""
+    return float(statistics(side, np.ones((1, len(side.sizes))), level)[0])
 
 
 def tail_means(side: SideScores, weights: Floats, level: float) -> Floats:
@@ -129,19 +134,6 @@ def statistics(side: SideScores | TailSide, drawn: Floats, level: float | None) 
     if level is not None:
         return tail_means(side, side.weigh(drawn) if side.tasks.several else drawn, level)
     return weighted_sums(side.weigh(drawn), side.sums)
-
-
-class _Means:
-    """Means of several columns of one model's scores under weights of its units."""
-
-    def __init__(self, sides: Sequence[SideScores]) -> None:
-        self._sums = np.stack([side.sums for side in sides], axis=1) if sides else np.empty((0, 0))
-        self._sizes = np.empty((0, 0))
-        if sides:
-            self._sizes = np.stack([side.sizes for side in sides], axis=1).astype(np.float64)
-
-    def of(self, weights: Floats) -> Floats:
-        return weighted_sums(weights, self._sums) / weighted_sums(weights, self._sizes)
 
 
 def _weights(new: int, old: int, paired: bool, resamples: int, seed: int) -> Iterator[tuple[Floats, Floats]]:

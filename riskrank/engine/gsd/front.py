@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.gsd.null_optima import Relabelling
+from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.relabelling import RelabellingTest, relabelling_tests
 from riskrank.engine.gsd.relation import pair_polytope, sample_masses, shared_system
-from riskrank.engine.gsd.threshold import Threshold
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.types import Booleans, Floats
 

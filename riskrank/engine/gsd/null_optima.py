@@ -16,9 +16,9 @@ from scipy.special import bdtrc
 
 from riskrank.engine.family import Family
 from riskrank.engine.gsd.polytope import UtilityPolytope
+from riskrank.engine.gsd.preference_system import RESOLUTION, Threshold
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.relation import pair_polytope, sample_masses, shared_system
-from riskrank.engine.gsd.threshold import RESOLUTION, Threshold
 from riskrank.engine.types import Floats
 
 # Relabellings that share a random stream.

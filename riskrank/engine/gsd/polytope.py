@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import highspy
 import numpy as np
 
-from riskrank.engine.gsd.preference_system import PreferenceSystem
-from riskrank.engine.gsd.threshold import RESOLUTION
+from riskrank.engine.gsd.preference_system import RESOLUTION, PreferenceSystem
 from riskrank.engine.solver import Solver
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import NumericalError, option

@@ -157,21 +157,28 @@ def quality_table(
         Fewer than two models, a score that is not finite, a sample without scores, a value outside its
         declared bounds, or digits and tolerance both given.
     """
-    cells = _validated(scores, ordinal, bounds, digits, tolerance, names)
+    scores = np.asarray(scores, dtype=np.float64)
+    if scores.ndim == 3:
+        scores = scores[:, :, None, :]
+    n = scores.shape[3]
+    present = ~np.isnan(scores).all(axis=3)
+    limits = np.full((n, 2), np.nan) if bounds is None else np.asarray(bounds, dtype=np.float64)
+    labels = names or [f"criterion {j + 1}" for j in range(n)]
+    ordered, places = np.broadcast_to(np.asarray(ordinal, dtype=bool), (n,)), _digits(digits, tolerance, n)
     columns, scales = [], []
-    for j, name in enumerate(cells.names):
-        column = cells.scores[..., j][cells.present]
-        _require_inside(name, column, cells.bounds[j], cells.present)
-        if cells.ordinal[j]:
-            integers, scale = _levels(name, column, cells.bounds[j])
+    for j, name in enumerate(labels):
+        column = scores[..., j][present]
+        _require_inside(name, column, limits[j], present)
+        if ordered[j]:
+            integers, scale = _levels(name, column, limits[j])
         else:
-            integers, scale = _multiples(name, column, cells.bounds[j], cells.digits[j])
+            integers, scale = _multiples(name, column, limits[j], places[j])
         columns.append(integers)
         scales.append(scale)
     vectors, inverse = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
-    index = np.zeros(cells.present.shape, dtype=np.int64)
-    index[cells.present] = inverse.ravel()
-    weight = cells.present / cells.present.sum(axis=2, keepdims=True)
+    index = np.zeros(present.shape, dtype=np.int64)
+    index[present] = inverse.ravel()
+    weight = present / present.sum(axis=2, keepdims=True)
     return QualityTable(vectors=vectors, scales=tuple(scales), index=index, weight=weight)
 
 
@@ -199,43 +206,6 @@ def scale_doubts(table: QualityTable) -> ScaleDoubts:
     return ScaleDoubts(
         many_levels=tuple((j, levels) for j, levels in counts if levels > MANY_LEVELS),
         permuted_copies=tuple(copies),
-    )
-
-
-@dataclass(frozen=True)
-class _Cells:
-    """Validated input of :func:`quality_table`; ``digits`` per criterion, None to find out."""
-
-    scores: Floats
-    present: Booleans
-    ordinal: Booleans
-    bounds: Floats
-    digits: tuple[float | None, ...]
-    names: tuple[str, ...]
-
-
-def _validated(
-    scores: ArrayLike,
-    ordinal: ArrayLike,
-    bounds: ArrayLike | None,
-    digits: int | Sequence[int | None] | None,
-    tolerance: float | Sequence[float | None] | None,
-    names: Sequence[str] | None,
-) -> _Cells:
-    scores = np.asarray(scores, dtype=np.float64)
-    if scores.ndim == 3:
-        scores = scores[:, :, None, :]
-    n = scores.shape[3]
-    absent = np.isnan(scores).all(axis=3)
-    present = ~absent
-    limits = np.full((n, 2), np.nan) if bounds is None else np.asarray(bounds, dtype=np.float64)
-    return _Cells(
-        scores=scores,
-        present=present,
-        ordinal=np.broadcast_to(np.asarray(ordinal, dtype=bool), (n,)),
-        bounds=limits,
-        digits=_digits(digits, tolerance, n),
-        names=tuple(names) if names is not None else tuple(f"criterion {j + 1}" for j in range(n)),
     )
 
 

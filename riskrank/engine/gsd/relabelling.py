@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from riskrank.engine.gsd.null_optima import NullOptima, Relabelling, closed_early, relabellings
+from riskrank.engine.gsd.preference_system import RESOLUTION, Threshold
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.relation import SharedSystem, pair_polytope, sample_masses, shared_system
-from riskrank.engine.gsd.threshold import RESOLUTION, Threshold
 from riskrank.engine.sampling.processes import Jobs, run_tasks
 
 

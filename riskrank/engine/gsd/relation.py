@@ -14,9 +14,8 @@ from itertools import combinations
 import numpy as np
 
 from riskrank.engine.gsd.polytope import UtilityPolytope
-from riskrank.engine.gsd.preference_system import PreferenceSystem, preference_system
+from riskrank.engine.gsd.preference_system import PreferenceSystem, Threshold, preference_system
 from riskrank.engine.gsd.quality import QualityTable
-from riskrank.engine.gsd.threshold import Threshold
 from riskrank.engine.sampling.processes import Jobs, run_tasks
 from riskrank.engine.types import Booleans, Floats, Integers
 
@@ -120,14 +119,13 @@ def dominance_relation(
     shared = (table, threshold, shared_system(table, system, threshold))
     optimum, slack, largest = np.full((3, k, k), np.nan)
     solved = generated = 0
-    for done, ((i, j), found) in enumerate(
-        zip(pairs, run_tasks(_compare, shared, pairs, jobs=jobs), strict=True)
-    ):
-        optimum[i, j], optimum[j, i] = found.optima
-        slack[i, j] = slack[j, i] = found.slack
-        largest[i, j] = largest[j, i] = found.largest
-        solved += found.lps_solved
-        generated += found.rows_generated
+    compared = zip(pairs, run_tasks(_compare, shared, pairs, jobs=jobs), strict=True)
+    for done, ((i, j), (optima, least, most, programs, rows)) in enumerate(compared):
+        optimum[i, j], optimum[j, i] = optima
+        slack[i, j] = slack[j, i] = least
+        largest[i, j] = largest[j, i] = most
+        solved += programs
+        generated += rows
         if progress:
             progress(done + 1, len(pairs))
     return DominanceRelation(optimum, optimum >= 0, slack, largest, solved, generated)
@@ -204,23 +202,13 @@ def pair_polytope(
     return polytope, slack, largest
 
 
-@dataclass(frozen=True)
-class _ComparedPair:
-    """Both directions of one pair."""
-
-    optima: tuple[float, float]
-    slack: float
-    largest: float
-    lps_solved: int
-    rows_generated: int
-
-
 def _compare(
     shared: tuple[QualityTable, Threshold, SharedSystem | None], pair: tuple[int, int]
-) -> _ComparedPair:
+) -> tuple[tuple[float, float], float, float, int, int]:
     table, threshold, everyone = shared
     polytope, slack, largest = pair_polytope(table, everyone, pair, threshold)
     first, second = (sample_masses(table, polytope.system, model).mean(axis=0) for model in pair)
     difference = first - second
+    # Optima of both directions, slack, the largest there can be, programs and rows.
     optima = polytope.minimise(difference).value, polytope.minimise(-difference).value
-    return _ComparedPair(optima, slack, largest, polytope.lps_solved, polytope.rows_generated)
+    return optima, slack, largest, polytope.lps_solved, polytope.rows_generated

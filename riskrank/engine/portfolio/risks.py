@@ -1,14 +1,56 @@
-"""The risks of the literature, and at which levels to look at them ([RAB] Table 1)."""
+"""The risks of the literature, and at which levels to look at them ([RAB] Table 1).
+
+What each risk is: a function of sorted scores, and of a level where it has one ([RAB] Table 1).
+
+With Q the quantile function, F its integral and μ the mean. Plain sums and einsum rather than matrix
+products: these arrays are too small for BLAS to share among threads, but it tries, and on a busy machine its
+waiting threads cost a hundred times the sum.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from riskrank.engine.portfolio import risk_functionals as risk
+import numpy as np
+
 from riskrank.engine.portfolio.sorted_scores import SortedScores
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError
+
+
+def standard_deviation(scores: SortedScores, _level: float) -> Floats:
+    """√E(X − μ)²."""
+    return np.sqrt(scores.squared(scores.away))
+
+
+def semideviation(scores: SortedScores, _level: float) -> Floats:
+    """E(μ − X)₊; deviations sum to zero, so those below the mean are half of all."""
+    return scores.expected(np.abs(scores.away)) / 2
+
+
+def negative_tvar(scores: SortedScores, level: float) -> Floats:
+    """−F(p)/p, minus the mean of the worst share."""
+    return -scores.worst_mean(level)
+
+
+def quantile_deviation(scores: SortedScores, level: float) -> Floats:
+    """μ − F(p)/p."""
+    return scores.mean - scores.worst_mean(level)
+
+
+def gini_tail(scores: SortedScores, _level: float) -> Floats:
+    """2∫(μp − F(p))dp = μ − 2∫F, and ∫F = ∫(1−t)Q(t)dt gives each order statistic its slice of 1 − t."""
+    slices = scores.slices
+    if slices.ndim == 1:
+        return scores.mean - np.einsum("...i,i->...", scores.ordered, slices)
+    return scores.mean - np.einsum("...i,...i->...", scores.ordered, slices)
+
+
+def negative_var(scores: SortedScores, level: float) -> Floats:
+    """−Q(p)."""
+    return -scores.quantile(level)
+
 
 DEFAULT_LEVELS = (0.05, 0.1, 0.25)
 
@@ -46,12 +88,12 @@ class Risk:
 RISKS = {
     row.name: row
     for row in (
-        Risk("standard-deviation", "σ", "σ standard deviation", risk.standard_deviation, False, False, False),
-        Risk("semideviation", "δ", "δ semideviation", risk.semideviation, False, True, True),
-        Risk("negative-tvar", "-TVaR", "TVaR mean of the worst share", risk.negative_tvar, True, True, True),
-        Risk("quantile-deviation", "h", "h mean minus TVaR", risk.quantile_deviation, True, True, True),
-        Risk("gini-tail", "Γ", "Γ Gini tail", risk.gini_tail, False, True, True),
-        Risk("negative-var", "-VaR", "VaR quantile", risk.negative_var, True, False, True),
+        Risk("standard-deviation", "σ", "σ standard deviation", standard_deviation, False, False, False),
+        Risk("semideviation", "δ", "δ semideviation", semideviation, False, True, True),
+        Risk("negative-tvar", "-TVaR", "TVaR mean of the worst share", negative_tvar, True, True, True),
+        Risk("quantile-deviation", "h", "h mean minus TVaR", quantile_deviation, True, True, True),
+        Risk("gini-tail", "Γ", "Γ Gini tail", gini_tail, False, True, True),
+        Risk("negative-var", "-VaR", "VaR quantile", negative_var, True, False, True),
     )
 }
 """All risks, in the order of [RAB] Table 1; the last one is method §5's addition."""

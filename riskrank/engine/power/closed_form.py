@@ -11,26 +11,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import sqrt
-from typing import Protocol
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from riskrank.engine.dominance.claims import RELATIVE, Claim
+from riskrank.engine.dominance.claims import RELATIVE
 from riskrank.engine.dominance.closing import TAIL_MARGIN
-from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.pair_freedom import behind_pairs, least
 from riskrank.engine.dominance.rank_guard import direct_guard, guard_share, powers, relative_guard
 from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.tests_of_task_means import is_blind
 from riskrank.engine.evidence.student import weighted_mean
 from riskrank.engine.power.effects import Effects
-from riskrank.engine.power.samplers import Draw, PilotSampler
-from riskrank.engine.power.simulation import streams
+from riskrank.engine.power.planning import Plan
+from riskrank.engine.power.simulation import streams, table_of
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import Freedom, expanded_p_value
-from riskrank.engine.sampling.multisets import MOST_UNITS
 from riskrank.engine.sampling.strata import FEWEST_TASKS
+from riskrank.engine.sampling.weighted_resamples import MOST_UNITS
 from riskrank.engine.types import Booleans, Floats, Integers
 
 # Tables whose ranks are looked at, and their samples.
@@ -41,25 +39,6 @@ _OF_LIMIT_THEOREM = 200
 
 # Numbers worked on at once.
 _CACHE = 1 << 20
-
-
-class ClosedForm(Protocol):
-    """The answers of a family on tables of some size; a test that stands higher by some errors shows less."""
-
-    def shown(self, size: int, height: float = 0.0) -> Booleans:
-        """Whether each pair of the family is shown, in thousands of tables, (tables, m)."""
-
-    def answering(self, drawn: Sequence[Sequence[Integers]], size: int) -> Callable[[float], Booleans]:
-        """The same of tables of some units by height."""
-
-
-def table_of(draw: Draw, *, paired: bool) -> ClusteredScores:
-    """A drawn table as a test takes it."""
-    tasks = draw.tasks
-    if tasks is not None and tasks.random:
-        # Whole tasks are drawn, the same for all models, and their samples are not told apart.
-        return ClusteredScores.build(draw.samples, paired=False, tasks=tasks)
-    return ClusteredScores.build(draw.samples, draw.clusters, paired=paired, tasks=tasks)
 
 
 @dataclass(frozen=True)
@@ -78,30 +57,21 @@ class NormalTables:
 
     Attributes
     ----------
-    sampler : PilotSampler
-    paired : bool
-    claim : Claim
-    inference : Inference
-    family : tuple of m (int, int)
-    alone : bool
-        Whether the family is some pairs, instead of all ordered ones.
+    plan : Plan
     effects : Effects
     tables : int
     """
 
-    sampler: PilotSampler
-    paired: bool
-    claim: Claim
-    inference: Inference
-    family: tuple[tuple[int, int], ...]
-    alone: bool
+    plan: Plan
     effects: Effects
     tables: int
     _tests: dict[int, _Test] = field(default_factory=dict)
 
     def shown(self, size: int, height: float = 0.0) -> Booleans:
         """Whether each pair is shown, in the same draws whatever the size."""
-        return self.answers(self._noise, size, height, np.random.default_rng([self.inference.seed, 0, 2]))
+        return self.answers(
+            self._noise, size, height, np.random.default_rng([self.plan.inference.seed, 0, 2])
+        )
 
     def answering(self, drawn: Sequence[Sequence[Integers]], size: int) -> Callable[[float], Booleans]:
         """The same of tables of some units by height."""
@@ -114,19 +84,19 @@ class NormalTables:
 
     def resamples(self, size: int) -> int:
         """Resamples of such a test at most; 1 by the limit theorem."""
-        return self._test(size).resamples if self.inference.resampled else 1
+        return self._test(size).resamples if self.plan.inference.resampled else 1
 
     @cached_property
     def _noise(self) -> Floats:
-        return self.effects.noise(np.random.default_rng([self.inference.seed, 0, 1]), self.tables)
+        return self.effects.noise(np.random.default_rng([self.plan.inference.seed, 0, 1]), self.tables)
 
     def blind(self, size: int) -> bool:
         """Whether no resamples of so many tasks could show a claim, so that their means stand in."""
-        if self.claim.kind != RELATIVE or self.inference.resamples != "auto":
+        if self.plan.claim.kind != RELATIVE or self.plan.inference.resamples != "auto":
             return False
         test = self._test(size)
         smallest = float(size) ** -size if size <= MOST_UNITS else 1 / (test.resamples + 1)
-        return is_blind(test.scores, self.inference, len(self.family), smallest)
+        return is_blind(test.scores, self.plan.inference, len(self.plan.family), smallest)
 
     def answers(
         self,
@@ -141,11 +111,11 @@ class NormalTables:
 
         No p-value is less than what stands beside; a table's own spread may differ from the population's.
         """
-        claims = self.inference.family
+        claims = self.plan.inference.family
         away = (sqrt(size) * self.effects.mean + noise) / spread - height
-        if self.inference.paper_exact:
+        if self.plan.inference.paper_exact:
             return claims.significant(claims.each(ndtr(-sqrt(size) * away)))
-        if not self.inference.resampled:
+        if not self.plan.inference.resampled:
             # That both distributions are equal has to be refuted as well, whichever is ahead.
             return claims.significant(claims.each(np.minimum(2 * ndtr(-away), 1.0)))
         test, crossing = self._test(size), ndtr(-away)
@@ -153,7 +123,7 @@ class NormalTables:
         least_p = np.maximum(self._by_ranks(noise, float(test.scores.independent.min())), beside)
         counted = np.maximum(_p_values((1 + count) / (test.resamples + 1), test.behind), least_p)
         found = claims.significant(claims.each(counted))
-        if self.claim.kind == RELATIVE:
+        if self.plan.claim.kind == RELATIVE:
             # Far beyond doubt a claim is closed by the tail of its replicates.
             rare = count < 0.5
             tail = expanded_p_value(crossing[rare], test.behind[np.nonzero(rare)[1]])
@@ -165,22 +135,22 @@ class NormalTables:
 
     def _by_ranks(self, noise: Floats, samples: float) -> Floats | float:
         """The least p-value that the ranks of tables leave, as far as those of the population tell."""
-        if self.claim.boundary > 0.5:
+        if self.plan.claim.boundary > 0.5:
             return 0.0
         distance, slope, there = self._ranks
         found = ndtr(-distance * sqrt(samples / there) - slope * noise)
-        return np.minimum(len(powers(samples)) * found, 1.0) / guard_share(paired=self.sampler.paired)
+        return np.minimum(len(powers(samples)) * found, 1.0) / guard_share(paired=self.plan.sampler.paired)
 
     @cached_property
     def _ranks(self) -> tuple[Floats, float, float]:
         """How far ranks lie apart in some tables, in standard errors; how they go with the noise; samples."""
-        size = max(_RANKED_SIZE // self.sampler.width, 2)
+        size = max(_RANKED_SIZE // self.plan.sampler.width, 2)
         distances, noise = [], []
-        for stream in streams(size, _RANKED, self.inference.seed):
-            drawn = self.sampler.chosen(np.random.default_rng(stream), size)
-            scores = table_of(self.sampler.of(drawn), paired=self.paired)
-            relative = self.claim.kind == RELATIVE
-            guard = relative_guard(scores) if relative else direct_guard(scores, self.family)
+        for stream in streams(size, _RANKED, self.plan.inference.seed):
+            drawn = self.plan.sampler.chosen(np.random.default_rng(stream), size)
+            scores = table_of(self.plan.sampler.of(drawn), paired=self.plan.paired)
+            relative = self.plan.claim.kind == RELATIVE
+            guard = relative_guard(scores) if relative else direct_guard(scores, self.plan.family)
             samples = float(scores.independent.min())
             distances.append(-ndtri(np.minimum(guard[self._at] / len(powers(samples)), 0.999)))
             noise.append(self.effects.noise_of(drawn, size)[0])
@@ -191,19 +161,19 @@ class NormalTables:
 
     @property
     def _at(self) -> tuple[Integers, Integers]:
-        winners, losers = np.transpose(self.family)
+        winners, losers = np.transpose(self.plan.family)
         return winners, losers
 
     def _test(self, size: int) -> _Test:
         if size not in self._tests:
-            draw = self.sampler(np.random.default_rng([self.inference.seed, size]), size)
-            scores = table_of(draw, paired=self.paired)
-            behind = behind_pairs(scores, None if self.claim.kind == RELATIVE else self.family)[self._at]
-            column = BootstrapColumn(scores, pairs=self.family if self.alone else None)
+            plan, inference = self.plan, self.plan.inference
+            draw = plan.sampler(np.random.default_rng([inference.seed, size]), size)
+            scores = table_of(draw, paired=plan.paired)
+            behind = behind_pairs(scores, None if plan.claim.kind == RELATIVE else plan.family)[self._at]
+            column = BootstrapColumn(scores, pairs=plan.family if plan.alone else None)
             resamples = _OF_LIMIT_THEOREM
-            if self.inference.resampled:
-                rounds = self.inference.rounds(len(self.family), column.comparisons, least(behind))
-                resamples = rounds[-1]
+            if inference.resampled:
+                resamples = inference.rounds(len(plan.family), column.comparisons, least(behind))[-1]
             work = resamples * (column.comparisons + 4 * sum(scores.sizes))
             self._tests[size] = _Test(scores, behind, resamples, work)
         return self._tests[size]
@@ -235,7 +205,7 @@ class TaskTables:
 
     def shown(self, size: int, height: float = 0.0) -> Booleans:
         """Whether both tests show each pair."""
-        rng = np.random.default_rng([self.normal.inference.seed, size])
+        rng = np.random.default_rng([self.normal.plan.inference.seed, size])
         tables, tasks = self.normal.tables, self.apart.shape[1]
         drawn = rng.integers(0, tasks, (tables, size))
         step = max(_CACHE // (size * len(self.apart)), 1)
@@ -249,11 +219,11 @@ class TaskTables:
     def _answers(
         self, drawn: Integers, size: int, height: float, rng: np.random.Generator | None = None
     ) -> Booleans:
-        weights = self.normal.sampler.scores.strata.weights
+        weights = self.normal.plan.sampler.scores.strata.weights
         share = weights[drawn] / weights[drawn].sum(axis=1, keepdims=True)
         p_value = weighted_mean(self.apart[:, drawn], share).p_above().T
         if self.normal.blind(size):
-            claims = self.normal.inference.family
+            claims = self.normal.plan.inference.family
             found = claims.significant(claims.each(ndtr(ndtri(p_value) + height)))
         else:
             parts = self.normal.effects.parts[0][drawn]

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import sqrt
 
 import numpy as np
@@ -25,7 +26,7 @@ from scipy.special import ndtr, ndtri
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.claims import RELATIVE, Claim
 from riskrank.engine.dominance.violation import ViolationKernel
-from riskrank.engine.power.samplers import PilotSampler
+from riskrank.engine.power.simulation import PilotSampler
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.types import Floats, Integers
@@ -137,12 +138,14 @@ def counted(
     # Weights are those of all scores, whichever are drawn.
     numbers = drawn if scores.plain else max(drawn, sum(scores.sizes))
     tables = max(_COUNTED // numbers, _TABLES)
-    statistics = _Sorted(sampler) if scores.plain else _Weighted(sampler)
+    looked = None if claim.kind == RELATIVE else tuple(family)
+    kernel = ViolationKernel.of(scores.models, orders=(claim.order,), pairs=looked)
+    ratios_of = _sorted_ratios if scores.plain else partial(_weighted_ratios, design=WeightedDesign(scores))
     across, left, step = np.zeros(len(family)), tables, max(_BATCH // numbers, 1)
     while left:
         now = min(step, left)
         units = sampler.chosen(rng, now * size)
-        ratios = statistics.ratios(units, now, claim, family)
+        ratios = ratios_of(sampler, kernel, units, now)
         distance = claim.statistic(ratios)[:, *np.transpose(family)] - claim.boundary
         across += np.where(np.abs(distance) <= _ON_THE_BOUNDARY, 0.5, distance > 0).sum(axis=0)
         across -= (sqrt(size) * linear.mean + linear.noise_of(units, size, now) < 0).sum(axis=0)
@@ -151,57 +154,45 @@ def counted(
     return -ndtri(share) / sqrt(size)
 
 
-def _kernel(models: int, claim: Claim, family: Pairs) -> ViolationKernel:
-    pairs = None if claim.kind == RELATIVE else tuple(family)
-    return ViolationKernel.of(models, orders=(claim.order,), pairs=pairs)
+def _sorted_ratios(
+    sampler: PilotSampler, kernel: ViolationKernel, drawn: Sequence[Integers], tables: int
+) -> Floats:
+    """Ratios of all pairs in tables whose units were drawn one after another, (tables, k, k)."""
+    draw, k = sampler.of(drawn), sampler.scores.models
+    rows = np.full((tables, k), draw.samples[0].size // tables)
+    if draw.clusters is not None:
+        each = drawn[0].size // tables
+        rows = np.stack([np.bincount(own // each, minlength=tables) for own in draw.clusters], axis=1)
+    starts = np.cumsum(rows, axis=0) - rows
+    found = np.empty((tables, k, k))
+    # Clusters of different sizes make tables of different sizes: those of equal sizes go together.
+    layouts, member = np.unique(rows, axis=0, return_inverse=True)
+    for number, layout in enumerate(layouts.tolist()):
+        chosen = np.flatnonzero(member.ravel() == number)
+        ordered = [
+            np.sort(value[starts[chosen, model, None] + np.arange(many)], axis=1)
+            for model, (value, many) in enumerate(zip(draw.samples, layout, strict=True))
+        ]
+        found[chosen] = kernel.ratios(ordered)[0].transpose(2, 0, 1)
+    return found
 
 
-@dataclass(frozen=True)
-class _Sorted:
-    """Ratios of tables whose scores all weigh the same."""
-
-    sampler: PilotSampler
-
-    def ratios(self, drawn: Sequence[Integers], tables: int, claim: Claim, family: Pairs) -> Floats:
-        """Of all pairs in tables whose units were drawn one after another, (tables, k, k)."""
-        draw, k = self.sampler.of(drawn), self.sampler.scores.models
-        rows = np.full((tables, k), draw.samples[0].size // tables)
-        if draw.clusters is not None:
-            each = drawn[0].size // tables
-            rows = np.stack([np.bincount(own // each, minlength=tables) for own in draw.clusters], axis=1)
-        starts = np.cumsum(rows, axis=0) - rows
-        found = np.empty((tables, k, k))
-        # Clusters of different sizes make tables of different sizes: those of equal sizes go together.
-        layouts, member = np.unique(rows, axis=0, return_inverse=True)
-        for number, layout in enumerate(layouts.tolist()):
-            chosen = np.flatnonzero(member.ravel() == number)
-            ordered = [
-                np.sort(value[starts[chosen, model, None] + np.arange(many)], axis=1)
-                for model, (value, many) in enumerate(zip(draw.samples, layout, strict=True))
-            ]
-            found[chosen] = _kernel(k, claim, family).ratios(ordered)[0].transpose(2, 0, 1)
-        return found
-
-
-@dataclass
-class _Weighted:
-    """Ratios of tables of a suite, whose scores weigh by their tasks."""
-
-    sampler: PilotSampler
-
-    def __post_init__(self) -> None:
-        self._design = WeightedDesign(self.sampler.scores)
-
-    def ratios(self, drawn: Sequence[Integers], tables: int, claim: Claim, family: Pairs) -> Floats:
-        """Of all pairs in tables whose units were drawn one after another, (tables, k, k)."""
-        counts, scores = [], self.sampler.scores
-        for units, own in zip(drawn, self.sampler.lengths, strict=False):
-            of_table = np.repeat(np.arange(tables), units.size // tables)
-            flat = np.bincount(of_table * len(own) + units, minlength=tables * len(own))
-            counts.append(flat.reshape(tables, len(own)))
-        cumulated = self._design.of_counts(counts * (scores.models // len(counts)))
-        kernel, most = _kernel(scores.models, claim, family), max(scores.sizes)
-        return kernel.ratios_of_steps(self._design.values, cumulated, most)[0].transpose(2, 0, 1)
+def _weighted_ratios(
+    sampler: PilotSampler,
+    kernel: ViolationKernel,
+    drawn: Sequence[Integers],
+    tables: int,
+    *,
+    design: WeightedDesign,
+) -> Floats:
+    """The same of a suite, whose scores weigh by their tasks."""
+    counts, scores = [], sampler.scores
+    for units, own in zip(drawn, sampler.lengths, strict=False):
+        of_table = np.repeat(np.arange(tables), units.size // tables)
+        flat = np.bincount(of_table * len(own) + units, minlength=tables * len(own))
+        counts.append(flat.reshape(tables, len(own)))
+    cumulated = design.of_counts(counts * (scores.models // len(counts)))
+    return kernel.ratios_of_steps(design.values, cumulated, max(scores.sizes))[0].transpose(2, 0, 1)
 
 
 def _influences(sampler: PilotSampler, claim: Claim, family: Pairs) -> Effects:

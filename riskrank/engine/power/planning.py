@@ -1,4 +1,10 @@
-"""Power of dominance tests: on a pilot, or between named distributions ([RAB] Fig. 6 and 7)."""
+"""Power of dominance tests: on a pilot, or between named distributions ([RAB] Fig. 6 and 7).
+
+How much of what makes differences of task means vary no number of samples takes away (method §8).
+
+Of the variance of a difference of macro means over tasks, Σ w_t² e_t² comes from the samples within them.
+Only the rest is of the tasks: with endless samples on each, fewer tasks would do by as much.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +19,13 @@ from riskrank.engine.dominance.claims import ABSOLUTE, RELATIVE, Claim
 from riskrank.engine.dominance.column import Inference, study_dominance
 from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.tests import DominanceTests, compare, family_of
-from riskrank.engine.power.between_tasks import shares_between_tasks
-from riskrank.engine.power.closed_form import table_of
 from riskrank.engine.power.distributions import Distribution
-from riskrank.engine.power.samplers import PilotSampler
+from riskrank.engine.power.simulation import PilotSampler, table_of
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores, require_testable
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.sampling.strata import FEWEST_IN_TASK, FEWEST_TASKS
+from riskrank.engine.suites.macro_means import RANDOM, macro_differences
+from riskrank.engine.suites.task_differences import TaskScores, task_differences
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, UsageError, option
 
@@ -98,7 +104,7 @@ class Plan:
         """Whether the models of a table share their samples."""
         return self.scores.paired
 
-    @property
+    @cached_property
     def family(self) -> tuple[tuple[int, int], ...]:
         """The pairs whose tests are corrected for together."""
         winners, losers = family_of(self.scores.models, self.pairs if self.alone else None)
@@ -239,3 +245,28 @@ def plan_from_distributions(
 def _alone(claim: Claim, pair: tuple[int, int] | None) -> bool:
     """Whether a pair that was named is a family of its own: a relative claim needs the field."""
     return pair is not None and claim.kind != RELATIVE
+
+
+def shares_between_tasks(scores: ClusteredScores, pairs: Sequence[tuple[int, int]]) -> Floats:
+    """Share of the variance of two models' difference of macro means that lies between tasks.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+        Whose tasks are drawn.
+    pairs : sequence of m (int, int)
+
+    Returns
+    -------
+    ndarray, shape (m,)
+        0 where nothing varies.
+    """
+    weights = scores.strata.weights
+    tasks = TaskScores.build(
+        scores.values, scores.clusters, units=scores.samples, weights=weights, paired=scores.paired
+    )
+    differences = task_differences(tasks)
+    whole = macro_differences(tasks, differences, RANDOM).error ** 2
+    within = ((weights * differences.error) ** 2).sum(axis=-1)
+    share = np.where(whole > 0, 1 - within / np.where(whole > 0, whole, 1.0), 0.0)
+    return np.array([max(float(share[pair]), 0.0) for pair in pairs])

@@ -27,7 +27,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from riskrank.engine.power.effects import Effects
-from riskrank.engine.power.samplers import PilotSampler
+from riskrank.engine.power.simulation import PilotSampler
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.sampling.freedom import Behind, expanded_share, satterthwaite
 from riskrank.engine.types import Floats, Integers

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from riskrank.engine.dominance.tests_of_task_means import means_of_tasks
-from riskrank.engine.power.closed_form import ClosedForm, NormalTables, TaskTables
+from riskrank.engine.power.closed_form import NormalTables, TaskTables
 from riskrank.engine.power.effects import effects_of
 from riskrank.engine.power.planning import TASKS, Plan
 from riskrank.engine.power.required_size import (
@@ -163,9 +163,8 @@ class _Search:
         self.agreement: Agreement | None = None
         scores, inference = plan.scores, plan.inference
         self.effects = effects_of(scores, plan.claim, plan.family, inference.seed)
-        drawn = plan.sampler, scores.paired, plan.claim, inference, plan.family, plan.alone
-        self._normal = NormalTables(*drawn, self.effects, _CLOSED * repeats)
-        self._closed: ClosedForm = self._normal
+        self._normal = NormalTables(plan, self.effects, _CLOSED * repeats)
+        self._closed: NormalTables | TaskTables = self._normal
         if plan.by_means:
             winners, losers = np.transpose(plan.family)
             means = means_of_tasks(scores)

@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskrank.engine.sampling.freedom import kish
-from riskrank.engine.sampling.nesting import nested, unit_numbers
 from riskrank.engine.sampling.places import places_of
 from riskrank.engine.sampling.steps import proper_weights
-from riskrank.engine.sampling.strata import UNTOLD, Strata, TaskDesign
+from riskrank.engine.sampling.strata import UNTOLD, Strata, TaskDesign, nested, unit_numbers
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, option
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.suites.macro_means import within_tasks
-from riskrank.engine.suites.task_scores import TaskScores
+from riskrank.engine.suites.task_differences import TaskScores
 from riskrank.engine.types import Floats
 
 # Values of τ; more are not seen in a picture.

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.copa.replicates import tail_value
 from riskrank.engine.evidence.costs import Costs
+from riskrank.engine.gates.replicates import tail_value
 from riskrank.engine.gates.side import SideScores
 from riskrank.engine.sampling.cluster_means import cluster_means, task_column_means
 from riskrank.engine.sampling.design import ClusteredScores

@@ -14,7 +14,7 @@ import numpy as np
 
 from riskrank.asked.commands import grouping
 from riskrank.engine.aggregation.agreement import kendall_tau
-from riskrank.engine.dominance.group_evidence import across_groups
+from riskrank.engine.dominance.tests import across_groups
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.types import Booleans, Floats

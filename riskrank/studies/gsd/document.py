@@ -12,9 +12,9 @@ import numpy as np
 from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.engine.gsd.front import FrontTest, Witness
 from riskrank.engine.gsd.null_optima import Relabelling, null_optima
+from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.rank_tests import CriteriaTests
-from riskrank.engine.gsd.threshold import Threshold
 from riskrank.engine.types import Booleans, Floats
 from riskrank.studies.document import Document, entries, of, rows_from
 from riskrank.studies.metric_means import MetricMeans

@@ -10,9 +10,9 @@ from riskrank.asked.suites import RANDOM
 from riskrank.engine.gsd.analysis import analyse, counting_programs, labellings_for
 from riskrank.engine.gsd.front import front_test, witness
 from riskrank.engine.gsd.null_optima import Relabelling, possible_labellings
+from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.rank_tests import criteria_tests
-from riskrank.engine.gsd.threshold import Threshold
 from riskrank.errors import index_of, option
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.score_table import ScoreTable

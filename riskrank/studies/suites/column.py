@@ -11,19 +11,20 @@ import numpy as np
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.sampling.strata import FEWEST_TASKS
-from riskrank.engine.suites.left_out import LeftOut, first_by_ratio, leave_one_out
 from riskrank.engine.suites.macro_means import (
     FIXED,
     RANDOM,
+    LeftOut,
     WorstTasks,
+    first_by_ratio,
+    leave_one_out,
     macro_differences,
     macro_means,
     task_number,
     worst_tasks,
 )
 from riskrank.engine.suites.profile import Profile, profile, thresholds
-from riskrank.engine.suites.task_differences import TaskDifferences, task_differences
-from riskrank.engine.suites.task_scores import TaskScores
+from riskrank.engine.suites.task_differences import TaskDifferences, TaskScores, task_differences
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import Suite

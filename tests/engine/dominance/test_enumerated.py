@@ -16,8 +16,8 @@ from riskrank.engine.dominance.replicates import BootstrapColumn, enumerated
 from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import expanded_p_value
-from riskrank.engine.sampling.multisets import Multisets
 from riskrank.engine.sampling.strata import TaskDesign
+from riskrank.engine.sampling.weighted_resamples import Multisets
 from tests.engine.suites.test_macro_means import p_of_tasks
 
 

@@ -19,10 +19,18 @@ def replicates(tails, error=0.1, resamples=1000, seed=0):
     return np.asarray(tails) + error * np.random.default_rng(seed).normal(size=(resamples, len(tails)))
 
 
-def by_tail(mean, tails, drawn, **other):
+def behind(samples, k):
+    """Independent samples behind every pair of k models with so many each."""
+    each = np.broadcast_to(np.asarray(samples, dtype=float), (k,))
+    return np.minimum(each[:, None], each)
+
+
+def by_tail(mean, tails, drawn, *, samples, **other):
     """Hidden risks of those who follow the tails."""
     size = 1 / np.abs(tails).max()
-    return hidden_risk(mean, tails, drawn, rank=competition_ranks(-size * np.asarray(tails)), **other)
+    means, tails = np.asarray(mean, dtype=float), np.asarray(tails, dtype=float)
+    ranks, worth = competition_ranks(-size * tails), behind(samples, len(means))
+    return hidden_risk(means, tails, drawn, rank=ranks, samples=worth, **other)
 
 
 def test_a_larger_mean_with_a_surely_worse_tail_is_a_risk():
@@ -135,28 +143,28 @@ def test_tails_of_opposite_extremes_compare_without_a_warning():
 
 def test_a_model_that_ranks_before_is_no_hidden_risk():
     """A model of mean .75 is none because one of mean .42 has a milder tail."""
-    mean, tails = [0.75, 0.42], [-3.0, 0.0]
+    mean, tails = np.array([0.75, 0.42]), np.array([-3.0, 0.0])
     drawn = replicates(tails)
-    assert hidden_risk(mean, tails, drawn, rank=[1, 2], samples=100).status.tolist() == [NONE, NONE]
-    assert hidden_risk(mean, tails, drawn, rank=[1, 1], samples=100).status.tolist() == [NONE, NONE]
-    assert hidden_risk(mean, tails, drawn, rank=[2, 1], samples=100).status.tolist() == [RISK, NONE]
+    for rank, told in (([1, 2], NONE), ([1, 1], NONE), ([2, 1], RISK)):
+        found = hidden_risk(mean, tails, drawn, rank=np.array(rank), samples=behind(100, 2))
+        assert found.status.tolist() == [told, NONE]
 
 
 def test_worse_tails_are_said_whatever_the_means():
     tails = np.array([-1.0, -4.7, -1.05, -9.0])
     drawn = replicates(tails)
-    (found,) = worse_tails(tails, drawn, 0, [0, 1, 2], samples=100)
+    (found,) = worse_tails(tails, drawn, 0, [0, 1, 2], samples=behind(100, 4))
     assert (found.worse, found.better, found.worse_tail, found.better_tail) == (1, 0, -4.7, -1.0)
-    turned = worse_tails(tails, drawn, 1, [0, 2], samples=100)
+    turned = worse_tails(tails, drawn, 1, [0, 2], samples=behind(100, 4))
     assert [(one.worse, one.better) for one in turned] == [(1, 0), (1, 2)]
-    assert worse_tails(tails, drawn, 0, [2], samples=100) == []
-    assert worse_tails(tails, drawn, 0, [], samples=100) == []
+    assert worse_tails(tails, drawn, 0, [2], samples=behind(100, 4)) == []
+    assert worse_tails(tails, drawn, 0, [], samples=behind(100, 4)) == []
 
 
 def test_worse_tails_by_hand():
     tails = np.array([0.0, -0.4])
     drawn = replicates(tails, resamples=400)
-    (found,) = worse_tails(tails, drawn, 0, [1], samples=[60.0, 25.0])
+    (found,) = worse_tails(tails, drawn, 0, [1], samples=behind([60, 25], 2))
     crossing = np.sum(drawn[:, 1] >= drawn[:, 0])
     raw = float(expanded_p_value((1 + crossing) / 401, 25))
     assert found.p_adjusted == pytest.approx(2 * raw)
@@ -170,7 +178,7 @@ def test_worse_tails_of_equal_models_are_rarely_said():
         tails = rng.normal(size=8)
         drawn = tails + rng.normal(size=(1000, 8))
         leader = int(np.argmax(tails))
-        said += bool(worse_tails(tails, drawn, leader, range(8), samples=200))
+        said += bool(worse_tails(tails, drawn, leader, range(8), samples=behind(200, 8)))
     assert said <= 0.05 * 200 + 3 * np.sqrt(0.05 * 0.95 * 200)
 
 

@@ -117,7 +117,7 @@ def claims(draw, sizes, tables, seed, worse=None):
             relabelled.less_bias(means, drawn),
             0,
             [1],
-            samples=np.array(sizes, dtype=float),
+            samples=np.full((2, 2), float(min(sizes))),
             relabelled=relabelled,
         )
         found.append([bool(told), any(one.worse == 0 for one in told)])

@@ -4,7 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
+from riskrank.engine.evidence.folds import Folds, fold_differences
 from riskrank.engine.evidence.series import (
     FEWEST_COSINES,
     blocks_in_order,
@@ -73,3 +75,87 @@ def test_what_rows_in_order_are_worth():
 def test_blocks_are_consecutive():
     blocks = blocks_in_order(23, 4)
     assert blocks.tolist() == [0] * 5 + [1] * 5 + [2] * 5 + [3] * 5 + [4] * 3
+
+
+ALONE = np.ones(1)
+
+
+def p_values(values, folds, of_fold=None, weights=ALONE):
+    at = np.zeros(values.shape[1], dtype=int) if of_fold is None else of_fold
+    found = fold_differences(values, at, folds, weights)
+    return np.minimum(1, 2 * np.minimum(found.p_above(), found.mirrored.p_above()))
+
+
+def test_one_repeat_is_nadeau_and_bengio():
+    values = np.random.default_rng(0).normal(size=(2, 10))
+    d = values[0] - values[1]
+    statistic = d.mean() / np.sqrt((1 / 10 + 1 / 9) * d.var(ddof=1))
+    assert p_values(values, (Folds(10, 10),))[0, 1] == pytest.approx(2 * t.sf(abs(statistic), 9), rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("folds", "worth"),
+    [
+        (Folds(100, 10), 1 / (0.01 + 1.5 / 9)),
+        (Folds(4, None), 1 / (1 / 4 + 1 / 3)),
+        (Folds(50, None), 1 / 0.395),
+    ],
+)
+def test_what_folds_are_worth(folds, worth):
+    assert folds.worth == pytest.approx(worth)
+
+
+def test_data_sets_are_pooled_by_satterthwaite():
+    rng = np.random.default_rng(1)
+    parts = [rng.normal(0, spread, size=(2, 5)) for spread in (1, 4)]
+    apart = [part[0] - part[1] for part in parts]
+    variances = [0.25 * (1 / 5 + 1 / 4) * d.var(ddof=1) for d in apart]
+    df = sum(variances) ** 2 / sum(v**2 / 4 for v in variances)
+    statistic = np.mean([d.mean() for d in apart]) / np.sqrt(sum(variances))
+    found = p_values(np.hstack(parts), (Folds(5, 5),) * 2, np.repeat([0, 1], 5), np.full(2, 0.5))
+    assert found[0, 1] == pytest.approx(2 * t.sf(abs(statistic), df), rel=1e-10)
+
+
+def equal_learners(rng, k, rows=100, repeats=10, folds=10):
+    """Least squares on k sets of features, all of which tell as much of the target."""
+    features = rng.normal(size=(k, rows, 3))
+    target = features.sum(axis=(0, 2)) / np.sqrt(3 * k) + rng.normal(size=rows)
+    found = []
+    for _ in range(repeats):
+        order = rng.permutation(rows)
+        for start in range(folds):
+            tested = np.zeros(rows, dtype=bool)
+            tested[order[start::folds]] = True
+            inputs = [np.column_stack([np.ones(rows), own]) for own in features]
+            fits = [np.linalg.lstsq(x[~tested], target[~tested], rcond=None)[0] for x in inputs]
+            found.append(
+                [
+                    -np.mean((target[tested] - x[tested] @ fit) ** 2)
+                    for x, fit in zip(inputs, fits, strict=True)
+                ]
+            )
+    return np.array(found).T
+
+
+@pytest.mark.parametrize("k", [2, pytest.param(8, marks=pytest.mark.slow)])
+def test_equal_learners_are_rarely_told_apart(k):
+    """Folds as samples: more than .4 of 60 tables at k = 2."""
+    rng, false, naive = np.random.default_rng(2), 0, 0
+    for _ in range(60):
+        values = equal_learners(rng, k)
+        pairs = k * (k - 1) / 2
+        false += bool((p_values(values, (Folds(100, 10),))[np.triu_indices(k, 1)] <= 0.05 / pairs).any())
+        d = values[0] - values[1]
+        naive += 2 * t.sf(abs(d.mean()) / (d.std(ddof=1) / 10), 99) <= 0.05
+    assert false <= 7  # .05 of 60 tables and 2.4 standard errors
+    assert naive >= 20
+
+
+def test_a_better_learner_is_found():
+    """A shift of one standard deviation of the folds, of which none would be seen with c twice as large."""
+    rng = np.random.default_rng(4)
+    shown = [
+        p_values(rng.normal(size=(2, 100)) + np.array([[1.3], [0]]), (Folds(100, 10),))[0, 1] <= 0.05
+        for _ in range(200)
+    ]
+    assert np.mean(shown) > 0.5

@@ -3,10 +3,10 @@ import pytest
 
 from riskrank.engine.gsd.front import empirical_front, front_test, witness
 from riskrank.engine.gsd.null_optima import Relabelling
+from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import relabelling_tests
 from riskrank.engine.gsd.relation import dominance_relation
-from riskrank.engine.gsd.threshold import Threshold
 
 
 def three_models(samples=20):

@@ -7,11 +7,10 @@ import pytest
 from riskrank.engine.family import Family
 from riskrank.engine.gsd.null_optima import Relabelling, relabellings
 from riskrank.engine.gsd.polytope import UtilityPolytope
-from riskrank.engine.gsd.preference_system import preference_system
+from riskrank.engine.gsd.preference_system import RESOLUTION, Threshold, preference_system
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import contamination_shift, relabelling_tests
 from riskrank.engine.gsd.relation import sample_masses
-from riskrank.engine.gsd.threshold import RESOLUTION, Threshold
 from riskrank.errors import InputError
 
 ORDINAL = [False, True]

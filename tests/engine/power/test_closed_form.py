@@ -11,8 +11,7 @@ from riskrank.engine.dominance.column import Inference
 from riskrank.engine.power.distributions import parse_distribution
 from riskrank.engine.power.effects import _influences, _Sorted, _Weighted, effects_of
 from riskrank.engine.power.planning import plan_from_distributions, plan_from_pilot
-from riskrank.engine.power.samplers import PilotSampler
-from riskrank.engine.power.simulation import streams, verdicts_of
+from riskrank.engine.power.simulation import PilotSampler, streams, verdicts_of
 from riskrank.engine.power.study import Agreement, _Search, study_power
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Workers

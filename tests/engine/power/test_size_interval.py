@@ -15,7 +15,7 @@ from riskrank.engine.power.distributions import parse_distribution
 from riskrank.engine.power.effects import effects_of
 from riskrank.engine.power.planning import plan_from_distributions, plan_from_pilot
 from riskrank.engine.power.required_size import RequiredSize, _height, _sizes, corrected_ends, size_interval
-from riskrank.engine.power.samplers import PilotSampler
+from riskrank.engine.power.simulation import PilotSampler
 from riskrank.engine.power.study import study_power
 from riskrank.engine.sampling.design import ClusteredScores
 

@@ -10,19 +10,16 @@ from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import Inference, study_dominance
 from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.tests_of_task_means import with_task_means
-from riskrank.engine.power.between_tasks import shares_between_tasks
 from riskrank.engine.power.closed_form import TaskTables
 from riskrank.engine.power.effects import effects_of
-from riskrank.engine.power.planning import plan_from_pilot
-from riskrank.engine.power.samplers import PilotSampler
-from riskrank.engine.power.simulation import verdicts_of
+from riskrank.engine.power.planning import plan_from_pilot, shares_between_tasks
+from riskrank.engine.power.simulation import PilotSampler, verdicts_of
 from riskrank.engine.power.study import _Search, study_power
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Workers
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.suites.macro_means import macro_differences
-from riskrank.engine.suites.task_differences import task_differences
-from riskrank.engine.suites.task_scores import TaskScores
+from riskrank.engine.suites.task_differences import TaskScores, task_differences
 from riskrank.errors import InputError
 
 SIZES = (60, 90, 120, 400)

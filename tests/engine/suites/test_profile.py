@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from riskrank.engine.suites.profile import profile, thresholds
-from riskrank.engine.suites.task_scores import TaskScores
-from tests.engine.suites.test_task_scores import suite
+from riskrank.engine.suites.task_differences import TaskScores
+from tests.engine.suites.test_task_differences import suite
 
 
 def test_runs_by_tasks_are_rliables_profile():
