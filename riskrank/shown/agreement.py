@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
-from riskrank.engine.dominance.method_rankings import MethodStudy
-from riskrank.engine.dominance.stability import Stability
+from riskrank.engine.dominance.method_rankings import MethodStudy, Stability
 from riskrank.shown.view import Column, Line, Table, headed
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rounding import typeset

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.gsd.hasse import HasseDiagram
+from riskrank.engine.gsd.relation import HasseDiagram
 from riskrank.engine.types import Booleans, Integers
 
 CELLS = 17

@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.passes import Passes, mean_interval
-from riskrank.engine.sampling.variance_components import VarianceComponents, variance_components
+from riskrank.engine.sampling.runs import (
+    Passes,
+    VarianceComponents,
+    mean_interval,
+    variance_components,
+)
 from riskrank.studies.document import of, rows_from
 
 # Below this share of the variance repeats hardly matter; above one half they matter most.

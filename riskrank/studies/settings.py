@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from riskrank.asked.resampling import FamilySettings
-from riskrank.engine.dominance.claims import PAPER_THRESHOLDS, Claim, claims
-from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.inference import PAPER_THRESHOLDS, Claim, Inference, claims
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.studies.dominance.options import ABSOLUTE, DIRECT, RELATIVE, DominanceTestSettings

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from riskrank.engine.evidence.johnson import mean_difference
-from riskrank.engine.evidence.student import Student
+from riskrank.engine.evidence.student import Student, mean_difference
 from riskrank.engine.family import Family
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.metric_means import MetricMeans

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from riskrank.engine.dominance.claims import DIRECT, Claim
+from riskrank.engine.dominance.inference import DIRECT, Claim
 from riskrank.engine.dominance.tests import BESIDE, INSTEAD, DominanceTests
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.rounding import typeset

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import mannwhitneyu, wilcoxon
 
-from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.hidden_risk import worse_tails
-from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.dominance.simultaneous import spread_of_differences
 from riskrank.engine.family import adjust
 from riskrank.engine.sampling.design import ClusteredScores

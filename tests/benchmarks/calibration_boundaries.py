@@ -16,12 +16,11 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from riskrank.engine.dominance.asymptotic_tests import clt_test
-from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.estimates import estimate
-from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.dominance.influence import influence_of_violation
+from riskrank.engine.dominance.resampled_tests import clt_test
 from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores

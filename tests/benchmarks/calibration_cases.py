@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
 from riskrank.engine.dominance.violation import violation_matrices
-from riskrank.engine.portfolio.copula import independent_copula
+from riskrank.engine.portfolio.folding import independent_copula
 from riskrank.engine.sampling.design import ClusteredScores
 
 Floats = NDArray[np.float64]

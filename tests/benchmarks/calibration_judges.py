@@ -14,11 +14,10 @@ from statistics import NormalDist
 
 import numpy as np
 
-from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.engine.dominance.column import DominanceStudy, study_dominance
 from riskrank.engine.dominance.effect_sizes import samples_behind_tail
-from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.pair_freedom import behind_pairs, least
+from riskrank.engine.dominance.inference import DIRECT, Claim, Inference
+from riskrank.engine.dominance.rank_guard import behind_pairs, least
 from riskrank.engine.judges.correction import Correction, for_differences
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import Behind, Freedom, expanded_interval

@@ -17,9 +17,8 @@ from functools import partial
 import numpy as np
 from calibration_cases import Case, same
 
-from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import study_dominance
-from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.family import adjust
 from riskrank.engine.sampling.design import ClusteredScores
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import study_dominance
-from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.dominance.tests import INSTEAD
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign

@@ -8,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from riskrank.engine.evidence.costs import CostRatios, Costs, p_cheaper
-from riskrank.engine.evidence.johnson import mean_difference
-from riskrank.engine.evidence.student import Student
+from riskrank.engine.evidence.student import Student, mean_difference
 from riskrank.engine.family import Family
 
 

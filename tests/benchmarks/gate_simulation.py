@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.dominance.claims import Claim
-from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.gate.claim import NOT_WORSE, GateClaim
 from riskrank.studies.gate.claims import decide

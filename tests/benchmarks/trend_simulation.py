@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from riskrank.engine.changes.cases import SHARES, evidence_of, family_of_look
-from riskrank.engine.evidence.johnson import mean_difference
+from riskrank.engine.evidence.student import mean_difference
 from riskrank.engine.family import Family
 
 RUNS, CASES, CORRELATION = 40, 400, 0.7

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskrank.engine.gsd.hasse import hasse_diagram
+from riskrank.engine.gsd.relation import hasse_diagram
 from riskrank.shown.formats.markdown import to_markdown
 from riskrank.shown.text_pictures import beaten_letters, hasse_rows, in_ascii, interval_bars, sparklines
 from riskrank.shown.view import Column, Table

@@ -16,8 +16,8 @@ import pytest
 
 import riskrank
 from riskrank.engine.dominance import bootstrap
-from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import Inference
+from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.family import Family
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.quality import quality_table

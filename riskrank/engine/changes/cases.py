@@ -27,8 +27,7 @@ import numpy as np
 from scipy.special import bdtr, ndtr
 
 from riskrank.engine.evidence.evidence import Evidence
-from riskrank.engine.evidence.johnson import MeanDifference
-from riskrank.engine.evidence.student import Student
+from riskrank.engine.evidence.student import MeanDifference, Student
 from riskrank.engine.family import Family
 from riskrank.engine.types import Booleans, Floats, Integers
 

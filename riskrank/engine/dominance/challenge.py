@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.engine.dominance.column import DominanceStudy, Question, asymptotic_tests
 from riskrank.engine.dominance.contrasts import Contrasts, contrasts
-from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.inference import DIRECT, Claim, Inference
 from riskrank.engine.dominance.metric_tails import MetricTails
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
 from riskrank.engine.dominance.tail_contrasts import TailContrasts, tail_contrasts

@@ -7,17 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.dominance.advice import advice_on
-from riskrank.engine.dominance.asymptotic_tests import clt_test
 from riskrank.engine.dominance.bootstrap import Bootstrap
-from riskrank.engine.dominance.claims import RELATIVE, Claim
 from riskrank.engine.dominance.estimates import ViolationEstimates, estimate
-from riskrank.engine.dominance.inference import FIRST_ROUND, Inference
+from riskrank.engine.dominance.inference import FIRST_ROUND, RELATIVE, Claim, Inference
 from riskrank.engine.dominance.influence import influence_of_violation
-from riskrank.engine.dominance.pair_freedom import behind_pairs, least
+from riskrank.engine.dominance.rank_guard import behind_pairs, least
 from riskrank.engine.dominance.replicates import BootstrapColumn, Replicates, enumerable, enumerated
-from riskrank.engine.dominance.resampled_tests import BootstrapTest
-from riskrank.engine.dominance.tests import DominanceTests, Pairs, compare, family_of
+from riskrank.engine.dominance.resampled_tests import BootstrapTest, clt_test
+from riskrank.engine.dominance.tests import DominanceTests, Pairs, advice_on, compare, family_of
 from riskrank.engine.dominance.tests_of_task_means import tests_of_drawn_tasks
 from riskrank.engine.sampling.design import ClusteredScores, require_testable
 from riskrank.errors import UsageError, option
@@ -166,14 +163,11 @@ def _resampled(
     progress: Callable[[int, int], None] | None,
 ) -> list[DominanceStudy]:
     """Round after round, until every claim of every column is closed."""
+    # Of the paper's own algorithm nothing is tested round by round.
+    rules = [() if inference.paper_exact else question.claims for question in questions]
     tests = [
-        []
-        if inference.paper_exact
-        else [
-            BootstrapTest(question.scores, found, claim, inference, question.pairs)
-            for claim in question.claims
-        ]
-        for question, found in zip(questions, estimates, strict=True)
+        [BootstrapTest(asked.scores, found, claim, inference, asked.pairs) for claim in claims]
+        for asked, found, claims in zip(questions, estimates, rules, strict=True)
     ]
     rounds = [_rounds(question, inference) for question in questions]
     columns = [_column(question) for question in questions]

@@ -15,15 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskrank.engine.dominance.claims import RELATIVE
 from riskrank.engine.dominance.column import (
     DominanceStudy,
 )
 from riskrank.engine.dominance.effect_sizes import EffectSizes, effect_sizes
 from riskrank.engine.dominance.hidden_risk import HiddenRisks, hidden_risk
-from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.pair_freedom import behind_pairs
+from riskrank.engine.dominance.inference import RELATIVE, Inference
 from riskrank.engine.dominance.permuted_tails import Relabelled
+from riskrank.engine.dominance.rank_guard import behind_pairs
 from riskrank.engine.dominance.rank_sets import Separation, separation
 from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio, rank_by_score, rank_by_wins
 from riskrank.engine.dominance.simultaneous import Spread, spread_of_differences

@@ -2,7 +2,7 @@
 
 A portfolio of ranks forgets how bad a bad score is; the metrics themselves do not. Each contrast is a paired
 (or unpaired) difference of means in the metric's own, oriented units, with the p-values of
-:mod:`riskrank.engine.evidence.johnson` from whole clusters.
+:mod:`riskrank.engine.evidence.student` from whole clusters.
 
 Models that rankings put first, while another is better by a test on one metric and worse on none.
 """
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.evidence.evidence import Evidence
-from riskrank.engine.evidence.johnson import p_above
+from riskrank.engine.evidence.student import p_above
 from riskrank.engine.family import Answers, Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.cluster_means import TaskParts

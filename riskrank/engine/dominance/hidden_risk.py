@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskrank.engine.dominance.inference import MOST
-from riskrank.engine.dominance.pair_freedom import least
 from riskrank.engine.dominance.permuted_tails import Relabelled
+from riskrank.engine.dominance.rank_guard import least
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.freedom import Freedom, expanded_p_value, expanded_share
 from riskrank.engine.ties import competition_ranks

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from riskrank.engine.dominance.claims import ABSOLUTE, RELATIVE, Claim
 from riskrank.engine.dominance.column_ranking import MODEL_WIN_RATE, PAIRWISE_WIN_RATE, SAMPLE_WIN_RATE
+from riskrank.engine.dominance.inference import ABSOLUTE, RELATIVE, Claim
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT
 from riskrank.errors import UsageError, did_you_mean, listing, option
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.dominance.effect_sizes import Differences
-from riskrank.engine.dominance.pair_freedom import behind_pairs, least
+from riskrank.engine.dominance.rank_guard import behind_pairs, least
 from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile, weighted_steps
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import expanded_interval

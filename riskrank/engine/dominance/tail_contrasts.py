@@ -17,8 +17,8 @@ from riskrank.engine.dominance.closing import ClaimFamily, Counted
 from riskrank.engine.dominance.contrasts import Contrasts
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.metric_tails import MetricTails
-from riskrank.engine.dominance.pair_freedom import behind_pairs, least
 from riskrank.engine.dominance.permuted_tails import Relabelled
+from riskrank.engine.dominance.rank_guard import behind_pairs, least
 from riskrank.engine.sampling.freedom import Freedom
 from riskrank.engine.types import Booleans, Floats
 

@@ -7,6 +7,8 @@ Better in one group of samples, worse in another (method §4, "What a verdict ma
 Every group has tests of its own. To say that the order of two models turns around between groups is a choice
 among groups × pairs, and without a correction over all of them it is said in 16 % of tables of identical
 models.
+
+What a reader must know before believing the verdicts of tests.
 """
 
 from __future__ import annotations
@@ -18,12 +20,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.estimates import ViolationEstimates
+from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.dominance.rank_sets import letter_groups
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.family import Family
+from riskrank.engine.sampling.design import ClusteredScores, weak_sizes
 from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.errors import option
 
 Pairs = Sequence[tuple[int, int]]
 
@@ -185,3 +189,47 @@ def across_groups(p_values: Sequence[Floats], family: Family = Family()) -> Bool
     stacked = np.stack(p_values)
     asked = np.broadcast_to(~np.eye(stacked.shape[1], dtype=bool), stacked.shape)
     return family.significant(family.adjusted(stacked, asked)) & asked
+
+
+def advice_on(
+    scores: ClusteredScores, inference: Inference, tests: Sequence[DominanceTests]
+) -> tuple[str, ...]:
+    """Say what weakens the tests of a column, a sentence each."""
+    advice = weak_sizes(scores)
+    if inference.paper_exact:
+        advice.append(
+            f"{option('paper_exact', True)} divides the bootstrap standard error by √n once more, as the "
+            "paper prints it: at a nominal 5 % this rejects true null hypotheses about half of the time"
+        )
+        return tuple(advice)
+    undecided = sum(int(np.count_nonzero(~found.decided)) for found in tests)
+    if any(found.of_means == INSTEAD for found in tests):
+        advice.append(
+            f"no resample of {min(scores.cluster_counts)} tasks can show dominance in a family of "
+            f"{max(found.family for found in tests)} tests: the ranking's tests are Student's, of the macro "
+            "means over tasks; more tasks would tell"
+        )
+    elif undecided and scores.unit == "tasks" and inference.resamples == "auto":
+        advice.append(
+            f"{undecided} of {sum(found.family for found in tests)} claims are not decided: no resample of "
+            f"{min(scores.cluster_counts)} tasks can show p-values so small; more tasks would"
+        )
+    elif undecided:
+        drawn, needed = 0, 0
+        for found in tests:
+            if found.resamples is not None and found.resamples_needed is not None:
+                drawn = max(drawn, int(found.resamples.max()))
+                needed = max(needed, int(found.resamples_needed.max()))
+        all_tests = sum(found.family for found in tests)
+        together = " of all tests together" if len(tests) > 1 else ""
+        advice.append(
+            f"{undecided} of {all_tests} claims{together} are not decided at {drawn:,} resamples, which "
+            f"cannot show p-values so small: {option('resamples', _rounded_up(needed))} would decide them"
+        )
+    return tuple(advice)
+
+
+def _rounded_up(number: int) -> int:
+    """The next number with two significant digits."""
+    unit = 10 ** max(len(str(number)) - 2, 0)
+    return -(-number // unit) * unit

@@ -14,8 +14,7 @@ from statistics import NormalDist
 import numpy as np
 
 from riskrank.engine.evidence.evidence import Evidence
-from riskrank.engine.evidence.johnson import MeanDifference
-from riskrank.engine.evidence.student import Student
+from riskrank.engine.evidence.student import MeanDifference, Student
 from riskrank.engine.sampling.freedom import Freedom, expanded_p_value, expanded_share
 from riskrank.engine.types import Floats
 

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.evidence.evidence import Evidence
-from riskrank.engine.evidence.johnson import MeanDifference, mean_difference
-from riskrank.engine.evidence.student import Student
+from riskrank.engine.evidence.student import MeanDifference, Student, mean_difference
 from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.types import Floats, Integers
 

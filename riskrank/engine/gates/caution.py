@@ -21,7 +21,7 @@ from math import inf
 
 import numpy as np
 
-from riskrank.engine.evidence.johnson import MeanDifference
+from riskrank.engine.evidence.student import MeanDifference
 from riskrank.engine.gates.judged_sides import LabelledPair, TailSide, mean_side
 from riskrank.engine.gates.side import SideScores, difference_of_means
 from riskrank.engine.judges.tails import for_tail

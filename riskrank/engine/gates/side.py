@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from riskrank.engine.evidence.johnson import MeanDifference, mean_difference
+from riskrank.engine.evidence.student import MeanDifference, mean_difference
 from riskrank.engine.products import weighted_sums
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import satterthwaite, smallest
@@ -180,7 +180,7 @@ class SideScores:
 def difference_of_means(first: SideScores, second: SideScores, *, paired: bool) -> MeanDifference:
     """Difference of weighted means, first minus second, with its cumulants.
 
-    As :func:`riskrank.engine.evidence.johnson.mean_difference`; over tasks its samples are one more than
+    As :func:`riskrank.engine.evidence.student.mean_difference`; over tasks its samples are one more than
     Satterthwaite's degrees of freedom.
 
     Parameters

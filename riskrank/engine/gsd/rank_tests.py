@@ -85,11 +85,13 @@ def criteria_tests(scores: ArrayLike) -> CriteriaTests:
     ranks = _ranks(scores)
     mean_rank = ranks.mean(axis=1).T
     statistic = np.array([_friedman(ranks[..., j]) for j in range(n)])
+    gap = np.abs(mean_rank[:, :, None] - mean_rank[:, None, :])
+    apart, places = np.unique(gap / np.sqrt(k * (k + 1) / (12 * s)), return_inverse=True)
     return CriteriaTests(
         mean_rank=mean_rank,
         friedman_statistic=statistic,
         friedman_p_value=chdtrc(k - 1, statistic),
-        nemenyi_p_value=_nemenyi(mean_rank, k, s),
+        nemenyi_p_value=_range_tail(apart, k)[places].reshape(gap.shape),
     )
 
 
@@ -106,12 +108,6 @@ def _friedman(ranks: Floats) -> float:
     if spread == 0:
         return 0.0  # every sample a tie of all models
     return float(s**2 * (k - 1) * np.sum((ranks.mean(axis=1) - (k + 1) / 2) ** 2) / spread)
-
-
-def _nemenyi(mean_rank: Floats, models: int, samples: int) -> Floats:
-    gap = np.abs(mean_rank[:, :, None] - mean_rank[:, None, :])
-    statistic, inverse = np.unique(gap / np.sqrt(models * (models + 1) / (12 * samples)), return_inverse=True)
-    return _range_tail(statistic, models)[inverse].reshape(gap.shape)
 
 
 def _range_tail(statistic: Floats, models: int) -> Floats:

@@ -100,15 +100,9 @@ def study_mean_risk(
         scaled = replace(scores, values=tuple(scale.apply(value) for value in scores.values))
         values = _replicate_values(scaled, found.columns, resamples, seed, jobs, progress)
         low, high = scale.undo(np.quantile(values, [level / 2, 1 - level / 2], axis=0))
-    return MeanRiskStudy(
-        found, low, high, aggregate_consistent(found, names, aggregator), contradicted_by_consistent(found)
-    )
-
-
-def aggregate_consistent(found: MeanRisk, names: Sequence[str], aggregator: str) -> Aggregation | None:
-    """Aggregate the rankings under the risks consistent with second-order dominance."""
-    lists = found.rank.T[found.ssd_consistent]
-    return aggregate_rankings(lists, method=aggregator, names=names) if len(lists) else None
+    consistent = found.rank.T[found.ssd_consistent]
+    whole = aggregate_rankings(consistent, method=aggregator, names=names) if len(consistent) else None
+    return MeanRiskStudy(found, low, high, whole, contradicted_by_consistent(found))
 
 
 def aggregate_over_metrics(

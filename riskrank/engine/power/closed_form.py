@@ -15,10 +15,16 @@ from math import sqrt
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from riskrank.engine.dominance.claims import RELATIVE
 from riskrank.engine.dominance.closing import TAIL_MARGIN
-from riskrank.engine.dominance.pair_freedom import behind_pairs, least
-from riskrank.engine.dominance.rank_guard import direct_guard, guard_share, powers, relative_guard
+from riskrank.engine.dominance.inference import RELATIVE
+from riskrank.engine.dominance.rank_guard import (
+    behind_pairs,
+    direct_guard,
+    guard_share,
+    least,
+    powers,
+    relative_guard,
+)
 from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.tests_of_task_means import is_blind
 from riskrank.engine.evidence.student import weighted_mean

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.claims import RELATIVE, Claim
+from riskrank.engine.dominance.inference import RELATIVE, Claim
 from riskrank.engine.dominance.violation import ViolationKernel
 from riskrank.engine.power.simulation import PilotSampler
 from riskrank.engine.sampling.design import ClusteredScores

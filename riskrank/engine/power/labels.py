@@ -17,7 +17,7 @@ from math import ceil, inf, sqrt
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr
 
-from riskrank.engine.evidence.johnson import MeanDifference
+from riskrank.engine.evidence.student import MeanDifference
 from riskrank.engine.gates.caution import beyond
 from riskrank.engine.judges.correction import Correction, for_differences
 from riskrank.engine.power.required_size import RequiredSize, SizeInterval, corrected_ends, find_size

@@ -14,23 +14,13 @@ import queue
 import struct
 import threading
 import traceback
-from io import FileIO
-from typing import Any, Protocol
+from io import FileIO, RawIOBase
+from typing import Any
 
 Parts = list[memoryview]
 """A pickle and, after it, the memory of the arrays it names."""
 
 _COUNT = struct.Struct("<Q")
-
-
-class Pipe(Protocol):
-    """An unbuffered end of a pipe: buffered, a second message could hide from whoever waits for it."""
-
-    def write(self, data: memoryview, /) -> int | None:
-        """Write some of the data, and tell how much."""
-
-    def readinto(self, buffer: memoryview, /) -> int | None:
-        """Read what is there into a buffer, and tell how much; nothing at the end."""
 
 
 def pack(content: object) -> Parts:
@@ -45,7 +35,7 @@ def unpack(parts: Parts) -> Any:
     return pickle.loads(parts[0], buffers=parts[1:])
 
 
-def send(pipe: Pipe, parts: Parts) -> None:
+def send(pipe: RawIOBase, parts: Parts) -> None:
     """Write a message.
 
     Raises
@@ -59,7 +49,7 @@ def send(pipe: Pipe, parts: Parts) -> None:
             part = part[pipe.write(part) or 0 :]
 
 
-def receive(pipe: Pipe) -> Parts:
+def receive(pipe: RawIOBase) -> Parts:
     """Wait for a message and read it.
 
     Raises
@@ -72,7 +62,7 @@ def receive(pipe: Pipe) -> Parts:
     return [_read(pipe, length) for length in lengths]
 
 
-def _read(pipe: Pipe, length: int) -> memoryview:
+def _read(pipe: RawIOBase, length: int) -> memoryview:
     content = memoryview(bytearray(length))
     rest = content
     while rest:

@@ -33,7 +33,7 @@ import numpy as np
 import scipy  # loads its functions when they are first used
 from numpy.typing import ArrayLike
 
-from riskrank.engine.evidence.johnson import p_above
+from riskrank.engine.evidence.student import p_above
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.sampling.freedom import kish

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.constraints import Constraint
 from riskrank.engine.copa.front_shares import FrontShares, front_shares
 from riskrank.engine.copa.front_states import FrontStates, ObjectiveEvidence, front_states, objective_evidence
+from riskrank.engine.copa.population import Constraint
 from riskrank.engine.copa.replicates import ObjectiveReplicates, ObjectiveScores, replicates
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.family import Family, Side

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.copa.choice import share_weights, weakest
-from riskrank.engine.copa.constraints import Constraint, feasible_models
 from riskrank.engine.copa.population import (
+    Constraint,
     Population,
     constant_objectives,
     duplicated_models,
+    feasible_models,
     population,
 )
 from riskrank.engine.types import Booleans, Floats, Integers

@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskrank.engine.dominance.claims import DIRECT
 from riskrank.engine.dominance.column import DominanceStudy
 from riskrank.engine.dominance.effect_sizes import Differences
-from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.inference import DIRECT, Inference
 from riskrank.engine.dominance.pair_curves import PairCurves, pair_curves, quantile_difference
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.sampling.design import ClusteredScores

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.engine.dominance.column import DominanceStudy
+from riskrank.engine.dominance.inference import DIRECT, Claim
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.shown.figures.heat_map import draw_heat_map, heat_map
 from riskrank.shown.figures.key import in_focus, looks

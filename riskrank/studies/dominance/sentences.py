@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, Claim
+from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, Claim
 from riskrank.studies.dominance.columns import DominanceCase, DominanceColumn
 from riskrank.studies.dominance.findings import ahead_of_all, behind, winner
 from riskrank.studies.findings import Finding, Sentences

@@ -11,7 +11,7 @@ import numpy as np
 from riskrank.engine.dominance.column import DominanceStudy, study_dominance
 from riskrank.engine.dominance.effect_sizes import Differences, pairwise_differences
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.pair_freedom import behind_pairs
+from riskrank.engine.dominance.rank_guard import behind_pairs
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import Freedom
 from riskrank.scores.table.score_table import ScoreTable

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from riskrank.asked.suites import RANDOM
 from riskrank.asked.values import number_or_nan
-from riskrank.engine.dominance.claims import DIRECT, Claim
+from riskrank.engine.dominance.inference import DIRECT, Claim
 from riskrank.engine.evidence.series import worth_in_order
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats

@@ -11,8 +11,8 @@ import numpy as np
 from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.effect_sizes import samples_behind_tail
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.pair_freedom import behind_pairs
 from riskrank.engine.dominance.permuted_tails import second_opinion
+from riskrank.engine.dominance.rank_guard import behind_pairs
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.evidence.bets import Bet, won_by_bets
 from riskrank.engine.evidence.bootstrap import ResampledDifference, of_replicates

@@ -10,7 +10,7 @@ import numpy as np
 from riskrank.engine.evidence.costs import Costs, relative_costs
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.passes import Passes
+from riskrank.engine.sampling.runs import Passes
 from riskrank.errors import InputError, UsageError, option
 from riskrank.scores.table.repeats import MERGING
 from riskrank.studies.costs import require_costs, require_successes

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from riskrank.asked.suites import SuiteSettings
-from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, RELATIVE, Claim
+from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, RELATIVE, Claim
 from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.power.planning import TASKS, Plan, plan_from_distributions, plan_from_pilot
 from riskrank.engine.power.required_size import check_search

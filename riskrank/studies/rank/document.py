@@ -29,7 +29,7 @@ from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta
 from riskrank.studies.units import Units
 
 if TYPE_CHECKING:
-    from riskrank.engine.dominance.stability import Stability
+    from riskrank.engine.dominance.method_rankings import Stability
 
 
 CLEAR, TIED, DISAGREEMENT, FEW, TRADE = "clear", "tied", "disagreement", "too few samples", "trade"

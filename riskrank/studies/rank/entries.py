@@ -16,7 +16,7 @@ from riskrank.studies.rank.leading import Leading
 from riskrank.studies.units import Units
 
 if TYPE_CHECKING:
-    from riskrank.engine.dominance.stability import Stability
+    from riskrank.engine.dominance.method_rankings import Stability
 
 
 def separations(study: MethodStudy) -> Iterator[dict[str, Any]]:

@@ -14,7 +14,7 @@ from riskrank.engine.dominance.hidden_risk import WorseTail, worse_tails
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.metric_tails import MetricTails
-from riskrank.engine.dominance.pair_freedom import behind_pairs
+from riskrank.engine.dominance.rank_guard import behind_pairs
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.recommendation import Recommendation, recommend
 from riskrank.engine.portfolio.score_tables import ScoreTables

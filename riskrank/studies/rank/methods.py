@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column_ranking import PAIRWISE_WIN_RATE, SAMPLE_WIN_RATE
+from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.dominance.methods import METRICS, Method, methods_on, parse_method
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT
 from riskrank.errors import UsageError, option

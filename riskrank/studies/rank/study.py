@@ -101,7 +101,7 @@ def rank_by_dominance(
         study = study_methods(tables, methods, inference, progress=progress, **common)
     steady = None
     if settings.stability:
-        from riskrank.engine.dominance.stability import stability
+        from riskrank.engine.dominance.method_rankings import stability
 
         with runtime.progress("subsampling") as progress:
             common |= {"progress": progress} | _subsamples(settings)

@@ -15,15 +15,17 @@ from riskrank.engine.suites.macro_means import (
     FIXED,
     RANDOM,
     LeftOut,
+    Profile,
     WorstTasks,
     first_by_ratio,
     leave_one_out,
     macro_differences,
     macro_means,
+    profile,
     task_number,
+    thresholds,
     worst_tasks,
 )
-from riskrank.engine.suites.profile import Profile, profile, thresholds
 from riskrank.engine.suites.task_differences import TaskDifferences, TaskScores, task_differences
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.scores.table.score_table import ScoreTable

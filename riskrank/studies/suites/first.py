@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from riskrank.engine.dominance.claims import ABSOLUTE
+from riskrank.engine.dominance.inference import ABSOLUTE
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.types import Booleans
 

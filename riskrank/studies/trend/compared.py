@@ -12,7 +12,7 @@ import numpy as np
 
 from riskrank.engine.changes.cases import SHARES, evidence_of, family_of_look
 from riskrank.engine.evidence.evidence import Evidence, either_way
-from riskrank.engine.evidence.johnson import MeanDifference, mean_difference
+from riskrank.engine.evidence.student import MeanDifference, mean_difference
 from riskrank.engine.family import Family, Side
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.types import Floats, Integers

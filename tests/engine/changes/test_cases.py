@@ -22,7 +22,7 @@ from riskrank.engine.changes.cases import (
     lost_for_good,
     sign_test,
 )
-from riskrank.engine.evidence.johnson import mean_difference
+from riskrank.engine.evidence.student import mean_difference
 from riskrank.engine.family import Family
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import (
     Question,
     study_columns,
@@ -12,7 +11,7 @@ from riskrank.engine.dominance.column import (
 )
 from riskrank.engine.dominance.column_ranking import beaten_on_sample, best_on_sample, model_win_rate
 from riskrank.engine.dominance.hidden_risk import RISK
-from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import InputError
 from tests.engine.dominance.helpers import study_ranking

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column_ranking import beaten_on_sample, best_on_sample, model_win_rate
-from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.sampling.design import ClusteredScores
 from tests.engine.dominance.helpers import study_ranking
 

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from riskrank.engine.dominance.contrasts import contrasts
-from riskrank.engine.evidence.johnson import p_above
+from riskrank.engine.evidence.student import p_above
 from riskrank.engine.family import Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
 

@@ -10,12 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskrank.engine.dominance import influence as influences
-from riskrank.engine.dominance.asymptotic_tests import claim_p_values
 from riskrank.engine.dominance.bootstrap import Bootstrap
-from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, RELATIVE, Claim
 from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.estimates import weighted_matrices
-from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, RELATIVE, Claim, Inference
 from riskrank.engine.dominance.influence import (
     LEVELS,
     MOST_CLUSTERS,
@@ -25,6 +23,7 @@ from riskrank.engine.dominance.influence import (
 )
 from riskrank.engine.dominance.pair_influence import MergedGrid
 from riskrank.engine.dominance.replicates import BootstrapColumn
+from riskrank.engine.dominance.resampled_tests import claim_p_values
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.errors import InputError, UsageError

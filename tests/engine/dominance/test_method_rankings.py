@@ -3,11 +3,9 @@ import pytest
 
 from riskrank.engine.aggregation.agreement import kendall_tau
 from riskrank.engine.aggregation.rank_aggregation import aggregate_rankings
-from riskrank.engine.dominance.claims import Claim
-from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.method_rankings import study_methods
+from riskrank.engine.dominance.inference import Claim, Inference
+from riskrank.engine.dominance.method_rankings import stability, study_methods
 from riskrank.engine.dominance.methods import methods_on, parse_method
-from riskrank.engine.dominance.stability import stability
 from riskrank.engine.portfolio.mean_risk import mean_risk
 from riskrank.engine.portfolio.risks import risk_columns
 from riskrank.engine.portfolio.score_tables import ScoreTables

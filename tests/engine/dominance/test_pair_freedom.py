@@ -5,8 +5,7 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from riskrank.engine.dominance.pair_freedom import behind_pairs, least
-from riskrank.engine.dominance.rank_guard import direct_guard, relative_guard
+from riskrank.engine.dominance.rank_guard import behind_pairs, direct_guard, least, relative_guard
 from riskrank.engine.mid_ranks import Pool, mid_rank_shares
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import Freedom, expanded_p_value, expanded_share, satterthwaite

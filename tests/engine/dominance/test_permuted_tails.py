@@ -5,11 +5,22 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.hidden_risk import worse_tails
+from riskrank.engine.dominance.hidden_risk import (
+    NONE,
+    NOT_DECIDED,
+    NOT_SHOWN,
+    RISK,
+    _resamples_for,
+    hidden_risk,
+    worse_tails,
+)
+from riskrank.engine.dominance.inference import MOST
 from riskrank.engine.dominance.permuted_tails import Relabelled, less_bias, permuted_p_value, second_opinion
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.freedom import expanded_p_value
 from riskrank.engine.sampling.strata import TaskDesign
+from riskrank.engine.ties import competition_ranks
 
 
 def tail(values, level):
@@ -157,3 +168,174 @@ def test_a_worse_tail_is_found(sizes, least):
 
 def test_bias_is_taken_off_twice():
     assert less_bias(np.array([1.0]), np.array([[1.5], [2.5]])).tolist() == [[-0.5], [0.5]]
+
+
+def replicates(tails, error=0.1, resamples=1000, seed=0):
+    return np.asarray(tails) + error * np.random.default_rng(seed).normal(size=(resamples, len(tails)))
+
+
+def behind(samples, k):
+    """Independent samples behind every pair of k models with so many each."""
+    each = np.broadcast_to(np.asarray(samples, dtype=float), (k,))
+    return np.minimum(each[:, None], each)
+
+
+def by_tail(mean, tails, drawn, *, samples, **other):
+    """Hidden risks of those who follow the tails."""
+    size = 1 / np.abs(tails).max()
+    means, tails = np.asarray(mean, dtype=float), np.asarray(tails, dtype=float)
+    ranks, worth = competition_ranks(-size * tails), behind(samples, len(means))
+    return hidden_risk(means, tails, drawn, rank=ranks, samples=worth, **other)
+
+
+def test_a_larger_mean_with_a_surely_worse_tail_is_a_risk():
+    tails = [-3.0, 0.0, -0.5]
+    found = by_tail([1.0, 0.9, 0.8], tails, replicates(tails), samples=100)
+    assert found.status.tolist() == [RISK, NONE, NONE]
+    assert found.against.tolist() == [1, -1, -1]  # both others show it; the better tail shows it most
+    assert found.tail_mean[0] == -3
+    assert found.tail_mean[found.against[0]] == 0
+    assert found.p_adjusted[0] <= 0.05
+    assert found.decided.all()
+
+
+def test_a_worse_tail_of_a_worse_mean_hides_nothing():
+    found = by_tail([0.0, 1.0], [-9.0, 0.0], replicates([-9.0, 0.0]), samples=100)
+    assert found.status.tolist() == [NONE, NONE]
+    assert found.p_adjusted.tolist() == [1, 1]
+
+
+def test_equal_means_are_asked_both_ways():
+    found = by_tail([1.0, 1.0], [0.0, -9.0], replicates([0.0, -9.0]), samples=100)
+    assert found.status.tolist() == [NONE, RISK]
+    # Two claims in the family: at one claim fewer resamples would do.
+    alone = by_tail([1.0, 2.0], [0.0, -9.0], replicates([0.0, -9.0]), samples=100)
+    assert alone.resamples_needed < found.resamples_needed
+
+
+def test_a_gap_that_may_be_chance_is_not_shown_and_never_a_risk():
+    tails = [-0.1, 0.0]
+    found = by_tail([1.0, 0.9], tails, replicates(tails), samples=100)
+    assert found.status.tolist() == [NOT_SHOWN, NONE]
+    assert found.against[0] == 1
+    assert found.p_adjusted[0] > 0.05
+    assert found.decided.all()  # more resamples would not help
+    # The same whichever of the two comes first in the table.
+    turned = by_tail([0.9, 1.0], tails[::-1], replicates(tails)[:, ::-1], samples=100)
+    assert turned.status.tolist() == [NONE, NOT_SHOWN]
+    assert turned.against.tolist() == [-1, 0]
+    assert turned.p_adjusted[1] == found.p_adjusted[0]
+
+
+def test_too_few_resamples_for_the_family_decide_nothing():
+    k = 12
+    mean = np.linspace(1, 0, k)
+    tails = np.concatenate([[-9.0], np.zeros(k - 1)])
+    few = by_tail(mean, tails, replicates(tails, resamples=99), samples=200)
+    assert few.status[0] == NOT_DECIDED
+    assert not few.decided[0]
+    enough = by_tail(mean, tails, replicates(tails, resamples=few.resamples_needed), samples=200)
+    assert enough.status[0] == RISK
+    assert enough.decided[0]
+    almost = by_tail(
+        mean[:2], tails[:2], replicates(tails[:2], resamples=enough.resamples_needed), samples=200
+    )
+    assert almost.status[0] == RISK
+
+
+def test_resamples_needed_are_the_fewest_whose_smallest_p_value_is_low_enough():
+    found = by_tail([2.0, 1.0, 0.0], [-1.0, 0, 0], replicates([-1.0, 0, 0]), samples=25)
+    level = 0.05 / 3
+    assert expanded_p_value(1 / (found.resamples_needed + 1), 25) <= level
+    assert expanded_p_value(1 / found.resamples_needed, 25) > level
+
+
+def test_p_values_by_hand():
+    rng = np.random.default_rng(5)
+    tails = np.array([-0.2, 0.0, 0.05])
+    drawn = replicates(tails, resamples=400)
+    found = by_tail([3.0, 2.0, 1.0], tails, drawn, samples=60)
+    raw = {
+        (i, j): float(expanded_p_value((1 + np.sum(drawn[:, i] >= drawn[:, j])) / 401, 60))
+        for i, j in [(0, 1), (0, 2), (1, 2)]
+    }
+    stepped, running = {}, 0.0
+    for left, pair in zip((3, 2, 1), sorted(raw, key=raw.get), strict=True):
+        running = max(running, left * raw[pair])
+        stepped[pair] = min(running, 1.0)
+    assert found.p_adjusted[0] == pytest.approx(min(stepped[0, 1], stepped[0, 2]))
+    assert found.p_adjusted[1] == pytest.approx(stepped[1, 2])
+    order = rng.permutation(3)
+    shuffled = by_tail(np.array([3.0, 2.0, 1.0])[order], tails[order], drawn[:, order], samples=60)
+    assert shuffled.p_adjusted == pytest.approx(found.p_adjusted[order])
+    assert shuffled.status.tolist() == found.status[order].tolist()
+
+
+@pytest.mark.parametrize(("factor", "shift"), [(1e154, 0), (1e300, 0), (1e-300, 0), (1.0, 1e9)])
+def test_units_do_not_matter(factor, shift):
+    tails = np.array([-0.3, 0.0, 0.05, -4.0])
+    mean = np.array([3.0, 2.0, 1.0, 2.0])
+    drawn = replicates(tails)
+    plain = by_tail(mean, tails, drawn, samples=60)
+    scaled = by_tail(mean * factor + shift, tails * factor + shift, drawn * factor + shift, samples=60)
+    assert scaled.status.tolist() == plain.status.tolist()
+    assert scaled.against.tolist() == plain.against.tolist()
+    assert scaled.p_adjusted == pytest.approx(plain.p_adjusted)
+
+
+def test_sums_that_differ_by_rounding_are_no_gap():
+    tails = np.array([0.3, 0.1 + 0.2])
+    found = by_tail([1.0, 0.9], tails, np.tile(tails, (1000, 1)), samples=50)
+    assert tails[1] > tails[0]
+    assert found.status.tolist() == [NONE, NONE]
+
+
+def test_tails_of_opposite_extremes_compare_without_a_warning():
+    tails = np.array([-1.5e308, 1.5e308])
+    found = by_tail([1.0, 0.9], tails, np.tile(tails, (1000, 1)), samples=50)
+    assert found.status[0] == RISK
+
+
+def test_a_model_that_ranks_before_is_no_hidden_risk():
+    """A model of mean .75 is none because one of mean .42 has a milder tail."""
+    mean, tails = np.array([0.75, 0.42]), np.array([-3.0, 0.0])
+    drawn = replicates(tails)
+    for rank, told in (([1, 2], NONE), ([1, 1], NONE), ([2, 1], RISK)):
+        found = hidden_risk(mean, tails, drawn, rank=np.array(rank), samples=behind(100, 2))
+        assert found.status.tolist() == [told, NONE]
+
+
+def test_worse_tails_are_said_whatever_the_means():
+    tails = np.array([-1.0, -4.7, -1.05, -9.0])
+    drawn = replicates(tails)
+    (found,) = worse_tails(tails, drawn, 0, [0, 1, 2], samples=behind(100, 4))
+    assert (found.worse, found.better, found.worse_tail, found.better_tail) == (1, 0, -4.7, -1.0)
+    turned = worse_tails(tails, drawn, 1, [0, 2], samples=behind(100, 4))
+    assert [(one.worse, one.better) for one in turned] == [(1, 0), (1, 2)]
+    assert worse_tails(tails, drawn, 0, [2], samples=behind(100, 4)) == []
+    assert worse_tails(tails, drawn, 0, [], samples=behind(100, 4)) == []
+
+
+def test_worse_tails_by_hand():
+    tails = np.array([0.0, -0.4])
+    drawn = replicates(tails, resamples=400)
+    (found,) = worse_tails(tails, drawn, 0, [1], samples=behind([60, 25], 2))
+    crossing = np.sum(drawn[:, 1] >= drawn[:, 0])
+    raw = float(expanded_p_value((1 + crossing) / 401, 25))
+    assert found.p_adjusted == pytest.approx(2 * raw)
+
+
+def test_worse_tails_of_equal_models_are_rarely_said():
+    """The leader is the one whose tail is best: chosen by the same samples."""
+    rng = np.random.default_rng(3)
+    said = 0
+    for _ in range(200):
+        tails = rng.normal(size=8)
+        drawn = tails + rng.normal(size=(1000, 8))
+        leader = int(np.argmax(tails))
+        said += bool(worse_tails(tails, drawn, leader, range(8), samples=behind(200, 8)))
+    assert said <= 0.05 * 200 + 3 * np.sqrt(0.05 * 0.95 * 200)
+
+
+def test_a_share_below_any_number_asks_for_the_most_there_are():
+    assert _resamples_for(1e-12, 1.5) == MOST - 1

@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.claims import Claim
-from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.method_rankings import study_methods
+from riskrank.engine.dominance.inference import Claim, Inference
+from riskrank.engine.dominance.method_rankings import stability, study_methods
 from riskrank.engine.dominance.methods import methods_on
-from riskrank.engine.dominance.stability import stability
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.errors import UsageError
 

@@ -1,5 +1,6 @@
 from dataclasses import replace
 from functools import cache
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -8,12 +9,11 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 from scipy.stats import norm, t
 
-from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.estimates import estimate
-from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.dominance.rank_guard import direct_guard, relative_guard
-from riskrank.engine.dominance.resampled_tests import paper_test
+from riskrank.engine.dominance.resampled_tests import logit_p_value, paper_test
 from riskrank.engine.dominance.tests import across_groups, compare, decide
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.family import Family
@@ -314,3 +314,19 @@ def test_groups_are_one_family():
         found = across_groups([one.p_value for one in tests], Family(level, "bonferroni"))
         assert found[:, 0, 1].tolist() == (8 * raw <= level).tolist()
         assert not found[:, [0, 1], [0, 1]].any()
+
+
+def test_logit_p_value_against_theory():
+    z = (np.log(0.2 / 0.8) - np.log(0.3 / 0.7)) / (0.05 / (0.2 * 0.8))
+    assert logit_p_value(0.2, 0.05, threshold=0.3, size=100) == pytest.approx(NormalDist().cdf(z))
+    assert logit_p_value(0.3, 0.05, threshold=0.3, size=100) == pytest.approx(0.5)
+    # A ratio of 0 has no error of its own, yet the p-value stays above 0 and shrinks with the sample.
+    small, large = logit_p_value(np.zeros(2), np.zeros(2), threshold=0.25, size=np.array([20, 500]))
+    assert 0 < large < small < 0.01
+
+
+def test_a_logit_p_value_is_symmetric_and_grows_with_the_error():
+    below, above = logit_p_value(np.array([0.2, 0.8]), np.array([0.05, 0.05]), threshold=0.5, size=100)
+    assert below + above == pytest.approx(1)
+    sure, unsure = logit_p_value(np.array([0.2, 0.2]), np.array([0.05, 0.2]), threshold=0.5, size=100)
+    assert sure < unsure < 0.5

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from riskrank.engine.evidence.costs import CostRatios, Costs, p_cheaper, relative_costs
-from riskrank.engine.evidence.johnson import johnson_t, mean_difference
+from riskrank.engine.evidence.student import johnson_t, mean_difference
 
 RNG = np.random.default_rng(4)
 N = 200

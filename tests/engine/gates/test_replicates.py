@@ -5,7 +5,7 @@ import pytest
 from scipy.special import stdtrit
 
 from riskrank.engine.evidence.bootstrap import ResampledDifference
-from riskrank.engine.evidence.johnson import mean_difference
+from riskrank.engine.evidence.student import mean_difference
 from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.replicates import difference, differences, tail_means
 from riskrank.engine.gates.side import SideScores, SideTasks, difference_of_means

@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
 from riskrank.engine.family import Family
 from riskrank.engine.gsd.analysis import analyse
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.quality import quality_table
+from riskrank.engine.gsd.rank_tests import criteria_tests
+from riskrank.errors import InputError
 
 
 def chain(n=12):
@@ -34,3 +37,74 @@ def test_survival_is_told_of_significant_pairs_and_no_others(pairs):
 
 def test_survival_is_found_only_if_asked():
     assert analyse(chain(), Relabelling(resamples=19, family=Family(correction="none"))).survives == {}
+
+
+def scores_with_ties(k=4, s=9, n=2):
+    return np.random.default_rng(0).integers(0, 5, size=(k, s, n)) + np.arange(k)[:, None, None] * 0.5
+
+
+def test_friedman_against_scipy():
+    scores = scores_with_ties()
+    found = criteria_tests(scores)
+    for j in range(2):
+        expected = friedmanchisquare(*scores[..., j])
+        assert found.friedman_statistic[j] == pytest.approx(expected.statistic)
+        assert found.friedman_p_value[j] == pytest.approx(expected.pvalue)
+
+
+def test_mean_ranks_and_nemenyi_against_definition():
+    scores = scores_with_ties()
+    found = criteria_tests(scores)
+    for j in range(2):
+        ranks = np.mean([rankdata(-scores[:, sample, j]) for sample in range(9)], axis=0)
+        np.testing.assert_allclose(found.mean_rank[j], ranks)
+        q = abs(ranks[0] - ranks[3]) / np.sqrt(4 * 5 / (6 * 9)) * np.sqrt(2)
+        assert found.nemenyi_p_value[j, 0, 3] == pytest.approx(studentized_range.sf(q, 4, np.inf))
+
+
+def test_nemenyi_against_published_critical_value():
+    # Demšar (2006), Table 5: q_0.05 = 2.343 for three models; critical difference q sqrt(k(k+1)/6s).
+    critical = 2.343 * np.sqrt(3 * 4 / (6 * 10))
+    scores = np.zeros((3, 10, 1))
+    # Mean ranks 1.9 - x, 2, 2.1 + x by letting the first model win some samples.
+    for wins, significant in ((5, False), (9, True)):
+        scores[:, :, 0] = 0.0
+        scores[0, :wins, 0], scores[2, :wins, 0] = 1.0, -1.0
+        found = criteria_tests(scores)
+        gap = found.mean_rank[0, 2] - found.mean_rank[0, 0]
+        assert (gap > critical) == significant
+        assert (found.nemenyi_p_value[0, 0, 2] < 0.05) == significant
+
+
+def test_all_test_and_one_test():
+    rng = np.random.default_rng(1)
+    noise = 0.01 * rng.normal(size=(3, 20, 2))
+    levels = np.array([[3.0, 3.0], [2.0, 1.0], [1.0, 2.0]])
+    found = criteria_tests(noise + levels[:, None, :])
+    np.testing.assert_array_equal(found.all_test(0.05), [[0, 1, 1], [0, 0, 0], [0, 0, 0]])
+    np.testing.assert_array_equal(found.one_test(0.05), [[0, 1, 1], [0, 0, 0], [0, 0, 0]])
+    one_sided = criteria_tests((noise + levels[:, None, :])[..., :1])
+    np.testing.assert_array_equal(one_sided.one_test(0.05), one_sided.all_test(0.05))
+    conflict = criteria_tests((noise + levels[:, None, :])[1:])
+    assert not conflict.one_test(0.05).any()
+
+
+def test_models_that_never_differ():
+    found = criteria_tests(np.ones((3, 5, 1)))
+    assert found.friedman_p_value[0] == 1.0
+    np.testing.assert_allclose(found.nemenyi_p_value, 1.0)
+
+
+def test_one_model_or_one_sample_is_too_little():
+    for shape in ((1, 5, 2), (4, 1, 2)):
+        with pytest.raises(InputError, match="two models and two samples"):
+            criteria_tests(np.zeros(shape))
+
+
+def test_two_samples_are_enough_and_one_is_not():
+    assert criteria_tests(np.array([[[1.0], [2.0]], [[0.0], [1.0]]])).friedman_statistic[0] == pytest.approx(
+        2
+    )
+    for shape in ((1, 2, 1), (2, 1, 1)):
+        with pytest.raises(InputError, match="two models and two samples"):
+            criteria_tests(np.zeros(shape))

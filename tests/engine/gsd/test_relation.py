@@ -6,10 +6,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from riskrank.engine.gsd.hasse import hasse_diagram
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.relation import dominance_relation
+from riskrank.engine.gsd.relation import dominance_relation, hasse_diagram
 from riskrank.errors import InputError, UsageError
 
 

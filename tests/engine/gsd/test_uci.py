@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from riskrank.engine.gsd.hasse import hasse_diagram
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.rank_tests import criteria_tests
 from riskrank.engine.gsd.relabelling import relabelling_tests
-from riskrank.engine.gsd.relation import dominance_relation
+from riskrank.engine.gsd.relation import dominance_relation, hasse_diagram
 
 MODELS = ["BDS", "CART", "EN", "GBM", "GLM", "LASSO", "RF", "RIDGE"]
 METRICS = ["auc", "acc", "brier"]

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.dominance.estimates import estimate, tail_level
-from riskrank.engine.dominance.pair_freedom import behind_pairs
-from riskrank.engine.dominance.rank_guard import relative_guard
+from riskrank.engine.dominance.rank_guard import behind_pairs, relative_guard
 from riskrank.engine.judges.correction import Correction, on_human_scale
 from riskrank.engine.portfolio.quantiles import quantile
 from riskrank.engine.sampling.design import ClusteredScores

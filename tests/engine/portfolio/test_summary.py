@@ -1,6 +1,15 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import ndtri
 
+from riskrank.engine.portfolio.quantiles import (
+    integrated_quantile,
+    quantile,
+    tail_value_at_risk,
+    tail_value_of_sorted,
+)
 from riskrank.engine.portfolio.summary import DEFAULT_LEVELS, curves, summarise
 from riskrank.errors import InputError
 
@@ -62,3 +71,61 @@ def test_samples_of_different_sizes():
     found = curves([np.arange(10.0), np.arange(7.0) + 5])
     assert found.quantiles[:, -1].tolist() == [9, 11]
     assert found.order.tolist() == [1, 0]
+
+
+samples = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)
+levels = st.floats(0.001, 1.0)
+
+
+@given(samples, levels)
+def test_quantile_against_smallest_score_with_enough_below(sample, level):
+    found = quantile(sample, level)
+    reaching = [x for x in sample if sum(y <= x for y in sample) / len(sample) >= level - 1e-12]
+    assert found == min(reaching)
+
+
+def test_quantile_takes_the_step_that_decimal_levels_mean():
+    assert quantile(np.arange(1, 101), 0.07) == 7
+    assert quantile(np.arange(1, 11), [0.1, 0.3, 0.7, 1.0]).tolist() == [1, 3, 7, 10]
+
+
+@given(samples, levels)
+def test_integrated_quantile_against_a_sum_over_steps(sample, level):
+    ordered, n, total = sorted(sample), len(sample), 0.0
+    for t in range(n):
+        total += ordered[t] * max(0.0, min(level, (t + 1) / n) - t / n)
+    assert integrated_quantile(sample, level) == pytest.approx(total, abs=1e-7)
+
+
+@given(samples)
+def test_integrated_quantile_at_one_is_the_mean(sample):
+    assert integrated_quantile(sample, 1.0) == pytest.approx(np.mean(sample), abs=1e-8)
+
+
+def test_tail_value_at_risk_against_the_normal_closed_form():
+    sample = np.random.default_rng(0).normal(size=200_000)
+    for level in (0.05, 0.5):
+        expected = -np.exp(-(ndtri(level) ** 2) / 2) / np.sqrt(2 * np.pi) / level
+        assert tail_value_at_risk(sample, level) == pytest.approx(expected, abs=0.02)
+
+
+@pytest.mark.parametrize("level", [0, -0.1, 1.5, float("nan")])
+def test_levels_outside_the_unit_interval_are_refused(level):
+    with pytest.raises(InputError, match="level"):
+        quantile([1.0, 2.0], level)
+
+
+@given(samples, levels)
+def test_tail_means_of_sorted_samples_against_the_integrated_quantile(sample, level):
+    rows = np.stack([np.sort(sample), np.sort(sample) - 3.0])
+    found = tail_value_of_sorted(rows, level)
+    assert found.shape == (2,)
+    assert found == pytest.approx([tail_value_at_risk(row, level) for row in rows], abs=1e-7)
+
+
+def test_a_tail_mean_looks_at_the_worst_scores_only():
+    rows = np.sort(np.random.default_rng(0).normal(size=(3, 100)))
+    cut = rows.copy()
+    cut[:, 7:] = 1e9
+    assert np.array_equal(tail_value_of_sorted(rows, 0.07), tail_value_of_sorted(cut, 0.07))
+    assert tail_value_of_sorted(rows, 0.07) == pytest.approx(rows[:, :7].mean(axis=1))

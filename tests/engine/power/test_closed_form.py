@@ -6,15 +6,17 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import Inference
+from riskrank.engine.dominance.inference import Claim
+from riskrank.engine.dominance.violation import ViolationKernel
 from riskrank.engine.power.distributions import parse_distribution
-from riskrank.engine.power.effects import _influences, _Sorted, _Weighted, effects_of
+from riskrank.engine.power.effects import _influences, _sorted_ratios, _weighted_ratios, effects_of
 from riskrank.engine.power.planning import plan_from_distributions, plan_from_pilot
 from riskrank.engine.power.simulation import PilotSampler, streams, verdicts_of
 from riskrank.engine.power.study import Agreement, _Search, study_power
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Workers
+from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from tests.engine.dominance.helpers import violation_matrix
 
 Z = NormalDist()
@@ -171,7 +173,9 @@ def test_ratios_of_tables_of_uneven_clusters_against_a_loop(claim):
     sampler = PilotSampler(scores)
     units = sampler.chosen(np.random.default_rng(5), 8 * 30)
     draw, pairs = sampler.of(units), ((0, 1), (2, 0))
-    found = [kind.ratios(units, 30, claim, pairs) for kind in (_Sorted(sampler), _Weighted(sampler))]
+    kernel = ViolationKernel.of(3, orders=(claim.order,), pairs=pairs)
+    found = [_sorted_ratios(sampler, kernel, units, 30)]
+    found.append(_weighted_ratios(sampler, kernel, units, 30, design=WeightedDesign(scores)))
     for number in range(30):
         parts = [
             value[cluster // 8 == number] for value, cluster in zip(draw.samples, draw.clusters, strict=True)

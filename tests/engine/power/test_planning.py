@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import Inference, study_dominance
+from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.family import Family
 from riskrank.engine.power.distributions import parse_distribution
 from riskrank.engine.power.planning import plan_from_distributions, plan_from_pilot

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import Inference
+from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.family import Family
 from riskrank.engine.power.distributions import parse_distribution
 from riskrank.engine.power.effects import effects_of

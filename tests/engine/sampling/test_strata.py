@@ -2,11 +2,24 @@
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.special import stdtr
+from scipy.stats import ttest_1samp
 
 from riskrank.engine.dominance.bootstrap import Bootstrap
+from riskrank.engine.dominance.contrasts import contrasts
 from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.violation import ViolationKernel
+from riskrank.engine.family import Family
+from riskrank.engine.portfolio.score_tables import ScoreTables
+from riskrank.engine.sampling.cluster_means import (
+    TaskParts,
+    cluster_means,
+    mean_intervals,
+    share_intervals,
+    task_column_means,
+)
 from riskrank.engine.sampling.design import ClusteredScores, require_testable
 from riskrank.engine.sampling.resamples import blocks, chosen_many
 from riskrank.engine.sampling.strata import TaskDesign
@@ -152,3 +165,169 @@ def test_a_task_of_no_weight_is_no_task_like_others():
     with pytest.raises(InputError, match="weight of 0"):
         require_testable(suite([9] * 7, random=True, weights=[0, 1, 1, 1, 1, 1, 1])[0])
     require_testable(suite([9, 1, 9], weights=[1, 0, 1])[0])
+
+
+def test_single_rows_have_the_textbook_error():
+    values = np.random.default_rng(0).normal(3, 2, (50, 3))
+    found = cluster_means(values, np.arange(50))
+    assert found.mean == pytest.approx(values.mean(axis=0), rel=1e-12)
+    assert found.error == pytest.approx(values.std(axis=0, ddof=1) / np.sqrt(50), rel=1e-12)
+
+
+def test_a_cluster_counted_twice_is_no_more_knowledge():
+    values = np.random.default_rng(1).normal(size=(40, 2))
+    once = cluster_means(values, np.arange(40))
+    twice = cluster_means(np.repeat(values, 2, axis=0), np.repeat(np.arange(40), 2))
+    assert twice.error == pytest.approx(once.error, rel=1e-12)
+
+
+def test_against_the_plain_formula_on_unequal_clusters():
+    rng = np.random.default_rng(2)
+    sizes = rng.integers(1, 7, 30)
+    clusters = np.repeat(np.arange(30), sizes)
+    values = rng.normal(size=(len(clusters), 1)) + rng.normal(size=30)[clusters, None]
+    mean = values.sum() / len(values)
+    squares = sum(float((values[clusters == c] - mean).sum()) ** 2 for c in range(30))
+    found = cluster_means(values, clusters)
+    assert found.error[0] == pytest.approx(np.sqrt(30 / 29 * squares) / len(values), rel=1e-12)
+
+
+def test_the_error_is_that_of_repeated_tables():
+    rng = np.random.default_rng(3)
+    clusters = np.repeat(np.arange(40), 5)
+    tables = rng.normal(size=(2000, 40))[:, clusters] + rng.normal(size=(2000, 200))
+    errors = [cluster_means(table[:, None], clusters).error[0] for table in tables[:200]]
+    # Monte-Carlo error of a standard deviation of 2,000 means is 1.6 %, of the average error less.
+    assert np.mean(errors) == pytest.approx(tables.mean(axis=1).std(), rel=0.08)
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e300])
+def test_scores_of_any_size(factor):
+    values = np.random.default_rng(4).normal(size=(20, 1))
+    found, plain = cluster_means(values * factor, np.arange(20)), cluster_means(values, np.arange(20))
+    assert found.mean / factor == pytest.approx(plain.mean)
+    assert found.error / factor == pytest.approx(plain.error)
+
+
+def test_one_cluster_has_no_error():
+    assert np.isnan(cluster_means(np.ones((3, 1)), np.zeros(3, int)).error[0])
+
+
+sizes, weights = np.array([5, 12, 40]), np.array([0.5, 0.3, 0.2])
+task_of = np.repeat(np.arange(3), sizes)
+
+
+def design(k=1, **rest):
+    return TaskDesign.build("abc", [task_of] * k, weights=weights, **rest)
+
+
+def test_means_and_errors_against_their_formulas():
+    values = np.random.default_rng(0).normal(size=(task_of.size, 2))
+    order = np.random.default_rng(1).permutation(task_of.size)
+    tasks = TaskDesign.build("abc", [task_of[order]], weights=weights)
+    found = task_column_means(values[order], np.arange(task_of.size), tasks, 0)
+    by_task = [values[task_of == task] for task in range(3)]
+    assert found.mean == pytest.approx(weights @ [own.mean(axis=0) for own in by_task], abs=1e-12)
+    variance = sum(w**2 * own.var(axis=0, ddof=1) / len(own) for w, own in zip(weights, by_task, strict=True))
+    assert found.error == pytest.approx(np.sqrt(variance))
+
+
+def test_one_weight_for_all_is_the_plain_mean():
+    values = np.random.default_rng(0).normal(size=(60, 1)) * 1e200
+    tasks = TaskDesign.build("ab", [np.repeat([0, 1], 30)])
+    clusters = np.repeat(np.arange(20), 3)
+    assert task_column_means(values, clusters, tasks, 0).mean == pytest.approx(
+        cluster_means(values, clusters).mean
+    )
+    one = TaskDesign.build("a", [np.zeros(60, dtype=int)])
+    found, plain = task_column_means(values, clusters, one, 0), cluster_means(values, clusters)
+    assert found.error == pytest.approx(plain.error)
+
+
+def test_a_task_of_one_unit_has_no_error():
+    tasks = TaskDesign.build("ab", [np.array([0, 1, 1])])
+    assert np.isnan(task_column_means(np.ones((3, 1)), np.arange(3), tasks, 0).error).all()
+
+
+def test_parts_sum_to_nothing_and_shares_to_the_mean():
+    values = np.random.default_rng(2).normal(size=(task_of.size, 2))
+    for random in (False, True):
+        found = TaskParts.of(values, np.arange(task_of.size) // 2, design(random=random), 0)
+        assert found.parts.sum(axis=0) == pytest.approx(0, abs=1e-12)
+        assert found.shares.sum(axis=0) == pytest.approx(found.mean)
+
+
+def tables(values, **rest):
+    return ScoreTables.build(
+        [*values], [np.arange(task_of.size)] * len(values), ["one", "two"], tasks=design(len(values), **rest)
+    )
+
+
+def test_contrasts_of_a_suite():
+    shift = np.array([[[0.8, 0.0]], [[0.0, 0.0]], [[0.3, 0.1]]])
+    values = np.random.default_rng(3).normal(shift, size=(3, task_of.size, 2))
+    found = contrasts(tables(values), 1, Family(correction="none"))
+    for i in (0, 2):
+        away = values[i] - values[1]
+        by_task = [away[task_of == task] for task in range(3)]
+        parts = np.array(
+            [w**2 * own.var(axis=0, ddof=1) / len(own) for w, own in zip(weights, by_task, strict=True)]
+        )
+        assert found.difference[i] == pytest.approx(weights @ [own.mean(axis=0) for own in by_task])
+        assert found.error[i] == pytest.approx(np.sqrt(parts.sum(axis=0)))
+        df = parts.sum(axis=0) ** 2 / (parts**2 / (sizes - 1)[:, None]).sum(axis=0)
+        student = stdtr(df, -found.difference[i] / found.error[i])
+        # The larger of Student's and Johnson's.
+        assert (found.answers.p_adjusted[i] >= student - 1e-12).all()
+        assert found.answers.p_adjusted[i] == pytest.approx(student, abs=0.05)
+
+
+def test_contrasts_of_drawn_tasks_are_tests_of_their_means():
+    rng = np.random.default_rng(4)
+    of = np.repeat(np.arange(8), 6)
+    values = rng.normal(np.array([[[0.4]], [[0.0]]]), size=(2, 48, 1))
+    suite = TaskDesign.build("abcdefgh", [of] * 2, random=True)
+    found = contrasts(
+        ScoreTables.build([*values], [np.arange(48)] * 2, ["one"], tasks=suite), 1, Family(correction="none")
+    )
+    means = np.array([(values[0] - values[1])[of == task].mean() for task in range(8)])
+    student = ttest_1samp(means, 0.0, alternative="greater")
+    assert found.difference[0, 0] == pytest.approx(means.mean())
+    assert found.error[0, 0] == pytest.approx(means.std(ddof=1) / np.sqrt(8))
+    assert found.answers.p_adjusted[0, 0] >= student.pvalue - 1e-12
+    assert found.answers.p_adjusted[0, 0] == pytest.approx(student.pvalue, abs=0.02)
+
+
+def test_a_mean_against_students_t():
+    scores = np.random.default_rng(0).normal(3, 2, size=(4, 17))
+    error = scores.std(axis=1, ddof=1) / np.sqrt(17)
+    found = mean_intervals(scores.mean(axis=1), error, np.full(4, 16.0))
+    for model, (low, high) in enumerate(zip(*found, strict=True)):
+        expected = stats.ttest_1samp(scores[model], 0).confidence_interval(0.95)
+        assert (low, high) == pytest.approx(tuple(expected))
+
+
+@pytest.mark.parametrize("right", [0, 1, 700, 1999, 2000])
+def test_a_share_against_wilson(right):
+    """Of many samples, where t is the normal but for a thousandth."""
+    n = 2000
+    share = np.array([right / n])
+    error = np.sqrt(share * (1 - share) / (n - 1))
+    low, high = share_intervals(share, error, np.array([n - 1.0]))
+    expected = stats.binomtest(right, n).proportion_ci(0.95, method="wilson")
+    assert (low[0], high[0]) == pytest.approx(tuple(expected), rel=3e-3, abs=3e-6)
+    assert low[0] <= share[0] <= high[0]
+
+
+def test_clusters_widen_a_share():
+    """Twice the standard error is a fourth of the samples."""
+    share, freedom = np.array([0.3]), np.array([1e9])
+    low, high = share_intervals(share, 2 * np.sqrt(share * 0.7 / 400), freedom)
+    expected = stats.binomtest(30, 100).proportion_ci(0.95, method="wilson")
+    assert (low[0], high[0]) == pytest.approx(tuple(expected), rel=1e-6)
+
+
+def test_nothing_is_known_of_one_cluster():
+    for intervals in (mean_intervals, share_intervals):
+        low, high = intervals(np.array([0.5]), np.array([np.nan]), np.array([0.0]))
+        assert np.isnan([low, high]).all()

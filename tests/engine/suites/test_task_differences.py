@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from riskrank.engine.evidence.johnson import mean_difference
+from riskrank.engine.evidence.student import mean_difference
 from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.suites.task_differences import TaskScores, task_differences
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.stability import Stability
+from riskrank.engine.dominance.method_rankings import Stability
 from riskrank.shown.figures.error_bars import ErrorBars, TargetLine, draw_error_bars
 from riskrank.shown.figures.style import MARKERS
 from riskrank.studies.rank.figures.pictures import stability_curves

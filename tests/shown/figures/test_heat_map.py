@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import Inference, study_dominance
+from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.shown.figures.heat_map import draw_heat_map, heat_map, short
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, RELATIVE
 from riskrank.engine.dominance.column import DominanceStudy
-from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, RELATIVE, Inference
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
 
-from riskrank.engine.gsd.hasse import HasseDiagram
+from riskrank.engine.gsd.relation import HasseDiagram
 from riskrank.engine.types import Booleans
 from riskrank.shown.figures.fonts import TEXT, text_width
 from riskrank.shown.figures.key import tone

@@ -8,8 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.engine.dominance.method_rankings import MethodStudy
-from riskrank.engine.dominance.stability import Stability
+from riskrank.engine.dominance.method_rankings import MethodStudy, Stability
 from riskrank.shown.figures.bump import Bump, bump, draw_bump
 from riskrank.shown.figures.curves import CAPTIONS, draw_curves
 from riskrank.shown.figures.error_bars import ErrorBars, draw_error_bars

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from riskrank.asked.suites import FIXED, RANDOM
-from riskrank.engine.suites.profile import Profile
+from riskrank.engine.suites.macro_means import Profile
 from riskrank.shown.figures.key import OTHERS, Key, beside_key, looks
 from riskrank.shown.figures.marks import curve_mark, model_mark
 from riskrank.shown.figures.picture import Picture

@@ -28,7 +28,6 @@ def ranked(values, upward, weights=None):
             oriented,
             names=[f"model-{i}" for i in range(len(values))],
             metrics=[f"metric{k}" for k in range(K)],
-            missing="worst",
         ),
         values=values,
         larger_is_better=upward,

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import riskrank as rr
-from riskrank.engine.gsd.hasse import hasse_diagram
 from riskrank.engine.gsd.rank_tests import criteria_tests
 from riskrank.engine.gsd.relabelling import RelabellingTest
+from riskrank.engine.gsd.relation import hasse_diagram
 from riskrank.studies.gsd.figures.critical_difference import (
     cliques,
     critical_difference,

@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from riskrank.engine.gsd.hasse import hasse_diagram
+from riskrank.engine.gsd.relation import hasse_diagram
 from riskrank.studies.gsd.figures.layers import layered, positions
 
 
