@@ -20,6 +20,7 @@ from riskrank.asked.option import options_of
 from riskrank.errors import UsageError, option
 
 _REFUSED = object()
+_hints = cache(get_type_hints)
 # What stands for two models in one text, which Python may give as two.
 _PAIRS = ("NEW:OLD", "BETTER:WORSE")
 
@@ -46,7 +47,8 @@ def checked(owner: type, given: Mapping[str, Any]) -> dict[str, Any]:
         hint = bool if name in switches and isinstance(value, bool | np.bool_) else hints[name]
         value = _joined(value) if name in pairs else value
         # A caller who says None leaves an option out, where that can be.
-        found[name] = None if value is None and _optional(hint) else _converted(name, hint, value)
+        free = hint is Any or get_origin(hint) in (tuple, dict) or type(None) in get_args(hint)
+        found[name] = None if value is None and free else _converted(name, hint, value)
     return found
 
 
@@ -65,15 +67,6 @@ def whole_number(name: str, value: Any) -> int | None:
     return found
 
 
-@cache
-def _hints(owner: type) -> dict[str, Any]:
-    return get_type_hints(owner)
-
-
-def _optional(hint: Any) -> bool:
-    return hint is Any or get_origin(hint) in (tuple, dict) or type(None) in get_args(hint)
-
-
 def _converted(name: str, hint: Any, value: Any) -> Any:
     found = _as(hint, value)
     if found is _REFUSED:
@@ -89,7 +82,9 @@ def _converted(name: str, hint: Any, value: Any) -> Any:
 def _as(hint: Any, value: Any) -> Any:
     """The value in the declared type, or the mark of what is refused."""
     if get_origin(hint) in (Union, UnionType):
-        tried = (_as(one, value) for one in _plainest_first(get_args(hint), value) if one is not type(None))
+        # A number is a number before it is a text.
+        kinds = sorted(get_args(hint), key=lambda one: one is str and not isinstance(value, str))
+        tried = (_as(one, value) for one in kinds if one is not type(None))
         return next((found for found in tried if found is not _REFUSED), _REFUSED)
     if hint is Any:
         return _numbers_by_name(value)
@@ -100,11 +95,6 @@ def _as(hint: Any, value: Any) -> Any:
     if get_origin(hint) is tuple:
         return _several(get_args(hint)[0], value)
     return _one(hint, value)
-
-
-def _plainest_first(hints: Iterable[Any], value: Any) -> list[Any]:
-    """A number is a number before it is a text."""
-    return sorted(hints, key=lambda one: one is str and not isinstance(value, str))
 
 
 def _one(kind: Any, value: Any) -> Any:
@@ -188,12 +178,8 @@ def _wanted(hint: Any) -> tuple[str, str]:
         return "a name, or a list of names", '["one", "other"]'
     if get_origin(hint) is tuple:
         return "a number, or a list of numbers", "[1]" if get_args(hint)[0] is int else "[0.05]"
-    words = {
-        bool: ("True or False", "True"),
-        int: ("a whole number", "1"),
-        float: ("a number", "0.05"),
-        str: ("a text", '"…"'),
-    }
+    words = {bool: ("True or False", "True"), int: ("a whole number", "1")}
+    words |= {float: ("a number", "0.05"), str: ("a text", '"…"')}
     return words.get(hint, ("a number, or numbers by name", "0.05"))
 
 

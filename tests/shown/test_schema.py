@@ -11,7 +11,7 @@ import pytest
 from riskrank.asked.commands import PAPERS
 from riskrank.errors import UsageError
 from riskrank.shown.schema import documents, json_schema, schema_of
-from riskrank.studies.copa.rows import ONLY_OF_SAMPLES
+from riskrank.studies.copa.ranking import ONLY_OF_SAMPLES
 
 
 @dataclass

@@ -161,6 +161,10 @@ def score_columns(
         for number, target in enumerate(found):
             if target.name in known:
                 check_range(target.name, target.scores, table.models)
+                in_order = None
+                if part.units is not None:
+                    each = zip(part.column(number), part.units, strict=True)
+                    in_order = tuple(unit_scores(*one) for one in each)
                 column = ScoreColumn(
                     target.name,
                     target.scores,
@@ -168,7 +172,7 @@ def score_columns(
                     group=group,
                     **known[target.name],
                     means=mean_column(part, number),
-                    in_order=_in_order(part, number),
+                    in_order=in_order,
                     one_by_one=None if part.units is None else alone[number].scores,
                 )
                 columns[target.name].append(column)
@@ -188,12 +192,6 @@ def _one_by_one(table: ScoreTable) -> ScoreTable:
     whole = all(np.array_equal(*both) for both in zip(table.units, table.row_samples, strict=True))
     names = None if whole else tuple(str(at) for at in range(int(table.units[0].max()) + 1))
     return replace(table, clusters=table.units, cluster_names=names)
-
-
-def _in_order(table: ScoreTable, metric: int) -> tuple[Floats, ...] | None:
-    if table.units is None:
-        return None
-    return tuple(unit_scores(*one) for one in zip(table.column(metric), table.units, strict=True))
 
 
 def without_a_claim(tables: Sequence[ScoreTable]) -> Iterator[str]:

@@ -22,8 +22,14 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Provenance, entries, rows_of
 from riskrank.studies.groups.study import GroupedDocument, Standing, study_by_group
-from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_chapter, judged_meta
-from riskrank.studies.judged.tails import tails_left_out, with_labels
+from riskrank.studies.judged.chapter import (
+    JudgedChapter,
+    JudgedEntry,
+    judged_chapter,
+    judged_meta,
+    tails_left_out,
+    with_labels,
+)
 from riskrank.studies.metric_means import MetricMeans, TailMeans, Worst, metric_means
 from riskrank.studies.mrm.findings import SENTENCES, MeanRiskCase, mrm_findings
 from riskrank.studies.mrm.options import MeanRiskSettings

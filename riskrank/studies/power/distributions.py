@@ -27,7 +27,9 @@ def named_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
     UsageError
         If some are distributions and others are not, or a name is given twice.
     """
-    named = [_names_a_distribution(one) for one in arguments]
+    named = [
+        isinstance(one, str) and _family(one) in FAMILIES and not Path(one).exists() for one in arguments
+    ]
     if not any(named):
         return {}
     if not all(named):
@@ -52,10 +54,6 @@ def named_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
             )
         found[name] = distribution
     return found
-
-
-def _names_a_distribution(argument: object) -> bool:
-    return isinstance(argument, str) and _family(argument) in FAMILIES and not Path(argument).exists()
 
 
 def _family(argument: object) -> str:

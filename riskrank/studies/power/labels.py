@@ -85,7 +85,8 @@ class LabelsDocument(Document[LabelsRow], schema="power-labels"):
     @property
     def endless(self) -> int | None:
         """Labels that would do if the judge scored samples without end."""
-        return _with_judge(self.need.endless(self.height, self.reached))
+        found = _whole(self.need.endless(self.height, self.reached))
+        return None if found is None else max(found, FEWEST_LABELS)
 
     def meta(self) -> Mapping[str, Any]:
         """The labels the target needs."""
@@ -207,11 +208,6 @@ def _said(
 def _least(required: RequiredSize) -> bool:
     """Whether the fewest labels there can be have the power asked for."""
     return required.power >= required.target and required.size == FEWEST_LABELS
-
-
-def _with_judge(labels: float) -> int | None:
-    """Labels beside a judge, which are never fewer than correct one."""
-    return None if (found := _whole(labels)) is None else max(found, FEWEST_LABELS)
 
 
 def _whole(labels: float) -> int | None:

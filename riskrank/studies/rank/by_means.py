@@ -78,6 +78,7 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
         require_order(table, column, family)
         samples = table.noise.counts(at) if table.noise is not None and table.noise.shared else None
         found.append(ranked_by_mean(column, samples, means, family, tested=tested))
+    i, j = found[0].ranking.order[:2].tolist()
     case = MeanCase(table.models, found, family, _why(table, settings))
     rests_on = assuming([one.means for one in found])
     described = {"per_metric": settings.per_metric, "family": "pairs of models"} | family.settings
@@ -89,9 +90,7 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
         rankings=found,
         family=family,
         why=case.why,
-        components=None
-        if table.noise is None or table.noise.shared
-        else components_of(table, _first_two(found[0]), 0),
+        components=None if table.noise is None or table.noise.shared else components_of(table, (i, j), 0),
     )
 
 
@@ -108,11 +107,6 @@ def _columns(table: ScoreTable, settings: RankSettings) -> Iterator[tuple[MeanCo
 
 def _why(table: ScoreTable, settings: RankSettings) -> str:
     return WHY if settings.on else why_means(table)
-
-
-def _first_two(one: MeanRanking) -> tuple[int, int]:
-    first, second = one.ranking.order[:2].tolist()
-    return first, second
 
 
 def _refuse(table: ScoreTable, settings: RankSettings) -> None:

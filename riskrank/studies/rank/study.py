@@ -94,7 +94,7 @@ def rank_by_dominance(
     inference = inference_of(settings, runtime.jobs)
     common: dict[str, Any] = {
         "names": table.models,
-        "aggregator": (settings.aggregate or "kemeny"),
+        "aggregator": settings.aggregator,
         "by_wins": settings.rank_by == "wins",
     }
     with runtime.progress("resampling") as progress:
@@ -104,7 +104,8 @@ def rank_by_dominance(
         from riskrank.engine.dominance.method_rankings import stability
 
         with runtime.progress("subsampling") as progress:
-            common |= {"progress": progress} | _subsamples(settings)
+            repeats = STABILITY_REPEATS if settings.stability_repeats is None else settings.stability_repeats
+            common |= {"progress": progress, "sizes": settings.stability, "repeats": repeats}
             steady = stability(tables, methods, inference, study, **common)
     units = {name: units_of(name, table.metrics) for name in [*study.studies, *tables.metrics]}
     case = _case(table, tables, study, inference, settings)
@@ -157,11 +158,6 @@ def _case(
     )
 
 
-def _subsamples(settings: RankSettings) -> dict[str, Any]:
-    repeats = STABILITY_REPEATS if settings.stability_repeats is None else settings.stability_repeats
-    return {"sizes": settings.stability, "repeats": repeats}
-
-
 def _provenance(
     table: ScoreTable, settings: RankSettings, study: MethodStudy, inference: Inference
 ) -> Provenance:
@@ -173,7 +169,7 @@ def _provenance(
     described = described_tests(settings)
     described |= {"per_metric": settings.per_metric, "methods": list(study.rankings)}
     described |= {"rank_by": settings.rank_by, "top": settings.top}
-    described |= {"aggregate": (settings.aggregate or "kemeny") if study.aggregations else None}
+    described |= {"aggregate": settings.aggregator if study.aggregations else None}
     if len(table.metrics) > 1 and folds(settings):
         described |= portfolio_settings(settings, table)
     return provenance(

@@ -115,31 +115,23 @@ def _sweep_table(table: Objectives, p: float | None, sweep: Sweep) -> Table:
     kept = np.sort(np.argsort(-widths, kind="stable")[:_MOST_INTERVALS])
     show: Callable[[float], str]
     if p is None or sweep.objective is None:
-        title, label, show = "COPA's choice as p goes from 1 to ∞", "p", _order_end
+        title, label, show = "COPA's choice as p goes from 1 to ∞", "p", "{:.4g}".format
     else:
         name = table.population.metrics[sweep.objective]
         title = f"COPA's choice as the weight α of {name} goes from 0 to 1, p = {numbers.order(p)}"
-        label, show = "α", _weight_end
+        label, show = "α", "{:.4f}".format
     shown = objective_cells(table, sweep.model[kept].tolist())
     if sweep.objective is not None:  # what is swept comes first
         shown.insert(0, shown.pop(sweep.objective))
     columns: list[OfModel] = [
         (Column("model", "left"), lambda at: table.name(sweep.model[at])),
-        (Column(f"{label} from"), lambda at: show(sweep.low[at])),
-        (Column("to"), lambda at: show(sweep.high[at])),
+        (Column(f"{label} from"), lambda at: show(sweep.low[at]).replace("inf", "∞")),
+        (Column("to"), lambda at: show(sweep.high[at]).replace("inf", "∞")),
         (Column("share"), lambda at: f"{100 * widths[at]:.1f} %"),
     ]
     for head, cell in shown:
         columns.append((head, lambda at, cell=cell: cell(sweep.model[at])))  # type: ignore[misc]
     return by_row(title, columns, kept, stub=1)
-
-
-def _weight_end(weight: float) -> str:
-    return f"{weight:.4f}"
-
-
-def _order_end(p: float) -> str:
-    return "∞" if np.isinf(p) else f"{p:.4g}"
 
 
 def _coverage_line(p: float | None, sweep: Sweep) -> Line:

@@ -56,14 +56,11 @@ def _shares(study: PowerStudy) -> str:
     """How many tables the shares are of, how they were told, and how often whole tests said the same."""
     said = f"Shares of {study.curve.repeats:,} drawn tables"
     how = "Student's t of macro means" if study.plan.by_means else "what their samples add to the effects"
-    found = study.agreement
+    found, unit = study.agreement, study.plan.unit
+    units = "tasks" if unit == TASKS else unit.removesuffix(" a model")
     agreed = f"{found.agreed:,} of {found.verdicts:,} verdicts of the whole test are the same"
-    on = f"{counted(found.tables, 'table')} of {found.size:,} {_counted(study)}"
+    on = f"{counted(found.tables, 'table')} of {found.size:,} {units}"
     return f"{said} by {how}, ± {100 * study.curve.largest_error:.1f} points at most ({agreed}, on {on})"
-
-
-def _counted(study: PowerStudy) -> str:
-    return "tasks" if study.plan.unit == TASKS else study.plan.unit.removesuffix(" a model")
 
 
 def _curve_table(metric: str | None, study: PowerStudy, models: Sequence[str]) -> Table:

@@ -114,10 +114,6 @@ def _side_by_side(document: RankDocument) -> Table:
     together = np.argsort(np.sum([one.ranking.rank for one in columns], axis=0), kind="stable").tolist()
     models, names = document.provenance.models, [one.column for one in columns]
     shown = together[: document.top or MOST_ROWS]
-
-    def place(at: int, i: int) -> str:
-        return _place(columns[at].ranking, i)
-
     return side_by_side(
         models, document.means, names, shown, lambda at, i: _place(columns[at].ranking, i), "place"
     )
