@@ -112,15 +112,15 @@ def in_words(column: str) -> str:
     return f"{score_of(column)}, {column}" if column in PORTFOLIOS else column
 
 
-def combined(column: str, origin: Provenance, *, by_task: bool = False) -> list[Line]:
+def combined(column: str, document: Document) -> list[Line]:
     """What the combined score is, and how much each metric counts in it, where a column is one.
 
     Of a suite, whose screen has no line to spare, it is made task by task.
     """
     if column not in PORTFOLIOS:
         return []
-    of_task, ends = (" of the task", "") if by_task else ("", " (0 to 1)")
-    text = PORTFOLIOS[column].format(of_task, _counting(origin)) + ends
+    of_task, ends = (" of the task", "") if getattr(document, "suite", None) else ("", " (0 to 1)")
+    text = PORTFOLIOS[column].format(of_task, _counting(document.provenance)) + ends
     return [Line(text, "Combined score:")]
 
 

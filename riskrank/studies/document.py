@@ -100,8 +100,8 @@ class Provenance:
     """
 
     command: str
-    seed: int | None
-    resamples: int | None
+    seed: int | None = None
+    resamples: int | None = None
     settings: Mapping[str, Any]
     inputs: Sequence[Mapping[str, Any]]
     models: Sequence[str]

@@ -17,20 +17,6 @@ if TYPE_CHECKING:
     from riskrank.engine.dominance.column import DominanceStudy
 
 
-def described_inputs(table: ScoreTable, metrics: Sequence[MetricSpec] | None = None) -> dict[str, Any]:
-    """Entries of :class:`riskrank.studies.document.Provenance` that come from the table.
-
-    ``metrics`` are those of the table, where a study has settled more about them.
-    """
-    return {
-        "inputs": [vars(entry) for entry in table.inputs],
-        "models": table.models,
-        "metrics": [described_metric(metric) for metric in metrics or table.metrics],
-        "samples": len(table.samples),
-        "scored": [one for one in table.scored if one.lacks],
-    }
-
-
 def described_metric(metric: MetricSpec) -> Mapping[str, Any]:
     """Tell how a metric was read."""
     return {name: value for name, value in vars(metric).items() if name != "tier" or value is not None}
@@ -42,10 +28,9 @@ def provenance(
     settings: Settings,
     method: Mapping[str, Any] | None = None,
     *,
-    seed: int | None = None,
-    resamples: int | None = None,
+    metrics: Sequence[MetricSpec] | None = None,
     warnings: Sequence[str] = (),
-    **inputs: Any,
+    **beside: Any,
 ) -> Provenance:
     """Where a document comes from: its table, what was asked of it, and how it was done.
 
@@ -56,26 +41,28 @@ def provenance(
     settings : Settings
     method : mapping, optional
         How it was done where the options leave that open: tests, families, weights after normalisation.
-    seed, resamples
-        As in :class:`riskrank.studies.document.Provenance`.
+    metrics : sequence of MetricSpec, optional
+        Those of the table, where a study has settled more about them.
     warnings : sequence of str
         Beside those of the table.
-    **inputs
-        Of :func:`described_inputs`, where a study knows better.
+    **beside
+        As in :class:`riskrank.studies.document.Provenance`: seed, resamples, and what a study knows better.
     """
     options = table.options
     method = method or {}
     folded = counted_alike(table) if method.get("copula") and method.get("weights") else []
     read = {"missing": options.missing, "repeats": options.repeats, "unpaired": options.unpaired}
-    return Provenance(
-        command=command,
-        seed=seed,
-        resamples=resamples,
-        settings=told(settings, options),
-        method=read | dict(method),
-        warnings=[*table.warnings, *folded, *warnings],
-        **(described_inputs(table) | inputs),
-    )
+    inputs: dict[str, Any] = {
+        "inputs": [vars(entry) for entry in table.inputs],
+        "models": table.models,
+        "metrics": [described_metric(metric) for metric in metrics or table.metrics],
+        "samples": len(table.samples),
+        "scored": [one for one in table.scored if one.lacks],
+        "settings": told(settings, options),
+        "method": read | dict(method),
+        "warnings": [*table.warnings, *folded, *warnings],
+    }
+    return Provenance(command=command, **inputs | beside)
 
 
 def portfolio_settings(settings: PortfolioSettings, table: ScoreTable) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from riskrank.engine.sampling.runs import (
     variance_components,
 )
 from riskrank.studies.document import of, rows_from
+from riskrank.errors import RiskrankError
+from riskrank.studies.document import entries, of, rows_from
 
 # Below this share of the variance repeats hardly matter; above one half they matter most.
 _LITTLE, _MOST = 0.1, 0.5
@@ -110,12 +112,11 @@ class PassCurve:
 
     def described(self) -> dict[str, Any]:
         """An entry of ``meta``."""
-        names = ("metric", "model", "samples", "flaky", "always", "never")
         points = [
             {"k": k, "pass": value, "low": low, "high": high}
             for k, (value, low, high) in enumerate(self.curve, 1)
         ]
-        return {name: getattr(self, name) for name in names} | {"curve": points}
+        return entries(self, "metric", "model", "samples", "flaky", "always", "never") | {"curve": points}
 
 
 def pass_curves(

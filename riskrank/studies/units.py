@@ -33,13 +33,15 @@ class Units:
         # Adding zero turns −0 into 0.
         return self.sign * values + 0.0
 
+    def ends(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of oriented intervals as the file has them, the smaller one first."""
+        return (self.of(low), self.of(high)) if self.sign > 0 else (self.of(high), self.of(low))
+
     def interval(
         self, low: np.ndarray | None, high: np.ndarray | None
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Ends of oriented intervals as the file has them, the smaller one first."""
-        if low is None or high is None:
-            return None, None
-        return (self.of(low), self.of(high)) if self.sign > 0 else (self.of(high), self.of(low))
+        """The same, where there are intervals."""
+        return (None, None) if low is None or high is None else self.ends(low, high)
 
 
 def units_of(column: str, metrics: Sequence[MetricSpec]) -> Units:

@@ -122,7 +122,7 @@ def judge_check(table: ScoreTable) -> JudgeCheck | None:
 def _by_model(found: JudgeInspection, table: ScoreTable) -> list[JudgeOfModelEntry]:
     assert table.judged is not None
     units, sign = units_of(table.judged.human, table.metrics), table.judged.judge_sign
-    bias = (units.of(found.bias), *units.interval(found.bias_low, found.bias_high))
+    bias = (units.of(found.bias), *units.ends(found.bias_low, found.bias_high))
     records = ((model, found, bias, sign, i) for i, model in enumerate(table.models))
     return rows_from(JudgeOfModelEntry, "model found bias sign i", records)
 

@@ -114,11 +114,10 @@ def check(inspection: Inspection) -> CheckDocument:
     if judge is not None:
         doubts = tuple(Problem(severity="warning", what=text) for text in judge.doubts)
         inspection = replace(inspection, problems=(*inspection.problems, *doubts))
+    runs = [*zip(inspection.specs, inspection.runs, strict=bool(inspection.runs))]
     return CheckDocument(
         provenance=Provenance(
             command="check",
-            seed=None,
-            resamples=None,
             settings=told(Settings(), inspection.options),
             inputs=[vars(entry) for entry in inspection.inputs],
             models=[model.name for model in inspection.models],
@@ -133,13 +132,11 @@ def check(inspection: Inspection) -> CheckDocument:
         judge=judge,
         suggestions=suggestions(inspection),
         splits=tuple(
-            split
-            for spec, scores in zip(inspection.specs, inspection.runs, strict=bool(inspection.runs))
-            if (split := split_of_runs(spec.name, scores)) is not None
+            split for spec, scores in runs if (split := split_of_runs(spec.name, scores)) is not None
         ),
         passes=tuple(
             curve
-            for spec, scores in zip(inspection.specs, inspection.runs, strict=bool(inspection.runs))
+            for spec, scores in runs
             for curve in pass_curves(
                 spec.name,
                 scores,

@@ -118,8 +118,6 @@ def convert_export(paths: Sequence[str], options: ReadOptions) -> ExportDocument
     return ExportDocument(
         provenance=Provenance(
             command="convert",
-            seed=None,
-            resamples=None,
             settings=told(options),
             method={"format": harness},
             inputs=[vars(entry) for entry in export.inputs],
@@ -216,8 +214,6 @@ def convert_votes(
     return VoteDocument(
         provenance=Provenance(
             command="convert",
-            seed=None,
-            resamples=None,
             settings=told(settings),
             method={"format": "verdicts", "metric_name": settings.metric_name},
             inputs=[vars(entry) for entry in table.inputs],

@@ -88,7 +88,6 @@ class DominanceDocument(GroupedDocument[DominanceRow], schema="dominance"):
     means : tuple of MetricMeans
         Raw means of every metric.
     inference : Inference
-    paired : bool
     ratios : bool
         Whether the matrices of ratios are shown as well.
     suite : SuiteChapter or None
@@ -108,7 +107,6 @@ class DominanceDocument(GroupedDocument[DominanceRow], schema="dominance"):
     by_column: tuple[DominanceColumn, ...]
     means: tuple[MetricMeans, ...]
     inference: Inference
-    paired: bool
     ratios: bool
     suite: SuiteChapter | None = None
     per_task: bool = False
@@ -208,7 +206,6 @@ def dominance(
         means=means,
         by_column=tuple(found),
         inference=inference,
-        paired=table.paired,
         ratios=settings.ratios,
         suite=suite,
         per_task=settings.per_task,

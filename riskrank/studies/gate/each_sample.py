@@ -29,7 +29,7 @@ from riskrank.studies.gate.document import (
 )
 from riskrank.studies.gate.findings import answered
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.provenance import described_inputs, provenance
+from riskrank.studies.provenance import provenance
 from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted, names, p_words
 
@@ -155,8 +155,8 @@ def each_sample(tables: Sequence[ScoreTable], settings: ClaimSettings) -> Sample
             {"each_sample": settings.each_sample, **family.settings}
             | {"family": counted(len(rows), "claim"), "inconclusive": settings.inconclusive},
             warnings=[*dict.fromkeys(line for one in tables[1:] for line in one.warnings)],
-            **described_inputs(tables[0], metrics)
-            | {"samples": len({sample for one in tables for sample in one.samples})},
+            metrics=metrics,
+            samples=len({sample for one in tables for sample in one.samples}),
         ),
         rows=rows,
         **stated(tables[0].models, *_said(rows, outcome, always)),

@@ -30,7 +30,7 @@ from riskrank.studies.gate.quotes import quoted
 from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.means_only import why_means
-from riskrank.studies.provenance import described_inputs, provenance
+from riskrank.studies.provenance import provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import family_of, inference_of
 from riskrank.studies.task_scale import on_task_scale
@@ -118,7 +118,9 @@ def _decided(
             seed=settings.seed,
             resamples=resamples_of(inference, len(claims), _most_samples(claims)),
             warnings=[*_notes(tables, wanted), *advice],
-            **described_inputs(tables[0], metrics) | {"samples": len(samples), "scored": counted},
+            metrics=metrics,
+            samples=len(samples),
+            scored=counted,
         ),
         rows=rows,
         quotes=quoted(rows),

@@ -24,7 +24,7 @@ from riskrank.studies.gsd.findings import SENTENCES, GsdCase, gsd_findings
 from riskrank.studies.gsd.options import GsdSettings
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.pairs import resolve_pair
-from riskrank.studies.provenance import described_inputs, provenance
+from riskrank.studies.provenance import provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import family_of
 
@@ -146,7 +146,7 @@ def _provenance(table: ScoreTable, scales: Criteria, settings: GsdSettings, how:
         seed=settings.seed if tested else None,
         resamples=how.resamples if tested else None,
         warnings=[*scales.warnings, *advice],
-        **described_inputs(table, scales.specs),
+        metrics=scales.specs,
     )
 
 

@@ -202,9 +202,7 @@ def _worths(judged: Judged, pairs: Collection[tuple[int, int]] | None) -> dict[t
 
 def _ends(one: Correction, units: Units) -> tuple[float, float]:
     """Ends of the interval of a model's mean, as the file has them."""
-    low, high = units.interval(*(np.array(end) for end in one.interval()))
-    assert low is not None
-    assert high is not None
+    low, high = units.ends(*(np.array(end) for end in one.interval()))
     return float(low), float(high)
 
 

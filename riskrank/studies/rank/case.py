@@ -70,9 +70,7 @@ def span_of(one: Leading, pair: tuple[int, int], case: RankCase) -> str:
     # Differences of every model to the first, turned where the first stands first.
     model, turned = (pair[1], True) if pair[0] == one.first else (pair[0], False)
     ends = (-difference.high, -difference.low) if turned else (difference.low, difference.high)
-    low, high = units.interval(*ends)
-    assert low is not None
-    assert high is not None
+    low, high = units.ends(*ends)
     return mean.span(float(low[model]), float(high[model]))
 
 

@@ -15,7 +15,7 @@ from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.judges.tails import tail_values
 from riskrank.engine.portfolio.summary import Curves, curves
-from riskrank.engine.sampling.design import FEW_SAMPLES, ClusteredScores
+from riskrank.engine.sampling.design import FEW_SAMPLES
 from riskrank.engine.types import Floats, Integers
 from riskrank.studies.groups.study import GroupedDocument, Standing
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
@@ -117,11 +117,8 @@ class RankDocument(GroupedDocument[RankRow], schema="rank"):
     study : MethodStudy
     steady : Stability or None
     inference : Inference
-    paired : bool
-    scores : dict of str to ClusteredScores
-        Every column of scores that was ranked.
     units : dict of str to Units
-        Of the same columns, and of every metric.
+        Of the columns of scores that were ranked, and of every metric.
     means : tuple of MetricMeans
         Raw means of every metric.
     leading : dict of str to Leading
@@ -151,8 +148,6 @@ class RankDocument(GroupedDocument[RankRow], schema="rank"):
     study: MethodStudy
     steady: Stability | None
     inference: Inference
-    paired: bool
-    scores: Mapping[str, ClusteredScores]
     units: Mapping[str, Units]
     means: tuple[MetricMeans, ...]
     leading: Mapping[str, Leading]
@@ -204,7 +199,7 @@ class RankDocument(GroupedDocument[RankRow], schema="rank"):
 
     def curves(self, column: str) -> Curves:
         """Quantile functions of all models on a column, and means of worst shares as tests estimate them."""
-        scores = self.scores[column]
+        scores = self.study.columns[column]
         found = curves(scores.values, scores.weights)
         return replace(found, tail_values=tail_values(scores, found.levels)) if scores.judged else found
 

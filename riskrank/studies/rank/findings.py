@@ -114,9 +114,7 @@ def _lead(one: Leading, case: RankCase) -> dict[str, float]:
     units, tests = units_of(one.column, case.table.metrics), one.found.tests_of(one.method)
     figures = {"difference": float(units.of(-lead.estimate)[following])}
     if lead.low is not None and lead.high is not None:
-        low, high = units.interval(-lead.high, -lead.low)
-        assert low is not None
-        assert high is not None
+        low, high = units.ends(-lead.high, -lead.low)
         figures |= {"low": float(low[following]), "high": float(high[following])}
     if tests is not None and tests.p_adjusted is not None:
         figures["p_adjusted"] = float(tests.p_adjusted[one.first, following])

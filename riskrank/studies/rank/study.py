@@ -119,8 +119,6 @@ def rank_by_dominance(
         study=study,
         steady=steady,
         inference=inference,
-        paired=table.paired,
-        scores=study.columns,
         units=units,
         means=means,
         quotes=quoted(case),

@@ -162,9 +162,7 @@ def _macro(chapter: SuiteChapter) -> Iterator[tuple[Any, ...]]:
 
 def ends(chapter: SuiteChapter, one: SuiteColumn, scope: str) -> list[tuple[float, float]]:
     """Intervals of macro means as the file has them."""
-    low, high = one.units.interval(*one.scopes[scope].means.interval(chapter.family.level(1)))
-    assert low is not None
-    assert high is not None
+    low, high = one.units.ends(*one.scopes[scope].means.interval(chapter.family.level(1)))
     return [*zip(low.tolist(), high.tolist(), strict=True)]
 
 

@@ -15,7 +15,7 @@ from riskrank.errors import RiskrankError, UsageError, listing, option
 from riskrank.scores.table.runs import Runs, inputs_of
 from riskrank.studies.directions import refuse_assumed_costs
 from riskrank.studies.gate.document import FAIL, ends_with, overall
-from riskrank.studies.provenance import described_inputs, provenance
+from riskrank.studies.provenance import provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import family_of
 from riskrank.studies.trend.compared import Key, RunColumn, columns_of, compared, line_rows
@@ -93,7 +93,8 @@ def trend(runs: Runs, settings: TrendSettings, _runtime: Runtime | None = None) 
                 "cases": "Benjamini-Hochberg a metric and model",
             },
             warnings=[*dict.fromkeys(line for table in tables[:-1] for line in table.warnings)],
-            **(described_inputs(tables[-1], [*metrics.values()]) | every),
+            metrics=[*metrics.values()],
+            **every,
         ),
         rows=rows,
         runs=[*runs.tables],

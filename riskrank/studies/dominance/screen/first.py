@@ -88,7 +88,7 @@ def _alone(document: DominanceDocument, one: DominanceColumn) -> list[Section]:
     hidden = len(means) - MOST_METRICS
     if hidden > 0:
         below.append(Line(f"{counted(hidden, 'metric')} more: {option('metric', means[-1].name)}"))
-    meant = combined(one.name, document.provenance, by_task=document.suite is not None)
+    meant = combined(one.name, document)
     return [table, *below, *meant]
 
 

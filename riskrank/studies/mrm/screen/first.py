@@ -148,7 +148,7 @@ def view(document: MeanRiskDocument) -> list[Section]:
     return [
         _side_by_side(document) if several else _alone(document, *document.by_column[0]),
         *unshown(len(document.provenance.models) - MOST_ROWS, "model"),
-        *([] if several else combined(name, document.provenance, by_task=document.suite is not None)),
+        *([] if several else combined(name, document)),
         Line(tests),
         Line(", ".join(asked), "Also:"),
         *asked_for([*also(document.more), *details(document)]),

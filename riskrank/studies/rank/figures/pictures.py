@@ -88,8 +88,8 @@ def pictures(document: RankDocument) -> list[Picture]:
     if len(methods) > 1:
         caption = f"Ranks of every model by every {_ranked_by(document)}, joined by lines."
         found.append(Picture("bump", caption, partial(_bump, document)))
-    for column in document.scores:
-        of = f"@{column}" if len(document.scores) > 1 else ""
+    for column in document.study.columns:
+        of = f"@{column}" if len(document.study.columns) > 1 else ""
         for kind, caption in CAPTIONS.items():
             drawing = partial(_curves, document, column, kind)
             found.append(Picture(f"{kind}{of}", caption.format(column), drawing))

@@ -48,7 +48,7 @@ def details(document: RankDocument) -> list[Section]:
         sections.append(reading(document, names))
         told = shown_by_metric(document.means, document.visible)
         sections += [Line(told, "Could have shown:")] if told else []
-        sections.append(inference_line(first.dominance, inference, models, document.scores[column]))
+        sections.append(inference_line(first.dominance, inference, models, document.study.columns[column]))
     return sections
 
 

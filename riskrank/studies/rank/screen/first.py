@@ -53,7 +53,7 @@ def view(document: RankDocument) -> list[Section]:
     if document.suite is not None:
         sections += _tasks(document, document.suite)
     if len(document.leading) == 1:
-        sections += _meant(document, next(iter(document.leading)))
+        sections += combined(next(iter(document.leading)), document)
     if document.leading:
         sections.append(_tests(document))
     beside = methods_beside(document)
@@ -79,7 +79,7 @@ def _alone(document: RankDocument, one: Leading) -> list[Section]:
     models, marks = document.provenance.models, document.marks[one.column]
     shown = _shown(document, one)
     marked = {i: why for i, why in marks.items() if i in shown}
-    meant = _meant(document, one.column)
+    meant = combined(one.column, document)
     lines = listed(marked, models, _MARKS)
     if meant and len(lines) > 1:
         # The line on the combined score takes the room of some.
@@ -90,10 +90,6 @@ def _alone(document: RankDocument, one: Leading) -> list[Section]:
         below.append(f"{counted(hidden, 'metric')} more: {option('explain', True)}")
     more = unshown(len(models) - len(shown), "model", option("top", len(models)))
     return [_table(document, one, shown), *more, *map(Line, below)]
-
-
-def _meant(document: RankDocument, column: str) -> list[Line]:
-    return combined(column, document.provenance, by_task=document.suite is not None)
 
 
 def other_metrics(document: RankDocument) -> list[Section]:
@@ -156,7 +152,7 @@ def _place(ranking: Ranking, model: int) -> str:
 def _tests(document: RankDocument) -> Line:
     """Samples and what they cannot see, pairs told apart, and by which tests."""
     one = next(iter(document.leading.values()))
-    scores, inference = document.scores[one.column], document.inference
+    scores, inference = document.study.columns[one.column], document.inference
     size = seen(scores)
     if not inference.test:
         return Line(f"{size}; nothing was tested.")

@@ -125,7 +125,9 @@ def _ranking(document: RankDocument, whole: ReportDocument) -> list[Section]:
         found += _two_counts(whole)
     found += also(document.more)
     found.append(reading(document, [method]))
-    line = dominance.inference_line(study.dominance, document.inference, models, document.scores[metric])
+    line = dominance.inference_line(
+        study.dominance, document.inference, models, document.study.columns[metric]
+    )
     return [*found, line]
 
 
