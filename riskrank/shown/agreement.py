@@ -8,7 +8,7 @@ from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.dominance.method_rankings import MethodStudy, Stability
 from riskrank.shown.view import Column, Line, Table, headed
 from riskrank.studies.rank.document import RankDocument
-from riskrank.studies.rounding import typeset
+from riskrank.studies.wording import typeset
 
 Aggregations = Sequence[tuple[str, Aggregation]]
 _DISTANCES = {

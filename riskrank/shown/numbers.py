@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.studies.rounding import decimals_of, rounded_beside_zero, typeset
+from riskrank.studies.wording import decimals_of, rounded_beside_zero, typeset
 
 
 def ratio(value: float) -> str:

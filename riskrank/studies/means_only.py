@@ -20,8 +20,7 @@ from riskrank.errors import InputError, option
 from riskrank.scores.table.fold_design import FoldDesign
 from riskrank.scores.table.noise import ITEM, NoiseDesign
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.rounding import rounded
-from riskrank.studies.wording import counted, names
+from riskrank.studies.wording import counted, names, rounded
 
 FEWEST_FOLDS = 3
 

@@ -11,10 +11,9 @@ from riskrank.engine.evidence.student import Student, mean_difference
 from riskrank.engine.family import Family
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.rounding import typeset
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.targets import tasks_of
-from riskrank.studies.wording import names
+from riskrank.studies.wording import names, typeset
 
 # Of more models, differences to the one with the best mean are looked at.
 _ALL_PAIRS = 8

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.rounding import (
+from riskrank.studies.wording import (
     decimals_apart,
     decimals_of_exact,
     decimals_of_range,

@@ -12,9 +12,8 @@ from riskrank.engine.judges.inspection import JudgeInspection, inspect_judge
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import of, rows_from
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_chapter
-from riskrank.studies.rounding import typeset
 from riskrank.studies.units import units_of
-from riskrank.studies.wording import names, number
+from riskrank.studies.wording import names, number, typeset
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,8 @@ from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, asked
 from riskrank.studies.check.judge import JudgeCheck
 from riskrank.studies.check.study import CheckDocument, InspectedTask, Inspection, MetricRow, Problem
 from riskrank.studies.check.suggestions import Suggestion
-from riskrank.studies.rounding import decimals_of_range, rounded
 from riskrank.studies.runs import PassCurve
-from riskrank.studies.wording import counted, interval, number
+from riskrank.studies.wording import counted, decimals_of_range, interval, number, rounded
 
 # Commands, problems, metrics and tasks a screen has room for; holes, and models of each.
 _COMMANDS, _PROBLEMS, _METRICS, _TASKS = 3, 2, 8, 6

@@ -28,8 +28,8 @@ from riskrank.studies.copa.objective_names import objective_names, parse_constra
 from riskrank.studies.copa.options import ObjectiveSettings
 from riskrank.studies.directions import require_directions
 from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.rounding import decimals_of, decimals_of_exact
 from riskrank.studies.targets import draws_tasks
+from riskrank.studies.wording import decimals_of, decimals_of_exact
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from riskrank.studies.dominance.columns import DominanceCase, DominanceColumn
 from riskrank.studies.dominance.findings import dominance_findings
 from riskrank.studies.dominance.options import DominanceSettings
 from riskrank.studies.dominance.sentences import SENTENCES
+from riskrank.studies.findings import assuming
 from riskrank.studies.groups.study import GroupedDocument, Standing, study_by_group
 from riskrank.studies.judged.chapter import (
     JudgedChapter,
@@ -32,7 +33,6 @@ from riskrank.studies.judged.chapter import (
 from riskrank.studies.metric_means import MetricMeans, TailMeans, metric_means, worst_of
 from riskrank.studies.provenance import most_resamples, portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.said import assuming
 from riskrank.studies.settings import claims_of, described_tests, inference_of
 from riskrank.studies.suites.chapter import SuiteChapter, suite_chapter
 from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta

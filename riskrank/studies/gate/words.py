@@ -1,4 +1,4 @@
-"""Claims and their answers as sentences."""
+"""Claims and their answers as sentences, the figures one quotes, and what a run ends with."""
 
 from __future__ import annotations
 
@@ -6,11 +6,23 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from riskrank.asked.tiers import ADVISORY
+from riskrank.errors import RiskrankError, option
 from riskrank.studies.costs import PER_SUCCESS
-from riskrank.studies.gate.claim import FAILED, MEAN
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, overall
-from riskrank.studies.rounding import decimals_of, rounded, rounded_up, told_apart, typeset
-from riskrank.studies.wording import p_words, percent
+from riskrank.studies.document import Quote
+from riskrank.studies.gate.claim import BETTER, FAILED, MACRO, MEAN, NOT_WORSE
+from riskrank.studies.gate.document import (
+    FAIL,
+    INCONCLUSIVE,
+    PASS,
+    GateDocument,
+    GateRow,
+    claims_among,
+    counts,
+    ends_with,
+    overall,
+)
+from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.wording import decimals_of, p_words, percent, rounded, rounded_up, told_apart, typeset
 
 _CHOSEN = "the labels do not look chosen by chance"
 
@@ -155,3 +167,101 @@ def estimated(row: GateRow, say: Callable[[float], str] | None = None, *, sign: 
     if ranges(row):
         ends = [end for end in (row.estimate_low, row.estimate_high) if end is not None]
     return " to ".join(("+" if sign and end > 0 else "") + say(end) for end in ends)
+
+
+def quoted(rows: Sequence[GateRow]) -> tuple[Quote, ...]:
+    """The difference with its interval, where that has to lie, and the p-value; of several claims counts."""
+    row, rows = deciding_row(rows), claims_among(rows)
+    several = len(rows) > 1
+    told = [_counts(rows)] if several else []
+    told.append(_difference(row, margin=several))
+    told += [] if several else [_boundary(row)]
+    if row.statistic == FAILED:
+        return tuple(told)
+    return (*told, _sure(row, len(rows)))
+
+
+def _counts(rows: Sequence[GateRow]) -> Quote:
+    found = counts(rows)
+    words = f"claims shown; {found[FAIL]} refuted, {found[INCONCLUSIVE]} open"
+    return Quote(f"{found[PASS]} of {len(rows)}", words)
+
+
+def _difference(row: GateRow, *, margin: bool) -> Quote:
+    """What was found of the claim that decides."""
+    what = f"{looked_at(row)} of {row.metric}{row.place}"
+    if row.statistic in ("fsd", "ssd"):
+        where = f"; passes {passes_if(row)}" if margin else ""
+        words = f"violation ratio of {row.new} to {row.old}, {what}{where}"
+        return Quote(estimated(row, lambda value: f"{value:.3g}"), words)
+    ends = interval_of(row)
+    ends = f": {ends}" if ends else ""
+    less = ", less is better" if row.direction == "lower" else ""
+    where = f", passes if all {passes_if(row)}" if margin else ""
+    return Quote(estimated(row, sign=True), f"{what}, {row.new} − {row.old}{ends}{less}{where}")
+
+
+def _boundary(row: GateRow) -> Quote:
+    side, place = passes_if(row).split(" ")
+    if row.statistic in ("fsd", "ssd"):
+        return Quote(place, f"the ratio has to lie {side} it")
+    return Quote(place, f"{'the margin: ' if row.margin else ''}all of the interval has to lie {side} it")
+
+
+def _sure(row: GateRow, claims: int) -> Quote:
+    adjusted = f", adjusted for {claims} claims" if claims > 1 else ""
+    doubt = "" if row.chosen_p is None else ", were the labels chosen by chance"
+    return Quote(p_words(row.p_adjusted), f"of the claim{adjusted}, n = {row.samples:,}{doubt}")
+
+
+def ending(document: GateDocument, settings: ClaimSettings, *, cases: bool) -> RiskrankError | None:
+    """What the run ends with, after its result is written."""
+    rows, outcome = document.rows, document.outcome
+    found, kind = counts(rows), ends_with(outcome, settings.inconclusive)
+    if kind is None:
+        return None
+    first = deciding_row(rows)
+    more = f" (and {found[outcome] - 1} more)" if found[outcome] > 1 else ""
+    mean = " mean" if first.statistic == MACRO else ""
+    verb = "failed" if outcome == FAIL else "is inconclusive"
+    if first.statistic == FAILED:
+        return kind(
+            f"gate failed: {first.new} has no score more often than {first.old}",
+            found=row_sentence(first),
+            hint="see why calls failed, and run them again: what did not answer says nothing of the model",
+        )
+    asked = option(first.claim.replace("-", "_"), f"{first.new}:{first.old}")
+    return kind(
+        f"gate {asked} {verb} on the {first.statistic}{mean} of {first.metric}{first.place}{more}",
+        found=row_sentence(first),
+        hint=_advice(first, outcome, unit_of(first, document.unit), document.scored, cases=cases),
+    )
+
+
+def _advice(row: GateRow, outcome: str, unit: str, judged: int | None, *, cases: bool) -> str:
+    if outcome == FAIL:
+        which = f"; {option('cases', 20)} lists the cases that lost most" if cases else ""
+        shown = (
+            f"shown not to be better than {row.old}{by_margin(row)}"
+            if row.claim == BETTER
+            else f"a step back from {row.old}"
+        )
+        return f"{row.new} is {shown}{which}"
+    if row.hangs_on_missing:
+        return "what is missing decides it, not more samples: score it"
+    if row.chosen_p is not None:
+        return (
+            "no number of labels chosen so decides it: have people score samples drawn by chance; "
+            f"{option('inconclusive', 'pass')} lets it through"
+        )
+    needed = what_decides(row, unit, judged)
+    needed = f"{needed} would decide it; " if needed else ""
+    wider = ""
+    if row.claim == NOT_WORSE and row.statistic not in ("fsd", "ssd"):
+        wider = f"{option('margin')} says which loss does not matter; "
+    if ranges(row):
+        return "score what is missing: the answer is to hold whatever it is"
+    if row.open_loss:
+        refused = f"which {option('inconclusive', 'fail')} does not let through"
+        return f"{needed}{row.new} is shown to be worse, {refused}"
+    return f"{needed}{wider}{option('inconclusive', 'pass')} lets it through"

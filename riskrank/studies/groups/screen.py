@@ -9,8 +9,7 @@ import numpy as np
 from riskrank.shown.all_rows import unshown
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.groups.study import Group, Groups, Standing, places
-from riskrank.studies.rounding import typeset
-from riskrank.studies.wording import names
+from riskrank.studies.wording import names, typeset
 
 # A list of reversals longer than this hides them again.
 _MOST_REVERSALS = 12

@@ -5,7 +5,7 @@ from __future__ import annotations
 from riskrank.shown.numbers import decimals_of_ends
 from riskrank.shown.view import Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.judged.chapter import JudgedChapter
-from riskrank.studies.rounding import rounded, two_digits
+from riskrank.studies.wording import rounded, two_digits
 
 
 def lead(chapter: JudgedChapter) -> list[Section]:

@@ -21,6 +21,7 @@ from riskrank.errors import one_of
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Provenance, entries, rows_of
+from riskrank.studies.findings import assuming
 from riskrank.studies.groups.study import GroupedDocument, Standing, study_by_group
 from riskrank.studies.judged.chapter import (
     JudgedChapter,
@@ -35,7 +36,6 @@ from riskrank.studies.mrm.findings import SENTENCES, MeanRiskCase, mrm_findings
 from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.provenance import described_aggregation, portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.said import assuming
 from riskrank.studies.settings import family_of, level_of
 from riskrank.studies.suites.chapter import SuiteOutline, suite_outline
 from riskrank.studies.targets import Target, check_portfolio, check_range, portfolio_weights, targets

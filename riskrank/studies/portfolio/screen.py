@@ -18,8 +18,7 @@ from riskrank.studies.portfolio.study import (
     PortfolioSummaryDocument,
     summary_decimals,
 )
-from riskrank.studies.rounding import rounded
-from riskrank.studies.wording import percent
+from riskrank.studies.wording import percent, rounded
 
 _FIRST_ROWS = 10
 # Levels of a quantile function as wide as a sparkline.

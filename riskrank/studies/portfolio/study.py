@@ -18,14 +18,13 @@ from riskrank.scores.table.metrics import assumed_against_its_name
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Document, Row, of, rows_from
+from riskrank.studies.findings import assumed
 from riskrank.studies.portfolio.options import FoldingSettings
 from riskrank.studies.provenance import portfolio_settings, provenance
-from riskrank.studies.rounding import decimals_of, rounded
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.said import assumed
 from riskrank.studies.suites.chapter import SuiteOutline, suite_outline
 from riskrank.studies.targets import check_portfolio, fold, row_weights
-from riskrank.studies.wording import percent
+from riskrank.studies.wording import decimals_of, percent, rounded
 
 METRIC = "portfolio"
 """Metric of the scores in the table that is written, which every command reads."""

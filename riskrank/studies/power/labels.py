@@ -17,18 +17,17 @@ from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, entries, of, rows_from
-from riskrank.studies.findings import Finding, stated
+from riskrank.studies.findings import Finding, assuming, stated
 from riskrank.studies.gate.columns import bounded, limits
 from riskrank.studies.judged.chapter import GAIN, judged_chapter, refuse_with_judge
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.planned import PlannedClaim, PlannedRow, planned_pair, size_found
 from riskrank.studies.power.verdict import needed, possible_sizes, size_finding
 from riskrank.studies.provenance import provenance
-from riskrank.studies.rounding import two_digits
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.said import assuming
 from riskrank.studies.settings import family_of, level_of
 from riskrank.studies.targets import check_portfolio, targets
+from riskrank.studies.wording import two_digits
 
 # Where no number of labels is to be expected, and nobody asked for one.
 _SIZES = (50, 100, 200)

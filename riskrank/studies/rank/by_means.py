@@ -13,15 +13,21 @@ from riskrank.engine.family import Family
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, rows_of
+from riskrank.studies.findings import assuming
 from riskrank.studies.means_only import MeanColumn, components_of, mean_column, why_means
 from riskrank.studies.metric_means import MetricMeans, metric_means
 from riskrank.studies.provenance import provenance
 from riskrank.studies.rank.costs import WHY, cost_column
 from riskrank.studies.rank.document import PLACES, RankRow
-from riskrank.studies.rank.mean_ranking import MeanRanking, ranked_by_mean, require_order
-from riskrank.studies.rank.mean_sentences import SENTENCES, MeanCase, mean_findings
+from riskrank.studies.rank.mean_ranking import (
+    SENTENCES,
+    MeanCase,
+    MeanRanking,
+    mean_findings,
+    ranked_by_mean,
+    require_order,
+)
 from riskrank.studies.rank.options import RankSettings
-from riskrank.studies.said import assuming
 from riskrank.studies.settings import family_of
 from riskrank.studies.units import Units, units_of
 

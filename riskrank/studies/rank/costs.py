@@ -15,7 +15,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.costs import PER_SUCCESS, cost_and_success, require_costs, require_successes
 from riskrank.studies.means_only import MeanColumn
 from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.rounding import decimals_of, rounded, rounded_beside_zero
+from riskrank.studies.wording import decimals_of, rounded, rounded_beside_zero
 
 # Decimals of a share of a cost.
 _DECIMALS = 2

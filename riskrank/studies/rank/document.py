@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from riskrank.engine.aggregation.agreement import kendall_tau
-from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.ranking import Ranking
@@ -209,11 +208,6 @@ class RankDocument(GroupedDocument[RankRow], schema="rank"):
             name: float(kendall_tau(np.array([found.places, ranking.places]))[0, 1])
             for name, found in self.study.rankings.items()
         }
-
-    @property
-    def aggregations(self) -> list[tuple[str, Aggregation]]:
-        """How aggregated rankings were found, by method."""
-        return list(self.study.aggregations.items())
 
 
 def standings(document: RankDocument) -> dict[str, Standing]:

@@ -10,11 +10,11 @@ from riskrank.asked.suites import RANDOM
 from riskrank.engine.dominance.column_ranking import share_better
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.family import Side
+from riskrank.studies.case import judge_worth, other_scope, untested
 from riskrank.studies.findings import Finding
 from riskrank.studies.rank.case import RankCase
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail, worse_cases
-from riskrank.studies.shared_findings import judge_worth, other_scope, untested
 from riskrank.studies.suites import words
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.units import units_of

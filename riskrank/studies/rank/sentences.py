@@ -8,14 +8,12 @@ import numpy as np
 
 from riskrank.engine.dominance.recommendation import Recommendation
 from riskrank.engine.dominance.tests import INSTEAD
-from riskrank.studies.findings import Finding, Sentences
+from riskrank.studies.case import SHARED
+from riskrank.studies.findings import Finding, Sentences, assuming
 from riskrank.studies.metric_means import best_of
 from riskrank.studies.rank.case import RankCase, against_of, differing, means_differ, span_of, strongest
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail, worse_cases
-from riskrank.studies.rounding import rounded, told_apart
-from riskrank.studies.said import assuming
-from riskrank.studies.shared_findings import SHARED
 from riskrank.studies.suites import words
 from riskrank.studies.targets import weighed
 from riskrank.studies.wording import (
@@ -25,6 +23,8 @@ from riskrank.studies.wording import (
     method_words,
     names,
     percent,
+    rounded,
+    told_apart,
     unseen_tasks,
 )
 

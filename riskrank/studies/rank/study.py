@@ -14,6 +14,7 @@ from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
+from riskrank.studies.findings import assuming
 from riskrank.studies.groups.study import study_by_group
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.metric_means import metric_means
@@ -28,7 +29,6 @@ from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.quotes import quoted
 from riskrank.studies.rank.sentences import SENTENCES
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.said import assuming
 from riskrank.studies.settings import described_tests, inference_of
 from riskrank.studies.suites.chapter import suite_chapter
 from riskrank.studies.targets import check_portfolio, check_range, score_tables, weighed

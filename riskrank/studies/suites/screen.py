@@ -10,13 +10,12 @@ import numpy as np
 from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.shown.means import in_words
 from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, asked_for, by_row
-from riskrank.studies.rounding import decimals_apart, decimals_of, rounded
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.column import SuiteColumn
 from riskrank.studies.suites.entries import ends
 from riskrank.studies.suites.words import other_scope
 from riskrank.studies.units import COMBINED
-from riskrank.studies.wording import names
+from riskrank.studies.wording import decimals_apart, decimals_of, names, rounded
 
 MARKS = {1: "+", -1: "-", 0: "."}
 _STYLES = {1: "green", -1: "red", 0: ""}

@@ -30,9 +30,8 @@ from riskrank.studies.trend.document import (
     TrendLine,
     TrendRow,
 )
-from riskrank.studies.trend.findings import SENTENCES, trend_findings
+from riskrank.studies.trend.findings import SENTENCES, line_sentence, trend_findings
 from riskrank.studies.trend.options import TrendSettings
-from riskrank.studies.trend.words import line_sentence
 
 # Lines and cases that a screen has room for.
 _ROOM = 6

@@ -9,11 +9,10 @@ import pytest
 import riskrank as rr
 from riskrank.shown.junit import junit
 from riskrank.shown.view import Line, Table, text_of
-from riskrank.studies.gate.quotes import quoted
 from riskrank.studies.gate.screen.detail import details
 from riskrank.studies.gate.screen.first import view
 from riskrank.studies.gate.screen.junit import suite
-from riskrank.studies.gate.words import interval_of
+from riskrank.studies.gate.words import interval_of, quoted
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from riskrank.studies.copa.comparison import ComparisonDocument, label, left_out
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.screen.objectives import objective_cells
 from riskrank.studies.copa.sweep import SweepDocument
-from riskrank.studies.rounding import typeset
+from riskrank.studies.wording import typeset
 
 _MOST_ROWS = 20
 

@@ -28,8 +28,7 @@ from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.screen.detail import details
 from riskrank.studies.copa.screen.objectives import front_cell, objective_columns
-from riskrank.studies.rounding import decimals_apart, rounded
-from riskrank.studies.wording import blind_to, names
+from riskrank.studies.wording import blind_to, decimals_apart, names, rounded
 
 _MEETS = {Side.SHOWN: "", Side.REFUTED: "yellow", Side.OPEN: "dim"}
 

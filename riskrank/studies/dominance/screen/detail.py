@@ -17,9 +17,8 @@ from riskrank.shown.text_pictures import interval_bars
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.dominance.columns import DominanceColumn
 from riskrank.studies.dominance.study import DominanceDocument
-from riskrank.studies.rounding import decimals_apart, rounded
 from riskrank.studies.visible import shown_by_metric
-from riskrank.studies.wording import design
+from riskrank.studies.wording import decimals_apart, design, rounded
 
 ORDERS = {1: "FSD", 2: "SSD"}
 WHY_COUNTS_DIFFER = (

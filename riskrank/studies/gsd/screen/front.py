@@ -11,7 +11,7 @@ from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.shown import numbers
 from riskrank.shown.view import Cell, Column, Line, OfModel, OfRow, Section, Table, by_row, headed
 from riskrank.studies.gsd.document import Explanation
-from riskrank.studies.rounding import typeset
+from riskrank.studies.wording import typeset
 
 _ANSWERS = {True: ("does not dominate", "green"), False: ("may dominate", "dim")}
 

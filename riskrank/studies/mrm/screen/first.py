@@ -31,8 +31,7 @@ from riskrank.shown.view import (
 )
 from riskrank.studies.mrm.findings import order_of
 from riskrank.studies.mrm.study import MeanRiskDocument
-from riskrank.studies.rounding import decimals_apart, rounded
-from riskrank.studies.wording import counted
+from riskrank.studies.wording import counted, decimals_apart, rounded
 
 _MOST_PAIRS = 5
 

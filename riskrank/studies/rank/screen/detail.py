@@ -19,9 +19,8 @@ from riskrank.shown.text_pictures import beaten_letters, interval_bars
 from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.dominance.screen.detail import inference_line
 from riskrank.studies.rank.document import RankDocument
-from riskrank.studies.rounding import decimals_apart, rounded
 from riskrank.studies.visible import shown_by_metric
-from riskrank.studies.wording import names, not_decided
+from riskrank.studies.wording import decimals_apart, names, not_decided, rounded
 
 # Terminals from here on have room for letters.
 _WIDE = 160

@@ -20,8 +20,7 @@ from riskrank.shown.figures.rows import Rows, bar, dot, ruled
 from riskrank.shown.figures.style import INK, ON_DARK, ON_PALE, QUIET, SMALL, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit
 from riskrank.shown.means import score_of
-from riskrank.studies.rounding import decimals_apart, rounded
-from riskrank.studies.wording import percent
+from riskrank.studies.wording import decimals_apart, percent, rounded
 
 # From worse to better, told apart by any colour vision; the middle is pale.
 _COLORS = "BrBG"  # as words on a page: green is better, brown worse, and no model has either

@@ -10,7 +10,7 @@ from riskrank.shown.text_pictures import sparklines
 from riskrank.shown.view import MOST_ROWS, Cell, Column, Line, OfRow, Section, Table, asked_for, by_row
 from riskrank.studies.gate.document import FAIL
 from riskrank.studies.trend.document import BETTER, WORSE, TrendCase, TrendDocument, TrendLine, TrendRow
-from riskrank.studies.trend.words import difference, mean_words
+from riskrank.studies.trend.findings import difference, mean_words
 from riskrank.studies.wording import counted, percent
 
 _STYLES = {WORSE: "red", BETTER: "green"}

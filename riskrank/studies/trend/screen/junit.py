@@ -5,7 +5,7 @@ from __future__ import annotations
 from riskrank.shown.junit import Suite, TestCase
 from riskrank.studies.gate.screen.junit import kind_of
 from riskrank.studies.trend.document import TrendDocument
-from riskrank.studies.trend.words import line_sentence
+from riskrank.studies.trend.findings import line_sentence
 
 
 def suite(document: TrendDocument) -> Suite:
