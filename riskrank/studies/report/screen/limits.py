@@ -31,7 +31,7 @@ def unseen(ranking: RankDocument, _: ReportDocument) -> list[Section]:
             else []
         ),
         Line(
-            f"{unseen_in(ranking.scores[metric])} What never happened in n independent samples may "
+            f"{unseen_in(ranking.study.columns[metric])} What never happened in n independent samples may "
             "still happen in up to about 3 in n of all cases, with 95 % confidence."
         ),
         Line(
