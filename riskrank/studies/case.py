@@ -38,6 +38,12 @@ class Case:
     tested: bool = True
 
     @property
+    def of_tasks(self) -> SuiteChapter:
+        """What the tasks of a suite say, where there is one."""
+        assert self.suite is not None
+        return self.suite
+
+    @property
     def metrics(self) -> list[str]:
         """Names of the metrics."""
         return [one.name for one in self.means]
@@ -82,15 +88,13 @@ def best_elsewhere(case: Case, model: int) -> Iterator[Finding]:
 
 def other_scope(case: Case, column: str, pair: tuple[int, int]) -> Iterator[Finding]:
     """The answer to the question not asked of a suite: of tasks like these, or of these tasks."""
-    assert case.suite is not None
-    if any(words.other_scope(case.suite, case.suite.columns[column], *pair)):
+    if any(words.other_scope(case.of_tasks, case.of_tasks.columns[column], *pair)):
         yield Finding(kind="other-scope", models=pair, on=column)
 
 
 def _other_scope(finding: Finding, case: Case) -> str:
-    assert case.suite is not None
-    first, other = finding.models
-    return " ".join(words.other_scope(case.suite, case.suite.columns[finding.on], first, other))
+    suite, (first, other) = case.of_tasks, finding.models
+    return " ".join(words.other_scope(suite, suite.columns[finding.on], first, other))
 
 
 SHARED: Mapping[str, Callable[[Finding, Case], str]] = {

@@ -62,8 +62,7 @@ def _leaders(case: DominanceCase) -> tuple[int, ...]:
 
 
 def _of_tasks(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
-    suite, pair = case.suite, (column.standing[0], column.standing[1])
-    assert suite is not None
+    suite, pair = case.of_tasks, (column.standing[0], column.standing[1])
     if words.by_task(suite, suite.columns[column.name], *pair):
         yield Finding(kind="by-task", models=pair, on=column.name)
     yield from other_scope(case, column.name, pair)

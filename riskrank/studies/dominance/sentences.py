@@ -180,9 +180,9 @@ def _field_by_column(_: Finding, case: DominanceCase) -> str:
 
 
 def _by_task(finding: Finding, case: DominanceCase) -> str:
-    assert case.suite is not None
-    (i, j), column = finding.models, case.suite.columns[finding.on]
-    return f"By task, {case.models[i]} against {case.models[j]}: {words.by_task(case.suite, column, i, j)}."
+    (i, j), suite = finding.models, case.of_tasks
+    told = words.by_task(suite, suite.columns[finding.on], i, j)
+    return f"By task, {case.models[i]} against {case.models[j]}: {told}."
 
 
 SENTENCES: Sentences[DominanceCase] = Sentences(

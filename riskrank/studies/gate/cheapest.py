@@ -24,7 +24,7 @@ from riskrank.studies.gate.document import (
 )
 from riskrank.studies.gate.findings import answered
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.gate.words import boundary_of, row_sentence
+from riskrank.studies.gate.words import row_sentence
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted, names, number
@@ -136,7 +136,7 @@ def _tested(
 
 def _p_shown(row: GateRow) -> float:
     """P-value of a claim where the estimate speaks for it, else 1."""
-    away = boundary_of(row) - row.estimate if row.direction == "lower" else row.estimate - boundary_of(row)
+    away = row.boundary - row.estimate if row.direction == "lower" else row.estimate - row.boundary
     return row.p_value if away > 0 and row.verdict != FAIL else 1.0
 
 
@@ -145,7 +145,7 @@ def _of_candidate(row: GateRow, found: Sequence[Candidate]) -> GateRow:
     one = next(one for one in found if one.model == row.new)
     if not one.shown or row.verdict == PASS:
         return row
-    low, high, end = row.low, row.high, boundary_of(row)
+    low, high, end = row.low, row.high, row.boundary
     if row.direction == "lower":
         high = None if high is None else min(high, end)
     else:

@@ -88,14 +88,17 @@ class GateRow:
         return replace(self, verdict=INCONCLUSIVE, samples_needed=None, chosen_p=p)
 
     @property
+    def boundary(self) -> float:
+        """What all of an interval has to lie on one side of; adding zero turns −0 into 0."""
+        claimed = self.margin if self.claim == "better" else -self.margin
+        return (-claimed if self.direction == "lower" else claimed) + 0.0
+
+    @property
     def hangs_on_missing(self) -> bool:
         """Whether what is missing alone makes the claim true or not."""
         if self.estimate_low is None or self.estimate_high is None:
             return False
-        boundary = self.margin if self.claim == "better" else -self.margin
-        boundary = -boundary if self.direction == "lower" else boundary
-        if self.statistic in _ORDERS:
-            boundary = 0.5
+        boundary = 0.5 if self.statistic in _ORDERS else self.boundary
         return self.estimate_low < self.estimate_high and self.estimate_low <= boundary <= self.estimate_high
 
     @property

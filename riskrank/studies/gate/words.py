@@ -117,14 +117,8 @@ def passes_if(row: GateRow) -> str:
     if row.statistic in ("fsd", "ssd"):
         return "below 0.5"
     # A margin is the user's own number, shown as it was given, or what a share comes to.
-    where = f"{boundary_of(row):,g}" if row.relative_margin is None else f"{boundary_of(row):,.3g}"
+    where = f"{row.boundary:,g}" if row.relative_margin is None else f"{row.boundary:,.3g}"
     return f"{'below' if row.direction == 'lower' else 'above'} {typeset(where)}"
-
-
-def boundary_of(row: GateRow) -> float:
-    """What all of an interval has to lie on one side of; adding zero turns −0 into 0."""
-    claimed = row.margin if row.claim == "better" else -row.margin
-    return (-claimed if row.direction == "lower" else claimed) + 0.0
 
 
 def looked_at(row: GateRow) -> str:
@@ -147,7 +141,7 @@ def interval_of(row: GateRow, none: str = "") -> str:
     """The interval of a difference; on which side of the boundary an end is, which decides, is seen."""
     if row.low is None or row.high is None:
         return none
-    decimals, boundary = decimals_of([row.standard_error]), boundary_of(row)
+    decimals, boundary = decimals_of([row.standard_error]), row.boundary
     others = (boundary, 0.0) if row.better_or_worse else (boundary,)
     return " to ".join(
         max((told_apart(end, other, rounded, decimals)[0] for other in others), key=len)

@@ -10,6 +10,7 @@ import numpy as np
 
 from riskrank.engine.dominance.challenge import Ranked
 from riskrank.engine.dominance.column_ranking import RankStudy
+from riskrank.engine.dominance.contrasts import Contrasts
 from riskrank.engine.dominance.hidden_risk import WorseTail, worse_tails
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy
@@ -115,6 +116,12 @@ class Leading:
         return [i for i in self.others if i not in told]
 
     @property
+    def contrasts(self) -> Contrasts:
+        """How the models' means on single metrics compare with the first's, where anything was tested."""
+        assert self.recommendation is not None
+        return self.recommendation.leader.contrasts
+
+    @property
     def refuted(self) -> Recommendation | None:
         """What the evidence says against the first, where it is not to be shipped."""
         found = self.recommendation
@@ -138,7 +145,7 @@ class Leading:
         found, level = self.recommendation, self.level
         if found is None or not found.holds or self.weighed or self.undecided or not level:
             return False
-        held = found.leader.contrasts
+        held = self.contrasts
         return bool((held.better[level].any(axis=1) & held.worse[level].any(axis=1)).all())
 
     @property

@@ -8,6 +8,7 @@ import numpy as np
 
 from riskrank.engine.dominance.recommendation import Recommendation
 from riskrank.engine.dominance.tests import INSTEAD
+from riskrank.engine.family import Side
 from riskrank.studies.case import SHARED
 from riskrank.studies.findings import Finding, Sentences, assuming
 from riskrank.studies.metric_means import best_of
@@ -68,8 +69,7 @@ def _trade(finding: Finding, case: RankCase) -> str:
     one, (first, rival, *more) = case.leading[finding.on], finding.models
     also = f" ({counted(len(more), 'other model')} as well)" if more else ""
     means = [mean for mean in case.means if mean.name == one.column] or case.means
-    assert one.recommendation is not None
-    held = one.recommendation.leader.contrasts
+    held = one.contrasts
     if len(means) > 1 and held.better[rival].any() and not weighed(case.table):
         return _trade_of_metrics(one, case, also)
     if len(means) > 1 and held.worse[rival].any() and not held.better[rival].any():
@@ -102,8 +102,7 @@ def _sure_span(one: Leading, pair: tuple[int, int], case: RankCase) -> str:
 def _trade_of_metrics(one: Leading, case: RankCase, also: str) -> str:
     """The first by metrics that all count alike against one that is better on some of them."""
     first, rival = one.pair
-    assert one.recommendation is not None
-    held = one.recommendation.leader.contrasts
+    held = one.contrasts
     wins = _on_metrics(held.worse[rival], one.pair, case)
     losses = _on_metrics(held.better[rival], one.pair if wins else (rival, first), case)
     name, other = case.models[first], case.models[rival]
@@ -307,8 +306,7 @@ def _undecided_tail(finding: Finding, case: RankCase) -> str:
 
 def _by_task(finding: Finding, case: RankCase) -> str:
     """What the tasks say of the first against the next."""
-    one, suite, (first, following) = case.leading[finding.on], case.suite, finding.models
-    assert suite is not None
+    one, suite, (first, following) = case.leading[finding.on], case.of_tasks, finding.models
     told = words.by_task(suite, suite.columns[one.column], first, following)
     if told.startswith(("better", "worse")) and suite.tested:
         told = f"task by task {told}"
@@ -321,8 +319,7 @@ def _by_task(finding: Finding, case: RankCase) -> str:
 
 
 def _best_macro_mean(finding: Finding, case: RankCase) -> str:
-    assert case.suite is not None
-    return " ".join(words.by_mean(case.suite, case.suite.columns[finding.on], finding.models[1]))
+    return " ".join(words.by_mean(case.of_tasks, case.of_tasks.columns[finding.on], finding.models[1]))
 
 
 def _judge_alone(finding: Finding, case: RankCase) -> str:
@@ -339,8 +336,7 @@ def _judge_alone(finding: Finding, case: RankCase) -> str:
 def _gain(finding: Finding, case: RankCase) -> str:
     """What the first gains over the next and gives up, in the units of the metrics."""
     one, following = _one(case), finding.models[1]
-    assert one.recommendation is not None
-    held = one.recommendation.leader.contrasts
+    held = one.contrasts
     with np.errstate(divide="ignore", invalid="ignore"):
         strength = np.nan_to_num(np.abs(held.difference[following] / held.error[following]), posinf=1e300)
     better = [m for m in strongest(strength, len(case.means)) if held.worse[following, m]]
@@ -367,10 +363,7 @@ def _gain(finding: Finding, case: RankCase) -> str:
 
 def _given_up(one: Leading, case: RankCase) -> str:
     """Metrics on which another than the next has the best mean, significantly better than the first's."""
-    found = one.recommendation
-    assert found is not None
-    held = found.leader.contrasts
-    better = held.better
+    held, better = one.contrasts, one.contrasts.better
     best = {m: best_of(mean) for m, mean in enumerate(case.means)}
     lost = [m for m, i in best.items() if better[i, m] and i not in (one.others[0], *one.trade)]
     if not lost:
@@ -434,19 +427,11 @@ def _hidden(finding: Finding, case: RankCase) -> str:
     return f"Mind the tail of {case.models[first]}: {Tail(_one(case), case.table).risk(first)}."
 
 
-def _worse_tail(finding: Finding, case: RankCase) -> str:
-    return _tail(finding, case, "worse")
-
-
-def _tail_of_the_first(finding: Finding, case: RankCase) -> str:
-    assert finding.answer is not None
-    return _tail(finding, case, "milder" if finding.answer > 0 else "worse")
-
-
-def _tail(finding: Finding, case: RankCase, manner: str) -> str:
+def _tail(finding: Finding, case: RankCase) -> str:
     model, other = finding.models
+    milder = finding.kind == "tail-of-the-first" and finding.answer == Side.SHOWN
     average = Tail(_one(case), case.table).average(model, other)
-    return f"The bad cases of {case.models[model]} are {manner}: {average}."
+    return f"The bad cases of {case.models[model]} are {'milder' if milder else 'worse'}: {average}."
 
 
 def _first_without(finding: Finding, case: RankCase) -> str:
@@ -455,14 +440,6 @@ def _first_without(finding: Finding, case: RankCase) -> str:
     more = len(found.first_without or ()) - 1
     others = f" (so without {counted(more, 'other model')})" if more else ""
     return f"Without {out} in the table {instead} would come first{others}."
-
-
-def _first_by_metrics(finding: Finding, case: RankCase) -> str:
-    return f"By the metrics' own rankings together {case.models[finding.models[0]]} comes first."
-
-
-def _first_on_each(finding: Finding, case: RankCase) -> str:
-    return f"{case.models[finding.models[0]]} comes first on each of {names(_columns(case), 6)}."
 
 
 def _columns(case: RankCase, first: int | None = None) -> list[str]:
@@ -516,11 +493,15 @@ SENTENCES: Sentences[RankCase] = Sentences(
         "more-often-but-worse-tail": _more_often_but,
         "best-mean-hides-risk": _best_mean,
         "hidden-risk": _hidden,
-        "worse-tail": _worse_tail,
-        "tail-of-the-first": _tail_of_the_first,
+        "worse-tail": _tail,
+        "tail-of-the-first": _tail,
         "first-without": _first_without,
-        "first-by-metrics": _first_by_metrics,
-        "first-on-each": _first_on_each,
+        "first-by-metrics": lambda finding, case: (
+            f"By the metrics' own rankings together {case.models[finding.models[0]]} comes first."
+        ),
+        "first-on-each": lambda finding, case: (
+            f"{case.models[finding.models[0]]} comes first on each of {names(_columns(case), 6)}."
+        ),
         "first-here-and-there": _here_and_there,
         "refuted-somewhere": _refuted_somewhere,
         "trade-somewhere": lambda _, case: (
