@@ -15,8 +15,6 @@ from riskrank.engine.sampling.runs import (
     mean_interval,
     variance_components,
 )
-from riskrank.studies.document import of, rows_from
-from riskrank.errors import RiskrankError
 from riskrank.studies.document import entries, of, rows_from
 
 # Below this share of the variance repeats hardly matter; above one half they matter most.
