@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from riskrank.asked.shared import SHARED
-from riskrank.engine.dominance.column import DominanceStudy
 from riskrank.engine.sampling.cluster_means import (
     cluster_means,
     mean_intervals,
@@ -23,6 +23,9 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.targets import tasks_of
 from riskrank.studies.units import units_of
 from riskrank.studies.wording import decimals_of, percent, rounded, rounded_beside_zero, told_apart
+
+if TYPE_CHECKING:
+    from riskrank.engine.dominance.column import DominanceStudy
 
 # Decimals that a small share is shown with at most.
 _MOST = 4
