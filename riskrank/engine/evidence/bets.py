@@ -145,10 +145,7 @@ class Wagers:
         wanted, low, high = -math.log(level), -self.reach, self.reach
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            if self.log_e_value(middle) >= wanted:
-                low = middle
-            else:
-                high = middle
+            low, high = (middle, high) if self.log_e_value(middle) >= wanted else (low, middle)
         return low
 
     def times_needed(self, boundary: float, level: float, most: float = 1e9) -> float | None:
@@ -162,10 +159,8 @@ class Wagers:
         low, high = 1.0, most
         for _ in range(_HALVINGS):
             middle = math.sqrt(low * high)
-            if self.log_e_value(boundary, middle) < wanted:
-                low = middle
-            else:
-                high = middle
+            enough = self.log_e_value(boundary, middle) >= wanted
+            low, high = (low, middle) if enough else (middle, high)
         return high
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.student import MeanDifference, Student
-from riskrank.engine.sampling.freedom import Freedom, expanded_p_value, expanded_share
+from riskrank.engine.sampling.freedom import Freedom, Widening, expanded_p_value, expanded_share
 from riskrank.engine.types import Floats
 
 # Chance that the number of samples said to decide a claim does decide it, if the estimate is the truth.
@@ -108,7 +108,7 @@ class ResampledDifference:
         largest = float(np.abs(plain).max()) or 1.0
         deviation = largest * float((plain / largest).std(ddof=1))
         if isinstance(behind, Freedom):
-            spread = deviation * float(behind.widen)
+            spread = deviation * float(Widening.of(behind).widen)
         else:
             spread = deviation * math.sqrt((samples + 1) / (samples - 1))
         if relabelled is not None:

@@ -11,6 +11,7 @@ the binomial. Biometrika 26(4), 404-413. doi:10.1093/biomet/26.4.404
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -84,13 +85,18 @@ def runs_needed(share: float, boundary: float, level: float, runs: int = 0) -> i
     def decided(count: int) -> bool:
         return 2 * tail(share * count, count, boundary) <= level
 
-    if share == boundary or not decided(_MOST):
+    return None if share == boundary else least_size(decided, runs + 1, _MOST)
+
+
+def least_size(enough: Callable[[int], bool], smallest: int, limit: int) -> int | None:
+    """The smallest size that is enough, where every larger one is, too; None beyond the limit."""
+    if not enough(limit):
         return None
-    low, high = runs, _MOST
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if decided(middle) else (middle, high)
-    return high
+    low = smallest - 1
+    while limit - low > 1:
+        middle = (low + limit) // 2
+        low, limit = (low, middle) if enough(middle) else (middle, limit)
+    return limit
 
 
 def _at_least(passed: float, runs: float, p: float) -> float:

@@ -26,6 +26,7 @@ from math import sqrt
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from riskrank.engine.evidence.exact import least_size
 from riskrank.engine.power.effects import Effects
 from riskrank.engine.power.simulation import PilotSampler
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
@@ -65,17 +66,6 @@ class RequiredSize:
     confirmed: bool
     sizes: Integers
     powers: Floats
-
-
-def least_size(enough: Callable[[int], bool], smallest: int, limit: int) -> int | None:
-    """The smallest size that is enough, where every larger one is, too; None beyond the limit."""
-    if not enough(limit):
-        return None
-    low = smallest - 1
-    while limit - low > 1:
-        middle = (low + limit) // 2
-        low, limit = (low, middle) if enough(middle) else (middle, limit)
-    return limit
 
 
 def find_size(

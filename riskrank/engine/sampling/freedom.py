@@ -47,16 +47,6 @@ class Freedom:
     def __getitem__(self, at: Any) -> Freedom:
         return Freedom(self.df[at], self.seen[at])
 
-    @property
-    def narrow(self) -> Floats:
-        """Standard error that resamples show, in standard errors."""
-        return np.sqrt(self.seen)
-
-    @property
-    def widen(self) -> Floats:
-        """Standard errors in one that resamples show."""
-        return 1 / np.sqrt(self.seen)
-
 
 Behind = float | Floats | Integers | Freedom
 """What stands behind a statistic: independent samples n, at least 2 (Kish's number of unequal clusters), or
@@ -75,7 +65,8 @@ class Widening:
     def of(cls, behind: Behind) -> Widening:
         """Find the numbers of some samples, or take those that are known."""
         if isinstance(behind, Freedom):
-            return cls(behind.df, behind.narrow, behind.widen)
+            root = np.sqrt(behind.seen)
+            return cls(behind.df, root, 1 / root)
         n = behind
         return cls(n - 1, np.sqrt((n - 1) / n), np.sqrt(n / (n - 1)))
 

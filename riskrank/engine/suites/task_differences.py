@@ -33,7 +33,7 @@ import numpy as np
 import scipy  # loads its functions when they are first used
 from numpy.typing import ArrayLike
 
-from riskrank.engine.evidence.student import p_above
+from riskrank.engine.evidence.student import Student
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.sampling.freedom import kish
@@ -242,13 +242,7 @@ def _largest(scores: TaskScores, task: int) -> float:
 
 def _modified_t(difference: Floats, error: Floats, skewness: Floats, samples: Floats) -> Floats:
     """Two-sided p-values; where nothing varies, those of all samples having one sign."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = difference / error
-    sure = np.where(difference == 0, 1.0, np.minimum(1.0, 2 * 0.5**samples))
-    varies = error > 0
-    t, df = np.where(varies, t, 0.0), np.maximum(samples, FEWEST_SAMPLES) - 1
-    sides = [p_above(sign * t, sign * skewness, df) for sign in (1, -1)]
-    found = np.where(varies, np.minimum(1.0, 2 * np.minimum(*sides)), sure)
+    found = Student(difference, error, np.maximum(samples, FEWEST_SAMPLES) - 1, skewness).evidence().p_value
     return np.where(samples < FEWEST_SAMPLES, 1.0, found)
 
 

@@ -4,7 +4,8 @@ from statistics import NormalDist
 
 import pytest
 
-from riskrank.engine.power.required_size import check_search, find_size, least_size
+from riskrank.engine.evidence.exact import least_size
+from riskrank.engine.power.required_size import check_search, find_size
 from riskrank.errors import UsageError
 
 Z = NormalDist()
