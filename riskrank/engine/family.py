@@ -44,11 +44,6 @@ def adjust(p_values: ArrayLike, method: str) -> Floats:
     -------
     ndarray, shape (..., m)
         Adjusted p-values, at most 1, in the order given.
-
-    Raises
-    ------
-    UsageError
-        If the method is unknown.
     """
     p = np.asarray(p_values, dtype=np.float64)
     m = p.shape[-1]

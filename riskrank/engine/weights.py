@@ -31,7 +31,7 @@ def normalised_weights(weights: ArrayLike | None, names: Sequence[str], *, kind:
     Raises
     ------
     UsageError
-        For weights that are negative, not finite, all zero or of the wrong number.
+        If all weights are zero.
     """
     m = len(names)
     if weights is None:

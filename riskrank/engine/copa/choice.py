@@ -64,7 +64,7 @@ def share_weights(metrics: Sequence[str], given: Mapping[str, float]) -> Floats:
     Raises
     ------
     UsageError
-        For an unknown name, a negative weight, all weights zero, or nothing left to share.
+        For an unknown name, all weights zero, or nothing left to share.
     """
     for name in given:
         index_of(name, metrics, kind="objective", parameter="weight")

@@ -12,7 +12,7 @@ from riskrank.engine.copa.choice import rank_models
 from riskrank.engine.copa.population import Population
 from riskrank.engine.copa.scalarizations import Scalarizations, outer_weighted_norm
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import InputError, one_of
+from riskrank.errors import InputError
 
 BASELINES = ("average", "delta", "min-max", "p-norm", "saw", "ahp", "mew")
 
@@ -81,13 +81,9 @@ def compare_scalarizations(
 
     Raises
     ------
-    UsageError
-        For a name that is none of them.
     InputError
         If `lenient` is off and one cannot be computed; for fewer than two feasible models.
     """
-    for name in baselines:
-        one_of("against", name, BASELINES)
     rankings = [rank_models(models, weights, p=p) for p in orders]
     names = [f"copa(p={p:g})" for p in orders]
     scores = [ranking.norm for ranking in rankings]

@@ -105,8 +105,6 @@ def study_dominance(
     ------
     InputError
         If a test is asked for on fewer than 10 samples.
-    UsageError
-        If a pair names no two models.
     """
     question = Question(scores, tuple(claims), None if pairs is None else tuple(pairs))
     return study_columns([question], inference, progress=progress)[0]

@@ -132,7 +132,7 @@ def analyse(
     InputError
         If δ exceeds δ_max; the message says the δ_max of all pairs.
     UsageError
-        On a negative ε, or pairs, a resampling or a system that are unknown.
+        On a negative ε.
     NumericalError
         If a program cannot be solved for certain.
     """

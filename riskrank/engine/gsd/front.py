@@ -167,7 +167,7 @@ def front_test(
 
     Raises
     ------
-    InputError, UsageError, NumericalError
+    InputError, NumericalError
         As there.
     """
     pairs = [(other, model) for other in range(table.models) if other != model]
@@ -202,7 +202,7 @@ def witness(
 
     Raises
     ------
-    InputError, UsageError, NumericalError
+    InputError, NumericalError
         As there.
     """
     shared = shared_system(table, system, threshold)

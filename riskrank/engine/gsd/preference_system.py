@@ -39,7 +39,7 @@ class Threshold:
     Raises
     ------
     UsageError
-        On a negative slack, a share outside [0, 1], or both.
+        On a negative slack, or a share outside [0, 1].
     """
 
     delta: float = 0.0

@@ -154,8 +154,7 @@ def quality_table(
     Raises
     ------
     InputError
-        Fewer than two models, a score that is not finite, a sample without scores, a value outside its
-        declared bounds, or digits and tolerance both given.
+        For a value outside its declared bounds, or more digits than floating point has.
     """
     scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim == 3:

@@ -153,13 +153,7 @@ class SharedSystem:
 
 
 def shared_system(table: QualityTable, system: str, threshold: Threshold) -> SharedSystem | None:
-    """The preference system of all models where all pairs share it, else None.
-
-    Raises
-    ------
-    UsageError
-        If the kind of system is unknown.
-    """
+    """The preference system of all models where all pairs share it, else None."""
     if system == "pair":
         return None
     everyone = preference_system(table)

@@ -64,8 +64,8 @@ def independent_copula(scores: Floats, weights: Floats | None = None) -> Floats:
 
     Raises
     ------
-    InputError
-        If weights are negative, not finite, sum to 0 or are not one a metric.
+    UsageError
+        If all weights are 0.
     """
     return independent_copulas(scores, [weights])[0]
 
@@ -175,8 +175,8 @@ def portfolio(
 
     Raises
     ------
-    InputError
-        If scores are not finite or weights cannot be used.
+    UsageError
+        If all weights are 0.
     """
     tables = [np.asarray(table, dtype=np.float64) for table in scores]
     pooled = np.concatenate(tables)

@@ -37,7 +37,7 @@ def quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike = 1.0) -> F
     Raises
     ------
     InputError
-        If a level lies outside (0, 1] or the sample is empty.
+        If a level lies outside (0, 1].
     """
     if not alike(weights):
         steps = weighted_steps(sample, weights)
@@ -66,7 +66,7 @@ def integrated_quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike 
     Raises
     ------
     InputError
-        If a level lies outside (0, 1] or the sample is empty.
+        If a level lies outside (0, 1].
     """
     levels = _levels(level)
     if not alike(weights):
@@ -97,7 +97,7 @@ def tail_value_at_risk(sample: ArrayLike, level: ArrayLike, weights: ArrayLike =
     Raises
     ------
     InputError
-        If a level lies outside (0, 1] or the sample is empty.
+        If a level lies outside (0, 1].
     """
     return integrated_quantile(sample, level, weights) / _levels(level)
 

@@ -136,7 +136,7 @@ def risk_columns(
     Raises
     ------
     UsageError
-        If a risk is unknown or a level outside (0, 1].
+        If a level lies outside (0, 1].
     """
     for level in levels:
         if not 0 < level <= 1:

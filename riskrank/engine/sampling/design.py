@@ -91,8 +91,7 @@ class ClusteredScores:
         Raises
         ------
         InputError
-            If there are fewer than two models, a score is not finite, models of a paired design
-            do not share their samples, or a sample lies in two clusters.
+            If models of a paired design do not share their samples.
         """
         arrays = tuple(np.asarray(value, dtype=np.float64) for value in values)
         given = [np.arange(array.size) for array in arrays] if clusters is None else clusters

@@ -264,7 +264,7 @@ def nested(
     Raises
     ------
     InputError
-        If models of a paired design do not share samples and clusters, or a sample lies in two clusters.
+        If models of a paired design do not share samples and clusters.
     """
     sortings = [np.lexsort(pair) for pair in zip(samples, clusters, strict=True)]
     unit_numbers(samples, sortings, paired)
