@@ -39,8 +39,6 @@ class ViolationInfluence:
 
     Attributes
     ----------
-    order : {1, 2}
-        Order of dominance.
     ratio : ndarray, shape (k, k)
         ε_ij of "i dominates j"; NaN on the diagonal.
     ratio_error : ndarray, shape (k, k)
@@ -59,7 +57,6 @@ class ViolationInfluence:
         Number of independent units (clusters, or rows) of each model.
     """
 
-    order: int
     ratio: Floats
     ratio_error: Floats
     one_versus_all: Floats
@@ -142,7 +139,6 @@ def influence_of_violation(scores: ClusteredScores, *, order: int) -> ViolationI
     ratio_error, relative_error = errors(effect)
     one_versus_all = np.nanmean(ratio, axis=1)
     return ViolationInfluence(
-        order=order,
         ratio=ratio,
         ratio_error=ratio_error,
         one_versus_all=one_versus_all,

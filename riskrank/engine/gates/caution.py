@@ -74,29 +74,18 @@ class Comparison:
         bounded: bool,
     ) -> Comparison:
         """Two models of a column of scores, by number, and the worst and the best score there can be."""
-        if scores.judged:
-            return cls._judged(scores, (new, old), level, limits, bounded)
-        sides = [SideScores.of(scores, model) for model in (new, old)]
-        return cls(sides[0], sides[1], scores.drawn_together, level, *limits, bounded)
-
-    @classmethod
-    def _judged(
-        cls,
-        scores: ClusteredScores,
-        models: tuple[int, int],
-        level: float | None,
-        limits: tuple[float, float],
-        bounded: bool,
-    ) -> Comparison:
-        """Two models whose judge is corrected by people."""
-        labelled = LabelledPair.of(scores, *models)
+        if not scores.judged:
+            sides = [SideScores.of(scores, model) for model in (new, old)]
+            return cls(sides[0], sides[1], scores.drawn_together, level, *limits, bounded)
+        # A judge is corrected by people: a tail has scores and shares, a mean residuals.
+        labelled = LabelledPair.of(scores, new, old)
         if level is not None:
             tuned = for_tail(scores, level)
-            tails = [TailSide.of(tuned, model) for model in models]
+            tails = [TailSide.of(tuned, model) for model in (new, old)]
             return cls(tails[0], tails[1], True, level, *limits, bounded, labelled)
-        (new, larger), (old, _) = (mean_side(scores, model) for model in models)
+        (first, larger), (second, _) = (mean_side(scores, model) for model in (new, old))
         lowest, highest = (larger * end for end in limits)
-        return cls(new, old, True, None, lowest, highest, bounded, labelled)
+        return cls(first, second, True, None, lowest, highest, bounded, labelled)
 
     @property
     def independent(self) -> float:
