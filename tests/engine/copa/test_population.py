@@ -15,7 +15,6 @@ from riskrank.engine.copa.population import (
     feasible_models,
     population,
 )
-from riskrank.engine.weights import normalised_weights
 from riskrank.errors import InputError, UsageError
 
 ORDERS = [1, 1.5, 2, 8, np.inf]
@@ -176,11 +175,6 @@ def test_objectives_without_a_weight_share_what_is_left():
 def test_bad_shares(given_weights):
     with pytest.raises(UsageError):
         share_weights(["a", "b", "c"], given_weights)
-
-
-def test_weights_that_are_all_zero():
-    with pytest.raises(UsageError):
-        normalised_weights([0, 0], ["a", "b"])
 
 
 VALUES = np.array([[0.9, 4.0], [0.8, 2.0], [0.5, np.nan], [0.1, 1.0]])

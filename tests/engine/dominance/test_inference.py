@@ -64,12 +64,6 @@ def test_values_at_their_bounds():
     assert Inference(work_limit=1e-300).rounds(132, 1, MANY) == (1000,)
 
 
-@pytest.mark.parametrize("tau", [0, 1, -0.1, 2, float("nan")])
-def test_thresholds_outside_the_unit_interval_are_refused(tau):
-    with pytest.raises(UsageError, match="threshold"):
-        Claim(1, "absolute", tau)
-
-
 def test_boundaries_and_statistics():
     ratios = np.array([[0.5, 0.1, 0.3], [0.9, 0.5, 0.6], [0.7, 0.4, 0.5]])
     assert Claim(1).boundary == 0

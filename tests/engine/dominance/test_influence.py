@@ -26,7 +26,7 @@ from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.resampled_tests import claim_p_values
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
-from riskrank.errors import InputError, UsageError
+from riskrank.errors import UsageError
 from tests.engine.dominance.helpers import influence_of
 
 N = 5000
@@ -315,11 +315,6 @@ def test_size_for_two_models_of_the_same_distribution(order):
         for _ in range(150)
     ]
     assert np.mean([table[0, 1] <= 0.05 for table in p]) < 0.05 + 3 * sqrt(0.05 * 0.95 / 150)
-
-
-def test_paired_models_have_the_same_samples():
-    with pytest.raises(InputError, match="same samples"):
-        influence_of([np.arange(5.0), np.arange(4.0)], order=1)
 
 
 @pytest.mark.parametrize(("paired", "clustered"), [(True, True), (False, False)])

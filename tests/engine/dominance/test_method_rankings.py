@@ -9,7 +9,6 @@ from riskrank.engine.dominance.methods import methods_on, parse_method
 from riskrank.engine.portfolio.mean_risk import mean_risk
 from riskrank.engine.portfolio.risks import risk_columns
 from riskrank.engine.portfolio.score_tables import ScoreTables
-from riskrank.errors import UsageError
 from tests.engine.dominance.helpers import study_ranking
 
 NAMES = ["a", "b", "c", "d"]
@@ -118,14 +117,6 @@ def test_stability_does_not_depend_on_the_number_of_processes():
         for jobs in (1, 2)
     )
     np.testing.assert_array_equal(one.tau, two.tau)
-
-
-@pytest.mark.parametrize("size", [5, 61])
-def test_subsamples_larger_than_the_data_or_too_small_are_refused(size):
-    data, methods = tables(), methods_on("P(IC)", [Claim(2)], paired=True)
-    full = study_methods(data, methods, QUICK, names=NAMES)
-    with pytest.raises(UsageError, match="subsample"):
-        stability(data, methods, QUICK, full, names=NAMES, sizes=[size])
 
 
 def test_a_metric_called_like_a_portfolio_is_itself():

@@ -40,13 +40,6 @@ def repeated(tables, inference=UNTESTED, *, full=None, sizes=(12,), repeats=3, *
     return stability(tables, METHODS, inference, full, names=NAMES, sizes=sizes, repeats=repeats, **options)
 
 
-@pytest.mark.parametrize("repeats", [0, -1])
-def test_less_than_one_draw_is_refused(repeats):
-    with pytest.raises(UsageError, match="at least once") as caught:
-        repeated(noisy(), repeats=repeats)
-    assert str(repeats) in caught.value.lines()[1]
-
-
 @pytest.mark.parametrize(
     ("inference", "fewest"), [(UNTESTED, 2), (QUICK, 10), (Inference(variance="clt"), 10)]
 )

@@ -11,7 +11,6 @@ from riskrank.engine.gsd.preference_system import RESOLUTION, Threshold, prefere
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import contamination_shift, relabelling_tests
 from riskrank.engine.gsd.relation import sample_masses
-from riskrank.errors import InputError
 
 ORDINAL = [False, True]
 
@@ -177,12 +176,6 @@ def test_system_of_all_models_tests_too():
         polytope.fix_slack(1e-4)
         null.append(polytope.minimise(np.array(row) @ (first - second) / 8).value)
     assert found.p_value == np.mean(np.array(null) >= null[0] - RESOLUTION)
-
-
-def test_bad_requests():
-    table = quality_table(correlated_scores(0, 5), ordinal=ORDINAL)
-    with pytest.raises(InputError, match="delta_max"):
-        relabelling_tests(table, [(0, 1)], threshold=Threshold(0.9))
 
 
 def test_a_pair_far_from_significant_is_left_alone_early():

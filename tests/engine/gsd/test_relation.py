@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relation import dominance_relation, hasse_diagram
-from riskrank.errors import InputError, UsageError
+from riskrank.errors import InputError
 
 
 def full_rows(vectors, ordinal, delta_on):
@@ -256,12 +256,6 @@ def test_delta_above_its_maximum_names_the_maximum():
     table = quality_table(np.arange(8.0).reshape(2, 4, 1), ordinal=[True])
     with pytest.raises(InputError, match=r"delta_max 0\.142857"):
         dominance_relation(table, threshold=Threshold(0.2))
-
-
-@pytest.mark.parametrize("options", [{"share": 1.5}, {"delta": -0.1}])
-def test_thresholds_that_are_none(options):
-    with pytest.raises(UsageError):
-        Threshold(**options)
 
 
 def reachable(nodes, edges):

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskrank.engine.portfolio.judge_votes import SPELLINGS, VOTES, normalise_vote, score_votes
-from riskrank.errors import InputError
 
 
 @st.composite
@@ -95,20 +94,3 @@ def test_spellings(kind):
 def test_every_spelling_means_one_thing():
     spellings = [spelling for kind in VOTES for spelling in SPELLINGS[kind]]
     assert len(set(spellings)) == len(spellings)
-
-
-@pytest.mark.parametrize(
-    ("rows", "what", "hint"),
-    [
-        ([(1, "x", "y", "a bit better")], "row 1: unknown verdict", "use a, b"),
-        ([(1, "x", "y", "a"), (1, "x", "y", "b")], "row 2: a verdict is given a second time", "keep one"),
-        ([(1, "x", "x", "a")], "row 1: a model is judged against itself", "leave such rows out"),
-        ([(1, "x", "yy", "a")], "row 1: the judge names an unknown model", "did you mean 'y'"),
-        ([], "no verdicts", "check the file"),
-    ],
-)
-def test_bad_input(rows, what, hint):
-    columns = list(zip(*rows, strict=True)) if rows else [[], [], [], []]
-    with pytest.raises(InputError, match=what) as caught:
-        score_votes(*columns, models=["x", "y"])
-    assert hint in caught.value.hint

@@ -33,12 +33,6 @@ def test_quantiles_at_the_steps_of_a_sample():
     assert found.tail_values[0] == pytest.approx([1, 1, 1, 2, 2, 2.5], abs=1e-6)
 
 
-@pytest.mark.parametrize("level", [0.0, -0.1, np.nextafter(1, 2)])
-def test_levels_outside_are_refused(level):
-    with pytest.raises(InputError, match="above 0 and at most at 1"):
-        summarise([np.arange(4.0)], (0.5, level))
-
-
 def test_equal_means_keep_the_order_of_the_models():
     scores = [np.array([1.0, 3.0]), np.array([5.0]), np.array([2.0]), np.array([5.0])]
     assert summarise(scores, (0.5,)).best_mean_first.tolist() == [1, 3, 0, 2]

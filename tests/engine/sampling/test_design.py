@@ -27,11 +27,6 @@ def test_the_least_sampled_model_decides_the_effective_size():
     assert ClusteredScores.build([[1.0] * 5, [1.0] * 8], paired=False).effective_size == 5
 
 
-def test_paired_models_need_the_same_samples():
-    with pytest.raises(InputError, match="same samples"):
-        ClusteredScores.build([[1.0, 2.0], [1.0, 2.0]], [[0, 1], [0, 2]])
-
-
 def test_nine_samples_cannot_carry_a_test_but_ten_can():
     require_testable(ClusteredScores.build([np.arange(10.0)] * 2))
     with pytest.raises(InputError, match="at least 10 samples"):
