@@ -38,8 +38,6 @@ class Aggregation:
         Items, the best first.
     ranks : ndarray of int, shape (k,)
         Rank of every item in `order`, 1 for the best.
-    distances : ndarray of float, shape (m,)
-        Distance from `order` to each input ranking.
     distance : float
         Sum of `distances`, each times its ranking's weight as given.
     mean_distance : float
@@ -59,7 +57,6 @@ class Aggregation:
     method: str
     order: np.ndarray
     ranks: np.ndarray
-    distances: np.ndarray
     distance: float
     mean_distance: float
     optima_count: int | None
@@ -145,13 +142,11 @@ def aggregate_rankings(
         order, count, optima = _sort_mean_ranks(pull, by_name)
         unique = count == 1
     places = np.argsort(order) + 1
-    distances = _distances(method, places, ranks, doubled)
-    total = float(weight @ distances)
+    total = float(weight @ _distances(method, places, ranks, doubled))
     return Aggregation(
         method=method,
         order=order,
         ranks=places,
-        distances=distances,
         distance=total,
         mean_distance=total / float(weight.sum()),
         optima_count=count,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.engine.aggregation import kemeny, subsets
+from riskrank.engine.aggregation import kemeny
 from riskrank.engine.aggregation.rank_aggregation import METHODS, aggregate_rankings
 
 
@@ -90,8 +90,6 @@ def test_against_brute_force_with_ties_and_weights(method, problem):
         assert len(result.optima) == len(optima)
         assert set(result.optima) == optima
         assert result.optima[0] == tuple(result.order.tolist())
-    for row, distance in zip(rankings, result.distances, strict=True):
-        assert distance == pytest.approx(plain_distance(method, result.ranks, row))
 
 
 def test_against_the_published_lists():
@@ -153,13 +151,6 @@ def test_too_many_disputed_pairs_are_left_to_single_moves_with_their_gap(monkeyp
     assert "above the optimum" in moved.choice
 
 
-def test_large_problems_decompose_into_majority_groups():
-    rankings = noisy_copies(60, 9, 1.0, seed=3)
-    result = aggregate_rankings(rankings)
-    assert result.gap == 0
-    assert result.optima_count is not None
-
-
 def test_kemeny_at_twenty_five_on_noisy_copies():
     rankings = noisy_copies(25, 8, 6.0, seed=1)
     result = aggregate_rankings(rankings)
@@ -173,13 +164,6 @@ def test_kemeny_at_twenty_five_on_noisy_copies():
             total = sum(np.sum((r[:, None] < r) & (moved[:, None] > moved)) for r in rankings)
             assert total >= result.distance
     assert sorted(places.tolist()) == list(range(1, 26))
-
-
-def test_footrule_with_many_entangled_items_leaves_the_count_open():
-    k = subsets.MOST_ITEMS + 4
-    result = aggregate_rankings(np.ones((1, k)), method="footrule")
-    assert result.optima_count is None or result.optima_count > 1
-    assert result.unique is False
 
 
 def test_everything_tied_is_decided_by_name():
