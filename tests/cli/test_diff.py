@@ -6,7 +6,6 @@ from xml.etree import ElementTree
 import numpy as np
 import polars as pl
 import pytest
-from rich.cells import cell_len
 from scipy import stats
 
 
@@ -27,42 +26,6 @@ def flips(write):
     return write("flips.csv", frame_of(rows, "model sample metric score kind"))
 
 
-def test_counts_and_cases(run, flips):
-    document = run("diff", flips, "--metric", "acc", "--pair", "new:old", "--format", "json").document
-    (change,) = document["meta"]["changes"]
-    assert (change["worse"], change["better"], change["same"]) == (3, 1, 6)
-    assert change["p_value"] == pytest.approx(2 * (1 + 4) / 16)
-    cases = document["results"]
-    assert [row["sample"] for row in cases[:3]] == ["s0", "s1", "s2"]
-    told = {"change": "worse", "new": 0.0, "old": 1.0, "difference": -1.0, "shown": None}
-    assert cases[0].items() >= told.items()
-    assert cases[-1]["change"] == "better"
-    assert len(cases) == 10
-
-
-def test_less_is_better_where_it_is_said(run, flips):
-    asked = ("--metric", "wrong", "--lower", "wrong", "--pair", "new:old", "--format", "json")
-    document = run("diff", flips, *asked).document
-    assert [row["sample"] for row in document["results"] if row["change"] == "worse"] == ["s0", "s1", "s2"]
-    assert document["results"][0]["difference"] == 1.0
-
-
-def test_groups_are_one_family(run, flips):
-    document = run(*_diff(flips, "--group-by", "kind", "--format", "json")).document
-    changes = {change["group"]: change for change in document["meta"]["changes"]}
-    assert list(changes) == [None, "easy", "hard"]
-    assert (changes["easy"]["worse"], changes["easy"]["better"], changes["hard"]["worse"]) == (3, 1, 0)
-    assert changes["easy"]["p_adjusted"] == 1.0
-    assert {row["group"] for row in document["results"]} == {"easy", "hard"}
-
-
-def test_one_run_each_is_said_to_be_no_regression(run, flips):
-    text = run("diff", flips, "--metric", "acc", "--pair", "new:old").stdout
-    assert "worse than old on 3 of 10 cases" in " ".join(text.split())
-    assert "no regression yet" in " ".join(text.split())
-    assert len(text.splitlines()) <= 25
-
-
 @pytest.fixture
 def repeated(write):
     """Twelve runs of 40 flaky cases, three of which new always fails and old always passes."""
@@ -76,17 +39,6 @@ def repeated(write):
                 for draw, passed in enumerate(rng.random(12) < share)
             ]
     return write("runs.csv", frame_of(rows, "model sample draw metric score"))
-
-
-def test_what_is_not_shown_is_not_denied(run, write):
-    """20 lost and 30 won may be chance, and need not be: no test shows that nothing changed."""
-    pairs = [(0, 1)] * 20 + [(1, 0)] * 30 + [(1, 1)] * 50
-    rows = [
-        (model, at, "acc", pair[k]) for at, pair in enumerate(pairs) for k, model in enumerate(("new", "old"))
-    ]
-    outcome = run("diff", write("s.csv", frame_of(rows)), "--pair", "new:old")
-    said = " ".join(outcome.stdout.split())
-    assert "no more on one side than chance alone can make (exact sign test, p = 0.2)" in said
 
 
 def test_planted_flips_are_found_and_chance_is_told(run, repeated):
@@ -168,13 +120,6 @@ def test_junit_has_a_case_a_sample(run, flips, repeated, tmp_path):
     assert int(suite.get("skipped")) > 0
 
 
-def test_nothing_changed(run, flips, write):
-    scores = pl.read_csv(flips).filter(pl.col("model") == "old")
-    both = pl.concat([scores, scores.with_columns(model=pl.lit("new"))])
-    text = run("diff", write("same.csv", both), "--metric", "acc", "--pair", "new:old").stdout
-    assert "No case changed" in text
-
-
 def test_a_gate_lists_the_cases_behind_it(run, flips, write):
     scores = pl.read_csv(flips).filter(pl.col("metric") == "acc").drop("kind")
     more = pl.concat([scores.with_columns(sample=pl.col("sample") + f"-{part}") for part in range(20)])
@@ -199,88 +144,13 @@ def test_a_gate_lists_the_cases_behind_it(run, flips, write):
     assert "cases" not in passed.document["meta"]
 
 
-def test_tasks_have_a_line_each_and_are_not_pooled(run, write):
-    rows = [
-        (model, task, f"s{at}", "acc", int(at < (9 if model == "old" else 9 - 4 * (task == "b"))))
-        for model in ("new", "old")
-        for task in ("a", "b")
-        for at in range(10)
-    ]
-    path = write("suite.csv", frame_of(rows, "model task sample metric score"))
-    outcome = run("diff", path, "--pair", "new:old", "--format", "json")
-    found = [(one["group"], one["worse"], one["better"]) for one in outcome.document["meta"]["changes"]]
-    assert found == [(None, 4, 0), ("a", 0, 0), ("b", 4, 0)]
-    assert "pooled" not in outcome.stderr
-    more = pl.read_csv(path).with_columns(half=pl.col("sample").str.slice(1).cast(int) % 2)
-    asked = ("diff", write("halves.csv", more), "--pair", "new:old", "--group-by", "half", "--format", "json")
-    assert [one["group"] for one in run(*asked).document["meta"]["changes"]] == [None, "0", "1"]
-
-
-@pytest.fixture
-def own_metrics(write):
-    """Twenty samples a task: right or wrong, and seconds, of which less is better; new loses 4 and 6."""
-    rows = []
-    for model in ("new", "old"):
-        for at in range(20):
-            lost = model == "new"
-            rows.append((model, "quiz", f"q{at}", "acc", float(not (lost and at < 4))))
-            rows.append((model, "speed", f"t{at}", "seconds", 10.0 + at * (lost and at < 7)))
-    return write("own.csv", frame_of(rows, "model task sample metric score").with_columns(half=pl.lit("x")))
-
-
-def test_tasks_with_metrics_of_their_own_keep_their_units_and_directions(run, own_metrics):
-    asked = ("diff", own_metrics, "--pair", "new:old", "--lower", "seconds")
-    document = run(*asked, "--format", "json").document
-    found = [(one["metric"], one["group"], one["worse"]) for one in document["meta"]["changes"]]
-    assert found == [("score", None, 10), ("acc", "quiz", 4), ("seconds", "speed", 6)]
-    by_sample = {row["sample"]: row for row in document["results"]}
-    told = {"metric": "seconds", "new": 16.0, "old": 10.0, "difference": 6.0, "change": "worse"}
-    assert by_sample["t6"].items() >= told.items()
-    assert by_sample["q0"].items() >= {"metric": "acc", "new": 0.0, "old": 1.0, "change": "worse"}.items()
-    # As shares of the largest change of their metric: q0 to q3 and t6, then t5 and so on.
-    assert [row["sample"] for row in document["results"][:6]] == ["q0", "q1", "q2", "q3", "t6", "t5"]
-    text = run(*asked).stdout
-    assert "seconds" in text
-    assert "-16" not in text
-
-
-@pytest.mark.parametrize("scale", [(), ("--task-scale", "rank")])
-def test_a_gate_lists_the_cases_of_the_task_that_failed(run, own_metrics, scale):
-    asked = ("gate", own_metrics, "--not-worse", "new:old", "--lower", "seconds", "--on", "task", *scale)
-    asked = (*asked, "--margin", "seconds=0.01", "--margin", "acc=0.01", "--cases", "3", "--resamples", "400")
-    document = run(*asked, "--format", "json").document
-    cases = {
-        (one["metric"], one["task"]): [(case["sample"], case["new"]) for case in one["cases"]]
-        for one in document["meta"]["cases"]
-    }
-    open_ = {(row["metric"], row["task"]) for row in document["results"] if row["verdict"] != "pass"}
-    assert set(cases) == open_
-    assert cases["seconds", "speed"] == [("t6", 16.0), ("t5", 15.0), ("t4", 14.0)]
-    assert cases["acc", "quiz"] == [("q0", 0.0), ("q1", 0.0), ("q2", 0.0)]
-    assert "Cases that new lost most in seconds on speed" in run(*asked).stdout
-
-
-def test_a_gate_lists_the_cases_of_the_group_that_failed(run, write):
-    rows = [
-        (model, f"s{at:02}", "acc", "odd" if at % 2 else "even", float(not (model == "new" and at % 2)))
-        for model in ("new", "old")
-        for at in range(40)
-    ]
-    path = write("groups.csv", frame_of(rows, "model sample metric half score"))
-    asked = ("gate", path, "--not-worse", "new:old", "--margin", "0.3", "--group-by", "half", "--cases", "50")
-    document = run(*asked, "--resamples", "400", "--format", "json").document
-    by_group = {one["group"]: {case["sample"] for case in one["cases"]} for one in document["meta"]["cases"]}
-    assert set(by_group) == {None, "odd"}
-    assert by_group["odd"] == {f"s{at:02}" for at in range(1, 40, 2)}
-
-
-def test_a_page_has_a_part_of_its_own_for_cases(run, own_metrics, tmp_path):
+def test_a_page_has_a_part_of_its_own_for_cases(run, flips, tmp_path):
     path = tmp_path / "gate.html"
-    asked = ("gate", own_metrics, "--not-worse", "new:old", "--lower", "seconds", "--on", "task")
-    run(*asked, "--resamples", "400", "--cases", "3", "-o", path)
+    asked = ("gate", flips, "--not-worse", "new:old", "--on", "acc", "--resamples", "400", "-o", path)
+    run(*asked, "--cases", "3")
     page = path.read_text()
-    assert page.index('id="cases"') < page.index("Cases that new lost most in seconds on speed")
-    run(*asked, "--resamples", "400", "-o", path)
+    assert page.index('id="cases"') < page.index("Cases that new lost most on acc")
+    run(*asked)
     assert 'id="cases"' not in path.read_text()
 
 
@@ -317,86 +187,12 @@ def test_cases_have_what_was_asked_and_answered(run, answered, name):
     assert {row["input"] for row in rows[2:]} == {None}, "only those shown"
 
 
-def test_texts_are_a_line_where_somebody_asks_for_cases(run, answered):
-    path = answered()
-    text = run(*_diff(path, "--cases", "2")).stdout
-    assert "input from column 'Question', output from column 'response'" in text
-    assert "Paris, of course\\x1b[2J and more" in text
-    assert "\x1b" not in text
-    assert "…\n" in text
-    assert all(cell_len(line) <= 100 for line in text.splitlines())
-    assert "Their texts" not in run(*_diff(path)).stdout
-    assert "Their texts" in run(*_diff(path, "--explain")).stdout
-    assert "Their texts" not in run(*_diff(path, "--cases", "0", "--explain")).stdout
-
-
-def test_a_table_without_texts_has_no_fields_of_them(run, flips):
-    row = run(*_diff(flips, "--format", "json")).document["results"][0]
-    assert not {"input", "output_new", "output_old"} & set(row)
-
-
-def test_two_columns_that_could_be_it_are_none_until_one_is_named(run, answered):
-    path = answered(answer=pl.lit("yes"))
-    row = run(*_diff(path, "--format", "json")).document["results"][0]
-    assert row["input"] == "What is s0?"
-    assert "output_new" not in row
-    asked = ("--columns", "output=response,input=answer", "--format", "json")
-    row = run(*_diff(path, *asked)).document["results"][0]
-    assert (row["input"], row["output_old"]) == ("yes", "yes")
-
-
-def test_a_column_with_a_role_is_no_text(run, answered):
-    row = run(*_diff(answered(), "--group-by", "Question", "--format", "json")).document["results"][0]
-    assert row["group"] == "What is s0?"
-    assert "input" not in row
-    assert "output_new" in row
-    asked = ("--columns", "sample=Question", "--format", "json")
-    row = run(*_diff(answered(without=["sample"]), *asked)).document["results"][0]
-    assert row["sample"] == "What is s0?"
-    assert "input" not in row
-
-
-def test_a_metric_of_a_wide_table_is_no_text(run, write):
-    rows = [(model, f"s{at}", at % 3 + (model == "new"), at) for model in ("new", "old") for at in range(10)]
-    frame = frame_of(rows, "model sample output prompt")
-    path = write("wide.csv", frame.with_columns(prompt="p" + pl.col("prompt").cast(pl.String)))
-    asked = ("diff", path, "--wide", "--lower", "output", "--pair", "new:old", "--format", "json")
-    row = run(*asked).document["results"][0]
-    assert row["input"] == f"p{row['sample'][1:]}"
-    assert "output_new" not in row
-
-
-def test_several_answers_are_numbered_whatever_the_order_of_the_rows(run, write):
-    rows = [
-        (model, f"s{at}", draw, "acc", float(model == "old"), f"run {draw}" if model == "new" else "same")
-        for model in ("new", "old")
-        for at in range(10)
-        for draw in range(2)
-    ]
-    frame = frame_of(rows, "model sample draw metric score output")
-    found = []
-    for name, one in (("up.csv", frame), ("down.csv", frame.reverse())):
-        asked = ("diff", write(name, one), "--pair", "new:old", "--repeats", "draws", "--format", "json")
-        found.append(run(*asked).document["results"])
-    assert found[0] == found[1]
-    assert found[0][0]["output_new"] == "(1) run 0\n(2) run 1"
-    assert found[0][0]["output_old"] == "same"
-
-
 def test_texts_of_two_files_and_of_chosen_rows(run, answered, write):
     frame = pl.read_csv(answered())
     parts = [write(f"{name}.csv", frame.filter(pl.col("model") == name)) for name in ("old", "new")]
     asked = ("--metric", "acc", "--pair", "new:old", "--where", "sample <> 's0'", "--format", "json")
     row = run("diff", *parts, *asked).document["results"][0]
     assert (row["sample"], row["output_new"], row["output_old"]) == ("s1", "=cmd()", "yes")
-
-
-def test_a_gate_has_texts_of_its_cases(run, answered):
-    asked = ("gate", answered(), "--not-worse", "new:old", "--on", "acc", "--resamples", "400")
-    (lost,) = run(*asked, "--cases", "2", "--format", "json").document["meta"]["cases"]
-    assert [case["output_new"] for case in lost["cases"]] == [ANSWERS["s0"].strip(), "=cmd()"]
-    assert "Their texts: input from column 'Question'" in run(*asked, "--cases", "2").stdout
-    assert "Their texts" not in run(*asked).stdout
 
 
 def test_junit_has_the_texts_of_the_cases_shown(run, answered, tmp_path):

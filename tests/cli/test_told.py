@@ -1,0 +1,80 @@
+"""What calls tell, fact by fact: ``tests/cli/told``, tables and calls in the signs of ``tests/cli/refused``.
+
+Below a call ``=`` begins a place of its JSON document and what stands there (``*`` is every row, ``"-"``
+nothing), ``~`` words of its screen, and ``!`` words that are not on it. A call ends with 0, or its facts
+begin with ``= status``. ``pytest tests/cli/test_told.py -n 0 --write-made`` writes the values anew.
+"""
+
+import difflib
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from tests.cli.test_refused import ROOT, blocks
+
+TOLD = Path(__file__).with_name("told")
+
+
+def at(found, *place):
+    """What stands at a place of a document, numbers to six digits."""
+    if not place:
+        return float(f"{found:.6g}") if isinstance(found, float) else found
+    key, *rest = place
+    if key == "*":
+        return [at(one, *rest) for one in found]
+    if isinstance(found, list):
+        return at(found[int(key)], *rest) if int(key) < len(found) else "-"
+    return at(found[key], *rest) if found and key in found else "-"
+
+
+@pytest.fixture
+def facts(run):
+    """The facts below a call as they are now, having looked for its words."""
+
+    def told(call, lines):
+        asked = shlex.split(call)
+        screen = run(*asked)
+        document = run(*asked, "--format", "json") if any(line.startswith("= ") for line in lines) else screen
+        found = {"status": document.status}
+        if document is not screen and document.status != 2:
+            found |= document.document
+        words = " ".join(f"{screen.stdout} {screen.stderr}".split())
+        assert "\x1b" not in words, call
+        assert all(cell_len(line) <= 100 for line in screen.stdout.splitlines()), screen.stdout
+        made = []
+        for line in lines:
+            sign, text = line[:2], line[2:]
+            if sign == "= ":
+                place = text.partition(": ")[0]
+                value = json.dumps(at(found, *place.split(".")), ensure_ascii=False)
+                made.append(f"= {place}: {value}")
+            else:
+                assert (text in words) == (sign == "~ "), (call, line, words)
+                made.append(line)
+        assert screen.status == document.status, call
+        assert screen.status == 0 or f"= status: {screen.status}" in made, (call, screen)
+        return made
+
+    return told
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in TOLD.glob("*.txt")))
+def test_what_calls_tell_is_told_as_before(facts, tmp_path, monkeypatch, write_made, name):
+    monkeypatch.chdir(tmp_path)
+    stored, made = (TOLD / f"{name}.txt").read_text("utf-8"), []
+    for path in (ROOT / "sample_data").glob("*.*"):
+        if path.name in stored:
+            (tmp_path / path.name).symlink_to(path)
+    for sign, text, below in blocks(stored):
+        lines = below.splitlines()
+        if sign == "> ":
+            Path(text).unlink(missing_ok=True)
+            Path(text).write_text("".join(f"{line[2:]}\n" for line in lines), "utf-8")
+        made += [sign + text, *(facts(text, lines) if sign == "$ " else lines)]
+    if write_made:
+        (TOLD / f"{name}.txt").write_text("\n".join(made) + "\n", "utf-8")
+    elif made != stored.splitlines():
+        pytest.fail("\n".join(difflib.unified_diff(stored.splitlines(), made, "stored", "made", lineterm="")))
