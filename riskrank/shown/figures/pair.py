@@ -51,7 +51,7 @@ def draw_pair(
     given : sequence of two Look, optional
         Of the two in all pictures of their study.
     """
-    shown, given = fitted(names, 125.0), looks(2, (0, 1), models=False) if given is None else given
+    shown, given = fitted(names, 100.0), looks(2, (0, 1), models=False) if given is None else given
     width, height, gap = 145.0, 150.0, 60.0
     differences = [_difference_of(found, order) for order in (1, 2)]
     parts = [
