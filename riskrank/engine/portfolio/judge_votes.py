@@ -26,7 +26,11 @@ SPELLINGS = {
         "tie (bothbad)",
         "neither",
     ),
-    "tie": ("tie", "tied", "draw", "equal", "same", "c", "[[c]]", "a=b", "[[a=b]]"),
+    "tie": (
+        *("tie", "tied", "draw", "equal", "same", "c", "[[c]]", "a=b", "[[a=b]]", "gleich", "unentschieden"),
+        *("gleichstand", "égalité", "empate", "pareggio", "parità", "gelijk", "gelijkspel", "remis"),
+        *("remíza", "oavgjort", "berabere", "ничья", "平局", "平手", "引き分け", "무승부"),
+    ),
 }
 """Spellings in use by chat arenas, judge prompts and MixInstruct; case is ignored, "_" and "-" are spaces."""
 

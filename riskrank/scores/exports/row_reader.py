@@ -185,10 +185,17 @@ class RowReader:
 
 
 def names_of(paths: Sequence[Path]) -> dict[Path, str]:
-    """Names of several files: what differs in their paths, if it differs in one place and for all of them."""
+    """Names of several files: what differs in their paths, if it differs in one place and for all of them.
+
+    Of a name with points its last parts do not count that all have.
+    """
     places = differing([str(path) for path in paths])
     told = places[0] if len(places) == 1 else [path.name for path in paths]
     names = {path: name.removesuffix(path.suffix) for path, name in zip(paths, told, strict=True)}
+    while len(ends := {name.rpartition(".")[::2] for name in names.values()}) > 1:
+        if len({end for _, end in ends}) > 1 or not all(first for first, _ in ends):
+            break
+        names = {path: name.rpartition(".")[0] for path, name in names.items()}
     return names if 1 < len(paths) == len(set(names.values())) else {}
 
 

@@ -22,7 +22,7 @@ _OUTCOMES: dict[str, tuple[bool | None, str, str]] = {
 
 
 def _is_run(path: Path) -> bool:
-    return holds(path, "resolved_ids", "unresolved_ids")
+    return holds(path, "resolved_ids", "unresolved_ids") and not holds(path, "is_resolved")
 
 
 def recognises(path: Path) -> bool:
@@ -35,12 +35,12 @@ def _runs_first(paths: Sequence[Path]) -> Sequence[Path]:
     return [path for path in paths if _is_run(path)] or paths
 
 
-@reads("swe-bench", recognises, directions={RESOLVED: "higher"}, pick=_runs_first)
+@reads("swe-bench", recognises, directions={RESOLVED: "higher"}, by_file=True, pick=_runs_first)
 def read(file: ExportFile) -> Rows:
     """Whether each instance was resolved.
 
-    The model is the name of the file, ``<model>.<run>.json``, or the folder of an instance's report,
-    ``<model>/<instance>/report.json``.
+    The model is the name of the file, ``<model>.<run>.json`` without a run that all have, or the folder of
+    an instance's report, ``<model>/<instance>/report.json``.
     """
     whole = file.document()
     if "resolved_ids" not in whole:
@@ -49,7 +49,7 @@ def read(file: ExportFile) -> Rows:
             found = an_object(f"{file.path}: {sample}", report)
             yield {"model": model, "sample": sample, "metric": RESOLVED, "score": found.get(RESOLVED)}
         return
-    model = file.model(file.path.stem)
+    model = file.model(file.label or file.path.stem)
     rows: dict[str, dict[str, object]] = {}
     for key, (score, why, said) in _OUTCOMES.items():
         for value in a_list(f"{file.path}: {key}", whole.get(key)):

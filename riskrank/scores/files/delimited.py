@@ -14,6 +14,7 @@ import polars as pl
 from riskrank.errors import InputError
 from riskrank.scores.files.shape import require_filled
 from riskrank.scores.files.source import Source, decode, first_line, from_windows
+from riskrank.scores.files.thousands import is_grouped, signs_of_thousands
 from riskrank.scores.files.two_headers import refuse_two_headers, titles_above, two_headers, unpivoted
 
 # Bytes in which the first rows stand.
@@ -32,7 +33,8 @@ class DelimitedSource(Source):
             data = data.replace(b"\r", b"\n")
         body = b"".join(data.splitlines(keepends=True)[skip_rows:]) if skip_rows else data
         body = body if skip_rows else _without_titles(body.lstrip(b"\r\n"), separator)
-        self._skipped_lines = data[: len(data) - len(body)].count(b"\n")
+        above = data[: len(data) - len(body)]
+        self._skipped_lines, self.title = above.count(b"\n"), above.decode(errors="replace")
         if body.endswith((b"\n\n", b"\n\r\n")):
             body = body.rstrip(b"\r\n")
         super().__init__(label, body, sha256)
@@ -44,6 +46,7 @@ class DelimitedSource(Source):
             with long_fields():
                 self._require_one_header()
                 self._name_columns(next(csv.reader([self._header()], delimiter=self._separator)))
+                self._thousands = self._signs_of_thousands()
         except csv.Error as error:
             raise self._no_csv(str(error)) from None
         self._blank: set[int] | None = None
@@ -97,7 +100,21 @@ class DelimitedSource(Source):
             raise self._empty("a header line and no rows")
         if frame[f"c{last}"].null_count():
             frame = self._without_blank_rows(frame)
+        for place in places:
+            cells, sign = frame[f"c{place}"], self._thousands.get(place, "")
+            if sign and is_grouped(cells, sign):
+                frame = frame.with_columns(cells.str.replace_all(sign, "", literal=True))
         return frame.select(pl.col(f"c{place}").alias(self.columns[place]) for place in places)
+
+    def _signs_of_thousands(self) -> dict[int, str]:
+        """Columns whose numbers have signs between thousands by the first rows, and those signs."""
+        lines = self._data[:_BEGINNING].decode(errors="replace").splitlines()[1:-1]
+        rows = [row for row in csv.reader(lines, delimiter=self._separator) if len(row) == len(self.columns)]
+        found = signs_of_thousands(rows)
+        for place, sign in found.items():
+            told = f"in column {self.columns[place]} '{sign}' stands between thousands"
+            self.notes = (*self.notes, f"{self.label}: {told}")
+        return found
 
     def row_number(self, position: int) -> int:
         """The number of a data row as a reader of the file would count it."""
@@ -179,9 +196,20 @@ def _without_titles(body: bytes, separator: str) -> bytes:
         # A header may begin with the sign: it has as many fields as the rows below.
         skipped = 0 if counts[skipped - 1] == counts[skipped] > 1 else skipped
     if not skipped and len(lines) > 2:
-        between = _sniff_separator(lines[0], _sniff_separator(lines[-2], separator))
-        skipped = titles_above([_fields(line, between) for line in lines[:-1]])
+        skipped = _titles(lines, separator)
     return body[sum(len(line.encode()) for line in lines[:skipped]) :]
+
+
+def _titles(lines: Sequence[str], separator: str) -> int:
+    """How many of the first lines are titles, which may hold signs that separate nothing."""
+    first = _sniff_separator(lines[0], _sniff_separator(lines[-2], separator))
+    for between in dict.fromkeys((first, *_SEPARATORS)):
+        rows = [_fields(line, between) for line in lines[:-1]]
+        found = titles_above(rows)
+        even = len({len(row) for row in rows[found:] if row}) == 1
+        if even or (between == first and found):
+            return found
+    return 0
 
 
 def _fields(line: str, separator: str) -> list[str]:

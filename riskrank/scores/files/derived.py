@@ -19,7 +19,7 @@ _LOOK, _MOST_COLUMNS = 100, 1_000
 WHOLE_FLOAT = r"^(-?(?:0|[1-9][0-9]*))\.0$"
 
 # What is told of a source that is true in another form of it, too.
-_HANDED_ON = "columns decimal_comma model_label queried own_sql folder_columns notes"
+_HANDED_ON = "columns decimal_comma model_label queried own_sql folder_columns notes title"
 
 
 class DerivedSource(Source):

@@ -8,20 +8,30 @@ from riskrank.scores.names.words import listed_words, plain, vocabulary, words
 
 # Words that name a quantity people want less of. Matched word by word, so that "timeline" is not "time".
 _AMOUNT_NAMES = """latency cost costs time runtime walltime duration seconds secs milliseconds ms price co2
-    emission emissions carbon energy memory ram overhead delay latenz kosten dauer preis latence latenza
-    cout duree temps ttft wait prix latencia costo coste precio custo prezzo tempo tiempo duracion durata
-    duracao retraso demora energie downtime lag jitter spend gasto gastos время задержка
-    стоимость"""
+    emission emissions carbon energy memory ram overhead delay ttft wait prix latenz kosten dauer preis
+    latence coût durée temps délai latenza costo coste precio latencia custo preço prezzo tempo tiempo
+    espera duración durata duração retraso retard ritardo atraso demora energie downtime lag jitter spend
+    gasto gastos tijd duur prijs vertraging wachttijd czas koszt opóźnienie doba odezvy náklady zpoždění
+    svarstid körtid väntetid kostnad fördröjning süre süresi maliyet gecikme
+    время задержка стоимость 时间 時間 耗时 用时 成本 费用 延迟 遅延 コスト 시간 비용 지연"""
 _COST_NAMES = """loss losses logloss error errors err toxicity toxic perplexity ppl brier rmse mse mae mape
     smape rmsle wer cer ter fpr fnr eer fid nll crossentropy regret hallucination hallucinations violation
-    violations failure failures misses ece mistakes fehler fehlerrate fehlerquote verlust erreur erreurs
-    perte perdida errore errores erro erros toxicidad timeout timeouts failed crashed false miss missed
-    bugs defects complaints crps bpb bpc slippage drawdown msle nrmse mase wape mdape rmsse pinball mce lpips
+    violations failure failures misses ece mistake mistakes timeout timeouts failed crashed false miss missed
+    bugs defects complaint complaints crps bpb bpc slippage drawdown msle nrmse mase wape mdape rmsse pinball
+    mce lpips typos flaws
     unsafe harmful hallucinated regressions crashes incidents vulnerabilities leakage invalid unsolved
-    unresolved unanswered rejected overshoot churn abweichung ausfall ausfaelle fallo fallos fracaso
-    fracasos fvu wrong incorrect ошибка ошибок ошибки потери"""
+    unresolved unanswered rejected refused overshoot churn fvu wrong incorrect
+    abweichungen ausfall ausfälle beschwerden reklamationen erreur erreurs perte pertes écart écarts plainte
+    plaintes réclamations faute fautes
+    pérdida error errores desviación queja quejas reclamos toxicidad fallo fallos fracaso fracasos
+    errore errori perdita deviazione reclami erro erros perda desvio reclamações falhas
+    fel fout fouten verlies afwijking klachten błąd błędy błędów odchylenie skargi chyba chyby chyb chybovost
+    ztráta odchylka stížnosti felfrekvens förlust avvikelse klagomål hata kayıp sapma şikayet
+    ошибка ошибок ошибки потери отклонение жалоб жалобы
+    错误 錯誤 误差 誤差 损失 損失 困惑度 投诉 誤り エラー 偏差 苦情 오류 오차 손실 불만"""
 # Less of these is better more often than not: nobody takes that for granted.
-_DOUBTFUL_NAMES = "flops risk refusal refusals distance divergence kl penalty bias deviation gap"
+_DOUBTFUL_NAMES = """flops risk refusal refusals distance divergence kl penalty bias deviation gap residual
+    residuals verweigerung verweigerungen refus rechazos recusas rifiuti weigeringen odmowy 拒绝 拒否 거부"""
 # Less of these is better as often as not, where they are what is measured and no bookkeeping.
 _UNCERTAIN = vocabulary(
     """queue len length calls attempts steps turns rounds moves retries rank ranking tokens edits corrections
@@ -29,24 +39,21 @@ _UNCERTAIN = vocabulary(
 )
 # Words between what is counted and what ends it.
 _UNTIL = vocabulary("to until till before bis jusqu hasta fino")
-# How names end, or what they hold, that are written without blanks, and say that less is better.
-_COST_ENDINGS = ("zeit", "dauer", "kosten", "fehler", "verlust")
-_COST_SIGNS = (
-    *("错误", "錯誤", "误差", "誤差", "损失", "損失", "成本", "费用", "延迟", "遅延", "时间", "時間"),
-    *("耗时", "エラー", "コスト", "오류", "지연", "비용", "손실", "시간"),
-)
-_GOOD_SIGNS = (
-    *("准确", "準確", "正确", "正確", "得分", "分数", "评分", "正解", "精度", "スコア", "点数", "評価"),
-    *("정확", "점수", "성공"),
+# How words end that are written without blanks, and say that less is better.
+_COST_ENDING = re.compile(
+    "(?:zeit|dauer|kosten|latenz|verbrauch|tijd|duur|kostnad"
+    "|(?P<no_amount>fehler|verlust|abweichung|fouten?|chybovost|foerlust)"
+    "(?:rate|quote|zahl|anzahl|anteil|percentage)?)$"
 )
 # Words that turn the others around, or may: what is saved, avoided or negated.
 _TURNING = vocabulary(
     """free saving savings saved reduction reduced avoidance avoided efficiency detection detected neg
     negative fixed caught found non no not without inverse minus explained improvement improved gain skill
-    handled recovered prevented coverage"""
+    handled recovered prevented coverage sans sin sem senza ohne zonder bez utan без"""
 )
-# Words for how long a run took, which beside a score is bookkeeping.
-_DURATIONS = vocabulary("duration elapsed runtime walltime wall uptime dauer duree")
+# Words for how long a run took, which beside a score is bookkeeping; and for what ran, before "time".
+_DURATIONS = vocabulary("duration elapsed runtime walltime wall uptime dauer durée")
+_RAN = vocabulary("fit score scoring train training predict prediction inference eval evaluation")
 # Words that name what people want more of.
 _GOOD_NAMES = vocabulary(
     """accuracy acc f1 precision recall em exact match rouge bleu chrf meteor bertscore score scores reward
@@ -54,9 +61,19 @@ _GOOD_NAMES = vocabulary(
     ndcg mrr faithfulness helpfulness relevance coherence fluency quality groundedness similarity iou
     dice r2 utility genauigkeit richtigkeit punkte exactitude fidelite precision puntuacion exactitud
     punteggio accuratezza resolved resolve acceptance likelihood kappa correlation satisfaction
-    bewertung note comet bleurt sacrebleu throughput uptime coverage hits stars elo converted conversion
+    comet bleurt sacrebleu throughput uptime coverage hits stars elo converted conversion
     points grade mcc spearman pearson psnr ssim map usefulness correctness completeness answered
-    preference оценка точность балл"""
+    preference hit
+    bewertung treffer trefferquote güte qualität zufriedenheit
+    note justesse précision rappel qualité satisfaction réussite
+    nota puntos acierto aciertos precisión calidad satisfacción voto voti qualità soddisfazione esattezza
+    pontuação pontos acerto acertos acurácia precisão qualidade satisfação avaliação
+    nauwkeurigheid beoordeling punten tevredenheid kwaliteit
+    ocena oceny punkty dokładność trafność skuteczność jakość přesnost skóre úspěšnost hodnocení spokojenost
+    poäng betyg noggrannhet träffsäkerhet nöjdhet doğruluk puan puanı skor başarı memnuniyet
+    оценка точность балл баллы качество
+    准确 準確 正确 正確 得分 分数 评分 精度 召回 满意 质量 成绩 正解 正答 得点 スコア 点数 評価 満足 品質
+    適合率 再現率 정확 점수 평점 성공 만족 정답 품질"""
 )
 # Words for what is true or false of a sample.
 _TRUTHS = vocabulary("""pass passed solved success correct resolved win won match exact em accepted right""")
@@ -112,7 +129,8 @@ def looks_like_an_amount(name: str) -> bool:
 
 def is_duration(name: str) -> bool:
     """Whether the name says how long a run took."""
-    return bool(words(name) & _DURATIONS)
+    found = words(name)
+    return bool(found & _DURATIONS) or ("time" in found and bool(found & _RAN))
 
 
 def names_a_metric(name: str) -> bool:
@@ -131,20 +149,24 @@ def names_a_truth(name: str) -> bool:
 
 
 def measured_by(title: str) -> str:
-    """The last word of a title, such as that of a file, that names a metric; empty where none does."""
-    return next((word for word in reversed(listed_words(title)) if names_a_metric(word)), "")
+    """The last word of a title, such as that of a file, that names a metric; empty where none does.
+
+    Words that tell different ways tell none.
+    """
+    found = [word for word in listed_words(title.replace("time series", "")) if names_a_metric(word)]
+    return found[-1] if len({*map(looks_like_a_cost, found)}) == 1 else ""
 
 
 def _is_good(name: str) -> bool:
-    return bool(_tokens(name) & _GOOD_NAMES) or any(sign in name for sign in _GOOD_SIGNS)
+    return bool(_tokens(name) & _GOOD_NAMES)
 
 
 def _says(name: str, known: frozenset[str]) -> bool:
     found = _tokens(name)
     if _COST_UNIT.search(name) or any(word in known or word.rstrip("0123456789") in known for word in found):
         return True
-    written = any(word.endswith(_COST_ENDINGS) for word in found) or any(sign in name for sign in _COST_SIGNS)
-    return written and known >= _AMOUNT_WORDS
+    ends = [end for word in found if (end := _COST_ENDING.search(word))]
+    return any(known > _AMOUNT_WORDS or (known == _AMOUNT_WORDS and not end["no_amount"]) for end in ends)
 
 
 def _tokens(name: str) -> frozenset[str]:

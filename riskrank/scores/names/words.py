@@ -13,48 +13,81 @@ import polars as pl
 FOUND_BY_NAME = ("model", "sample", "metric", "score", "draw", "task")
 
 
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
+# Words of languages that write no blanks, found within names.
+_UNSPACED: set[str] = set()
+_FIRST_UNSPACED = "\u2e80"
+
+
+def plain(name: str) -> str:
+    """A name with accents and umlauts written without."""
+    if name.isascii():
+        return name
+    found = unicodedata.normalize("NFKD", unicodedata.normalize("NFC", name).translate(_UMLAUTS))
+    bare = "".join(char for char in found if not unicodedata.combining(char)).replace("ł", "l")
+    return unicodedata.normalize("NFC", bare)
+
+
 def vocabulary(text: str) -> frozenset[str]:
-    """The words of a text."""
-    return frozenset(text.split())
+    """The words of a text, as `words` has those of a name."""
+    found = frozenset(plain(text).casefold().split())
+    _UNSPACED.update(word for word in found if word[0] >= _FIRST_UNSPACED)
+    return found
 
 
-# What people call these columns: English first, then German, French, Spanish, Italian, Portuguese, Dutch.
+# What people call these columns: English first, then languages of Europe, then those without blanks.
 _USUAL_NAMES = {
     "model": """model models system systems method methods algorithm algo framework strategy llm classifier
         learner estimator engine agent submission team bot chatbot assistant forecaster predictor regressor
         clf approach technique variant candidate policy solver parser tagger retriever ranker detector
         translator network architecture arch checkpoint build release pipeline provider vendor configuration
         treatment arm anbieter fournisseur proveedor fornitore modell verfahren methode algorithmus ansatz
-        modele systeme algorithme approche modelo sistema metodo algoritmo enfoque modello approccio
-        abordagem aanpak""",
+        dienst werkzeug stimme voice modele systeme algorithme approche moteur outil voix modelo sistema
+        metodo algoritmo enfoque motor herramienta agente asistente voz modello approccio strumento abordagem
+        assistente ferramenta aanpak metoda algorytm klasyfikator asystent metod yöntem algoritma модель
+        система метод алгоритм 模型 系统 方法 算法 モデル システム 手法 方式 모델 시스템 방법""",
     "sample": """sample samples doc docid document item items example instance question prompt case task
         dataset query qid input id request ticket episode clip utterance file image sentence segment passage
         record row problem exercise scenario test testcase env environment patient stichprobe beispiel frage
-        aufgabe fall anfrage vorgang satz datei bild datensatz exemple echantillon tache phrase cas demande
-        requete fichier ejemplo muestra pregunta tarea caso consulta archivo esempio campione domanda compito
-        exemplo amostra pergunta tarefa voorbeeld vraag taak date datum fecha data timestamp day week
-        month""",
+        aufgabe fall anfrage vorgang satz datei bild datensatz prüffall äußerung exemple échantillon tâche
+        phrase cas demande requête fichier dossier invite ejemplo muestra pregunta tarea caso consulta archivo
+        oración incidencia esempio campione domanda compito frase exemplo amostra tarefa voorbeeld vraag taak
+        zin verzoek pytanie zapytanie próbka zadanie przykład zdanie plik przypadek otázka vzorek úloha
+        příklad věta soubor dotaz fråga exempel uppgift mening fil ärende soru örnek görev cümle dosya вопрос
+        пример задача запрос предложение 题号 题目 问题 样本 样例 用例 编号 质问 句子 質問 設問 問題 サンプル
+        発話 文書 事例 질문 문항 문제 샘플 date datum fecha data timestamp day week month""",
     "metric": """metric metrics measure measurement criterion criteria scorer evaluator kpi kennzahl metrik
-        messgroesse kriterium metrique mesure critere metrica medida criterio maatstaf""",
+        messgröße kriterium métrique mesure critère métrica medida criterio maatstaf metryka miara mätetal
+        метрика 指标 指標 지표""",
     "score": """score scores value val values result measurement estimate y mean average wert ergebnis
-        punktzahl valeur resultat valor resultado valore risultato waarde""",
-    "model_a": "modela model1 first left answera assistanta systema responsea system1 assistant1 a",
-    "model_b": "modelb model2 second right answerb assistantb systemb responseb system2 assistant2 b",
-    "verdict": "verdict winner judgement judgment preference preferred outcome decision label choice result",
+        punktzahl valeur résultat valor resultado valore risultato waarde wartość wynik hodnota värde değer
+        значение 数值 値 값""",
+    "model_a": """modela model1 first left answera assistanta systema responsea system1 assistant1 a links
+        gauche izquierda esquerda sinistra lewa 左""",
+    "model_b": """modelb model2 second right answerb assistantb systemb responseb system2 assistant2 b rechts
+        droite derecha direita destra prawa 右""",
+    "verdict": """verdict winner judgement judgment preference preferred outcome decision label choice result
+        urteil sieger gewinner wahl choix vainqueur préférence elección ganador preferencia escolha vencedor
+        scelta vincitore keuze winnaar wybór zwycięzca vinnare kazanan победитель 胜者 勝者 선택""",
 }
 _TELLING = vocabulary(" ".join(_USUAL_NAMES.values()))
+_PLACES = {
+    role: {name: at for at, name in enumerate(plain(text).split())} for role, text in _USUAL_NAMES.items()
+}
 
 # Words for one of several runs of the same thing: its scores are draws of one sample.
 RUN = vocabulary(
     "run runs seed seeds draw draws trial trials repeat repeats repetition rep epoch epochs attempt "
     "iteration iter replicate completion completions generation "
-    "rollout fold folds sample_run try lauf durchlauf wiederholung versuch essai graine "
-    "semilla intento ripetizione tentativo"
+    "rollout fold folds sample_run try lauf durchlauf wiederholung faltung versuch essai graine répétition "
+    "semilla intento repetición ripetizione tentativo repetição tentativa herhaling poging próba pokus "
+    "försök deneme попытка 次数 重复 試行 시도"
 )
 # Words for who or what gave a score: its scores are metrics of their own.
 JUDGE = vocabulary(
-    "judge judges annotator rater grader scorer evaluator filter reviewer assessor gutachter bewerter juge "
-    "annotateur juez giudice juiz beoordelaar"
+    "judge judges annotator rater grader scorer evaluator filter reviewer assessor gutachter bewerter hörer "
+    "juge annotateur auditeur juez oyente giudice juiz ouvinte beoordelaar luisteraar sędzia listener "
+    "оценщик 评委 标注员 評価者 審査員 평가자"
 )
 # Words for how a sample was put: another way to ask the same.
 WORDING = vocabulary(
@@ -69,7 +102,9 @@ WHOLE = vocabulary(
 # Words for what several samples are about, or come from, so that they are no independent ones.
 BELONGING = vocabulary(
     "conversation dialog dialogue session thread document doc article passage patient subject user customer "
-    "participant repo repository video gespraech unterhaltung sitzung conversacion sesion"
+    "participant repo repository video gespräch unterhaltung sitzung conversation séance conversación sesión "
+    "conversa sessão conversazione sessione gesprek rozmowa konverzace samtal konuşma диалог сессия speaker "
+    "sprecher locuteur locutor hablante falante parlante spreker 对话 会话 说话人 会話 対話 話者 대화 화자"
 )
 # Words for what models are scored on once, as a whole: kinds of it, and names of well-known ones.
 BENCHMARK = vocabulary(
@@ -80,7 +115,8 @@ BENCHMARK = vocabulary(
 )
 # Words for a place in such a whole.
 WITHIN = vocabulary(
-    "turn step message utterance sentence paragraph position line chunk index idx nr no number"
+    "turn step message utterance sentence paragraph position line chunk index idx nr no number "
+    "tour turno runde beurt tura 轮次 回合 ターン"
 )
 # Words for how a model was run: its few values are settings, even if they are fractions.
 SETTING = vocabulary(
@@ -104,22 +140,11 @@ _SAMPLE = vocabulary(_USUAL_NAMES["sample"]) | vocabulary("name")
 # Words for when something was: "submission_date" names no submission.
 _TIME = vocabulary("date datetime time timestamp created updated year month day datum fecha")
 # Words for how far scores lie apart, how sure a mean is, or of how many it is one.
-_SPREAD = vocabulary("std sd stdev stddev se sem stderr ci variance n support")
+_SPREAD = vocabulary("std sd stdev stddev se sem stderr ci variance n num support")
 # Fewer whole numbers may be all different, or in order, by chance.
 _FEWEST_ROWS = 10
 # Epoch seconds of this century and beyond, up to nanoseconds.
 _OLDEST_TIME = 9e8
-
-
-_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
-
-
-def plain(name: str) -> str:
-    """A name with accents and umlauts written without."""
-    if name.isascii():
-        return name
-    found = unicodedata.normalize("NFKD", unicodedata.normalize("NFC", name).translate(_UMLAUTS))
-    return "".join(char for char in found if not unicodedata.combining(char))
 
 
 def listed_words(name: str) -> list[str]:
@@ -130,8 +155,11 @@ def listed_words(name: str) -> list[str]:
 
 @lru_cache(maxsize=4_096)
 def words(name: str) -> frozenset[str]:
-    """Words of a column's name."""
-    return frozenset(listed_words(name))
+    """Words of a column's name, and those found within it that are written without blanks."""
+    found = frozenset(listed_words(name))
+    if max(name, default="") < _FIRST_UNSPACED:
+        return found
+    return found.union(known for word in found for known in _UNSPACED if known in word)
 
 
 def numbers_runs(name: str) -> bool:
@@ -181,9 +209,9 @@ def looks_like_an_identifier(name: str, values: pl.Series, *, whole_name: bool =
 
 def synonym(role: str, candidates: Iterable[str]) -> str | None:
     """The candidate whose name, or a word of whose name, is usual for the role."""
-    known = {name: at for at, name in enumerate(_USUAL_NAMES[role].split())}
+    known = _PLACES[role]
     candidates = [*candidates]
-    joined = {name: "".join(re.findall("[a-z0-9]+", name.casefold())) for name in candidates}
+    joined = {name: "".join(re.findall(r"[^\W_]+", plain(name).casefold())) for name in candidates}
     whole = {name: known[text] for name, text in joined.items() if text in known}
     if whole:
         return min(whole, key=whole.__getitem__)

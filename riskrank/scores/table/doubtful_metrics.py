@@ -7,10 +7,17 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from riskrank.asked.flags import among_commas
+from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.names.directions import doubtful_by_name, looks_like_an_amount, lower_is_likelier
+from riskrank.scores.names.directions import (
+    doubtful_by_name,
+    looks_like_an_amount,
+    lower_is_likelier,
+    names_a_metric,
+)
+from riskrank.scores.names.distributions import like_errors, looks_signed, negated_errors, of_both_signs
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.scores.table.missing_codes import missing_codes
+from riskrank.scores.table.missing_codes import changing, missing_codes
 from riskrank.scores.table.scores import Scores
 
 # Shares are no larger than 1; percent beyond this are none; and how much larger percent are.
@@ -60,15 +67,29 @@ def _means_apart(scores: Scores, rows: np.ndarray, shares: np.ndarray, percent: 
     return means[1] > 0 and _FACTOR[0] <= means[0] / means[1] <= _FACTOR[1]
 
 
-def doubtful_directions(specs: Sequence[MetricSpec]) -> Iterator[InputError]:
-    """Metrics of which nobody said which way is better, and whose names may mean either."""
-    doubtful = [
-        spec.name
-        for spec in specs
-        if not spec.declared and spec.transform == "none" and doubtful_by_name(spec.name)
-    ]
+def doubtful_directions(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
+    """Metrics of which nobody said which way is better, and whose names or numbers may mean either."""
+    silent = [spec.name for spec in specs if not spec.declared and spec.transform == "none"]
+    metric = scores.frame["metric"].to_physical().to_numpy()
+    valid = ~scores.invalid()
+    places = {spec.name: code for code, spec in enumerate(specs)}
+    doubtful, likely, why = [], set(), ""
+    for name in silent:
+        of_metric = valid & (metric == places[name])
+        values = scores.values[of_metric]
+        if doubtful_by_name(name):
+            doubtful.append(name)
+            likely |= {name} if lower_is_likelier(name) else set()
+        elif negated_errors(name, values):
+            doubtful.append(name)
+            why = f"; {name} is called as errors are, and none is above 0"
+        elif not names_a_metric(name) and like_errors(values):
+            doubtful.append(name)
+            likely.add(name)
+            why = f"; numbers of {name} are distributed as errors or amounts often are"
+        if looks_signed(name) and of_both_signs(values):
+            yield _signed(scores, name, of_metric)
     if doubtful:
-        likely = {name for name in doubtful if lower_is_likelier(name)}
         ways = []
         for lower in dict.fromkeys((frozenset(likely), frozenset(doubtful), frozenset[str]())):
             parts = {
@@ -80,7 +101,22 @@ def doubtful_directions(specs: Sequence[MetricSpec]) -> Iterator[InputError]:
             ways.append((" ".join(told), change))
         yield InputError(
             f"which way is better of {listing(doubtful)} has to be said",
-            found="nobody declared it, and the name may mean either",
+            found=f"nobody declared it{why}" if why else "nobody declared it, and the name may mean either",
             hint=f"say {' or '.join(way for way, _ in ways)}",
             ways=ways,
         )
+
+
+def _signed(scores: Scores, name: str, of_metric: Booleans) -> InputError:
+    """Errors with a sign, of which the smallest are far off."""
+    query = changing(scores, name, of_metric, "ABS({0})")
+    values = scores.values[of_metric]
+    below = int(np.count_nonzero(values < 0))
+    return InputError(
+        f"{scores.files()}: {name} has a sign: the smallest are far off, too, and those near 0 are best",
+        found=f"{below:,} of {values.size:,} below 0, from {values.min():g} to {values.max():g}",
+        hint=f"the line takes absolute values; if the smallest are best, {option('lower', name)}",
+        ways=[("", {"sql": query, "lower": (*scores.options.lower, name)})]
+        if scores.options.sql is None
+        else [],
+    )

@@ -17,9 +17,13 @@ from riskrank.scores.table.fold_design import FoldDesign
 from riskrank.scores.table.scores import Scores
 
 _NUMBER = r"(?:[ _.-]?(?:id|no|nr|num|number|idx|index))?"
-_FOLD = re.compile(rf"(?:cv|outer|test)?[ _.-]?(?:folds?|splits?|resamples?|cv){_NUMBER}", re.I)
-_REPEAT = re.compile(rf"(?:cv[ _.-]?)?(?:rep|repeat|repetition)s?{_NUMBER}", re.I)
-_DATA_SET = re.compile(r"data[ _.-]?sets?(?:[ _.-]?(?:name|id))?", re.I)
+_FOLDS = "folds?|faltung|plis?|pliegue|dobra|vouw|折"
+_FOLD = re.compile(rf"(?:cv|outer|test)?[ _.-]?(?:{_FOLDS}|splits?|resamples?|cv){_NUMBER}", re.I)
+_REPEATS = (
+    "rep|repeat|repetition|wiederholung|répétition|repetición|ripetizione|repetição|herhaling|重复|繰り返し"
+)
+_REPEAT = re.compile(rf"(?:cv[ _.-]?)?(?:{_REPEATS})s?{_NUMBER}", re.I)
+_DATA_SET = re.compile(r"data[ _.-]?sets?(?:[ _.-]?(?:name|id))?|datensatz", re.I)
 _NAME = re.compile(
     r"(?:rep(?:eat)?[ _.-]?(?P<first>\d+)[ _./-]*)?(?P<fold>(?:fold|split|resample|cv)[ _.-]?\d+)"
     r"(?:[ _./-]*rep(?:eat)?[ _.-]?(?P<last>\d+))?",
@@ -81,7 +85,8 @@ def fold_design(
     repeats = [_repeat(name, match, column) for name, match in zip(samples, found, strict=True)]
     tasks = np.zeros(len(samples), dtype=np.int64) if of_task is None else of_task
     used = np.unique(tasks)
-    word = "fold" if any("fold" in (match["fold"] if match else column).lower() for match in found) else ""
+    told = [match["fold"] if match else column for match in found]
+    word = "fold" if any(re.search(rf"(?<![a-z])(?:{_FOLDS})", one, re.I) for one in told) else ""
     folds = []
     for task in used:
         own = [repeats[at] for at in np.flatnonzero(tasks == task)]

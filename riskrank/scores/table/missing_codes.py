@@ -48,7 +48,7 @@ def missing_codes(scores: Scores, spec: MetricSpec, of_metric: Booleans) -> Iter
         by_model = (f"{name} has {n:,}" for name, n in zip(scores.models, models.tolist(), strict=True) if n)
         low, high = float(others.min()), float(others.max())
         ends = f"[{min(low, code):g}, {max(high, code):g}]"
-        query = {"sql": _without(scores, spec.name, code, at)}
+        query = {"sql": changing(scores, spec.name, at, f"NULLIF({{0}}, {code:g})")}
         ways: Ways = [("", query), as_worst(scores, at, **query), ("", {**query, "missing": "drop"})]
         yield InputError(
             f"{scores.files()}: {count:,} {'score' if count == 1 else 'scores'} of {spec.name} "
@@ -73,17 +73,16 @@ def _is_code(code: float, others: Floats, name: str) -> bool:
     return names_a_truth(name) or fractions or low > 0
 
 
-def _without(scores: Scores, metric: str, code: float, at: Booleans) -> str:
-    """The query that leaves the cells of a code empty."""
+def changing(scores: Scores, metric: str, at: Booleans, change: str) -> str:
+    """The query that changes scores of a metric, those in some rows among them, by an expression of SQL."""
     _, first = np.unique(scores.codes("model")[at], return_index=True)
     columns = dict.fromkeys(scores.where(row)[2] for row in np.flatnonzero(at)[first].tolist())
     roles = scores.notes.files[0].roles
     long = roles.score is not None and scores.options.matrix is None and len(scores.metrics) > 1
     where = f"{quoted_column(str(roles.metric))} = {quoted_text(metric)}" if long else ""
+    changed = ((name, change.format(name)) for name in map(quoted_column, columns))
     parts = (
-        f"CASE WHEN {where} AND {name} = {code:g} THEN NULL ELSE {name} END AS {name}"
-        if where
-        else f"NULLIF({name}, {code:g}) AS {name}"
-        for name in map(quoted_column, columns)
+        f"CASE WHEN {where} THEN {new} ELSE {name} END AS {name}" if where else f"{new} AS {name}"
+        for name, new in changed
     )
     return f"SELECT * REPLACE ({', '.join(parts)}) FROM scores"

@@ -45,7 +45,7 @@ def unusable(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError
     yield from _out_of_range(scores, specs)
     yield from doubtful_numbers(scores, specs)
     if options.tests:
-        yield from doubtful_directions(specs)
+        yield from doubtful_directions(scores, specs)
     yield from _divided_samples(scores, unpaired=options.unpaired)
 
 

@@ -33,10 +33,17 @@ _VERDICTS = (
     *(("passed", "failed"), ("pass", "fail"), ("correct", "incorrect"), ("correct", "wrong")),
     *(("right", "wrong"), ("resolved", "unresolved"), ("solved", "unsolved"), ("won", "lost")),
     *(("win", "loss"), ("richtig", "falsch"), ("bestanden", "nicht bestanden"), ("correcto", "incorrecto")),
+    *(("réussi", "échoué"), ("juste", "faux"), ("aprobado", "suspenso"), ("acierto", "fallo")),
+    *(("correto", "incorreto"), ("certo", "errado"), ("corretto", "sbagliato"), ("goed", "fout")),
+    *(("poprawnie", "błędnie"), ("dobrze", "źle"), ("správně", "špatně"), ("rätt", "fel")),
+    *(("doğru", "yanlış"), ("верно", "неверно"), ("正确", "错误"), ("对", "错"), ("通过", "未通过")),
+    *(("正解", "不正解"), ("合格", "不合格"), ("정답", "오답"), ("합격", "불합격")),
 )
 _ANSWERS = (
     *(("yes", "no"), ("true", "false"), ("ja", "nein"), ("oui", "non"), ("sí", "no"), ("si", "no")),
     *(("sì", "no"), ("ja", "nee"), ("vrai", "faux"), ("wahr", "falsch"), ("verdadero", "falso")),
+    *(("sim", "não"), ("tak", "nie"), ("ano", "ne"), ("evet", "hayır"), ("да", "нет"), ("是", "否")),
+    *(("はい", "いいえ"), ("예", "아니오"), ("○", "×"), ("✓", "✗"), ("✅", "❌"), ("✔", "✘")),
 )
 # Stars of a rating, those that are filled first.
 _STARS = r"^\s*(?:[★⭐]+☆*|☆+)\s*$"

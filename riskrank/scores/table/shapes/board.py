@@ -43,7 +43,7 @@ def as_board(
         f"a leaderboard: a row a model ({model}), a column a task ({listing(tasks, 4)}), {len(tasks)} tasks"
     )
     said += f"; left out: {left_out(gone)}" if gone else ""
-    more = {"matrix": options.matrix or "score", **pair_by_pair(options)}
+    more = {"matrix": options.matrix or columns.measured or "score", **pair_by_pair(options)}
     return Reading(said=said, options=with_roles(options, {"model": model}, **more))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache, cached_property
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -11,7 +12,7 @@ import polars as pl
 from riskrank.errors import InputError
 from riskrank.scores.files.parsing import MISSING_TEXT, column_kind, parse_scores
 from riskrank.scores.files.source import Source
-from riskrank.scores.names.directions import looks_like_a_cost, more_by_name, names_a_truth
+from riskrank.scores.names.directions import looks_like_a_cost, measured_by, more_by_name, names_a_truth
 from riskrank.scores.names.measures import scores_and_bookkeeping
 from riskrank.scores.names.words import STATUS, is_unnamed, sounds_like_a_role, typed, vocabulary, words
 from riskrank.scores.table.written_numbers import Writing, truths_of, writing_of
@@ -42,6 +43,8 @@ class Columns:
         Whether no column was passed over.
     asked : collection of str
         Metrics somebody named.
+    title : str
+        What stands above the names of columns.
     """
 
     def __init__(
@@ -54,10 +57,12 @@ class Columns:
         by_file: bool = False,
         all_seen: bool = True,
         asked: Collection[str] = (),
+        title: str = "",
     ) -> None:
         self.frame, self.names, self.label = frame, [*names], label
         self.decimal_comma, self.by_file, self.all_seen = decimal_comma, by_file, all_seen
         self.height, self.asked = frame.height, asked
+        self.measured = measured_by(title) or measured_by(Path(label).stem)
         self.groups = cache(self._groups)
         self.kind = cache(self._kind)
         self.whole = cache(self._whole)
@@ -177,6 +182,7 @@ def columns_of(sources: Sequence[Source], asked: Collection[str] = ()) -> Column
         by_file=all(source.model_label is not None for source in sources),
         all_seen=len(names) == len(named),
         asked=asked,
+        title=first.title,
     )
 
 

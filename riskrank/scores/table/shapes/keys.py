@@ -60,6 +60,8 @@ class Keys:
         Whether models have samples of their own.
     said : tuple of str
         What was understood, for one sentence.
+    averaged : tuple of str
+        Columns whose rows count together.
     """
 
     sample: str = ""
@@ -69,6 +71,7 @@ class Keys:
     repeats: str = ""
     unpaired: bool = False
     said: tuple[str, ...] = ()
+    averaged: tuple[str, ...] = ()
 
 
 def keys_of(columns: Columns, model: Sequence[str], metric: Sequence[str], free: Sequence[str]) -> Keys:
@@ -171,7 +174,7 @@ def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequenc
     others = [name for name in free if name != sample and columns.kind(name) in ("text", "number")]
     for name in others:
         if belongs(columns, name, own) and not _is_part(columns, name):
-            return Keys(sample=sample, cluster=name, unpaired=unpaired, said=(*said, _drawn_whole(name)))
+            return Keys(sample=sample, cluster=name, unpaired=unpaired, said=(*said, drawn_whole(name)))
     for name in others:
         if _is_part(columns, name) and divides(columns, name, own, by):
             told = f"each {name} counts alike"
@@ -255,9 +258,10 @@ def _of_parts(
     if None in kinds or (words(base) & BELONGING and words(beside[0]) & WITHIN):
         joined = "+".join([base, *beside])
         if words(base) & BELONGING or (len(beside) == 1 and words(beside[0]) & WITHIN):
-            return Keys(sample=joined, cluster=base, said=(_drawn_whole(base),))
-        if may_name_samples(base) and columns.count(base) >= _FEWEST_IN_PART:
-            return Keys(sample=joined, cluster=base, said=(_drawn_whole(base),))
+            return Keys(sample=joined, cluster=base, said=(drawn_whole(base),))
+        numbered = len(beside) == 1 and columns.whole(beside[0])
+        if (may_name_samples(base) or numbered) and columns.count(base) >= _FEWEST_IN_PART:
+            return Keys(sample=joined, cluster=base, said=(drawn_whole(base),))
         return Keys(sample=joined)
     if len(beside) == 1 and kinds[0] is RUN:
         if words(base) & _SCALES and columns.count(base) <= _MOST_PARTS:
@@ -268,8 +272,9 @@ def _of_parts(
     ) * columns.groups(*beside)
     names = " and ".join(beside)
     if balanced:
-        return Keys(sample=base, repeats="mean", said=(f"averaged over {names}",))
-    return Keys(sample="+".join([base, *beside]), cluster=base, said=(_drawn_whole(base),))
+        told = (f"averaged over {names}",)
+        return Keys(sample=base, repeats="mean", said=told, averaged=tuple(beside))
+    return Keys(sample="+".join([base, *beside]), cluster=base, said=(drawn_whole(base),))
 
 
 def _copies(columns: Columns, fixed: Sequence[str], base: str, free: Sequence[str]) -> Keys:
@@ -286,5 +291,6 @@ def _copies(columns: Columns, fixed: Sequence[str], base: str, free: Sequence[st
     return Keys(sample=base)
 
 
-def _drawn_whole(name: str) -> str:
+def drawn_whole(name: str) -> str:
+    """What is said of a cluster."""
     return f"each {name} is a cluster, drawn whole"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.names.directions import measured_by, names_a_metric
+from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.measures import left_out
 from riskrank.scores.names.words import listed_words, names_tasks
 from riskrank.scores.table.shapes.board import (
@@ -65,7 +64,7 @@ def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
         # Who says what rows are has said enough, but for holes of a matrix that was asked for.
         told = with_roles(options, {"model": sample}, **(pair_by_pair(options) if options.matrix else {}))
         boards = [replace(board, options=told) for board in boards]
-    metric = options.matrix or measured_by(Path(columns.label).stem) or "score"
+    metric = options.matrix or columns.measured or "score"
     more: dict[str, object] = {"matrix": metric}
     holes = any(np.isnan(columns.numbers(name)).any() for name in models)
     if names_tasks(sample) and (holes or FEWEST_TASKS <= columns.height < FEWEST_SAMPLES):

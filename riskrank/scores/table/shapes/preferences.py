@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -15,10 +16,14 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.engine.portfolio.judge_votes import VoteScores, score_votes
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.files.source import FrameInMemory, InputFile, Source
+from riskrank.scores.names.words import words
 from riskrank.scores.table.shapes.columns import Columns
+from riskrank.scores.table.shapes.keys import belongs, drawn_whole
+from riskrank.scores.table.shapes.reading import Reading
 from riskrank.scores.table.votes import ROLES, VoteTable, read_votes, vote_columns
 
 METRIC = "verdict"
+_TAKEN = ("model", "sample", "metric", "score")
 # The first or the second model won, or none.
 _NUMBERED = {"1": "a", "2": "b", "0": "tie"}
 # Pairs that are named, of those with most votes and of those with fewest.
@@ -28,7 +33,7 @@ _MOST_PAIRS = 6
 class PreferencesSource(FrameInMemory):
     """Scores of wins and losses, a row a model and sample that was judged."""
 
-    def __init__(self, inner: Source, found: VoteScores) -> None:
+    def __init__(self, inner: Source, found: VoteScores, wholes: pl.DataFrame | None = None) -> None:
         super().__init__(inner.label, b"", inner.sha256)
         self._inner = inner
         columns = zip(found.models, found.scores.T.tolist(), (found.judged > 0).T.tolist(), strict=True)
@@ -38,7 +43,9 @@ class PreferencesSource(FrameInMemory):
             for sample, score, known in zip(found.samples, column, judged, strict=True)
             if known
         ]
-        self._frame = pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+        self._frame = pl.DataFrame(rows, schema=_TAKEN, orient="row")
+        if wholes is not None:
+            self._frame = self._frame.join(wholes, on="sample", how="left", maintain_order="left")
         self._name_columns(self._frame.columns)
 
     def input_file(self, rows: int) -> InputFile:
@@ -51,10 +58,18 @@ def _sides(table: VoteTable, roles: Mapping[str, str]) -> list[str]:
     rows = zip(table.first, table.second, table.votes, strict=True)
     if {"1", "2"} <= {*table.votes} <= {*_NUMBERED}:
         return [_NUMBERED[vote] for vote in table.votes]
+    named = {vote: _side_by_name(vote, roles) for vote in {*table.votes}}
     return [
-        "a" if vote in (first, roles["model_a"]) else "b" if vote in (second, roles["model_b"]) else vote
+        "a" if vote == first else "b" if vote == second else named[vote] or vote
         for first, second, vote in rows
     ]
+
+
+def _side_by_name(vote: str, roles: Mapping[str, str]) -> str:
+    """The side whose column alone is called as a vote says; empty where none is."""
+    said = words(vote)
+    sides = [said and said <= words(roles[role]) for role in ("model_a", "model_b")]
+    return "" if sides[0] == sides[1] else "a" if sides[0] else "b"
 
 
 def _between(pairs: Sequence[tuple[str, str]], models: Sequence[str]) -> list[int]:
@@ -88,8 +103,8 @@ def _require_all_pairs(
     )
 
 
-def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tuple[Source, str] | None:
-    """Votes as scores, and what was understood; None where rows are no votes.
+def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tuple[Source, Reading] | None:
+    """Votes as scores, and how they are read; None where rows are no votes.
 
     Of models that are selected only the votes between them count.
 
@@ -101,6 +116,9 @@ def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tu
         If models are to have samples of their own.
     """
     roles = vote_columns(columns.names)
+    if "sample" not in roles:
+        own = [name for name in columns.names if name not in roles.values() and columns.tell_apart(name)]
+        roles |= {"sample": own[0]} if own else {}
     if set(roles) != set(ROLES):
         return None
     sides = [set(columns.frame[roles[role]].drop_nulls().cast(pl.String)) for role in ("model_a", "model_b")]
@@ -134,4 +152,15 @@ def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tu
     shares = 0.5 + np.nansum(found.scores, axis=0) / (4 * found.votes)
     rates = (f"{model} {share:.0%}" for model, share in zip(found.models, shares, strict=True))
     said = f"pairwise preferences: {sides_told}; {of}; win rates, ties half: {listing(rates)}"
-    return PreferencesSource(source, found), said
+    whole = next(
+        (name for name in columns.names if name not in _TAKEN and belongs(columns, name, [roles["sample"]])),
+        "",
+    )
+    if not whole or options.cluster is not None:
+        return PreferencesSource(source, found), Reading(said=said, options=options)
+    wholes = columns.frame.select(pl.col(roles["sample"]).cast(pl.String).alias("sample"), whole).unique(
+        "sample"
+    )
+    return PreferencesSource(source, found, wholes), Reading(
+        said=f"{said}; {drawn_whole(whole)}", options=replace(options, cluster=whole)
+    )

@@ -11,7 +11,7 @@ from riskrank.asked.option import options_of
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.values import ALL_OTHERS
 from riskrank.errors import listing, option
-from riskrank.scores.names.directions import doubtful_by_name, names_a_metric
+from riskrank.scores.names.directions import doubtful_by_name, lower_by_name, names_a_metric
 from riskrank.scores.table.metrics_file import described_metrics
 
 
@@ -42,16 +42,33 @@ def with_roles(options: ReadOptions, roles: Mapping[str, str], **more: Any) -> R
 
 def taken_as_better(names: Sequence[str], options: ReadOptions, *, guessed: bool = False) -> list[str]:
     """What is said of metrics of which more is taken as better, though neither names nor options say so."""
+    silent = _silent(names, options, guessed=guessed)
+    if not silent:
+        return []
+    turned = option("lower", ",".join(map(among_commas, silent)))
+    return [f"more {listing(silent)} is taken as better, for nothing says so: {turned} turns it around"]
+
+
+def told_by_title(names: Sequence[str], options: ReadOptions, title: str) -> tuple[ReadOptions, list[str]]:
+    """What less is better of by the title of a table, where no column says it; and a sentence."""
+    silent = _silent(names, options) if lower_by_name(title) else []
+    if not silent or len(silent) < len(names):
+        return options, []
+    turned = option("higher", ",".join(map(among_commas, silent)))
+    told = f"less {listing(silent)} is better, for the title says {title}: {turned} turns it around"
+    return replace(options, lower=(*options.lower, *silent)), [told]
+
+
+def _silent(names: Sequence[str], options: ReadOptions, *, guessed: bool = False) -> list[str]:
+    """Metrics of which neither names nor options say which way is better."""
     said = {*options.lower, *options.higher, *described_metrics(options)[1]}
-    silent = [
+    if ALL_OTHERS in said:
+        return []
+    return [
         name
         for name in names
         if name not in said and (guessed or not (names_a_metric(name) or doubtful_by_name(name)))
     ]
-    if not silent or ALL_OTHERS in said:
-        return []
-    turned = option("lower", ",".join(map(among_commas, silent)))
-    return [f"more {listing(silent)} is taken as better, for nothing says so: {turned} turns it around"]
 
 
 def written(options: ReadOptions, before: ReadOptions) -> str:

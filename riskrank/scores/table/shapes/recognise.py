@@ -73,7 +73,7 @@ def understood(
     require_scores(columns, named, options)
     votes = as_preferences(columns, seen[0], options) if len(seen) == 1 and not options.columns else None
     if votes is not None:
-        return [votes[0]], options, (f"{READ_AS}{votes[1]}",)
+        return [votes[0]], votes[1].options, (f"{READ_AS}{votes[1].said}",)
     study = as_study(columns, options) if not options.columns and options.matrix is None else None
     nested = any(source.rewritten() is not None for source in seen)
     readings = (
@@ -128,5 +128,7 @@ def _readings(columns: Columns, named: dict[str, str], options: ReadOptions) -> 
         options = replace(options, sql=reading_query(as_numbers))
     models = models_of(columns, named, options)
     if models or columns.by_file:
-        return [one for model in models or [""] for one in as_rows(columns, model, named, options)]
+        found = [one for model in models or [""] for one in as_rows(columns, model, named, options)]
+        # Models mostly have samples in common.
+        return sorted(found, key=lambda one: one.options.unpaired)
     return as_matrix(columns, named, options)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import polars as pl
+
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.sql_names import leaving_out, quoted_column, quoted_text
@@ -28,7 +30,7 @@ from riskrank.scores.table.metrics_file import described_metrics
 from riskrank.scores.table.shapes.board import as_board, pair_by_pair
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import Keys, keyed, keys_of
-from riskrank.scores.table.shapes.reading import Reading, taken_as_better, with_roles
+from riskrank.scores.table.shapes.reading import Reading, taken_as_better, told_by_title, with_roles
 from riskrank.scores.table.shapes.totals import totals_of
 
 # Names of models are no more, where only content tells that they are; nor metrics.
@@ -65,7 +67,8 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
         if parts and not keys.repeats and columns.tell_apart(name, *parts):
             found += [name] if columns.shared(parts[0], [name]) >= _NEARLY_ALL else []
     told = [name for name in found if not words(name) & (WHOLE | SETTING | WORDING | RUN)]
-    return told or found
+    told = [name for name in told if synonym("metric", [name]) is None] or told
+    return sorted(told or found, key=columns.count)
 
 
 def _may_name_models(columns: Columns, name: str) -> bool:
@@ -106,7 +109,7 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
     if not keys.sample and not options.sample_optional:
         return []
     _require_one_split(columns, [name for name in free if name != keys.task], options)
-    wholes = (keys.cluster, named.get("cluster", ""), keys.task)
+    wholes = (keys.cluster, named.get("cluster", ""), keys.task, *keys.averaged)
     used = {part for one in (keys.sample, keys.draw, *wholes) for part in one.split("+")}
     roles = {"model": model, "sample": keys.sample, "draw": keys.draw, "metric": metric, "score": score}
     before = options
@@ -120,8 +123,12 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
         options = replace(options, where=leaving_out(keys.sample, totals, rows, options.where))
         without = [f"without the row{'s' if len(totals) > 1 else ''} {listing(totals)}"]
     if score:
-        known = [str(name) for name in columns.frame[metric].unique(maintain_order=True)]
-        said = ["a row a score", *taken_as_better(known, options), *without]
+        known, gone = _measures_of(columns, metric, score, options)
+        options, told = told_by_title(known, options, columns.measured)
+        said = ["a row a score", *taken_as_better(known, options), *told, *without]
+        if gone:
+            options = replace(options, metric=tuple(known))
+            said.append(f"left out: {left_out(gone)}")
         return [Reading(said=_sentence("a long table", model, keys, said), options=options)]
     own = keys.sample if model and not keys.unpaired else ""
     measures, gone = _measures(columns, [name for name in free if name not in used], options, own)
@@ -139,9 +146,12 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
         options = replace(options, wide=True, human=labels[0], judge=labels[1], metric=())
         without = [labels[2], *without]
     else:
-        options = replace(options, wide=True, metric=options.metric or (tuple(measures) if gone else ()))
+        options = replace(
+            options, wide=True, metric=options.metric or (tuple(measures) if gone or keys.averaged else ())
+        )
     doubtful = [name for name in measures if name not in columns.written or not columns.written[name].judges]
-    said = [f"a column a metric ({listing(measures)})", *taken_as_better(doubtful, options), *without]
+    options, told = told_by_title(doubtful, options, columns.measured)
+    said = [f"a column a metric ({listing(measures)})", *taken_as_better(doubtful, options), *told, *without]
     said += [f"left out: {left_out(gone)}"] if gone else []
     return [Reading(said=_sentence("a wide table", model, keys, said), options=options)]
 
@@ -211,6 +221,20 @@ def _measures(
     if len(same) == len(found):
         return found, gone
     return [name for name in found if name not in same], gone | dict.fromkeys(same, "the same for all models")
+
+
+def _measures_of(
+    columns: Columns, metric: str, score: str, options: ReadOptions
+) -> tuple[list[str], dict[str, str]]:
+    """Metrics of a long table that are scores, and those that are none, with what they are."""
+    names, values = columns.frame[metric].cast(pl.String), columns.numbers(score)
+    known = names.drop_nulls().unique(maintain_order=True).to_list()
+    own = {name: values[(names == name).fill_null(False).to_numpy()] for name in known}
+    if options.metric or len({one.size for one in own.values()}) > 1:
+        return known, {}
+    frame = pl.DataFrame({name: pl.Series(one, nan_to_null=True) for name, one in own.items()})
+    left, gone = _measures(Columns(frame, known), known, options, "")
+    return (left, gone) if left else (known, {})
 
 
 def _labelled(columns: Columns, measures: Sequence[str], options: ReadOptions) -> tuple[str, str, str] | None:

@@ -30,6 +30,10 @@ def without_totals(columns: Columns, where: str | None) -> tuple[str | None, str
     where : str or None
         The condition there is.
     """
+    for name in (one for one in columns.names if columns.frame[one].dtype == pl.String):
+        if columns.kind(name) == "number" and (totals := _among_numbers(columns, name)):
+            known = columns.frame[name].to_list()
+            return leaving_out(name, totals, known, where), f"without rows of {listing(totals)}"
     for name in (one for one in columns.names if columns.kind(one) == "text"):
         known = columns.frame[name].cast(pl.String).str.strip_chars().to_list()
         if totals := _last_totals(known):
@@ -58,6 +62,14 @@ def totals_of(columns: Columns, sample: str, by: Sequence[str]) -> list[str]:
     parts = columns.frame.select(pl.col(sample).cast(pl.String), *by).partition_by(by)
     found = [_last_totals(part[sample].to_list()) for part in parts]
     return found[0] if all(one == found[0] for one in found) else []
+
+
+def _among_numbers(columns: Columns, name: str) -> list[str]:
+    """Names of totals in a column that else holds whole numbers, as of topics."""
+    texts = columns.frame[name].drop_nulls().unique().str.strip_chars()
+    strange = [text for text in texts if not text.isdecimal()]
+    told = all(words(text) and words(text) <= _TOTALS for text in strange)
+    return sorted(strange) if told and len(strange) <= _MOST_TOTALS < texts.len() else []
 
 
 def _last_totals(names: Sequence[str | None]) -> list[str]:

@@ -1,0 +1,56 @@
+"""What numbers of a metric tell of it beside its name: whether they look like errors, or have a sign."""
+
+from __future__ import annotations
+
+from riskrank.engine.types import Floats
+from riskrank.scores.names.directions import lower_by_name
+from riskrank.scores.names.words import vocabulary, words
+
+# Fewer numbers tell nothing.
+_FEWEST = 20
+# Grades have an end that is low; shares and percent have one that is known.
+_GRADES, _SHARES, _PERCENT = 10, 1.0, 100.0
+# The mean lies in this lower part of a known scale, and the third standardised moment is at least this large.
+_LOWER_PART, _SKEWED = 0.3, 0.5
+# Of numbers with a sign each sign has more than this share.
+_BOTH = 0.05
+# Words for how far something is off, of which nearer to 0 is better.
+_OFF = vocabulary(
+    """error errors err residual residuals bias deviation offset fehler prognosefehler vorhersagefehler
+    abweichung erreur biais écart desviación sesgo errore scarto erro desvio viés fout afwijking błąd
+    odchylenie chyba odchylka fel avvikelse hata sapma ошибка отклонение 误差 偏差 誤差 오차 편차"""
+)
+
+
+def like_errors(values: Floats) -> bool:
+    """Whether numbers lie as errors and amounts do, and scores seldom: most of them low, few very high."""
+    if values.size < _FEWEST or values.min() < 0 or values.max() == values.min():
+        return False
+    top, mean = float(values.max()), float(values.mean())
+    whole = not (values % 1).any()
+    if whole and values.min() > 0 and top <= _GRADES:
+        return False
+    if top <= _PERCENT and not (whole and top <= _GRADES):
+        scale = _SHARES if top <= _SHARES else _PERCENT
+        return mean < _LOWER_PART * scale and _skewness(values) > _SKEWED
+    return _skewness(values) > _SKEWED
+
+
+def _skewness(values: Floats) -> float:
+    apart = values / values.max() - values.mean() / values.max()
+    return float((apart**3).mean() / (apart**2).mean() ** 1.5)
+
+
+def looks_signed(name: str) -> bool:
+    """Whether a name says how far something is off."""
+    return bool(words(name) & _OFF)
+
+
+def of_both_signs(values: Floats) -> bool:
+    """Whether numbers lie below 0 and above it."""
+    return values.size > 0 and min((values < 0).mean(), (values > 0).mean()) > _BOTH
+
+
+def negated_errors(name: str, values: Floats) -> bool:
+    """Whether errors by name are all below 0, as where more is to be better."""
+    return lower_by_name(name) and values.size > 0 and values.max() <= 0 and values.min() < 0
