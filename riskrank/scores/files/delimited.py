@@ -100,9 +100,9 @@ class DelimitedSource(Source):
             raise self._empty("a header line and no rows")
         if frame[f"c{last}"].null_count():
             frame = self._without_blank_rows(frame)
-        for place in places:
-            cells, sign = frame[f"c{place}"], self._thousands.get(place, "")
-            if sign and is_grouped(cells, sign):
+        for place, sign in self._thousands.items():
+            cells = frame[f"c{place}"] if place in places else None
+            if cells is not None and is_grouped(cells, sign):
                 frame = frame.with_columns(cells.str.replace_all(sign, "", literal=True))
         return frame.select(pl.col(f"c{place}").alias(self.columns[place]) for place in places)
 

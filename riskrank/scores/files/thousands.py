@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import polars as pl
@@ -24,21 +25,26 @@ def signs_of_thousands(rows: Sequence[Sequence[str]]) -> dict[int, str]:
     rows : sequence of sequences of str
         The first rows of a file, all of one length.
     """
-    columns = [
-        pl.Series([cell.strip() for cell in cells], dtype=pl.String) for cells in zip(*rows, strict=True)
-    ]
     found: dict[int, str] = {}
     for sign, decimal in _SIGNS:
+        grouped = re.compile(_GROUPED.format(sign)).match
         fit = [
             at
-            for at, cells in enumerate(columns)
-            if cells.str.contains(sign, literal=True).any() and is_grouped(cells, sign)
+            for at, cells in enumerate(zip(*rows, strict=True))
+            if any(sign in cell for cell in cells)
+            and all(grouped(cell) or cell.strip().casefold() in MISSING_TEXT for cell in cells)
         ]
-        others = [cells for at, cells in enumerate(columns) if at not in fit] if fit else []
-        told = any(cells.str.contains(rf"^[+-]?\d+\{decimal}\d+$").any() for cells in others)
+        if not fit:
+            continue
+        decimals = re.compile(rf"[+-]?\d+\{decimal}\d+").fullmatch
+        told = any(decimals(cell) for row in rows for at, cell in enumerate(row) if at not in fit)
         for at in fit:
-            without = columns[at].str.contains(r"^\d+$")
-            if told or (without.any() and columns[at].str.contains(rf"\{sign}\d\d0$").any()):
+            cells = [row[at].strip() for row in rows]
+            plain, ends = (
+                any(map(str.isdecimal, cells)),
+                any(sign in cell and cell[-1] == "0" for cell in cells),
+            )
+            if told or (plain and ends):
                 found[at] = sign
     return found
 

@@ -20,6 +20,7 @@ from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.missing_codes import changing, missing_codes
 from riskrank.scores.table.scores import Scores
 
+_MOST_METRICS = 100
 # Shares are no larger than 1; percent beyond this are none; and how much larger percent are.
 _SURELY_PERCENT, _FACTOR = 1.5, (25.0, 400.0)
 
@@ -70,13 +71,15 @@ def _means_apart(scores: Scores, rows: np.ndarray, shares: np.ndarray, percent: 
 def doubtful_directions(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
     """Metrics of which nobody said which way is better, and whose names or numbers may mean either."""
     silent = [spec.name for spec in specs if not spec.declared and spec.transform == "none"]
+    # Of very many nobody looks at the numbers of each.
+    looked_at = silent[:_MOST_METRICS]
     metric = scores.frame["metric"].to_physical().to_numpy()
     valid = ~scores.invalid()
     places = {spec.name: code for code, spec in enumerate(specs)}
     doubtful, likely, why = [], set(), ""
     for name in silent:
-        of_metric = valid & (metric == places[name])
-        values = scores.values[of_metric]
+        of_metric = valid & (metric == places[name]) if name in looked_at else np.zeros(0, dtype=bool)
+        values = scores.values[of_metric] if name in looked_at else np.zeros(0)
         if doubtful_by_name(name):
             doubtful.append(name)
             likely |= {name} if lower_is_likelier(name) else set()
