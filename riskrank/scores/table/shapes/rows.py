@@ -124,11 +124,10 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
         without = [f"without the row{'s' if len(totals) > 1 else ''} {listing(totals)}"]
     if score:
         known, gone = _measures_of(columns, metric, score, options)
-        options, told = told_by_title(known, options, columns.measured)
-        said = ["a row a score", *taken_as_better(known, options), *told, *without]
-        if gone:
-            options = replace(options, metric=tuple(known))
-            said.append(f"left out: {left_out(gone)}")
+        options, told = _told(
+            columns, known, gone, replace(options, metric=tuple(known) if gone else options.metric)
+        )
+        said = ["a row a score", *told, *without]
         return [Reading(said=_sentence("a long table", model, keys, said), options=options)]
     own = keys.sample if model and not keys.unpaired else ""
     measures, gone = _measures(columns, [name for name in free if name not in used], options, own)
@@ -150,10 +149,18 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
             options, wide=True, metric=options.metric or (tuple(measures) if gone or keys.averaged else ())
         )
     doubtful = [name for name in measures if name not in columns.written or not columns.written[name].judges]
-    options, told = told_by_title(doubtful, options, columns.measured)
-    said = [f"a column a metric ({listing(measures)})", *taken_as_better(doubtful, options), *told, *without]
-    said += [f"left out: {left_out(gone)}"] if gone else []
+    options, told = _told(columns, doubtful, gone, options)
+    said = [f"a column a metric ({listing(measures)})", *told, *without]
     return [Reading(said=_sentence("a wide table", model, keys, said), options=options)]
+
+
+def _told(
+    columns: Columns, names: Sequence[str], gone: Mapping[str, str], options: ReadOptions
+) -> tuple[ReadOptions, list[str]]:
+    """What is said of directions nobody gave, and of columns that are no scores; and options that say it."""
+    options, by_title = told_by_title(names, options, columns.measured)
+    left = [f"left out: {left_out(gone)}"] if gone else []
+    return options, [*taken_as_better(names, options), *by_title, *left]
 
 
 def _require_one_split(columns: Columns, free: Sequence[str], options: ReadOptions) -> None:
