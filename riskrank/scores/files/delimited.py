@@ -108,7 +108,8 @@ class DelimitedSource(Source):
 
     def _signs_of_thousands(self) -> dict[int, str]:
         """Columns whose numbers have signs between thousands by the first rows, and those signs."""
-        lines = self._data[:_BEGINNING].decode(errors="replace").splitlines()[1:-1]
+        lines = self._data[:_BEGINNING].decode(errors="replace").splitlines()[1:]
+        lines = lines[:-1] if len(self._data) > _BEGINNING else lines
         rows = [row for row in csv.reader(lines, delimiter=self._separator) if len(row) == len(self.columns)]
         found = signs_of_thousands(rows)
         for place, sign in found.items():

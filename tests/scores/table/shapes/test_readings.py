@@ -213,6 +213,11 @@ def test_more_of_what_is_counted_beside_a_score_is_not_better(name, lower):
         "Laufzeit",
         "downtime",
         "\u9519\u8bef\u7387",
+        "文字誤り率(%)",
+        "Zeichenfehlerrate",
+        "chybovost",
+        "hata",
+        "응답시간",
     ],
 )
 def test_less_is_better_by_name(name):
@@ -564,3 +569,45 @@ def test_weights_nobody_gave_are_named_where_metrics_are_folded():
     fine = frame.rename({"cost_usd": "f1"}).drop("latency_s")
     assert alike(rr.rank(fine, **quick))
     assert not alike(rr.rank(fine, columns="model=model,sample=request", wide=True, **quick))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Dienst;Frage;Zeit;Last\na;1;640;38,5\nb;1;1.650;38,5\n", {640.0, 1650.0}),
+        ("Dienst;Frage;Zeit\na;1;640\nb;1;1.650\n", {640.0, 1650.0}),
+        ("Dienst;Frage;Zeit\na;1;2\nb;1;1.655\n", {2.0, 1.655}),
+        ("Dienst;Frage;Zeit\na;1;0.640\nb;1;1.650\n", {0.64, 1.65}),
+    ],
+)
+def test_other_cells_tell_what_stands_between_thousands(tmp_path, text, expected):
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    options = ReadOptions(columns="model=Dienst,sample=Frage", wide=True, metric=("Zeit",), lower=("Zeit",))
+    found = read_scores([str(tmp_path / "t.csv")], options)
+    assert {-float(values[0, 0]) for values in found.values} == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "first"),
+    [
+        (RNG.exponential(3, 2 * N), "lower"),
+        (RNG.uniform(2, 9, 2 * N), None),
+        (RNG.integers(1, 6, 2 * N), None),
+    ],
+)
+def test_numbers_that_lie_as_errors_are_asked_about(values, first):
+    frame = crossed(model=["a", "b"], sample=QUESTIONS).drop("rate").with_columns(zorp=pl.Series(values))
+    if first is None:
+        assert read(frame, tests=True).metrics[0].direction == "higher"
+        return
+    with pytest.raises(InputError, match="which way is better of zorp") as caught:
+        read(frame, tests=True)
+    assert first in str(caught.value.ways[0][0])
+
+
+@pytest.mark.parametrize(("title", "way"), [("# held-out perplexity", "lower"), ("# results", "higher")])
+def test_a_comment_says_what_is_measured(tmp_path, title, way):
+    rows = "".join(f"m{at},{','.join(str(20 + at + task) for task in range(8))}\n" for at in range(4))
+    text = f"{title}\nmodel,{','.join(f't{task}x' for task in range(8))}\n{rows}"
+    (tmp_path / "board.csv").write_text(text, encoding="utf-8")
+    assert read_scores([str(tmp_path / "board.csv")], ReadOptions()).metrics[0].direction == way
