@@ -5,10 +5,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from riskrank.engine.dominance.claims import Claim
-from riskrank.engine.portfolio.copula import independent_copula
 
-from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.inference import Claim, Inference
+from riskrank.engine.portfolio.folding import independent_copula
 from riskrank.engine.portfolio.mean_risk import mean_risk
 from riskrank.engine.portfolio.risks import risk_columns
 from riskrank.engine.sampling.design import ClusteredScores
