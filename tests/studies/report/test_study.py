@@ -43,3 +43,26 @@ def test_words_on_intervals_say_what_was_computed():
 def test_risks_look_at_no_tail_that_is_narrower_than_that_of_the_ranking(n, levels):
     document = report(scores(n=n), no_test=True, jobs=1, higher="*").document
     assert document.risks.provenance.method["levels"] == levels
+
+
+@pytest.mark.parametrize(
+    ("spread", "said"),
+    [
+        (1.0, "no test shows a difference between these"),
+        (6.0, "a test shows that the former are milder"),
+        (1 / 6, "a test shows that the latter are milder"),
+    ],
+)
+def test_bad_cases_of_the_two_models_are_told_apart_as_a_test_does(spread, said):
+    """One is a little ahead of another whose scores spread so much more, or less."""
+    own, other = np.random.default_rng(0).normal(size=(2, 400))
+    rows = {"one": own + 0.02 + (spread < 1), "other": spread * other}
+    long = pl.DataFrame(
+        [(name, str(at), "q", float(x)) for name, values in rows.items() for at, x in enumerate(values)],
+        schema=["model", "sample", "metric", "score"],
+        orient="row",
+    )
+    result = report(long, resamples=400, jobs=1, higher="*")
+    first = result.document.ranking.rows[0].model
+    assert f" of {first} and of " in result.to_markdown()
+    assert said in result.to_markdown()
