@@ -523,7 +523,8 @@ COMMANDS = (
         short="List which cases a new model does worse than an old one.",
         words="""Compare two models case by case: how many samples got worse and better, and which lost most.
 
-        Counts have an exact sign test (McNemar's for 0/1 scores), of all samples and of each group or task.
+        Counts have an exact sign test (McNemar's for 0/1 scores) that takes clusters of samples whole, of all
+        samples and of each group or task.
         With several runs a sample each case is tested, too, and the runs of the old model say how many cases
         change by chance alone.""",
         settings="studies.diff.options:DiffSettings",
@@ -531,7 +532,6 @@ COMMANDS = (
         papers=(Paper(schema="diff", documents="diff.document:DiffDocument", view="diff.screen.first"),),
         needs={"allow_constant": True} | _SUITES | _CASES,
         lacks=("weight", *_OF_JUDGES),
-        refused=("cluster",),
         groups=True,
         output="asked.output:TestedOutputOptions",
         formats=("junit", "parquet"),

@@ -62,14 +62,32 @@ def test_ten_questions_about_few_documents_carry_no_test(refused, write, quick):
     assert found == "found: 4"
 
 
-@pytest.mark.parametrize(
-    ("command", "options"), [("gsd", ("--higher", "*")), ("copa", ("--higher", "*", "--sweep", "acc"))]
-)
-def test_commands_that_draw_no_samples_refuse_clusters(refused, grouped, command, options):
+def test_gsd_tests_no_clusters_and_tells_their_order(run, refused, grouped):
     for named in (("--cluster", "doc"), ("--columns", "cluster=doc")):
-        what, _, hint = refused(command, grouped, *options, *named)
+        what, found, hint = refused("gsd", grouped, "--higher", "*", *named)
         assert "no clusters" in what
-        assert "--cluster" in hint
+        assert "60 clusters" in found
+        assert "--no-test" in hint
+        assert run("gsd", grouped, "--higher", "*", *named, "--no-test", "--digits", "0").status == 0
+
+
+def test_diff_exchanges_models_on_whole_clusters(run, tmp_path):
+    """Seven of ten clusters of 20 samples were won: 140 against 60 samples are no evidence."""
+    rows = [
+        (m, f"q{q}", f"d{q // 20}", float(m == "A") * (1 if q < 140 else -1))
+        for m in "AB"
+        for q in range(200)
+    ]
+    path = tmp_path / "t.csv"
+    pl.DataFrame(rows, schema=["model", "sample", "doc", "acc"], orient="row").write_csv(path)
+    outcome = run(
+        "diff", path, "--pair", "A:B", "--wide", "--higher", "acc", "--cluster", "doc", "--format", "json"
+    )
+    (change,) = outcome.document["meta"]["changes"]
+    assert (change["worse"], change["better"], outcome.document["meta"]["clusters"]) == (60, 140, 10)
+    assert change["p_value"] == pytest.approx(
+        0.34375, abs=1e-9
+    )  # of ten coins at most three or at least seven
 
 
 def test_check_counts_them(run, grouped):

@@ -1,6 +1,7 @@
 """What changed case by case: who did better on each sample, and which samples changed (method §10).
 
-Overall, wins and losses are compared by the exact sign test, which for scores of 0 and 1 is McNemar's. With
+Overall, wins and losses are compared by the exact sign test, which for scores of 0 and 1 is McNemar's; where
+clusters of samples are drawn whole, by all ways to exchange the two models on whole clusters. With
 one run a sample, no test can tell of a single case whether it changed or the run did. With several runs
 each case has an exact permutation test of its runs, and runs of the old model beside each other say how
 many losses chance alone makes.
@@ -38,16 +39,29 @@ _MOST_SPLITS = 20_000
 _ROUNDING = 1e-9
 
 
-def sign_test(wins: int, losses: int) -> float:
+def sign_test(gains: Floats, units: Integers) -> float:
     """Two-sided exact p-value of "as many wins as losses", ties left out; 1 where there are none.
 
     Parameters
     ----------
-    wins, losses : int
+    gains : ndarray, shape (n,)
+        Of the samples.
+    units : ndarray of int, shape (n,)
+        What they are drawn in: the signs of one unit change together.
     """
-    if wins + losses == 0:
-        return 1.0
-    return float(min(1.0, 2 * bdtr(min(wins, losses), wins + losses, 0.5)))
+    sums = np.bincount(np.unique(units, return_inverse=True)[1], np.sign(gains)).astype(np.int64)
+    size, count = np.unique(np.abs(sums[sums != 0]), return_counts=True)
+    total = int(size @ count)
+    fewest = (total - abs(int(sums.sum()))) // 2
+    if size.size == 0 or size[-1] == 1:
+        return float(min(1.0, 2 * bdtr(fewest, total, 0.5))) if total else 1.0
+    # Chances of each sum, from their generating function at the roots of unity.
+    chances = np.ones(total + 1, dtype=np.complex128)
+    for one, times in zip(size.tolist(), count.tolist(), strict=True):
+        turn = np.arange(total + 1) * one % (total + 1) / (total + 1)
+        chances *= ((1 + np.exp(-2j * np.pi * turn)) / 2) ** times
+    tail = np.fft.ifft(chances).real[: fewest + 1].sum()
+    return float(min(1.0, 2 * max(tail, 0.5 ** count.sum())))
 
 
 @dataclass(frozen=True, eq=False)

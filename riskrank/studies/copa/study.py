@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from riskrank.asked.suites import SuiteSettings
-from riskrank.errors import option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.copa.base import Asked, CopaBase
 from riskrank.studies.copa.comparison import compare
@@ -14,7 +13,6 @@ from riskrank.studies.copa.objectives import objectives
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.copa.ranking import rank
 from riskrank.studies.copa.sweep import sweep_one_weight, sweep_orders
-from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.task_scale import on_task_scale
 
@@ -58,5 +56,4 @@ def copa(table: ScoreTable, settings: CopaSettings | None = None, runtime: Runti
     asked = Asked(table=table, settings=settings, objectives=objectives(table, settings))
     if settings.question is None:
         return rank(asked, runtime)
-    refuse_clusters(table, command=f"copa {option(settings.question)}", why="it draws no samples")
     return _ANSWERS[settings.question](asked)

@@ -35,6 +35,8 @@ class Cases:
         Number of the metric.
     samples : ndarray of int, shape (n,)
         Numbers of the samples in the table.
+    units : ndarray of int, shape (n,)
+        What each is drawn in: itself, or its cluster.
     new, old : Runs
         Larger is better.
     p_value, p_adjusted : ndarray, shape (n,), or None
@@ -44,6 +46,7 @@ class Cases:
 
     metric: int
     samples: Integers
+    units: Integers
     new: Runs
     old: Runs
     p_value: Floats | None
@@ -65,7 +68,7 @@ def cases_of(table: ScoreTable, new: int, old: int, metric: int, family: Family)
         If they share no sample.
     """
     rows = [table.row_samples[model] for model in (new, old)]
-    shared = np.intersect1d(rows[0], rows[1])
+    shared, first, _ = np.intersect1d(rows[0], rows[1], return_indices=True)
     if not shared.size:
         raise InputError(
             "the two models share no sample, so that no case can be compared",
@@ -77,13 +80,14 @@ def cases_of(table: ScoreTable, new: int, old: int, metric: int, family: Family)
     for model, samples in zip((new, old), rows, strict=True):
         kept = np.isin(samples, shared)
         runs.append(Runs(table.values[model][kept, metric], np.searchsorted(shared, samples[kept])))
+    units = table.clusters[new][first]
     several = any(int(one.counts.max()) > 1 for one in runs)
     p_value = case_p_values(*runs) if several else None
     if p_value is None:
-        return Cases(metric, shared, runs[0], runs[1], None, None, np.zeros(shared.size, dtype=bool))
+        return Cases(metric, shared, units, runs[0], runs[1], None, None, np.zeros(shared.size, dtype=bool))
     family = replace(family, correction="bh")
     adjusted = family.adjusted(p_value)
-    return Cases(metric, shared, runs[0], runs[1], p_value, adjusted, family.significant(adjusted))
+    return Cases(metric, shared, units, runs[0], runs[1], p_value, adjusted, family.significant(adjusted))
 
 
 def specs_of(table: ScoreTable, cases: Cases) -> tuple[Sequence[MetricSpec], Integers]:
@@ -144,7 +148,7 @@ def change_of(table: ScoreTable, cases: Cases, kept: Booleans, group: str | None
     own = {specs[number].name for number in np.unique(of_case[kept]).tolist()}
     gain = cases.gain[kept]
     wins, losses = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
-    p_value = sign_test(wins, losses)
+    p_value = sign_test(gain, cases.units[kept])
     expected: tuple[float | None, float | None] = (None, None)
     shown = None
     if cases.p_adjusted is not None:
@@ -262,6 +266,7 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
         changes=changes,
         settings=settings,
         metrics=table.metrics,
+        clusters=None if table.cluster_names is None else len(table.cluster_names),
         texts="" if table.texts is None else table.texts.said,
     )
     document = replace(document, rows=_with_texts(table, document))

@@ -10,6 +10,7 @@ from typing import Any
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.diff.options import DiffSettings
 from riskrank.studies.document import Document
+from riskrank.studies.wording import counted
 
 # Cases to show where nobody says how many.
 _CASES = 10
@@ -90,6 +91,8 @@ class DiffDocument(Document[CaseRow], schema="diff"):
         By metric, of all samples together and then of each group.
     settings : DiffSettings
     metrics : sequence of MetricSpec
+    clusters : int or None
+        That the samples are drawn in, where they are not drawn one by one.
     texts : str
         Where the texts of cases stand.
     """
@@ -99,6 +102,7 @@ class DiffDocument(Document[CaseRow], schema="diff"):
     changes: Sequence[Change]
     settings: DiffSettings
     metrics: Sequence[MetricSpec]
+    clusters: int | None = None
     texts: str = ""
 
     @property
@@ -123,6 +127,12 @@ class DiffDocument(Document[CaseRow], schema="diff"):
         return _CASES if self.settings.cases is None else self.settings.cases
 
     @property
+    def test(self) -> str:
+        """What compares how many got worse and better."""
+        whole = "" if self.clusters is None else f" of {counted(self.clusters, 'cluster')} of samples"
+        return f"exact sign test{whole}"
+
+    @property
     def repeated(self) -> bool:
         """Whether there are several runs of a sample, so that single cases can be tested."""
         return any(row.p_value is not None for row in self.rows)
@@ -143,4 +153,5 @@ class DiffDocument(Document[CaseRow], schema="diff"):
 
     def meta(self) -> Mapping[str, Any]:
         """Counts of changes."""
-        return {"new": self.new, "old": self.old, "changes": [one.entry() for one in self.changes]}
+        drawn = {} if self.clusters is None else {"clusters": self.clusters}
+        return {"new": self.new, "old": self.old, **drawn, "changes": [one.entry() for one in self.changes]}

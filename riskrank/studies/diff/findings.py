@@ -37,7 +37,7 @@ def _changed(finding: Finding, document: DiffDocument) -> str:
     if finding.kind == "unchanged":
         return f"No case changed between {old} and {new}{where}."
     start = f"{new} is worse than {old} on {worse:,} of {samples:,} cases and better on {better:,}{where}"
-    p = f"exact sign test, {p_words(finding.figures['p_adjusted'])}"
+    p = f"{document.test}, {p_words(finding.figures['p_adjusted'])}"
     if finding.answer == Side.OPEN:
         return f"{start}: no more on one side than chance alone can make ({p})."
     more = "more worse than better" if worse > better else "more better than worse"

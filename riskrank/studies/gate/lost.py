@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from riskrank.engine.changes.cases import sign_test
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.diff.changes import cases_of, groups_of, named_groups, rows_of, tasks_of, with_texts
@@ -51,14 +53,16 @@ def _lost(
                 dict(zip(table.samples, own, strict=True))
                 for own in (named_groups(table, models[0]), tasks_of(table))
             )
-            here = [
-                row
-                for row in rows_of(table, cases, groups_of(table, models[0]))
-                if group in (None, groups[row.sample]) and task in (None, tasks[row.sample])
-            ]
+            kept = {
+                sample
+                for sample in groups
+                if group in (None, groups[sample]) and task in (None, tasks[sample])
+            }
+            here = [row for row in rows_of(table, cases, groups_of(table, models[0])) if row.sample in kept]
+            own = np.array([table.samples[at] in kept for at in cases.samples.tolist()])
             lost = [row for row in here if row.change == WORSE]
             better = sum(row.change == BETTER for row in here)
-            p_value = float(sign_test(better, len(lost)))
+            p_value = sign_test(cases.gain[own], cases.units[own])
             yield Lost(
                 new,
                 old,

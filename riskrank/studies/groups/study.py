@@ -263,8 +263,8 @@ def refuse_clusters(table: ScoreTable, *, command: str, why: str) -> None:
     if table.cluster_names is not None:
         raise UsageError(
             f"{command} knows no clusters of samples",
-            found=f"{option('cluster')}, but {why}",
-            hint=f"leave out {option('cluster')}, or average the samples of a cluster beforehand",
+            found=f"{counted(len(table.cluster_names), 'cluster')}, but {why}",
+            hint=f"{option('no_test', True)} tells the order untested; riskrank rank draws clusters whole",
         )
 
 

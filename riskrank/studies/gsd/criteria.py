@@ -19,7 +19,6 @@ from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import NO_SUITE, Suite
 from riskrank.studies.directions import require_directions
-from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.gsd.options import CriteriaSettings
 from riskrank.studies.targets import tasks_of
 
@@ -162,7 +161,6 @@ def criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
             found=option("unpaired", True),
             hint=f"leave it out; {option('missing', 'drop')} compares on the samples all models have",
         )
-    refuse_clusters(table, command="gsd", why="its relabelling swaps models on single samples")
     require_directions(table, command="gsd", metrics="criteria")
     specs = _with_scales(table.metrics, settings.ordinal)
     digits = _by_criterion("digits", settings.digits, specs)

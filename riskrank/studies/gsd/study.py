@@ -18,6 +18,7 @@ from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Provenance, entries
+from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.gsd.criteria import Criteria, criteria, tasks_as_samples
 from riskrank.studies.gsd.document import Explanation, GsdDocument, rows
 from riskrank.studies.gsd.findings import SENTENCES, GsdCase, gsd_findings
@@ -97,6 +98,8 @@ def gsd(
     table = tasks_as_samples(
         table, asked=settings.tasks == RANDOM, tested=not settings.no_test, ordinal=settings.ordinal
     )
+    if not settings.no_test:
+        refuse_clusters(table, command="gsd", why="its relabelling swaps models on single samples")
     scales = criteria(table, settings)
     front_models = [
         index_of(name, table.models, kind="model", parameter="front_test") for name in settings.front_test

@@ -123,7 +123,7 @@ def anytime_of_pilot(table: ScoreTable, settings: PowerSettings, runtime: Runtim
         (
             scores.nested,
             option("cluster"),
-            f"leave out {option('cluster')}: samples are drawn one by one",
+            f"riskrank power without {option('anytime', True)} draws clusters whole",
         ),
         (not scores.plain, "a suite of tasks", f"pool its tasks: {option('task', 'none')}"),
     ):

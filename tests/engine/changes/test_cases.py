@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -35,7 +35,17 @@ def runs(*samples):
 @given(st.integers(0, 60), st.integers(0, 60))
 def test_the_sign_test_is_the_exact_binomial(wins, losses):
     expected = binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
-    assert sign_test(wins, losses) == pytest.approx(expected, rel=1e-12)
+    gains = np.repeat([1.0, -2.0, 0.0], [wins, losses, 3])
+    assert sign_test(gains, np.arange(len(gains))) == pytest.approx(expected, rel=1e-12)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from([-1.5, 0, 0.2])), min_size=1, max_size=30))
+def test_the_sign_test_of_clusters_exchanges_models_on_whole_clusters(drawn):
+    units, gains = (np.array(one) for one in zip(*drawn, strict=True))
+    sums = [int(np.sign(gains[units == unit]).sum()) for unit in set(units.tolist())]
+    ways = [abs(sum(way)) for way in product(*((one, -one) for one in sums))]
+    expected = np.mean([way >= abs(sum(sums)) for way in ways])
+    assert sign_test(gains, units) == pytest.approx(expected, rel=1e-12)
 
 
 def plain_p_value(new, old):

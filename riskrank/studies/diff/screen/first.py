@@ -98,8 +98,9 @@ def _others(document: DiffDocument, cases: Sequence[CaseRow], how: str) -> list[
 
 
 def _reading(document: DiffDocument) -> str:
+    mcnemar = " (McNemar's for 0/1 scores)" if document.clusters is None else ""
     text = (
-        f"p of the counts is that of the exact sign test (McNemar's for 0/1 scores), adjusted for "
+        f"p of the counts is that of the {document.test}{mcnemar}, adjusted for "
         f"{counted(len(document.changes), 'line')}"
     )
     if document.repeated:
