@@ -90,6 +90,13 @@ def test_diff_exchanges_models_on_whole_clusters(run, tmp_path):
     )  # of ten coins at most three or at least seven
 
 
+def test_power_counts_clusters_to_be_drawn(run, grouped):
+    options = ("--pair", "B:A", "--simulations", "40", "--cluster", "doc")
+    screen = run("power", grouped, *options).stdout
+    assert "clusters of samples a model show the pair" in screen
+    assert "Pilot: 60 clusters of samples" in screen
+
+
 def test_check_counts_them(run, grouped):
     outcome = run("check", grouped, "--cluster", "doc")
     assert "60 clusters" in outcome.stdout

@@ -117,10 +117,15 @@ class Plan:
 
     @property
     def unit(self) -> str:
-        """What the sizes count: ``samples a model``, of a suite ``samples a task``, or ``tasks``."""
+        """What the sizes count: ``samples a model`` or, of a suite, ``a task``; clusters of them; or ``tasks``."""
         if self.scores.strata.random:
             return TASKS
-        return "samples a task" if self.scores.strata.several else "samples a model"
+        return f"{self.drawn} a task" if self.scores.strata.several else f"{self.drawn} a model"
+
+    @property
+    def drawn(self) -> str:
+        """What is drawn of a model or task."""
+        return "clusters of samples" if self.scores.nested else "samples"
 
     @property
     def smallest(self) -> int:
@@ -133,7 +138,7 @@ class Plan:
     @property
     def sizes(self) -> tuple[int, ...]:
         """Sizes to look at, where none are asked for."""
-        return _SIZES[self.unit]
+        return _SIZES[self.unit.removeprefix("clusters of ")]
 
     @property
     def unattainable(self) -> tuple[tuple[int, int], ...]:

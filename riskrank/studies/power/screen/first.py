@@ -90,8 +90,8 @@ def _curve_table(metric: str | None, study: PowerStudy, models: Sequence[str]) -
 
 
 def _pilot(study: PowerStudy, interval: SizeInterval) -> str:
-    size, unit = int(study.plan.sampler.units.sum()), study.plan.unit.removeprefix("samples ")
-    return pilot_words(interval, f"{size:,} samples", f" {unit}")
+    size, drawn = int(study.plan.sampler.units.sum()), study.plan.drawn
+    return pilot_words(interval, f"{size:,} {drawn}", f" {study.plan.unit.removeprefix(f'{drawn} ')}")
 
 
 def _reading(study: PowerStudy, *, pilot: bool, chosen: bool) -> Line:
