@@ -117,7 +117,7 @@ class Plan:
 
     @property
     def unit(self) -> str:
-        """What the sizes count: ``samples a model`` or, of a suite, ``a task``; clusters of them; or ``tasks``."""
+        """What the sizes count: ``samples a model`` or ``a task``, clusters of them, or ``tasks``."""
         if self.scores.strata.random:
             return TASKS
         return f"{self.drawn} a task" if self.scores.strata.several else f"{self.drawn} a model"
