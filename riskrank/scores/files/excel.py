@@ -19,6 +19,7 @@ from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.files.tables import likeliest, with_columns
 from riskrank.scores.files.two_headers import refuse_two_headers, titles_above, two_headers, unpivoted
 from riskrank.scores.files.workbook_extents import Extent, extents, no_workbook
+from riskrank.scores.names.words import synonym
 
 
 class ExcelSource(FrameInMemory):
@@ -44,16 +45,19 @@ class ExcelSource(FrameInMemory):
             raise self._empty("no sheet with a header and rows")
         if sql is None and len(sheets) > 1:
             columns = {title: frame.columns for title, (frame, _) in sheets.items()}
-            first = next(iter(columns.values()))
-            alike = all(names == first for names in columns.values()) and "model" not in first
+            shape, count = Counter(map(tuple, columns.values())).most_common(1)[0]
+            alike = count > 1 and synonym("model", shape) is None
+            of_models = [title for title, names in columns.items() if tuple(names) == shape]
             models = " UNION ALL ".join(
-                f"SELECT {quoted_text(title)} AS model, * FROM {quoted_column(title)}" for title in columns
+                f"SELECT {quoted_text(title)} AS model, * FROM {quoted_column(title)}" for title in of_models
             )
+            each = "each sheet" if count == len(sheets) else f"each of {listing(of_models)}"
             raise UsageError(
                 f"{label}: the workbook holds {len(sheets)} tables, and which one counts has to be said",
                 found=f"sheets: {listing(with_columns(columns))}",
-                hint=f"choose: {option('sheet', likeliest(columns))}"
-                + ("; if each sheet is a model, copy the line" if alike else ""),
+                hint=f"if {each} is a model, copy the line; else {option('sheet', of_models[0])} reads one"
+                if alike
+                else f"choose: {option('sheet', likeliest(columns))}",
                 ways=[(option("sql", models), None)] if alike else [],
             )
         self._frame, self._first_row = next(iter(sheets.values()))

@@ -86,9 +86,14 @@ def test_text_among_numbers_is_not_lost(long_frame, workbook):
     assert "failed" in str(caught.value)
 
 
-def test_sheets_that_may_be_models_are_a_line_to_copy(workbook):
-    sheets = {"A": [["item", "f1"], [1, 0.5], [2, 0.25]], "B": [["item", "f1"], [1, 0.75], [2, 0.5]]}
-    with pytest.raises(UsageError, match="if each sheet is a model, copy the line") as models:
+@pytest.mark.parametrize(
+    ("means", "said"),
+    [({}, "each sheet"), ({"Means": [["Modell", "mean"], ["A", 0.375], ["B", 0.625]]}, "each of A, B")],
+)
+def test_sheets_that_may_be_models_are_a_line_to_copy(workbook, means, said):
+    """A sheet of their means is neither a model nor offered."""
+    sheets = means | {"A": [["item", "f1"], [1, 0.5], [2, 0.25]], "B": [["item", "f1"], [1, 0.75], [2, 0.5]]}
+    with pytest.raises(UsageError, match=f"if {said} is a model, copy the line; else sheet=") as models:
         read_scores([workbook(**sheets)])
     ((way, _),) = models.value.ways
     query = spell(way, flags=False).removeprefix('sql="').removesuffix('"').replace('\\"', '"')
