@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from riskrank.engine.dominance.column import DominanceStudy, Question, asymptotic_tests
+from riskrank.engine.dominance.column import DominanceStudy, asymptotic_tests
 from riskrank.engine.dominance.contrasts import Contrasts, contrasts
-from riskrank.engine.dominance.inference import DIRECT, Claim, Inference
+from riskrank.engine.dominance.inference import DIRECT, Claim, Inference, Question
 from riskrank.engine.dominance.metric_tails import MetricTails
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
 from riskrank.engine.dominance.tail_contrasts import TailContrasts, tail_contrasts
@@ -145,13 +145,13 @@ def head_to_head(ranked: Ranked, model: int, inference: Inference) -> DominanceT
     others = [i for i in range(ranked.scores.models) if i != model]
     pairs = tuple(pair for i in others for pair in ((i, model), (model, i)))
     claim = Claim(ranked.order, DIRECT)
-    replicates = ranked.study.replicates
+    question = Question(ranked.scores, (claim,), pairs)
+    estimates, replicates = ranked.study.estimates, ranked.study.replicates
     if replicates is None:
-        question = Question(ranked.scores, (claim,), pairs)
-        return asymptotic_tests(question, ranked.study.estimates, inference)[0]
-    test = BootstrapTest(ranked.scores, ranked.study.estimates, claim, inference, pairs)
+        return asymptotic_tests(question, estimates, inference)[0]
+    test = BootstrapTest(question, estimates, claim, inference)
     test.settle(replicates, last=True)
     found = test.result(replicates)
     if not ranked.scores.drawn_tasks:
         return found
-    return with_task_means(ranked.scores, ranked.study.estimates, found, inference, pairs, BESIDE)
+    return with_task_means(question, estimates, found, inference, BESIDE)

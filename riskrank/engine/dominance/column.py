@@ -9,7 +9,7 @@ import numpy as np
 
 from riskrank.engine.dominance.bootstrap import Bootstrap
 from riskrank.engine.dominance.estimates import ViolationEstimates, estimate
-from riskrank.engine.dominance.inference import FIRST_ROUND, RELATIVE, Claim, Inference
+from riskrank.engine.dominance.inference import FIRST_ROUND, RELATIVE, Claim, Inference, Question
 from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.dominance.rank_guard import behind_pairs, least
 from riskrank.engine.dominance.replicates import BootstrapColumn, Replicates, enumerable, enumerated
@@ -53,25 +53,6 @@ class DominanceStudy:
         ratios = self.estimates.ratios[1]
         i, j = np.argsort(ratios.sum(axis=1), kind="stable")[:2].tolist()
         return (i, j) if ratios[i, j] <= ratios[j, i] else (j, i)
-
-
-@dataclass(frozen=True)
-class Question:
-    """A column of scores and what to find out about it.
-
-    Attributes
-    ----------
-    scores : ClusteredScores
-        k models' scores.
-    claims : tuple of Claim
-        What to test.
-    pairs : tuple of (int, int), or None
-        Ordered pairs (winner, loser) that make up the family of each claim; None for all k(k - 1).
-    """
-
-    scores: ClusteredScores
-    claims: tuple[Claim, ...]
-    pairs: tuple[tuple[int, int], ...] | None = None
 
 
 def study_dominance(
@@ -164,7 +145,7 @@ def _resampled(
     # Of the paper's own algorithm nothing is tested round by round.
     rules = [() if inference.paper_exact else question.claims for question in questions]
     tests = [
-        [BootstrapTest(asked.scores, found, claim, inference, asked.pairs) for claim in claims]
+        [BootstrapTest(asked, found, claim, inference) for claim in claims]
         for asked, found, claims in zip(questions, estimates, rules, strict=True)
     ]
     rounds = [_rounds(question, inference) for question in questions]
@@ -199,10 +180,8 @@ def _resampled(
         else:
             results = tuple(test.result(replicates[at]) for test in tests[at])
             if question.scores.drawn_tasks:
-                most = _rounds(question, inference)[-1]
-                smallest = replicates[at].smallest_share(most)
-                asked = question.scores, question.pairs
-                results = tests_of_drawn_tasks(*asked, found, results, inference, smallest)
+                smallest = replicates[at].smallest_share(_rounds(question, inference)[-1])
+                results = tests_of_drawn_tasks(question, found, results, inference, smallest)
         advice = advice_on(question.scores, inference, results)
         studies.append(DominanceStudy(found, replicates[at], results, advice))
     return studies
@@ -258,13 +237,8 @@ def asymptotic_tests(
         order: influence_of_violation(scores, order=order)
         for order in {claim.order for claim in question.claims}
     }
+    family, pairs = inference.family, question.pairs
     return tuple(
-        clt_test(
-            estimates,
-            influences[claim.order],
-            claim,
-            family=inference.family,
-            pairs=question.pairs,
-        )
+        clt_test(estimates, influences[claim.order], claim, family=family, pairs=pairs)
         for claim in question.claims
     )

@@ -14,6 +14,7 @@ import numpy as np
 
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.family import Family
+from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import Freedom, expanded_share
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.sampling.resamples import BLOCK
@@ -83,6 +84,25 @@ def claims(
     found += [Claim(order, DIRECT) for order in orders] if direct else []
     found += [Claim(order, ABSOLUTE, float(tau)) for order in orders for tau in thresholds]
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A column of scores and what to find out about it.
+
+    Attributes
+    ----------
+    scores : ClusteredScores
+        k models' scores.
+    claims : tuple of Claim
+        What to test.
+    pairs : tuple of (int, int), or None
+        Ordered pairs (winner, loser) that make up the family of each claim; None for all k(k - 1).
+    """
+
+    scores: ClusteredScores
+    claims: tuple[Claim, ...]
+    pairs: tuple[tuple[int, int], ...] | None = None
 
 
 # Resamples of the first round, and of a test whose number of resamples follows no family.

@@ -12,7 +12,7 @@ from scipy.special import logit, ndtr
 
 from riskrank.engine.dominance.closing import ClaimFamily, Counted, relative_tail
 from riskrank.engine.dominance.estimates import ViolationEstimates
-from riskrank.engine.dominance.inference import RELATIVE, Claim, Inference
+from riskrank.engine.dominance.inference import RELATIVE, Claim, Inference, Question
 from riskrank.engine.dominance.influence import ViolationInfluence
 from riskrank.engine.dominance.rank_guard import (
     behind_pairs,
@@ -24,7 +24,6 @@ from riskrank.engine.dominance.rank_guard import (
 from riskrank.engine.dominance.replicates import Replicates
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, decide, family_of
 from riskrank.engine.family import Family
-from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats, Integers
 
 # Statistics of a tail are made for this many pairs at a time: B numbers each.
@@ -36,28 +35,22 @@ class BootstrapTest:
 
     Parameters
     ----------
-    scores : ClusteredScores
-        k models' scores.
+    question : Question
+        The column, and the pairs that make up the family.
     estimates : ViolationEstimates
         Ratios of the sample.
     claim : Claim
         What to test; the null hypothesis is that the statistic is at or above its boundary.
     inference : Inference
         Level and correction of the family.
-    pairs : sequence of (int, int), optional
-        Ordered pairs (winner, loser) that make up the family; by default all k(k - 1).
     """
 
     def __init__(
-        self,
-        scores: ClusteredScores,
-        estimates: ViolationEstimates,
-        claim: Claim,
-        inference: Inference,
-        pairs: Pairs | None = None,
+        self, question: Question, estimates: ViolationEstimates, claim: Claim, inference: Inference
     ) -> None:
         self._estimates, self._claim = estimates, claim
-        self._pairs = family_of(scores.models, pairs)
+        scores = question.scores
+        self._pairs = family_of(scores.models, question.pairs)
         winners = self._pairs[0]
         own = None if claim.kind == RELATIVE else [*zip(*self._pairs, strict=True)]
         samples = behind_pairs(scores, own)[self._pairs]

@@ -16,9 +16,9 @@ from dataclasses import replace
 import numpy as np
 
 from riskrank.engine.dominance.estimates import ViolationEstimates
-from riskrank.engine.dominance.inference import DIRECT, RELATIVE, Inference
+from riskrank.engine.dominance.inference import DIRECT, RELATIVE, Inference, Question
 from riskrank.engine.dominance.rank_guard import behind_pairs, least
-from riskrank.engine.dominance.tests import BESIDE, INSTEAD, DominanceTests, Pairs, decide, family_of
+from riskrank.engine.dominance.tests import BESIDE, INSTEAD, DominanceTests, decide, family_of
 from riskrank.engine.evidence.student import weighted_mean
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import expanded_share
@@ -29,8 +29,7 @@ _BETTER = (RELATIVE, DIRECT)
 
 
 def tests_of_drawn_tasks(
-    scores: ClusteredScores,
-    pairs: Pairs | None,
+    question: Question,
     estimates: ViolationEstimates,
     tests: Sequence[DominanceTests],
     inference: Inference,
@@ -40,10 +39,8 @@ def tests_of_drawn_tasks(
 
     Parameters
     ----------
-    scores : ClusteredScores
-        Whose tasks are drawn.
-    pairs : sequence of (int, int) or None
-        The family of each claim.
+    question : Question
+        A column whose tasks are drawn, and the family of each claim.
     estimates : ViolationEstimates
     tests : sequence of DominanceTests
     inference : Inference
@@ -59,9 +56,9 @@ def tests_of_drawn_tasks(
     for found in tests:
         if found.claim.kind in _BETTER:
             blind = found.claim.kind == RELATIVE and inference.resamples == "auto"
-            blind = blind and is_blind(scores, inference, found.family, smallest)
+            blind = blind and is_blind(question.scores, inference, found.family, smallest)
             how = INSTEAD if blind else BESIDE
-            found = with_task_means(scores, estimates, found, inference, pairs, how)
+            found = with_task_means(question, estimates, found, inference, how)
         settled.append(found)
     return tuple(settled)
 
@@ -73,25 +70,22 @@ def is_blind(scores: ClusteredScores, inference: Inference, family: int, smalles
 
 
 def with_task_means(
-    scores: ClusteredScores,
+    question: Question,
     estimates: ViolationEstimates,
     tests: DominanceTests,
     inference: Inference,
-    pairs: Pairs | None,
     how: str,
 ) -> DominanceTests:
     """Tests of "the macro mean of i is above that of j" beside a claim's, or in their place.
 
     Parameters
     ----------
-    scores : ClusteredScores
-        Whose tasks are drawn.
+    question : Question
+        A column whose tasks are drawn, and the family.
     estimates : ViolationEstimates
     tests : DominanceTests
         Of a claim that one model is better.
     inference : Inference
-    pairs : sequence of (int, int) or None
-        The family.
     how : {"beside", "instead"}
         Beside, the larger of both p-values counts.
 
@@ -100,7 +94,8 @@ def with_task_means(
     DominanceTests
     """
     assert tests.p_value is not None
-    family, wanted = inference.family, family_of(scores.models, pairs)
+    scores, family = question.scores, inference.family
+    wanted = family_of(scores.models, question.pairs)
     means = means_of_tasks(scores)
     p_value = weighted_mean(means[:, None] - means, scores.strata.weights).p_above()[wanted]
     # What the means alone deny is decided, however few the resamples are.

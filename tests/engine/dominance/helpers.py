@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from riskrank.engine.dominance.bootstrap import Bootstrap
-from riskrank.engine.dominance.column import Question, study_columns
+from riskrank.engine.dominance.column import study_columns
 from riskrank.engine.dominance.column_ranking import rank_column
 from riskrank.engine.dominance.estimates import estimate
+from riskrank.engine.dominance.inference import Question
 from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
@@ -35,7 +36,7 @@ def replicate(scores, *, resamples, seed, thresholds=(0.5,), jobs=1, progress=No
 
 def bootstrap_test(scores, replicates, claim, inference, *, pairs=None, estimates=None):
     """The default test on a number of resamples that is settled already."""
-    test = BootstrapTest(scores, estimates or estimate(scores), claim, inference, pairs)
+    test = BootstrapTest(Question(scores, (claim,), pairs), estimates or estimate(scores), claim, inference)
     test.settle(replicates, last=True)
     return test.result(replicates)
 

@@ -5,13 +5,12 @@ import pytest
 from scipy.stats import norm, t
 
 from riskrank.engine.dominance.column import (
-    Question,
     study_columns,
     study_dominance,
 )
 from riskrank.engine.dominance.column_ranking import beaten_on_sample, best_on_sample, model_win_rate
 from riskrank.engine.dominance.hidden_risk import RISK
-from riskrank.engine.dominance.inference import Claim, Inference
+from riskrank.engine.dominance.inference import Claim, Inference, Question
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import InputError
 from tests.engine.dominance.helpers import study_ranking

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.column import Question, study_columns
-from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.column import study_columns
+from riskrank.engine.dominance.inference import Inference, Question
 from riskrank.engine.dominance.metric_tails import MetricTails
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.portfolio.score_tables import ScoreTables

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from riskrank.engine.dominance.challenge import Ranked, challenge
-from riskrank.engine.dominance.column import Question, study_columns
+from riskrank.engine.dominance.column import study_columns
 from riskrank.engine.dominance.contrasts import contrasts
-from riskrank.engine.dominance.inference import Claim, Inference
+from riskrank.engine.dominance.inference import Claim, Inference, Question
 from riskrank.engine.dominance.recommendation import leaders_without, leaders_without_metric, recommend
 from riskrank.engine.dominance.violation import one_versus_all, violation_matrices
 from riskrank.engine.portfolio.score_tables import ScoreTables
