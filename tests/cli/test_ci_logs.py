@@ -18,7 +18,7 @@ FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "html")
 def hostile(tmp_path_factory, make_scores):
     """Models called like commands, of a metric called like one."""
     path = tmp_path_factory.mktemp("hostile") / "scores.csv"
-    make_scores(models=NAMES, metrics=("##[error]m",), n=12).write_csv(path)
+    make_scores(models=NAMES, metrics=("##[warning]m",), n=12).write_csv(path)
     return path
 
 
@@ -47,7 +47,7 @@ def test_nothing_printed_is_a_command(run, plain, hostile, kind, variables):
 
 def test_errors_and_warnings_are_no_command(run, refused, hostile):
     for variables in BUILDS:
-        lines = refused("rank", hostile, "--metric", "##[error]n", "--no-test", variables=variables)
+        lines = refused("rank", hostile, "--metric", "##[warning]n", "--no-test", variables=variables)
         assert not obeyed("\n".join(lines))
         outcome = run("rank", hostile, "--where", "sample <> ''", "--no-test", variables=variables)
         assert not obeyed(outcome.stderr)

@@ -28,7 +28,8 @@ def like_errors(values: Floats) -> bool:
         return False
     top, mean = float(values.max()), float(values.mean())
     whole = not (values % 1).any()
-    if whole and values.min() > 0 and top <= _GRADES:
+    # Outcomes of 0 and 1, and grades.
+    if whole and (top <= 1 or (values.min() > 0 and top <= _GRADES)):
         return False
     if top <= _PERCENT and not (whole and top <= _GRADES):
         scale = _SHARES if top <= _SHARES else _PERCENT
