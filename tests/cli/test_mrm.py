@@ -16,5 +16,7 @@ def test_the_table_notes_where_the_standard_deviation_contradicts_the_rest(run, 
             "score": [*steady, *(steady + np.where(steady > 0.9, 9.0, 0.01))],
         }
     )
-    text = " ".join(run("mrm", write("t.csv", frame), "--higher", "x", "--no-test", "--explain").stdout.split())
+    text = " ".join(
+        run("mrm", write("t.csv", frame), "--higher", "x", "--no-test", "--explain").stdout.split()
+    )
     assert "places steady above wide; every consistent risk says the opposite" in text

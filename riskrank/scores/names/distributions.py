@@ -14,6 +14,8 @@ _GRADES, _SHARES, _PERCENT = 10, 1.0, 100.0
 _LOWER_PART, _SKEWED = 0.3, 0.5
 # Of numbers with a sign each sign has more than this share.
 _BOTH = 0.05
+# Marks of schools, of which 1 is best in some countries and worst in others.
+_MARKS = {"note", "noten", "schulnote"}
 # Words for how far something is off, of which nearer to 0 is better.
 _OFF = vocabulary(
     """error errors err residual residuals bias deviation offset fehler prognosefehler vorhersagefehler
@@ -40,6 +42,11 @@ def like_errors(values: Floats) -> bool:
 def _skewness(values: Floats) -> float:
     apart = values / values.max() - values.mean() / values.max()
     return float((apart**3).mean() / (apart**2).mean() ** 1.5)
+
+
+def marks_of_a_school(name: str, values: Floats) -> bool:
+    """Whether numbers called as marks are lie between 1 and 6."""
+    return bool(words(name) & _MARKS) and values.size > 0 and values.min() >= 1 and values.max() <= 6
 
 
 def looks_signed(name: str) -> bool:

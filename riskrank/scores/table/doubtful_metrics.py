@@ -15,7 +15,13 @@ from riskrank.scores.names.directions import (
     lower_is_likelier,
     names_a_metric,
 )
-from riskrank.scores.names.distributions import like_errors, looks_signed, negated_errors, of_both_signs
+from riskrank.scores.names.distributions import (
+    like_errors,
+    looks_signed,
+    marks_of_a_school,
+    negated_errors,
+    of_both_signs,
+)
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.missing_codes import changing, missing_codes
 from riskrank.scores.table.scores import Scores
@@ -83,6 +89,10 @@ def doubtful_directions(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator
         if doubtful_by_name(name):
             doubtful.append(name)
             likely |= {name} if lower_is_likelier(name) else set()
+        elif marks_of_a_school(name, values):
+            doubtful.append(name)
+            likely |= {name} if "Note" in name or "note" in name[1:] else set()
+            why = f"; of marks from 1 to 6, as {name} are, 1 is best in some countries, worst in others"
         elif negated_errors(name, values):
             doubtful.append(name)
             why = f"; {name} is called as errors are, and none is above 0"

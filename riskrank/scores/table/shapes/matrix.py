@@ -13,7 +13,7 @@ from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.measures import left_out
-from riskrank.scores.names.words import listed_words, names_tasks, vocabulary, words
+from riskrank.scores.names.words import listed_words, names_tasks
 from riskrank.scores.table.shapes.board import (
     FEWEST_TASKS,
     on_one_scale,
@@ -25,20 +25,19 @@ from riskrank.scores.table.shapes.board import (
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import Keys, keyed, keys_of
 from riskrank.scores.table.shapes.reading import Reading, taken_as_better, with_roles
+from riskrank.scores.table.shapes.refusals import require_no_curves
 from riskrank.scores.table.shapes.rows import SPLITS, as_rows
 
 # Where most columns are shares no other of their metric reaches so far; sizes of others are so much alike.
 _BEYOND_SHARES, _ALIKE = 1.5, 5.0
 # Fewer rows that nothing names are no samples.
 _FEWEST_NUMBERED = 3
-# What counts how far a training run is.
-_STEPS = vocabulary("global train training step steps epoch epochs iteration iterations iter")
 
 
 def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
     """The columns of numbers as models, if they may be of one metric; none if names say what they measure."""
     if not named and options.matrix is None:
-        _require_no_curves(columns)
+        require_no_curves(columns)
     taken = {part for column in named.values() for part in column.split("+")}
     free = [name for name in columns.names if name not in taken]
     known = named.get("sample") or ("sample" if "sample" in free else "")
@@ -111,23 +110,6 @@ def _directions(
     # Errors and amounts have no end and a long tail of large ones; grades and shares have an end.
     amounts = values.min() >= 0 and values.max() > 1 and values.mean() > np.median(values)
     return ways[::-1] if amounts and (values % 1).any() else ways
-
-
-def _require_no_curves(columns: Columns) -> None:
-    """Refuse steps of training, which follow from each other and are no samples.
-
-    Raises
-    ------
-    InputError
-    """
-    for name in (one for one in columns.names if words(one) and words(one) <= _STEPS):
-        steps = columns.numbers(name) if columns.kind(name) == "number" else np.zeros(0)
-        if steps.size > 1 and np.all(np.diff(steps) > 0):
-            raise InputError(
-                f"{columns.label}: steps of a training run follow from each other, and are no samples",
-                found=f"a row a {name}, from {steps[0]:g} to {steps[-1]:g}",
-                hint="train each with several seeds, and write a row a run: model, seed and its last score",
-            )
 
 
 def _of_another_range(columns: Columns, models: Sequence[str]) -> list[str]:

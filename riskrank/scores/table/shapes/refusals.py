@@ -5,16 +5,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.directions import names_a_metric
+from riskrank.scores.names.words import vocabulary, words
 from riskrank.scores.table.columns import named_columns, named_roles
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.reading import written
 from riskrank.scores.table.written_numbers import example, refuse_mixed
 
 _ROLES = ("model", "sample", "metric", "score")
+# What counts how far a training run is.
+_STEPS = vocabulary("global train training step steps epoch epochs iteration iterations iter")
+
+
+def require_no_curves(columns: Columns, *, of_models: bool = False) -> None:
+    """Refuse steps of training, which follow from each other and are no samples.
+
+    Raises
+    ------
+    InputError
+    """
+    for name in (one for one in columns.names if words(one) and words(one) <= _STEPS):
+        steps = columns.numbers(name) if columns.kind(name) == "number" else np.zeros(0)
+        if steps.size > 1 and (of_models or np.all(np.diff(steps) > 0)):
+            raise InputError(
+                f"{columns.label}: steps of a training run follow from each other, and are no samples",
+                found=f"a row a {name}, from {steps.min():g} to {steps.max():g}",
+                hint="train each with several seeds, and write a row a run: model, seed and its last score",
+            )
 
 
 def no_reading(columns: Columns, given: Sequence[Source], options: ReadOptions) -> InputError:
@@ -28,6 +50,8 @@ def no_reading(columns: Columns, given: Sequence[Source], options: ReadOptions) 
     roles = named_columns(source, named_roles(options), _ROLES)
     numbers = [name for name in columns.names if columns.kind(name) == "number"]
     lacking = [role for role in _ROLES[:2] if role not in roles]
+    if lacking == ["sample"]:
+        require_no_curves(columns, of_models=True)
     lacking += [] if options.wide or numbers else ["score"]
     lacking = lacking or ["metric", "score"]
     plural = "s" if len(lacking) > 1 else ""
