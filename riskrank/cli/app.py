@@ -92,7 +92,7 @@ def _answer(error: BaseException, environment: Environment, arguments: Sequence[
         discard(environment.stdout)
     for line in known.lines(flags=True):
         environment.say(line)
-    for way, _ in known.ways:
+    for way in (told for told, _ in known.ways if told):
         environment.say(f"  {to_copy(arguments, spell(way, flags=True), known.instead_of)}")
     return known.exit_status
 

@@ -131,6 +131,7 @@ def relabelling_tests(
     for tests in run_tasks(_test_pair, plan, asked, jobs=jobs, arrived=arrived):
         found |= {(test.winner, test.loser): test for test in tests}
         solved += sum(test.lps_solved for test in tests)
+    arrived(len(tasks))
     return tuple(found[winner, loser] for winner, loser in pairs)
 
 

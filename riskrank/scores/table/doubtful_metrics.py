@@ -128,7 +128,7 @@ def _signed(scores: Scores, name: str, of_metric: Booleans) -> InputError:
     return InputError(
         f"{scores.files()}: {name} has a sign: the smallest are far off, too, and those near 0 are best",
         found=f"{below:,} of {values.size:,} below 0, from {values.min():g} to {values.max():g}",
-        hint=f"the line takes absolute values; if the smallest are best, {option('lower', name)}",
+        hint=f"write its absolute values; if the smallest are best, {option('lower', name)}",
         ways=[("", {"sql": query, "lower": (*scores.options.lower, name)})]
         if scores.options.sql is None
         else [],

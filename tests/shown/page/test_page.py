@@ -146,7 +146,7 @@ def test_curves_are_drawn_from_the_scores(small):
     (section,) = re.findall(r'<details id="distributions".*?</details>', text, flags=re.DOTALL)
     quantiles = section.partition("</figure>")[0]
     drawn = dict(re.findall(r'<g data-model="(\d)" class="curve"><path d="([^"]*)"', quantiles))
-    found = curves(small.document.ranking.scores["P(IC)"].values)
+    found = curves(small.document.ranking.study.columns["P(IC)"].values)
     for model, path in drawn.items():
         y = np.array([float(pair.split()[1]) for pair in re.findall(r"[-\d.]+ [-\d.]+", path)])
         heights = np.concatenate([found.quantiles[int(model)][:1], found.quantiles[int(model)]])
