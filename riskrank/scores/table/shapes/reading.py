@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from riskrank.asked.baseline import GateReading
 from riskrank.asked.flags import among_commas
 from riskrank.asked.option import options_of
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.values import ALL_OTHERS
-from riskrank.errors import listing, option
+from riskrank.errors import InputError, listing, option
 from riskrank.scores.names.directions import doubtful_by_name, lower_by_name, names_a_metric
 from riskrank.scores.table.metrics_file import described_metrics
 
@@ -50,11 +51,25 @@ def taken_as_better(names: Sequence[str], options: ReadOptions, *, guessed: bool
 
 
 def told_by_title(names: Sequence[str], options: ReadOptions, title: str) -> tuple[ReadOptions, list[str]]:
-    """What less is better of by the title of a table, where no column says it; and a sentence."""
+    """What less is better of by the title of a table, where no column says it; and a sentence.
+
+    Raises
+    ------
+    InputError
+        If a gate is to take it for granted.
+    """
     silent = _silent(names, options) if lower_by_name(title) else []
     if not silent or len(silent) < len(names):
         return options, []
-    turned = option("higher", ",".join(map(among_commas, silent)))
+    together = ",".join(map(among_commas, silent))
+    if isinstance(options, GateReading):
+        raise InputError(
+            f"which way is better of {listing(silent)} has to be said",
+            found=f"nobody declared it, and the title says {title}: a step back might pass",
+            hint=f"say {option('lower', together)} or {option('higher', together)}",
+            ways=[(option(way, together), {way: (*silent,)}) for way in ("lower", "higher")],
+        )
+    turned = option("higher", together)
     told = f"less {listing(silent)} is better, for the title says {title}: {turned} turns it around"
     return replace(options, lower=(*options.lower, *silent)), [told]
 
