@@ -1,7 +1,5 @@
 """The few ways riskrank can fail, each with its exit status and its three lines."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import shlex

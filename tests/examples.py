@@ -6,8 +6,6 @@ shown: the last bit of a solver or of a BLAS differs from machine to machine, an
 on a rounding tie is then printed either way.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

@@ -5,8 +5,6 @@ and can be searched, and its colours are those of a page in one of its two schem
 one is behind.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

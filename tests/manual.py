@@ -3,8 +3,6 @@
 They are made from the commands themselves; a slow test tells when they are behind.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

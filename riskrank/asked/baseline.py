@@ -1,7 +1,5 @@
 """A baseline: blessed scores that a gate compares with, how they are read, and margins by metric."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

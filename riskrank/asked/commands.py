@@ -4,8 +4,6 @@ A row names what lies in the room of a command by text, ``module:name`` below ``
 uses it loads it then, so that the table costs nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Options as the command line takes them: what one would have to type."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which options go with a judge and the people who correct it, and what to do in the place of the others."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

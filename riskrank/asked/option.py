@@ -4,8 +4,6 @@ The command line, the signatures and the documentation of the Python door, the c
 configuration file, ``meta.settings`` and the flags that are suggested are made of these declarations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache

@@ -1,7 +1,5 @@
 """Where a result goes, and how it looks: asked for on the command line only."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """How to resample, and when a test rejects."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

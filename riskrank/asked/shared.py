@@ -1,7 +1,5 @@
 """Models that were scored on different samples: a rule for missing scores that rankings by means have."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from riskrank.asked.option import ask

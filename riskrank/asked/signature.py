@@ -1,7 +1,5 @@
 """Options as the parameters of a Python function: a typed signature, and the text that explains it."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from types import NoneType

@@ -1,7 +1,5 @@
 """What a suite of tasks is asked."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Tiers of claims: what must hold, what is asked only then, and what is told and fails nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from riskrank.errors import UsageError, did_you_mean, listing, option

@@ -1,7 +1,5 @@
 """One form for what may be given in several: names and numbers, one or many, as texts or by name."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable, Iterator, Mapping
 from numbers import Real

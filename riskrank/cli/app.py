@@ -1,7 +1,5 @@
 """The one error boundary: every way out of riskrank is here."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -1,7 +1,5 @@
 """From the options of a row to a function Typer can call, and from what Typer found to the groups again."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

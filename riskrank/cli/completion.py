@@ -5,8 +5,6 @@ small ones are read; and nothing is offered rather than late. What is offered go
 names without a character that a shell would act on.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Options whose defaults come from a configuration file; what the command line gives wins."""
 
-from __future__ import annotations
-
 import dataclasses
 import os.path
 from collections.abc import Mapping

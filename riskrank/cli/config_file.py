@@ -5,8 +5,6 @@ directory; outside of both only the current directory is looked at. One that is 
 over, and none that nobody named reaches out.
 """
 
-from __future__ import annotations
-
 import os.path
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

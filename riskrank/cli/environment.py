@@ -1,7 +1,5 @@
 """The streams and switches a command sees; tests replace the whole of it."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

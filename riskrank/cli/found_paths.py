@@ -4,8 +4,6 @@ Its texts go through what the readers make of them, labels and patterns, and fro
 be relative to.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import stat

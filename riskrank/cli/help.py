@@ -1,7 +1,5 @@
 """Help a person can read: options in groups, and two commands to copy at the end."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any

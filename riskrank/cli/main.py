@@ -1,7 +1,5 @@
 """The ``riskrank`` command: the application with all its commands on it, each built when it is asked for."""
 
-from __future__ import annotations
-
 import dataclasses
 import gc
 import os

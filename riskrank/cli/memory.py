@@ -4,8 +4,6 @@ Where memory is limited (``ulimit -v``), the libraries that hold a table end the
 more, without a word a caller could understand.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterable

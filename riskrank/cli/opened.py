@@ -1,7 +1,5 @@
 """Files that a run reads and writes, those that nobody named among them: none is written over another."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterable

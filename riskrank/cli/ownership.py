@@ -3,8 +3,6 @@
 In a shared folder it may be anybody's, and what it says decides which model is called better.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import stat

@@ -1,7 +1,5 @@
 """``--plot [PICTURE:]FILE``: what to draw, and where to."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

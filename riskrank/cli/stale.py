@@ -1,7 +1,5 @@
 """A run that decides nothing leaves no answer of an earlier one, which would be taken for its own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any

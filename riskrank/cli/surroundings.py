@@ -1,7 +1,5 @@
 """What surrounds a process and would make a library it uses fail, or talk."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Mapping, MutableMapping

@@ -1,7 +1,5 @@
 """Products whose last bit hangs on nothing: those of BLAS hang on how many threads it has."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from riskrank.engine.types import Floats

@@ -1,7 +1,5 @@
 """Arrays that are written over and over: to make fresh ones takes longer than to fill them."""
 
-from __future__ import annotations
-
 from math import prod
 from typing import Any
 

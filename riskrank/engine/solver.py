@@ -1,7 +1,5 @@
 """A solver of linear programs that prints nothing and runs on one core."""
 
-from __future__ import annotations
-
 import highspy
 
 

@@ -1,7 +1,5 @@
 """Numbers that differ by rounding only are equal: every ranking asks here."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from riskrank.engine.types import Floats, Integers

@@ -1,7 +1,5 @@
 """Arrays by what they hold; shapes are said where they are used."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Weights of metrics or objectives: checked and scaled in one place."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How far rankings agree, how steady they are with fewer samples, and how several were made one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from riskrank.engine.aggregation.rank_aggregation import Aggregation

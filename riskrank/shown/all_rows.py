@@ -1,7 +1,5 @@
 """How to get what a page has no room for."""
 
-from __future__ import annotations
-
 from riskrank.errors import by_door, option
 from riskrank.shown.view import Line
 from riskrank.studies.wording import counted

@@ -5,8 +5,6 @@ Who runs a build reads what its steps print, and obeys: ``::error::…`` at the 
 character, which is an escape anyway.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

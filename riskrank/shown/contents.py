@@ -4,8 +4,6 @@ A new chapter or picture of a page is one row in such a table: that of the repor
 :mod:`riskrank.studies.report.screen.contents`, any other's in :mod:`riskrank.shown.page.chapters`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A name of a file, model or metric can hold what moves a cursor, turns the direct
 breaks a line, is a live link in Markdown or a formula in a spreadsheet.
 """
 
-from __future__ import annotations
-
 import html
 import re
 import zlib

@@ -1,7 +1,5 @@
 """Write a rendered result to stdout, or to a file whole or not at all."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """What CI servers show, a test case a claim or a sample: JUnit XML, and notes on a run of GitHub Actions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What first screens have in common: raw means in the file's units, worst cases, what samples cannot see."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 

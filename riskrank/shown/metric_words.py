@@ -1,7 +1,5 @@
 """Names of metrics in words on pages and in pictures: ``time_us`` is a time in µs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Shares of the variance that sources of noise have, drawn as bars of text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from riskrank.engine.evidence.crossed import Components

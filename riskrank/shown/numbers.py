@@ -1,7 +1,5 @@
 """Numbers for people; machines get them unrounded."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """A document in any format: the one place that knows which renderer belongs to it."""
 
-from __future__ import annotations
-
 import io
 from importlib import import_module
 

@@ -1,7 +1,5 @@
 """JSON Schemas of the documents, made of the types of their rows."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import types

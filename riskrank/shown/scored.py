@@ -1,7 +1,5 @@
 """Scored of all, a model: what every answer stands on, where some of it is missing."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 from riskrank.errors import option

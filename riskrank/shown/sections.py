@@ -1,7 +1,5 @@
 """A document as what a person reads: its row in the table of commands says who puts it into words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib import import_module
 

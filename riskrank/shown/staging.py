@@ -1,7 +1,5 @@
 """Files that are written under another name first and then appear whole: all of them or none."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Streams that take a part of what they are given, and streams that fail."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

@@ -1,7 +1,5 @@
 """Pictures made of characters, for tables on a terminal: bars, sparklines, letters, diagrams."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What has to be tidied up is, also when a signal ends the process."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

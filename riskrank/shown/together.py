@@ -1,7 +1,5 @@
 """Blanks at which no line ends: a number stays beside its sign, label and unit wherever words wrap."""
 
-from __future__ import annotations
-
 import re
 
 # What wraps words takes it for a letter; it is no character, and a text that holds it has it escaped.

@@ -5,8 +5,6 @@ caller of Python may hand over anything. What is a plain slip with one meaning i
 several, a number for the name of a model, NumPy's numbers. Everything else is refused by name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import cache
 from numbers import Integral, Real

@@ -1,7 +1,5 @@
 """What the sentences of every study are made from, and the findings that several studies share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

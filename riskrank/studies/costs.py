@@ -1,7 +1,5 @@
 """The cost per success: how it is asked for, and what it can be computed of (method §18)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from riskrank.engine.evidence.costs import FEWEST_SUCCESSES, Costs

@@ -1,7 +1,5 @@
 """What a command refuses: directions nobody declared, and tables that only tell of means."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from riskrank.asked.flags import among_commas

@@ -1,7 +1,5 @@
 """A document: what a study found, as typed rows with their provenance; what lays it out gives it a form."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields

@@ -1,7 +1,5 @@
 """Where tasks run when not in processes of ours: on the workers of an existing Dask cluster."""
 
-from __future__ import annotations
-
 import logging
 import re
 import time

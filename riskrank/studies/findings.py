@@ -4,8 +4,6 @@ A study makes a list of findings, the gravest first, and has one table of senten
 entry; no sentence on a result is made anywhere else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar

@@ -1,7 +1,5 @@
 """Tables that say nothing of single samples, so that only means can be compared (method §13)."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass

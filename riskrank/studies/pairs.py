@@ -1,7 +1,5 @@
 """Two models named in one text: ``NEW:OLD``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from riskrank.errors import UsageError, did_you_mean, listing, option

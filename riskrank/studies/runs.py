@@ -1,7 +1,5 @@
 """Repeated runs: what more of them would help, how many samples are flaky, and pass^1 to pass^K."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What a study needs to run and what never changes its result: processes, and somebody who watches."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor

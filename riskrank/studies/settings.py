@@ -1,7 +1,5 @@
 """What settings ask of the engine: claims, and how to test them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from riskrank.asked.resampling import FamilySettings

@@ -1,7 +1,5 @@
 """The columns of scores a study works on, the portfolio or each metric, and what each metric weighs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite

@@ -1,7 +1,5 @@
 """A suite as it is to be compared: of which scope, and on which scale where tasks have units of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

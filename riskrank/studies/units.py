@@ -1,7 +1,5 @@
 """Effect sizes in the units of the file: what was turned so that larger is better is turned back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

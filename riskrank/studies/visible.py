@@ -1,7 +1,5 @@
 """The smallest differences of means that a table could have shown, and how that is said (method §15)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Numbers as precise as they are sure, and numbers and lists in the sentences of verdicts."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence

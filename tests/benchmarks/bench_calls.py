@@ -4,8 +4,6 @@ A row a call, all in one shape: the fastest of some runs in seconds, and how man
 takes, where there is one and it is installed (group `bench`). Other ways have to find the same.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import time

@@ -6,8 +6,6 @@ An exponent of 1 means that twice the size takes twice as long, once what an alm
 ``make bench VS=REV``.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 A forecast is right within a factor of two; of less than three seconds there is none: ``make bench``.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

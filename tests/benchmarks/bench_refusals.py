@@ -5,8 +5,6 @@ processor, which other work does not change. The memory is that of the program, 
 it started it.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import re

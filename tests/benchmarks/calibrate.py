@@ -6,8 +6,6 @@ tables. Results are appended to a file as they come: an interrupted run goes on 
 the code it measures is the same. At the end the page docs/calibration.md is written.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -4,8 +4,6 @@ Every null is paired with an alternative that the best known test finds in most 
 beside nothing found is blindness. Used by ``make calibrate``.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence

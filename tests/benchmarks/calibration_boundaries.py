@@ -5,8 +5,6 @@ then reject in at most about α of the data sets (method §4). Used by ``make ca
 and by a short test of the suite.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

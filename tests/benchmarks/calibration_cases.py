@@ -5,8 +5,6 @@ model by which the truth is ordered; models of equal strength are identical in t
 normals that share a part between the models of a sample, so that every distribution can be correlated.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Used by ``make calibrate``. Each table is drawn with a known truth; told is whet
 difference, and whether a model is called a hidden risk, rightly or wrongly.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

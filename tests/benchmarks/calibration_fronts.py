@@ -5,8 +5,6 @@ difficulty. The hard truths lie at a boundary: whoever is on the front by next t
 it by next to nothing.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass

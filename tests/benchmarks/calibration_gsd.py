@@ -1,7 +1,5 @@
 """Size of the dominance test of vectors: two models whose labels mean nothing. Used by ``make calibrate``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

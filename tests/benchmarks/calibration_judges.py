@@ -5,8 +5,6 @@ close to people, good, useless, or off by other amounts for the two models; or g
 same samples hard.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Used by ``make calibrate``. The bets are written here once more, in cumulated su
 come, so that the simulation also checks the engine, which knows no order.
 """
 
-from __future__ import annotations
-
 import math
 import zlib
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The page docs/calibration.md: figures of a calibration, their Monte-Carlo errors, and what was promised."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from itertools import product
 from typing import Any

@@ -5,8 +5,6 @@ pairs, and gives "i is better than j" at level 0.05 for the family. Those that c
 A test of means and one of dominance ask different things; with identical models both have to stay silent.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import time
 import warnings

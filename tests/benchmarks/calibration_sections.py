@@ -1,7 +1,5 @@
 """Sections of the page docs/calibration.md on answers, gates, and the dominance of vectors."""
 
-from __future__ import annotations
-
 import numpy as np
 from calibration_answers import ANSWER_CASES, ROW_CASES, row_name
 from calibration_fronts import FRONT_CASES

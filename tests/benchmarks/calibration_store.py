@@ -1,7 +1,5 @@
 """Results of a long simulation, appended to a file as they come, and the tables that are still to be made."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence

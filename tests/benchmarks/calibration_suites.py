@@ -4,8 +4,6 @@ Used by ``make calibrate``. Models share the difficulty of samples; of tasks lik
 an effect of its own on every task, of no mean, which is no difference between models but one on these tasks.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A table is one seed; all claims and both orders are tested on it at once, with e
 tasks can be imported by name, which lets processes run them.
 """
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

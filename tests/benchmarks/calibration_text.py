@@ -1,7 +1,5 @@
 """How figures of a calibration are written: shares and means with their errors, tables, marks."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Sequence

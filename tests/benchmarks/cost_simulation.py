@@ -3,8 +3,6 @@
 ``python tests/benchmarks/cost_simulation.py`` prints what docs/costs.md says.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from riskrank.engine.evidence.costs import CostRatios, Costs, p_cheaper

@@ -4,8 +4,6 @@ Every case gives one outcome a table, a share of which is promised. Learners are
 set of features of its own, and all sets tell as much.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

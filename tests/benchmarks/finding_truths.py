@@ -5,8 +5,6 @@ is looked up in 20,000 further samples a model, or in the means the table was dr
 counted again. Used by ``make calibrate`` and the slow tests.
 """
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Iterator, Sequence

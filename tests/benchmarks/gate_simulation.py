@@ -1,7 +1,5 @@
 """Pairs of models with a known difference, and what a gate says of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@
 margin in units does, as if the old mean were known.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Whole processes measured: CPU of a command with all it starts, and its peak memory."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -8,8 +8,6 @@ original. A test that runs riskrank in a process of its own is not seen to run a
     python tests/benchmarks/mutate.py --mutants 150 --seed 0 --jobs 2
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import os

@@ -1,7 +1,5 @@
 """Gates over suites at their boundary: a new model loses the margin, in the mean over tasks or on each."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 ``python tests/benchmarks/trend_simulation.py`` prints what docs/trend.md says.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import betaincinv
 

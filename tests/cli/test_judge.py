@@ -1,7 +1,5 @@
 """``--human`` and ``--judge`` from the command line: verdicts, documents, refusals."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from pathlib import Path

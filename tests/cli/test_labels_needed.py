@@ -1,7 +1,5 @@
 """How many labels a gate and a plan ask for where a judge scored all samples: never more than there are."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

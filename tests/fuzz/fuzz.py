@@ -5,8 +5,6 @@ Every case is made from the seed and its own number, so that one number makes it
 ``--structured`` is another fuzzer, of exports that are nearly whole.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """Random tables, in random dress, damaged at random; exports of random shape; random options."""
 
-from __future__ import annotations
-
 import ast
 import gzip
 import io

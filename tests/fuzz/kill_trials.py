@@ -7,8 +7,6 @@ shared memory and semaphores, temporary files, and outputs, all of which must be
     python tests/fuzz/kill_trials.py --trials 300 --seed 0
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

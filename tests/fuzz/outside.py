@@ -1,7 +1,5 @@
 """What surrounds a run, made at random: databases, pipes, builds, shared folders, variables, limits."""
 
-from __future__ import annotations
-
 import errno
 import io
 import json

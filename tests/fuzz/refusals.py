@@ -3,8 +3,6 @@
 Whatever is wrong ends in three lines and a status of the contract, and leaves nothing.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Trials whose answer is known: exact figures in fractions, and tables that must give the same ranking."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from fractions import Fraction

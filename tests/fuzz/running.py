@@ -1,7 +1,5 @@
 """Run a command as the fuzzers do: in this process on streams in memory, or as a user does."""
 
-from __future__ import annotations
-
 import io
 import os
 import resource

@@ -3,8 +3,6 @@
 Small exports of every reader are made here; ``--formats FOLDER`` takes larger ones, a folder a harness.
 """
 
-from __future__ import annotations
-
 import copy
 import csv
 import io

@@ -1,7 +1,5 @@
 """``riskrank check``: it looks at what cannot be read as a table, too."""
 
-from __future__ import annotations
-
 from riskrank.cli.call import Call
 from riskrank.cli.session import Session
 from riskrank.scores.table.inspection import inspect_scores

@@ -1,7 +1,5 @@
 """``riskrank convert``: what is no score table yet becomes one."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import replace
 from typing import Any

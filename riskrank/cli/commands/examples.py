@@ -1,7 +1,5 @@
 """``riskrank examples``: the sample data, to try the commands on."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sysconfig

@@ -1,7 +1,5 @@
 """``riskrank gate``: its exit status is its answer, and CI servers are told."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from inspect import get_annotations

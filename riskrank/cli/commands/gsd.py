@@ -1,7 +1,5 @@
 """``riskrank gsd``: its diagram may go to a file beside the result."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from riskrank.asked.output import DiagramOptions

@@ -1,7 +1,5 @@
 """``riskrank portfolio``: scores can be Parquet, a summary of models cannot."""
 
-from __future__ import annotations
-
 from riskrank.asked.output import FORMATS
 from riskrank.cli.call import Call
 from riskrank.cli.session import Session, settled

@@ -1,7 +1,5 @@
 """``riskrank power``: a pilot table, or distributions in its place."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """``riskrank schema``: what the JSON document of a command looks like."""
 
-from __future__ import annotations
-
 import json
 
 from riskrank.cli.call import Call

@@ -1,7 +1,5 @@
 """``riskrank trend``: every file is a run, and its exit status may be its answer."""
 
-from __future__ import annotations
-
 from riskrank.cli.call import Call
 from riskrank.cli.github import end
 from riskrank.cli.session import Session, settled

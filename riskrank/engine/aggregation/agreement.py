@@ -3,8 +3,6 @@
 Kendall's tau between rankings, with ties.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

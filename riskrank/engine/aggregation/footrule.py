@@ -1,7 +1,5 @@
 """Orders of least total displacement, as an assignment problem: one of them, how many, and all when few."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from riskrank.engine.aggregation.subsets import MOST_ITEMS, layers

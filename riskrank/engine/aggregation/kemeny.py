@@ -1,7 +1,5 @@
 """Kemeny orders: least weighted number of contradicted pairs, by dynamic programming or integer program."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice, product

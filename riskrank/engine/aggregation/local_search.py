@@ -1,7 +1,5 @@
 """Orders of items against a table of what each pair costs, and the best that single moves lead to."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from riskrank.engine.types import Integers

@@ -1,7 +1,5 @@
 """Linear programs, and integer programs of their rows, whose solutions are orders of many items."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import ceil
 from typing import Any

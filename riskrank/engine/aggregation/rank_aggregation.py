@@ -1,7 +1,5 @@
 """One ranking from many: the order nearest to several rankings, exactly ([RAB] App. F.3)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

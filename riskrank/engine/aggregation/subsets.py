@@ -1,7 +1,5 @@
 """Walking the subsets of a small set in order of size, for dynamic programs over them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -17,8 +17,6 @@ hardly put the failures there: were the order of its runs exchangeable, its last
 with probability C(n − t, f − t)/C(n, f).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations

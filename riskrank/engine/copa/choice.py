@@ -3,8 +3,6 @@
 Weighted norms of ranks, and the weights.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """COPA and the classical scalarizations side by side, by name."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

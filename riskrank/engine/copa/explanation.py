@@ -1,7 +1,5 @@
 """Why COPA ranks a model where it does, and what would make it the choice."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Shares of resamples, not tests: two equal models are each on the front about half of the time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -20,8 +20,6 @@ R. L. Berger (1982). Multiparameter hypothesis testing and acceptance sampling. 
 doi:10.1080/00401706.1982.10487790
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

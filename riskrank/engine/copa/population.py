@@ -5,8 +5,6 @@ Relative ranks: the share of the other models that do better, objective by objec
 Bounds on objectives in their original units, which filter the models that may be chosen.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ gates), and the same for every objective it has a score of, and for every model 
 An objective of several models with the scores behind it, from which its doubt is known (method §7).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial

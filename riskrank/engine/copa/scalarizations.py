@@ -7,8 +7,6 @@ them, the others hold their negatives.
 The analytic hierarchy process: the principal eigenvector of pairwise comparisons (COPA App. A).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """How far the choice of COPA hangs on who else is in the population."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 The winner along a grid, and the intervals on which it stays the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal

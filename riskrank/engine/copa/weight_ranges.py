@@ -1,7 +1,5 @@
 """What each weight does: which models it chooses, and between which values the choice stays."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """One model held against all others: head to head, by its means and by its worst samples (method §4)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from riskrank.engine.dominance.column import DominanceStudy, asymptotic_tests

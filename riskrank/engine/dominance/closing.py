@@ -10,8 +10,6 @@ It may only close relative claims that lie far beyond doubt. Never direct or abs
 can be nearly a point mass at 0 while the null hypothesis is true, and any tail then finds differences.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

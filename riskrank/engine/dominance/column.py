@@ -1,7 +1,5 @@
 """Columns of scores tested: estimates, resamples in rounds, and verdicts on every claim (method §3, §4)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ Mean win rates, the baseline of leaderboards.
 Source: [RAB] remark 1, eq. 22 and 23; method §5.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ A portfolio of ranks forgets how bad a bad score is; the metrics themselves do n
 Models that rankings put first, while another is better by a test on one metric and worse on none.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -14,8 +14,6 @@ B. L. Welch (1947). The generalization of "Student's" problem when several diffe
 involved. Biometrika 34(1-2), 28-35. doi:10.1093/biomet/34.1-2.28
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

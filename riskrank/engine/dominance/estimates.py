@@ -1,7 +1,5 @@
 """What the table at hand says before any test: violation ratios, means, tail means ([RAB] section 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 

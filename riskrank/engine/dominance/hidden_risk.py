@@ -16,8 +16,6 @@ tables with a false risk among identical models (normal, Student's t with 3 degr
 of −6 is found in 0.49 of tables at n = 150 and in all at 500; with a 2 % chance of −20 in none and in 0.62.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil

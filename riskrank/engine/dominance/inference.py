@@ -3,8 +3,6 @@
 What a test of dominance claims about a pair of models (method §4).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil

@@ -12,8 +12,6 @@ sample size. So a p-value here is never smaller than that of the hypothesis that
 Are two models' distributions equal? From the distance of their integrated quantiles (method §4 "CLT").
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

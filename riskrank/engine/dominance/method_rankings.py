@@ -5,8 +5,6 @@ Source: [RAB] section 5, Tables 2 to 5: each test on a portfolio, and aggregated
 How much of a ranking remains with fewer samples ([RAB] Fig. 2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@
 ``RA(MRM@P(IC))`` aggregates the rankings of all consistent mean-risk models on a portfolio.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

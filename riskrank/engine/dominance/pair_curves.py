@@ -5,8 +5,6 @@ Where one model is better than another, and by how much: the difference of their
 A pointwise band from the bootstrap goes with it (the shift function; Doksum 1974, Wilcox 1995).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 

@@ -13,8 +13,6 @@ with q ≤ 8 no number of samples would show that it avoids a disaster in one of
 What stands behind the tests of pairs: samples, or of a suite degrees of freedom (method §8).
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 

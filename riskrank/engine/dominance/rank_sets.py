@@ -17,8 +17,6 @@ H.-P. Piepho (2004). An algorithm for a letter-based representation of all-pairw
 Computational and Graphical Statistics 13(2), 456-466. doi:10.1198/1061860043515
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

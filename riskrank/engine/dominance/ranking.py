@@ -4,8 +4,6 @@ Source: method §4, "From verdicts to a ranking" (order by the estimate, doubt b
 (Borda aggregation of pairwise tests).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -13,8 +13,6 @@ A leader that stands may yet be a trade: another model's mean is significantly h
 of a metric where nobody said how much each counts. Almost second-order dominance is no better mean.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ running moments a pair. Only those are kept.
 Replicates of a column from all resamples of its tasks, where tasks like these are few (method §8).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any

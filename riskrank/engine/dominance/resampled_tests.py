@@ -5,8 +5,6 @@ Algorithm 1 of [RAB] to the letter, kept to be compared with; it rejects far too
 Dominance tests from standard errors, without resampling (method §4 "CLT").
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import logit, ndtr
 

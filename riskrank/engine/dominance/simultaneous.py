@@ -12,8 +12,6 @@ models on 0/1 scores: n samples span no more than n − 1 dimensions, so that mo
 and the largest of all their differences seems to be smaller than it is.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ contrast is the difference of two tail means on one metric, by the test of a hid
 (:mod:`riskrank.engine.dominance.hidden_risk`), in a family of all metrics and all other models.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -11,8 +11,6 @@ models.
 What a reader must know before believing the verdicts of tests.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

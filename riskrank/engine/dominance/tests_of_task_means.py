@@ -8,8 +8,6 @@ Few tasks make few resamples. Where the share that rule 1 asks for lies below th
 what the last round can count, dominance itself is beyond them. A ranking's claims are then about macro means.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 Rows are resamples or pairs; nothing in a row depends on the rows around it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

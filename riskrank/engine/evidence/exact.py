@@ -9,8 +9,6 @@ C. J. Clopper and E. S. Pearson (1934). The use of confidence or fiducial limits
 the binomial. Biometrika 26(4), 404-413. doi:10.1093/biomet/26.4.404
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 

@@ -13,8 +13,6 @@ R. R. Bouckaert and E. Frank (2004). Evaluating the replicability of significanc
 algorithms. PAKDD, 3-12. doi:10.1007/978-3-540-24775-3_3
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

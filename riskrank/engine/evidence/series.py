@@ -6,8 +6,6 @@ E. Lazarus, D. J. Lewis, J. H. Stock and M. W. Watson (2018). HAR inference: rec
 Journal of Business & Economic Statistics 36(4), 541-559. doi:10.1080/07350015.2018.1506926
 """
 
-from __future__ import annotations
-
 from math import ceil
 
 import numpy as np

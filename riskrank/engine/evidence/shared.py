@@ -4,8 +4,6 @@ A pair of fewer shared tasks than :data:`FEWEST_SHARED` is not compared. Means o
 model by the tasks it lacks; least squares of models plus tasks do not, and order what tests leave open.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A whole analysis by generalized stochastic dominance: relation, diagram, front, tests ([GSD] §6)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

@@ -4,8 +4,6 @@ A model is in the front when no other dominates it strictly. Its test turns the 
 every competitor the hypothesis is that the competitor dominates, and a small optimum speaks against it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

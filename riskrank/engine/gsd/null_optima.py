@@ -5,8 +5,6 @@ Other ways to label the data of two models: all of them if they are few, else a 
 The whole null distribution of a relabelling test, for a picture: the tests need only part of it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations, product
 from math import comb

@@ -6,8 +6,6 @@ is checked against *all* covers, and against a lower bound computed here from th
 before anyone sees it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@ every other row of the two orders.
 How much slack the strict rows of a preference system must have.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Differences of cardinal scores are compared with each other, and 0.3 - 0.1 is no
 integers are compared exactly.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import sys

@@ -4,8 +4,6 @@ Friedman's test asks whether the models differ at all on a criterion, Nemenyi's 
 all-test and the one-test combine Nemenyi's verdicts over the criteria.
 """
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ met before bounds every relabelled optimum from above, one matrix product does i
 only relabellings whose bound reaches the observed value need a program of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

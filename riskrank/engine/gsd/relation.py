@@ -7,8 +7,6 @@ of these utilities is not negative.
 Hasse diagrams: a pre-order as the few edges that imply all others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations

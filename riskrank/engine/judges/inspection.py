@@ -1,7 +1,5 @@
 """What people's scores say of a judge: agreement, bias, whether the labels were chosen by chance."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

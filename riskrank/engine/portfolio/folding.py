@@ -7,8 +7,6 @@ Portfolios: several metrics folded into one score by a copula of their pooled CD
 Source: [RAB] section 4, eq. 15 and 17 of the final version; method §2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np

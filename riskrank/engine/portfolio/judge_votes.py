@@ -1,7 +1,5 @@
 """A judge's votes on pairs of answers become one score per model and sample ([RAB] App. B)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

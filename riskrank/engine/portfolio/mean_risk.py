@@ -1,7 +1,5 @@
 """Mean–risk models: mean minus a measure of what can go wrong ([RAB] Table 1)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

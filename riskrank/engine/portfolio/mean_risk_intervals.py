@@ -3,8 +3,6 @@
 Source: [RAB] Table 1 and Table 5; method §5.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 

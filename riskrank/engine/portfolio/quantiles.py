@@ -5,8 +5,6 @@ function is the step function ``F^(-1)(p) = x_(ceil(n p))``; its integral from 0
 quantile ``F^(-2)``, is piecewise linear with breakpoints at ``t / n``.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -7,8 +7,6 @@ products: these arrays are too small for BLAS to share among threads, but it tri
 waiting threads cost a hundred times the sum.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

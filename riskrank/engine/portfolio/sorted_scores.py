@@ -1,7 +1,5 @@
 """Sorted scores of one size, with the sums that several risks share."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil

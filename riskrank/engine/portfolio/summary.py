@@ -3,8 +3,6 @@
 Quantile functions and Tail Value at Risk of several models at common levels ([RAB] Fig. 1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ tasks it is Student's test of their means itself, which has to agree with a clai
 decides as ever. Tables tested whole say how far this can be believed, and how much higher the test stands.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial

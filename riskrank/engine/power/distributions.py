@@ -1,7 +1,5 @@
 """Named distributions to plan with: "normal:0.5,2", "beta:2,5"."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite

@@ -6,8 +6,6 @@ Of the variance of a difference of macro means over tasks, Σ w_t² e_t² comes 
 Only the rest is of the tasks: with endless samples on each, fewer tasks would do by as much.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -16,8 +16,6 @@ B. Efron (1987). Better bootstrap confidence intervals. Journal of the American 
 82(397), 171-185. doi:10.1080/01621459.1987.10478410
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

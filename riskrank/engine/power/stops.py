@@ -3,8 +3,6 @@
 The bets are those of :mod:`riskrank.engine.evidence.bets`, summed up as samples come in.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Power of a plan by size, and the size that a power needs: in closed form, and by tables tested whole."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, sqrt

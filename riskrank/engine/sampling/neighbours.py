@@ -9,8 +9,6 @@ References
 P. A. P. Moran (1950). Notes on continuous stochastic phenomena. Biometrika 37, 17-23. doi:10.2307/2332142
 """
 
-from __future__ import annotations
-
 import numpy as np
 import scipy  # loads its functions when they are first used
 

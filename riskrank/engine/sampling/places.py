@@ -1,7 +1,5 @@
 """Scores sorted once, so that whole numbers are what is drawn and sorted in every resample."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

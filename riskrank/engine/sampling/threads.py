@@ -1,7 +1,5 @@
 """Linear algebra on one thread: work is divided among processes."""
 
-from __future__ import annotations
-
 from collections.abc import MutableMapping
 
 _VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")

@@ -6,8 +6,6 @@ third process that could be left behind.
 Messages between a process and its workers: pickles over pipes, arrays beside them without a copy.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import queue

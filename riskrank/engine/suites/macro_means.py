@@ -27,8 +27,6 @@ the edge of the statistical precipice. Advances in Neural Information Processing
 doi:10.48550/arXiv.2108.13264
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

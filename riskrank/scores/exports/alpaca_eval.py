@@ -1,7 +1,5 @@
 """AlpacaEval: ``annotations.json``, an annotator's preferences between a model and a reference."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from riskrank.errors import InputError

@@ -1,7 +1,5 @@
 """Averages of tasks, without the scores they are of: a board, whose samples are the tasks."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 It imports nothing of ours: the help of the command line shows it before anything else is loaded.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Files of one harness that hold the same run, as converting a log or two output formats leave them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

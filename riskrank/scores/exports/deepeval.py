@@ -1,7 +1,5 @@
 """DeepEval: ``.latest_test_run.json`` or an export of a test run, one model a file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Every Eval Ever: instances in ``<name>_samples.jsonl``, the aggregate beside them in ``<name>.json``."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import defaultdict

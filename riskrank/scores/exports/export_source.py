@@ -1,7 +1,5 @@
 """A harness's export as a source of columns, like a file of scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fields of documents that others wrote, each of the type it has to have or refused with what it is."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What readers of exports share: files taken one by one, rows gathered, everything left out counted."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import os

@@ -4,8 +4,6 @@ Train trials are draws of an instance. Splits and perturbations are kept apart: 
 repeat the instance's identifier.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Sequence

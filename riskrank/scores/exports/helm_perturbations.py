@@ -1,7 +1,5 @@
 """How HELM changed instances: a perturbation's name, and its settings where they are needed to tell it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The letters Inspect grades with, told from letters that are answers by all logs together."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

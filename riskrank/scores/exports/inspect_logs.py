@@ -5,8 +5,6 @@ draws of a sample, so reducers are the caller's choice of what to do about repea
 columns, as far as they are short.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """What a sample of Inspect was asked and answered: read of a few samples, as summaries leave it out."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any

@@ -9,8 +9,6 @@ Most are a generator of rows, of which `riskrank.scores.exports.row_reader` make
 score, naming models, asking for a rule; `riskrank.scores.exports.fields` refuses fields of a wrong type.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """JUnit's XML, as test runners write it: a test a sample, passed or not."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

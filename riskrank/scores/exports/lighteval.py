@@ -1,7 +1,5 @@
 """lighteval: details in Parquet, a row a document, beside a JSON of results that tells directions."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Mapping, Sequence

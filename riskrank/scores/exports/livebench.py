@@ -1,7 +1,5 @@
 """LiveBench: ``ground_truth_judgment.jsonl``, one row a model and question, in a folder a task."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads

@@ -5,8 +5,6 @@ folder for all (flat: only the dates tell runs apart); before 0.4.3, ``<model ar
 JSON arrays beside ``results.json``. A document has a row a filter.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """lm-eval's metrics that are no means of samples: what the parts its samples log come to."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Filters of lm-evaluation-harness that count: those asked for, by themselves or in the name of a metric."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass

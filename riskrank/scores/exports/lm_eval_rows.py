@@ -1,7 +1,5 @@
 """The rows of one lm-eval sample file: by Polars where they are plain, else one by one."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

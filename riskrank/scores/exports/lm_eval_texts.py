@@ -1,7 +1,5 @@
 """What a task of lm-eval asked, and what the model answered: beside the scores of a few documents."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 

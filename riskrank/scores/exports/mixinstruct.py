@@ -1,7 +1,5 @@
 """MixInstruct (LLM-Blender): candidates of several models for each instruction, with their scores."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from riskrank.scores.exports.fields import an_object, objects

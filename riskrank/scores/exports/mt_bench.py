@@ -1,7 +1,5 @@
 """MT-Bench (FastChat): judgments of single answers, and of pairs judged in both orders."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """MTEB: a file of results a task, in a folder a model and revision."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

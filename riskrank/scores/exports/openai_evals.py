@@ -1,7 +1,5 @@
 """OpenAI Evals: a log of events, of which ``match`` and ``metrics`` hold scores."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

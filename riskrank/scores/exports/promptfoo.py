@@ -4,8 +4,6 @@ A column of its table is a prompt with a provider. Repeats of a test get numbers
 says which repeat a row is: rows of one test under one column are draws.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """One answer in promptfoo's results, and how it ended."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables with a row a question and a column a metric, and no word about the model: MLflow's, Ragas'."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """Several readings of one score: a rule keeps the one that counts, and what repeats is numbered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The table of readers, and the one way in to any of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module

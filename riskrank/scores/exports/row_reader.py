@@ -1,7 +1,5 @@
 """Readers that are one generator of rows: files, counting, choosing and finishing are done here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial

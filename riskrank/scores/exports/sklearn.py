@@ -1,7 +1,5 @@
 """scikit-learn: ``cv_results_`` of a search, results of ``cross_validate``, out-of-fold predictions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """SWE-bench: the report of a run, with the instances of every outcome, or a report an instance."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

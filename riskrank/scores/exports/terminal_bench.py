@@ -1,7 +1,5 @@
 """Terminal-Bench: trials of tasks, as Harbor writes them, and as its own harness did before."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tables of services that keep experiments, told by their columns: which are scores, and which say more."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What was asked and answered, as harnesses write it: texts, messages of a conversation, or their parts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

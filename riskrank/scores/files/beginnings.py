@@ -1,7 +1,5 @@
 """What the first bytes of a file tell, before it is read."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import zlib

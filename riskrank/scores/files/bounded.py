@@ -1,7 +1,5 @@
 """Reading files that others made: whole, decompressed, and never more of them than allowed."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """How long databases and queries may think, and how much they may answer: none of them need end."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

@@ -1,7 +1,5 @@
 """Python values from workbooks and databases become columns."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

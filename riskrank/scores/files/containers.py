@@ -1,7 +1,5 @@
 """A file or a pipe becomes a source: told by its name and first bytes, and decompressed."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import BinaryIO

@@ -1,7 +1,5 @@
 """What lies at a path or comes through a stream: all of it, and never more than allowed."""
 
-from __future__ import annotations
-
 import io
 import os
 import stat

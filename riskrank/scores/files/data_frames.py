@@ -1,7 +1,5 @@
 """Tables inside exports, as columns of Python values: CSV, and the ways pandas writes JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """SQLite and DuckDB files, asked in their own SQL and never written to."""
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 import time

@@ -1,7 +1,5 @@
 """Files of separated values: CSV, TSV and their relatives."""
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

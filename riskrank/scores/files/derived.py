@@ -1,7 +1,5 @@
 """Sources made from other sources, which still know where each row came from."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

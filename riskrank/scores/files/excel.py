@@ -1,7 +1,5 @@
 """Excel workbooks."""
 
-from __future__ import annotations
-
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What lies in a folder that is read as one table: its parts, and what the names of their folders say."""
 
-from __future__ import annotations
-
 import glob
 import os
 from collections import Counter

@@ -1,7 +1,5 @@
 """The formats score tables are read in, and the suffixes that tell them."""
 
-from __future__ import annotations
-
 DATABASES = ("sqlite", "duckdb")
 COMPRESSIONS = (".gz", ".zst")
 

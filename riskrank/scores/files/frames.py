@@ -1,7 +1,5 @@
 """Data frames as sources: whatever speaks the Arrow PyCapsule protocol, or a dict of columns."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

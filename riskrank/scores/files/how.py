@@ -1,7 +1,5 @@
 """How files are opened: their format, what counts of those that hold several tables, and how much at most."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import BinaryIO
 

@@ -1,7 +1,5 @@
 """JSON files that hold a whole table: an array of rows, or columns beside data."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files with one JSON object a line."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import json

@@ -1,7 +1,5 @@
 """What JSON allows and no table can mean, a name twice or half of a character; and values as text."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """JSON that nests scores below their models: the line of Python that writes them as rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -4,8 +4,6 @@ Credentials, regions and endpoints are those of the environment (``AWS_ENDPOINT_
 speaks S3), as every other tool of the store finds them.
 """
 
-from __future__ import annotations
-
 import glob
 import re
 from collections.abc import Callable

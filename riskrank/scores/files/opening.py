@@ -1,7 +1,5 @@
 """Inputs in the order they are given: paths are opened as sources, sources are open already."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from riskrank.errors import UsageError, option

@@ -1,7 +1,5 @@
 """Data frames of pandas: what their index says is a column, and text needs no PyArrow."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Polars ends in a panic where it forgot a case, with pages of its insides, and where queries nest deep."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

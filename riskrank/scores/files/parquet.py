@@ -1,7 +1,5 @@
 """Parquet files."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Sequence
 from typing import TypeVar

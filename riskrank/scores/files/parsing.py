@@ -1,7 +1,5 @@
 """Columns become float64 scores, each with a state that says why it is not a number."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

@@ -1,7 +1,5 @@
 """What a path on the command line stands for: a file, a pattern, or either with a name for its models."""
 
-from __future__ import annotations
-
 import glob
 import os
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Glob patterns, in which ``**`` follows links to folders but never in circles."""
 
-from __future__ import annotations
-
 import glob
 import os
 from collections.abc import Iterator

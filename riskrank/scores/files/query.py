@@ -1,7 +1,5 @@
 """SQL on tables before anything else: which rows count, and in what shape."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """How wide and how empty a table may be, and how long its names: few bytes can ask for very much."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from riskrank.errors import InputError, listing, option

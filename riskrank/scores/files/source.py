@@ -1,7 +1,5 @@
 """What every format hands out: named columns of one input, and where they came from."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from abc import ABC, abstractmethod

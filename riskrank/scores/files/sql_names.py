@@ -1,7 +1,5 @@
 """Names, texts and conditions as SQL writes them."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Several tables in one file: which of them looks like scores, for the query a hint proposes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from riskrank.scores.names.words import synonym

@@ -1,7 +1,5 @@
 """Patterns with names in braces, ``runs/{model}/{task}.csv``: what a path says becomes columns."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath

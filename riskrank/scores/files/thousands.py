@@ -1,7 +1,5 @@
 """Signs between thousands, ``640`` and ``1.650``, which are none of decimals, as other cells tell."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """TOML that others wrote, parsed in time of its bytes."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """A table whose names stand in two rows, as pivots and merged cells leave them, or below a title."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 from riskrank.errors import InputError, listing

@@ -1,7 +1,5 @@
 """How far the cells of a workbook reach that hold something, told before anything makes room for them."""
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

@@ -3,8 +3,6 @@
 Whoever opens such a file as it is makes ``-wal`` and ``-shm`` beside it, also to read only.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 # Bytes 18 and 19 of the header: the file is written and read by way of a log.

@@ -1,7 +1,5 @@
 """Members of a zip archive one by one, Zstandard among them, and never more of one than allowed."""
 
-from __future__ import annotations
-
 import struct
 import zipfile
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Which way metrics are better, by their names."""
 
-from __future__ import annotations
-
 import re
 
 from riskrank.scores.names.words import listed_words, plain, vocabulary, words

@@ -1,7 +1,5 @@
 """What numbers of a metric tell of it beside its name: whether they look like errors, or have a sign."""
 
-from __future__ import annotations
-
 from riskrank.engine.types import Floats
 from riskrank.scores.names.directions import lower_by_name
 from riskrank.scores.names.words import vocabulary, words

@@ -1,7 +1,5 @@
 """What is a score among columns of numbers, and what is bookkeeping beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What names of columns say, in the words and languages people use, and what content adds to that."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Tables of the metrics that claims are about, each on the samples it was scored on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import BinaryIO

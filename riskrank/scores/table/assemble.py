@@ -1,7 +1,5 @@
 """Scores become rows of a complete matrix, the last step: repeats first, then gaps."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from riskrank.scores.table.gaps import completed

@@ -1,7 +1,5 @@
 """A table of models by metrics: one value each, averaged over the samples."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

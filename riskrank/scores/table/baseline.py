@@ -4,8 +4,6 @@ The file is Parquet, a long table that any command reads, and its metadata say w
 were blessed: of which model, with which directions and bounds, from which files.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Scores of one model as a baseline, which later runs are compared with."""
 
-from __future__ import annotations
-
 import io
 import json
 

@@ -1,7 +1,5 @@
 """Which column of a file plays which role: model, sample, metric, score, draw, task, cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Metrics whose numbers, unit or direction are in doubt: refused, for a claim may be the wrong way round."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

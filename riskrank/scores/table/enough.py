@@ -1,7 +1,5 @@
 """Whether enough samples are left of those that were asked for, where claims are decided on them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from riskrank.asked.baseline import BASELINE, GateReading

@@ -1,7 +1,5 @@
 """Missing scores counted as the worst, or the best, there can be: of declared bounds only (method §11)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

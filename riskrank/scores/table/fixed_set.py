@@ -1,7 +1,5 @@
 """A fixed set in a table of scores alone: of one metric, whose name stands elsewhere."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import polars as pl

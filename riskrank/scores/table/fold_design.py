@@ -1,7 +1,5 @@
 """Which folds of cross-validation samples are, data set by data set."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from riskrank.engine.evidence.folds import Folds

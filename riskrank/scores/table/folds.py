@@ -1,7 +1,5 @@
 """Samples that are folds of cross-validation, which share their training rows (method §13)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

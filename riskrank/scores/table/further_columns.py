@@ -3,8 +3,6 @@
 Nothing is done because of them: messages name them with what they could mean, which only a person knows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import fields, replace
 

@@ -1,7 +1,5 @@
 """Why scores are missing, as far as the gaps themselves tell, and what to do about each reason."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The part of a score table that belongs to each group of samples."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What a table holds and what is wrong with it, for ``check``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A judge's scores of all samples and people's of some, as a table keeps them (method §12)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A table of a judge's scores and some of people's becomes one of corrected scores (method §12)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A matrix of scores: one row a sample and one column a model, or one row a model and one column a sample."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import polars as pl

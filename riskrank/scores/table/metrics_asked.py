@@ -1,7 +1,5 @@
 """Metrics that were asked for by name: of all tasks, or of one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The TOML file that describes metrics: direction, bounds, weight, scale."""
 
-from __future__ import annotations
-
 import errno
 import json
 import math

@@ -1,7 +1,5 @@
 """Numbers that stand for no score, such as -999: refused, for as scores they would decide everything."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

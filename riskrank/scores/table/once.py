@@ -1,7 +1,5 @@
 """What a model has once, as a price, in a file of its own: it stands beside each of the model's samples."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What new scores and a baseline have in common: never less than was blessed without a word."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What the paths of several files may name, model, task or run: for hints, never taken silently."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 from pathlib import Path

@@ -6,8 +6,6 @@ judge says of them at most what it says of other samples with that score, of whi
 the first what it says of samples of all kinds.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What happens to a table before its columns get their roles: named by paths, chosen, reshaped, joined."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from riskrank.asked.reading import ReadOptions

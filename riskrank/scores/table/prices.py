@@ -1,7 +1,5 @@
 """Prices of models, one row a model: what a call costs whoever makes it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from riskrank.asked.reading import ReadOptions

@@ -1,7 +1,5 @@
 """Repeated scores: refused, merged into one, or kept as draws of their sample."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Names of the roles of a file's rows, models and samples and tasks, as numbers into a list of them."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from riskrank.errors import InputError, option

@@ -3,8 +3,6 @@
 A fixed set that was scored in each run is read the same way.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

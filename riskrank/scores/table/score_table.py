@@ -1,7 +1,5 @@
 """Files become the score table that every command computes on: selected, checked, oriented."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain

@@ -1,7 +1,5 @@
 """How much of what was asked of each model has a score, and why the rest has none."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

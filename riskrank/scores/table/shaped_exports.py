@@ -1,7 +1,5 @@
 """An export whose rows were chosen or reshaped by SQL, as long rows again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Samples that some models count from 0 and others from 1: pairing them by number would pair wrong ones."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

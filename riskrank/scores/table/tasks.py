@@ -1,7 +1,5 @@
 """Tasks among scores: whose names they tell apart, and the metric of each."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What models were asked and what they answered: beside the scores, read for a few samples only."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields

@@ -1,7 +1,5 @@
 """Samples in the order of time: dates and numbers that say when each was scored (method §14)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Directions a long table tells itself, in a column beside its scores, as ``convert`` writes them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import fields
 

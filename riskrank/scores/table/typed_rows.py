@@ -1,7 +1,5 @@
 """The columns of one file become rows of the typed frame: names as numbers, scores parsed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Samples of one side alone, which were added, removed or renamed: few are left out, by name."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Scores that no method can use, each described by the error it would raise."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Files of a judge's pairwise votes: sample, two models, and which one answered better."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Ways out of a refusal, of which none is proposed that was not tried on the table itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Samples that a column nobody named puts into wholes, within which models differ alike."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

@@ -1,7 +1,5 @@
 """Numbers written with something behind them, ``85%`` and ``0.81 ± 0.02``: how a query reads them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

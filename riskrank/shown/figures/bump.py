@@ -1,7 +1,5 @@
 """Ranks of the same models by several methods or groups, joined model by model ([COPA] Fig. 6 and 7)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Quantile functions, Tail Value at Risk, distribution functions of several models ([RAB] Fig. 1, 9)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """Curves with error bars over sample sizes: power ([RAB] Fig. 6, 7), stability of rankings ([RAB] Fig. 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ A browser brings fonts of its own, so that pictures of a page keep every charact
 the fonts of this machine, and write what these lack as escapes.
 """
 
-from __future__ import annotations
-
 import logging
 import unicodedata
 from collections.abc import Iterator

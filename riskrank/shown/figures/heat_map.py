@@ -1,7 +1,5 @@
 """Violation ratios of all pairs as a heat map, models by rank, with marks where a test separates them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

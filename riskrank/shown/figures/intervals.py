@@ -1,7 +1,5 @@
 """Intervals of claims, a row each, against what they have to lie above."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

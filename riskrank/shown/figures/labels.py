@@ -4,8 +4,6 @@ Not by springs, as adjustText places them: those let names lie on dots and lines
 other dots, where here a name without room is left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 Parts are marked where they are drawn, by the models' numbers; what a text says never tells whose it is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any, TypeVar

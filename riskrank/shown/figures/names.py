@@ -1,7 +1,5 @@
 """Names fit to be drawn: every character has a glyph, none is too long, no two become the same."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ The differences of the quantile and integrated quantile functions of [RAB] Fig. 
 ratio integrates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Points with their names beside them: where there is room, else in a column, else nowhere."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from typing import Any

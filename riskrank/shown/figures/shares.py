@@ -1,7 +1,5 @@
 """Where the noise of a difference comes from: shares of its variance, a bar a source."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from riskrank.engine.evidence.crossed import Components

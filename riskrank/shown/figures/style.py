@@ -4,8 +4,6 @@ Figures are made without pyplot and without touching Matplotlib's global setting
 takes, so that neither a user's ``matplotlibrc`` changes a picture nor a picture changes a user's notebook.
 """
 
-from __future__ import annotations
-
 import io
 import itertools
 import warnings

@@ -1,7 +1,5 @@
 """A document as data: JSON with its provenance, or rows alone as JSON lines, CSV and Parquet."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """A view as a fragment of HTML, for notebooks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from riskrank.shown.escapes import for_html

@@ -1,7 +1,5 @@
 """A view as LaTeX: tables with booktabs, to be put into a paper."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

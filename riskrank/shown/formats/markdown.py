@@ -1,7 +1,5 @@
 """A view as Markdown: pipe tables and paragraphs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from riskrank.shown.escapes import for_markdown, for_markdown_cell, for_markdown_code

@@ -1,7 +1,5 @@
 """A table made to fit: empty columns closed, heads in several lines, and what can be spared named instead."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace

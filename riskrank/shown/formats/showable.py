@@ -1,7 +1,5 @@
 """Sections as a terminal can show them: in its encoding, with joints where no line may end."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from riskrank.shown.escapes import for_terminal

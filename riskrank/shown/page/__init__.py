@@ -1,7 +1,5 @@
 """A document as one HTML file that needs nothing else: its words, tables and figures, mailed as it is."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 from riskrank.errors import UsageError

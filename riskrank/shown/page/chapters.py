@@ -1,7 +1,5 @@
 """A document as chapters of a page: words, tables and figures in the order a meeting asks for them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module

@@ -5,8 +5,6 @@ can name it and the dark page can change it. Text stays text: it can be searched
 carried along.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What people's scores say of a judge, for ``check``: agreement, bias, choice and use of the labels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan

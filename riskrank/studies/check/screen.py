@@ -1,7 +1,5 @@
 """What a score table holds and what is wrong with it, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

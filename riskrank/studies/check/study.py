@@ -1,7 +1,5 @@
 """What a score table holds and what is wrong with it: the study behind ``check``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar

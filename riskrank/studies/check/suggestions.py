@@ -1,7 +1,5 @@
 """What can be done with a table: the commands that fit it, ready to copy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

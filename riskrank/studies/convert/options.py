@@ -1,7 +1,5 @@
 """How a judge's votes become scores; exports are read with the options of every command."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """What is no score table yet becomes one: exports of harnesses, and a judge's votes on pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, ClassVar

@@ -1,7 +1,5 @@
 """What the documents of ``copa`` share: chapters on models by objectives, a question each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isinf

@@ -1,7 +1,5 @@
 """COPA beside the classical scalarizations."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

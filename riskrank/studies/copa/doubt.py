@@ -1,7 +1,5 @@
 """How sure the front and the choice are, where objectives are measured on samples (method §7)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

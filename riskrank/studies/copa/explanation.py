@@ -1,7 +1,5 @@
 """Why COPA ranks a model where it does, and what would choose it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any

@@ -1,7 +1,5 @@
 """Which model COPA chooses, in which sense it is the best, how sure that is; and how that is said."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

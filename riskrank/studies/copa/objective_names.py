@@ -1,7 +1,5 @@
 """What ``copa`` compares models by, ``latency:tvar@0.05``, and bounds, ``co2 <= 0.5``, as one has them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

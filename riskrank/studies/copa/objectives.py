@@ -1,7 +1,5 @@
 """The objectives ``copa`` works on: one oriented value per model and metric, ranked in their population."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

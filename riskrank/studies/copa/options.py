@@ -1,7 +1,5 @@
 """How models are ranked on objectives without a common unit, and what to ask about the ranking."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import inf
 

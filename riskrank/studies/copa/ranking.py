@@ -1,7 +1,5 @@
 """COPA's ranking: who is chosen, and what would change it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What samples say of objectives as the engine takes it, and why nothing is known where that is so."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """From a table to the answer of the question asked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from riskrank.asked.suites import SuiteSettings

@@ -1,7 +1,5 @@
 """COPA's choice as a weight, or p, goes from end to end."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar

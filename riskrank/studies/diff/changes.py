@@ -1,7 +1,5 @@
 """Which cases changed between two models, of all samples or of a group: the study behind ``diff``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

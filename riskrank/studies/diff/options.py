@@ -1,7 +1,5 @@
 """Which two models to compare case by case, and how many cases to show."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from riskrank.asked.option import ask

@@ -1,7 +1,5 @@
 """One column of scores and its tests of dominance, as verdicts, tables and pictures look at it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pictures of dominance: ratios of all pairs, and the curves of one."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from riskrank.engine.dominance.column import DominanceStudy

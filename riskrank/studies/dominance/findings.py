@@ -1,7 +1,5 @@
 """What pairwise dominance finds, the gravest first (method §4, "What a verdict may say")."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which dominance to test."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """How findings of pairwise dominance are said: one table, a kind an entry."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Who is ahead of whom by stochastic dominance, pair by pair: the study behind ``dominance``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Claims whose answers hold whenever one looks: bets in the place of resamples (method §9)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

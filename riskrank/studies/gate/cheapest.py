@@ -1,7 +1,5 @@
 """The cheapest model that is shown not to be worse than a reference (method §18)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Parts of a gate's document: which of several models to take, and the cases that one lost most."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

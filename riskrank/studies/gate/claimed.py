@@ -1,7 +1,5 @@
 """What is claimed: every claim on every metric, of all samples, groups and tasks, with margin and tier."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

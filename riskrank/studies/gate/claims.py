@@ -1,7 +1,5 @@
 """Claims about two models, and how they are decided as one family."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Columns of scores that claims are made on, their margins, and the worst and the best score there can be."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Does every sample pass at least so often: a gate on each of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

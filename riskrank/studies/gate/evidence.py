@@ -1,7 +1,5 @@
 """What the samples say of claims about two models, by the kind of the claim."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import ceil

@@ -1,7 +1,5 @@
 """Calls that gave no score: how many each model has, and a new model that has many more of them fails."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import erfc, sqrt
 

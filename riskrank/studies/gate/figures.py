@@ -1,7 +1,5 @@
 """Gates: each claim's interval against the boundary it has to lie above."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """What a gate finds, the answer to all claims first, and how each kind of finding is said."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from riskrank.asked.tiers import ADVISORY

@@ -1,7 +1,5 @@
 """Questions to a held-out table, counted in a ledger: at ever smaller levels, nothing told but answers."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

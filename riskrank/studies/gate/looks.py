@@ -1,7 +1,5 @@
 """What a look at a growing table saw, so that the next one can tell that nothing was taken back."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Cases behind a gate that did not pass: the first question that is asked of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

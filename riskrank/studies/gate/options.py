@@ -1,7 +1,5 @@
 """Claims about two models, and how to decide them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import inf
 from typing import Any

@@ -1,7 +1,5 @@
 """Columns made of others: pass^k and pass@k of runs, the cost per success of costs and successes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

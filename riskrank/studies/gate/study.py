@@ -1,7 +1,5 @@
 """Is the new model better, or not worse, than the old one: the study behind ``gate``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Claims and their answers as sentences, the figures one quotes, and what a run ends with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

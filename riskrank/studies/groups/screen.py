@@ -1,7 +1,5 @@
 """Ranks by group beside those of all samples: where the ranking changes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

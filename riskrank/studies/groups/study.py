@@ -4,8 +4,6 @@
 A group's study is that of its samples alone, with portfolios and families of tests of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, TypeVar

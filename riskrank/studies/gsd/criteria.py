@@ -1,7 +1,5 @@
 """The criteria ``gsd`` works on: quality vectors of exact integers, of samples or of the tasks of a suite."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

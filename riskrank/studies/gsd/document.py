@@ -1,7 +1,5 @@
 """What ``gsd`` found: a row an ordered pair and threshold, and in ``meta`` what is not about one pair."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations

@@ -1,7 +1,5 @@
 """What a generalized stochastic dominance analysis finds, and how each kind of finding is said."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

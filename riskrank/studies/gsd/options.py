@@ -1,7 +1,5 @@
 """What scores mean, which relation to find, how to test it, and what to ask beyond it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

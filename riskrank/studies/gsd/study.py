@@ -1,7 +1,5 @@
 """From a table to the relation of its models, tested and explained."""
 
-from __future__ import annotations
-
 from itertools import product
 from math import ceil, log2
 from typing import Any

@@ -1,7 +1,5 @@
 """What people's scores and a judge's are worth together, and tails in which they are enough to tell."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """What a few labels moved: every model's mean by the judge alone, by the labels alone, and corrected."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

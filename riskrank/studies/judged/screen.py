@@ -1,7 +1,5 @@
 """What a few labels moved, model by model: means by the judge alone, by the labels alone, and corrected."""
 
-from __future__ import annotations
-
 from riskrank.shown.numbers import decimals_of_ends
 from riskrank.shown.view import Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.judged.chapter import JudgedChapter

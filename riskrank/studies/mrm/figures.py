@@ -1,7 +1,5 @@
 """Mean-risk models: means against a risk with the efficient frontier; a panel a risk ([RAB] Fig. 8)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """What mean-risk models find, the gravest first, and how each kind of finding is said."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

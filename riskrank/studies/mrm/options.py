@@ -1,7 +1,5 @@
 """Which risks to subtract from the mean, and on what."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from riskrank.asked.option import ask, several, switch

@@ -1,7 +1,5 @@
 """Mean-risk models, every risk of the literature side by side: the study behind ``mrm``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Pictures of portfolio scores ([RAB] Fig. 1a, 1b and 9)."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from riskrank.shown.figures.curves import CAPTIONS, draw_curves

@@ -1,7 +1,5 @@
 """How metrics become one score, and what is shown of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from riskrank.asked.option import Settings, ask, several, switch

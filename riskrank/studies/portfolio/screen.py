@@ -1,7 +1,5 @@
 """Portfolio scores, the first of them, or their summary by model."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Several metrics folded into one score a sample, or summed up by model: the study behind ``portfolio``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

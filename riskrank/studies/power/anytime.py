@@ -1,7 +1,5 @@
 """How many samples until a gate that may be looked at again answers: what a study of power plans for it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Named distributions in the place of a table: ``normal:0.5,2``, ``new=normal:0.5,2``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Pictures of power ([RAB] Fig. 6 and 7)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """How many labels a gate needs where a judge scores all samples: what a study of power plans for it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil, isfinite

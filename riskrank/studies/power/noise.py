@@ -1,7 +1,5 @@
 """What to buy where noise has several sources: items, wordings, judges (method §15)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

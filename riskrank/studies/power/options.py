@@ -1,7 +1,5 @@
 """The one test whose power is wanted, and the sizes to try."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

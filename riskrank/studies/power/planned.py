@@ -1,7 +1,5 @@
 """What the plans have in common: how often a family of claims answers so on drawn designs, and of what."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

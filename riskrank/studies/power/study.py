@@ -1,7 +1,5 @@
 """How many samples a comparison needs, from a pilot or from distributions: the study behind ``power``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

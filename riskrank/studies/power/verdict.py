@@ -1,7 +1,5 @@
 """How many samples are needed, in a sentence or two."""
 
-from __future__ import annotations
-
 from riskrank.engine.power.planning import TASKS
 from riskrank.engine.power.required_size import RequiredSize, SizeInterval
 from riskrank.engine.power.simulation import PowerCurve

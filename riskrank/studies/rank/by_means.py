@@ -1,7 +1,5 @@
 """A ranking by means alone, of tables that say nothing of single samples, and by costs (method §18)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """What the sentences of a ranking's verdict are made from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

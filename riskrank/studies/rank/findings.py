@@ -1,7 +1,5 @@
 """What a ranking finds, the gravest first: whether the first may be shipped, and what speaks against it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

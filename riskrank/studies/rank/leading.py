@@ -1,7 +1,5 @@
 """What a verdict is about: the leading method on every column of scores, and what the evidence says of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Models to look at twice: worst cases on single metrics, which a combined score hides, and hidden risks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Models by their means on a metric, with the tests of all pairs, and what is said of that."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

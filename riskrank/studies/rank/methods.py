@@ -1,7 +1,5 @@
 """Which methods ``rank`` runs."""
 
-from __future__ import annotations
-
 from riskrank.engine.dominance.column_ranking import PAIRWISE_WIN_RATE, SAMPLE_WIN_RATE
 from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.dominance.methods import METRICS, Method, methods_on, parse_method

@@ -1,7 +1,5 @@
 """What to rank by, and how sure to be."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

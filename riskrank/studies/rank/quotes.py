@@ -1,7 +1,5 @@
 """Figures that somebody who was asked quotes: on the model of the verdict, or on what it leaves open."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

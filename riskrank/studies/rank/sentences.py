@@ -1,7 +1,5 @@
 """How findings of a ranking are said (method §4, "What a verdict may say"): one table, a kind an entry."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

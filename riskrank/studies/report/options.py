@@ -1,7 +1,5 @@
 """What goes into the report, and how to test."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

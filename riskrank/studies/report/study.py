@@ -1,7 +1,5 @@
 """Everything a decision meeting needs in one document: the study behind ``report``, made of the others."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any

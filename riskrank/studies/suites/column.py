@@ -1,7 +1,5 @@
 """A column of scores on the tasks of a suite: tests, macro means in both scopes, what single tasks decide."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Who comes first on a column of scores: what a suite is looked at for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """A suite on the screen: a strip of marks a model, tasks by models, and what single tasks decide."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 

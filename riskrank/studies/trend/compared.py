@@ -1,7 +1,5 @@
 """Runs compared on the samples they share: differences with their answers, look by look."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """What a trend says: a row a run, metric and model; a line a metric and model; cases that flip."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Trends: the mean of every run with its interval, in order, beside the band of the baseline."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """What changed over the runs, the gravest first, and how each kind of finding is said."""
 
-from __future__ import annotations
-
 from riskrank.engine.family import Side
 from riskrank.studies.findings import Finding, Sentences
 from riskrank.studies.trend.document import (

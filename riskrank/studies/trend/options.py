@@ -1,7 +1,5 @@
 """Which run others are compared with, how sure answers have to be, and what fails a build."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """What changed over many runs of one evaluation, and since when: the study behind ``trend``."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, takewhile

@@ -1,7 +1,5 @@
 """Counts and tests of single cases, against SciPy and brute force."""
 
-from __future__ import annotations
-
 from itertools import combinations, permutations, product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Steps of a test in one call each."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from riskrank.engine.dominance.bootstrap import Bootstrap

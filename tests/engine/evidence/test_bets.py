@@ -1,7 +1,5 @@
 """E-values and confidence sequences of mean differences, against plain products and simulation."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Sides of a gate whose judge is corrected by people: the corrected statistics, and resamples of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from statistics import NormalDist
 

@@ -1,7 +1,5 @@
 """A judge corrected by a few labels, against the plain formulas of PPI++ and against exact fractions."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """What a judge is worth between models, against brute force and against the variances of many tables."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The judge of a tail: its λ by the plain formulas, and what it leaves alone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

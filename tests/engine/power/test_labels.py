@@ -1,7 +1,5 @@
 """Labels that a gate needs: against gates on whole tables, against variances of many, and the closed form."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A table of a judge's scores and some of people's: what it becomes, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

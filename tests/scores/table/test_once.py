@@ -1,7 +1,5 @@
 """What a model has once, as a price, in a file without samples: it stands beside each sample of its model."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import polars as pl

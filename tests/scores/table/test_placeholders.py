@@ -1,7 +1,5 @@
 """Scores that stand for none: found where they do, and not where people mean them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A row a model and no samples: a leaderboard, whose tasks are columns, or means alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

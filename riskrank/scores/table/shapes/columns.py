@@ -1,7 +1,5 @@
 """The columns of a file, looked at once: what each holds, and which of them tell rows apart."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache, cached_property
 from pathlib import Path

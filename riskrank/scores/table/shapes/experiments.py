@@ -1,7 +1,5 @@
 """Tables of runs and trials, as Weights & Biases and Optuna write them: a row is one value of a model."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 

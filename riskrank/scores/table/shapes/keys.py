@@ -1,7 +1,5 @@
 """What tells the rows of a model apart: samples, runs of them, parts of a whole, copies."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A row a sample, a column a model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

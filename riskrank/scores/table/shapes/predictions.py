@@ -1,7 +1,5 @@
 """What is true beside what was predicted: no scores, and refused with the query that makes scores of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

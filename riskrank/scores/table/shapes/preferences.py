@@ -1,7 +1,5 @@
 """A row a comparison: two models and who won."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

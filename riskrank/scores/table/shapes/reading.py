@@ -1,7 +1,5 @@
 """How a file is to be read where nobody said so: options, and a sentence that says them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What kind of table files hold, where nobody said so: the one reading that explains them, or a refusal."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

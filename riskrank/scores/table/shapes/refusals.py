@@ -1,7 +1,5 @@
 """Tables that nothing explains: what is missing, in the words of the file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A row a model and sample: long, with a column of metrics, or wide, with a column a metric."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Last rows of a table that sum up those above them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

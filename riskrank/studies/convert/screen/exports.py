@@ -1,7 +1,5 @@
 """A converted export in words: what it holds, metric by metric and model by model."""
 
-from __future__ import annotations
-
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import all_rows, unshown

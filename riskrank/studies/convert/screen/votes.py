@@ -1,7 +1,5 @@
 """Scores made from a judge's votes, in words."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from riskrank.engine.portfolio.judge_votes import VoteScores

@@ -1,7 +1,5 @@
 """Models over all objectives: boxes of 1 - u ([COPA] Fig. 8), and ranks as parallel coordinates."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What can be drawn of COPA's choices."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import combinations
 

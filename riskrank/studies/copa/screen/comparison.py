@@ -1,7 +1,5 @@
 """COPA beside the classical scalarizations, and as a weight or p goes from end to end, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import numpy as np

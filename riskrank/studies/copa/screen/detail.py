@@ -1,7 +1,5 @@
 """COPA's ranking in detail: ranks and values, ties, the front, and what would change the choice."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

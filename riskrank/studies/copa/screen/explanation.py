@@ -1,7 +1,5 @@
 """Why COPA ranks a model where it does, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

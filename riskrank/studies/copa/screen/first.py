@@ -1,7 +1,5 @@
 """The first screen of COPA: who is chosen, the objectives in their units, and how firm the choice is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Models by objectives: values as measured, the share of models that do better, and how sure the front is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Cases in a table: what either model scored, and the test of each where it has several runs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from riskrank.errors import one_line

@@ -1,7 +1,5 @@
 """The first screen of a diff: how many cases changed, and those that lost most."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

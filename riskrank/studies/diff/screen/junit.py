@@ -3,8 +3,6 @@
 A sample that got worse is a failure; with repeated runs only where its own test shows it, else it is skipped.
 """
 
-from __future__ import annotations
-
 from riskrank.shown import numbers
 from riskrank.shown.junit import Suite, TestCase
 from riskrank.studies.diff.document import WORSE, CaseRow, DiffDocument

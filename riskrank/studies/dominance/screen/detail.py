@@ -1,7 +1,5 @@
 """Tests of dominance in detail: a row a pair, every claim, and how to read them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

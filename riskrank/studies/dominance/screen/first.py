@@ -1,7 +1,5 @@
 """The first screen of dominance: raw means, whom each model is ahead of, and how many pairs differ."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Claims in detail: estimates, intervals, p-values, bars, and how to read them."""
 
-from __future__ import annotations
-
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, by_row

@@ -1,7 +1,5 @@
 """The first screen of a gate: a line a claim, the answer first, and what would decide the open ones."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

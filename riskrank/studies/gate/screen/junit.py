@@ -4,8 +4,6 @@ A refuted claim is a failure. An inconclusive one is what it counts as: a failur
 and by default an error, so that no server takes it for a pass.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from riskrank.asked.tiers import ADVISORY

@@ -1,7 +1,5 @@
 """A gate on every sample, those that do not pass first; and the answer to a question to a held-out table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from riskrank.errors import option

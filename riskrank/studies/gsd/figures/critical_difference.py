@@ -1,7 +1,5 @@
 """Critical-difference diagrams of the rank tests: mean ranks, joined where Nemenyi separates nobody."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

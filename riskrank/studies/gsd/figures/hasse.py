@@ -1,7 +1,5 @@
 """Hasse diagrams of the relation, several thresholds side by side ([GSD] Fig. 5 and 6)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ layers is improved by barycentres, or found exactly where there are few orders, 
 neighbours as far as widths allow.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise, permutations, product

@@ -1,7 +1,5 @@
 """Tests by relabelling: where the observed optimum stands ([GSD] §4.2), and what contamination leaves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any

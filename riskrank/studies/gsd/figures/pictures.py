@@ -1,7 +1,5 @@
 """What can be drawn of generalized stochastic dominance."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from riskrank.engine.gsd.analysis import GsdAnalysis

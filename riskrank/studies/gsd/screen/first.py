@@ -1,7 +1,5 @@
 """Generalized dominance: raw means and whom each model is as good as for every taste; then all in detail."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

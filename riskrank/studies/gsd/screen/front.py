@@ -1,7 +1,5 @@
 """What was asked beside the relation, in words: tests of the front, utilities behind answers, rank tests."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Hasse diagrams: in words for people, as DOT for Graphviz."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from riskrank.engine.gsd.analysis import GsdAnalysis

@@ -1,7 +1,5 @@
 """Mean-risk models: places over all risks together, raw means and worst cases first; then every risk."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Plans in words: power by sample size, when a gate stops, labels beside a judge, sources of noise."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

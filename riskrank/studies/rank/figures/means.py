@@ -1,7 +1,5 @@
 """Pictures of a ranking by means: places, means and differences to the first, a picture a metric."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pictures of a ranking: how sure it is, how methods differ, how much fewer samples would do."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial

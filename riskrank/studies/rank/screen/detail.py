@@ -1,7 +1,5 @@
 """Rankings in detail: every figure of a method, all methods side by side, risks, and how to read them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from string import ascii_lowercase
 

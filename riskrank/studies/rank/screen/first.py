@@ -1,7 +1,5 @@
 """The first screen of a ranking: places, raw means in the file's units, worst cases, and what to mind."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """A report in words and tables, chapter by chapter, and the pictures that belong to each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from operator import attrgetter

@@ -1,7 +1,5 @@
 """What the samples of a report could not show: in bad cases, of small differences, and of rare events."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from riskrank.shown.view import Line, Section

@@ -1,7 +1,5 @@
 """What a reader of a folded part of a report learns from its summary line."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import RISK

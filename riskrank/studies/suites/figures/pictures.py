@@ -1,7 +1,5 @@
 """Pictures of a suite of tasks, of any document that has one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The first screen of a trend: the last run against the baseline, the runs in a strip, and restless cases."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from riskrank.errors import option

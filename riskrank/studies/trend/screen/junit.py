@@ -1,7 +1,5 @@
 """A trend as tests of a CI server: one a metric and model, of the last run."""
 
-from __future__ import annotations
-
 from riskrank.shown.junit import Suite, TestCase
 from riskrank.studies.gate.screen.junit import kind_of
 from riskrank.studies.trend.document import TrendDocument
