@@ -38,8 +38,9 @@ demo: $(VENV)/.extra-report  ## set up, rank the models that value diamonds, and
 	  --output build/report.html
 	@echo "A page on the same models, to open in a browser or to mail: build/report.html"
 
+# The workers have all cores: libraries that start threads of their own beside take a tenth longer.
 test: $(VENV)/.group-test  ## set up and run the quick tests, on all cores: about two minutes on two
-	$(BIN)/python -m pytest -m "not slow and not page" -n logical --dist worksteal
+	POLARS_MAX_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow and not page" -n logical --dist worksteal
 
 test-slow: $(VENV)/.group-test $(VENV)/.group-docs  ## the rest: examples of the guide, programs, pages as text, other people's LaTeX and Dask
 	$(BIN)/python -m pytest -m slow -n logical

@@ -91,7 +91,7 @@ def test_diff_exchanges_models_on_whole_clusters(run, tmp_path):
 
 
 def test_power_counts_clusters_to_be_drawn(run, grouped):
-    options = ("--pair", "B:A", "--simulations", "40", "--cluster", "doc")
+    options = ("--pair", "B:A", "--simulations", "10", "--cluster", "doc")
     screen = run("power", grouped, *options).stdout
     assert "clusters of samples a model show the pair" in screen
     assert "Pilot: 60 clusters of samples" in screen

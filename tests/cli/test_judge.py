@@ -296,7 +296,7 @@ def test_python_takes_both(run):
 
 def test_the_report_has_a_part_of_its_own(run, tmp_path):
     page = tmp_path / "page.html"
-    assert run("report", *BOTH, "--resamples", "200", "--output", str(page)).status == 0
+    assert run("report", *BOTH, "--resamples", "60", "--output", str(page)).status == 0
     text = page.read_text()
     part = text[text.index('id="judge"') : text.index('id="distributions"')]
     assert "The judge and the labels" in part

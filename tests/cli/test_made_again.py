@@ -132,11 +132,12 @@ MIXES |= {row.name: ("",) for row in COMMANDS if row.python and row.name not in 
 CASES = [(name, mix) for name, mixes in MIXES.items() for mix in mixes]
 
 
-@pytest.fixture
-def tables(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """A folder of tables, which no test writes to."""
+    place = tmp_path_factory.mktemp("tables")
     for name in ("judge.csv", "uci.csv", "uci.toml", "llm_leaderboard.csv", "llm_leaderboard.toml"):
-        Path(name).symlink_to(SAMPLES / name)
+        (place / name).symlink_to(SAMPLES / name)
     rows = [
         {
             "model": m,
@@ -150,22 +151,22 @@ def tables(tmp_path, monkeypatch):
         for k in ("acc", "f1")
     ]
     table = pl.DataFrame(rows)
-    table.write_csv("t.csv")
+    table.write_csv(place / "t.csv")
     weeks = [table.with_columns(pl.col("score").round(week), week=week) for week in (1, 2, 10)]
-    pl.concat([*weeks[:2], weeks[2].with_columns(pl.col("score") - 1)]).write_csv("weeks.csv")
+    pl.concat([*weeks[:2], weeks[2].with_columns(pl.col("score") - 1)]).write_csv(place / "weeks.csv")
     # Six tasks of 2 to 7 samples, 24 of 27 there.
     starts = [0, 2, 5, 9, 14, 18]
     tasks = [f"t{sum(int(row['sample'][1:]) >= start for start in starts)}" for row in rows]
-    table.with_columns(task=pl.Series(tasks)).write_csv("suite.csv")
+    table.with_columns(task=pl.Series(tasks)).write_csv(place / "suite.csv")
     judged = [
         {"model": m, "sample": n, "people": said if n < 24 else None, "judge": min(said + n % 4 // 3, 5)}
         for at, m in enumerate("CBA")
         for n in range(60)
         for said in [1 + (7 * n + 3 * at * (n % 5 > 1)) % 5]
     ]
-    pl.DataFrame(judged).write_csv("judged.csv")
-    Path("bounds.toml").write_text("[acc]\nbounds = [-1, 2]\n", "utf-8")
-    table.filter(~((pl.col("sample") == "s3") & (pl.col("model") == "A"))).write_csv("gaps.csv")
+    pl.DataFrame(judged).write_csv(place / "judged.csv")
+    (place / "bounds.toml").write_text("[acc]\nbounds = [-1, 2]\n", "utf-8")
+    table.filter(~((pl.col("sample") == "s3") & (pl.col("model") == "A"))).write_csv(place / "gaps.csv")
     # Forty clusters, thirty of one sample and ten of five: worth about 22.
     patients = [n if n < 30 else 30 + (n - 30) // 5 for n in range(80)]
     clusters = [
@@ -173,17 +174,18 @@ def tables(tmp_path, monkeypatch):
         for at, m in enumerate("CBA")
         for n, patient in enumerate(patients)
     ]
-    pl.DataFrame(clusters).write_csv("clusters.csv")
+    pl.DataFrame(clusters).write_csv(place / "clusters.csv")
     acc = table.filter(pl.col("metric") == "acc").select("model", "sample", acc="score")
     prices = pl.col("model").replace_strict({"A": 3.0, "B": 2.0, "C": 1.0})
-    acc.with_columns(price=prices).write_csv("priced.csv")
+    acc.with_columns(price=prices).write_csv(place / "priced.csv")
     runs = [
         {"model": m, "sample": n, "metric": "ok", "score": int((3 * n + 5 * run + at) % 7 > 1), "run": run}
         for at, m in enumerate("BA")
         for n in range(20)
         for run in range(6)
     ]
-    pl.DataFrame(runs).write_csv("runs.csv")
+    pl.DataFrame(runs).write_csv(place / "runs.csv")
+    return place
 
 
 def of_document(text):
@@ -242,7 +244,8 @@ def changed(made, stored):
 
 
 @pytest.mark.parametrize(("command", "mix"), CASES)
-def test_a_document_is_made_again_from_itself(run, tables, write_made, command, mix):
+def test_a_document_is_made_again_from_itself(run, tables, tmp_path, monkeypatch, write_made, command, mix):
+    monkeypatch.chdir(tables)
     words = [word for word in shlex.split(mix) if word != "--explain"]
     table = words.pop(0) if words and words[0].endswith(".csv") else "t.csv"
     ways = (
@@ -251,17 +254,20 @@ def test_a_document_is_made_again_from_itself(run, tables, write_made, command, 
         else shlex.split(DIRECTIONS)
     )
     asked = (command, table, *ways, *words)
-    first = run(*asked, "--format", "json").stdout
+    explain = ["--explain"] if "--explain" in mix else []
+    paths = [tmp_path / name for name in ("made.json", "made.txt")]
+    outcome = run(*asked, *explain, *(word for path in paths for word in ("--output", path)))
+    assert outcome.stdout == ""
+    first, screen = (path.read_text("utf-8") for path in paths)
     keeps_to_its_schema(json.loads(first))
     meta = json.loads(first)["meta"]
     seed = {} if meta["seed"] is None else {"seed": meta["seed"]}
     paths = [entry["path"] for entry in meta["inputs"]]
     again = getattr(rr, command)(paths[:1], **meta["settings"], **seed)
     assert again.to_json() == first
-    screen = run(*asked, *(["--explain"] if "--explain" in mix else []))
     parts = {
-        shlex.join(asked): f"{screen.stdout}",
-        f"stderr, exit {screen.status}": screen.stderr,
+        shlex.join(asked): screen,
+        f"stderr, exit {outcome.status}": outcome.stderr,
         "styles": "\n".join(standing_out(again.document)),
         "json": "\n".join(of_document(first)),
     }

@@ -42,7 +42,7 @@ def test_a_name_cannot_pretend_to_be_a_joint():
 
 def _results():
     data = rr.read(SAMPLE / "diamonds.parquet", metrics_file=str(SAMPLE / "diamonds.toml"))
-    quick = {"resamples": 200, "jobs": 1}
+    quick = {"resamples": 60, "jobs": 1}
     yield rr.rank(data, **quick)
     yield rr.gate(data, not_worse="boosting_log:boosting_squared", margin=5, on="mean:error_usd", **quick)
     yield rr.diff(data, pair="boosting_squared:boosting_absolute", metric="error_usd")

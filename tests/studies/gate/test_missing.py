@@ -52,7 +52,7 @@ CASES = [(0.95, 0.3), (0.7, 0.4), (0.5, 0.5), (0.3, 0.7), (0.2, 0.95), (1.0, 1.0
 )
 def test_no_fill_contradicts_an_answer(case, settings):
     p_new, p_old = case
-    settings = {"not_worse": "new:old", "resamples": 200, "repeats": "error"} | settings
+    settings = {"not_worse": "new:old", "resamples": 60, "repeats": "error"} | settings
     if settings.get("on") != "ssd":
         settings["margin"] = 0.1
     new, old = with_gaps(p_new, p_old, 24, (2, 1), 0)

@@ -111,7 +111,7 @@ def colors(plot):
 
 
 def test_the_model_of_the_verdict_has_its_own_colour_in_all_pictures_of_a_report():
-    document = report(crowd(), resamples=400, jobs=1).document
+    document = report(crowd(), resamples=100, jobs=1).document
     (named,) = document.ranking.named
     assert document.provenance.models[named] == "B"
     assert {part.named for part in document.parts.values()} == {(named,)}
