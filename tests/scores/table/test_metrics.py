@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import InputError, UsageError, spell
+from riskrank.errors import UsageError
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.names.directions import (
     doubtful_by_name,
@@ -71,21 +71,6 @@ def test_amounts_are_costs_that_are_no_shares():
     assert [name for name in ("failures", "error", "toxicity", "acc") if looks_like_an_amount(name)] == []
 
 
-def test_undeclared_cost_is_warned_about(write, long_frame):
-    path = write("t.csv", long_frame)
-    (warning,) = read_scores([path]).warnings
-    assert warning.startswith("less loss is better, by its name")
-    assert "--lower loss" in spell(warning, flags=True)
-    assert read_scores([path], ReadOptions(lower=("loss",))).warnings == ()
-    assert read_scores([path], ReadOptions(higher=("loss",))).warnings == ()
-    undeclared = write("m.toml", "[loss]\nweight = 1\n[acc]\nweight=1\n")
-    assert len(read_scores([path], ReadOptions(metrics_file=undeclared)).warnings) == 1
-    declared = write("d.toml", '[loss]\ndirection = "lower"')
-    table = read_scores([path], ReadOptions(metrics_file=declared))
-    assert table.warnings == ()
-    assert table.metrics[1].sign == -1.0
-
-
 def test_transform_comes_before_the_direction(write):
     text = "model,sample,metric,score\nA,1,p,0.5\nA,2,p,1\nB,1,p,0.25\nB,2,p,0.125\n"
     path = write("t.csv", text)
@@ -99,24 +84,6 @@ def test_transform_comes_before_the_direction(write):
     np.testing.assert_array_equal(flipped.values[1], -plain.values[1])
     np.testing.assert_allclose(flipped.raw(1).ravel(), [0.25, 0.125], rtol=1e-15)
     assert "larger raw scores count as better" in flipped.warnings[0]
-
-
-def test_contradictory_directions(write, long_frame):
-    with pytest.raises(UsageError, match="both lower-is-better and higher-is-better"):
-        ReadOptions(lower=("acc",), higher=("acc",))
-    metrics = write("m.toml", '[acc]\ndirection = "higher"')
-    with pytest.raises(UsageError, match=r'lower="acc" and .* contradict'):
-        read_scores([write("t.csv", long_frame)], ReadOptions(lower=("acc",), metrics_file=metrics))
-
-
-def test_metrics_file_about_other_metrics(write, long_frame):
-    path = write("t.csv", long_frame)
-    metrics = write("m.toml", "[loss]\nweight = 1\n[acc]\nweight = 1")
-    table = read_scores([path], ReadOptions(metrics_file=metrics, metric=("acc",)))
-    assert [spec.name for spec in table.metrics] == ["acc"]
-    with pytest.raises(InputError, match="metric 'accu' is not in the scores") as caught:
-        read_scores([path], ReadOptions(metrics_file=write("n.toml", "[accu]\nweight = 1")))
-    assert caught.value.hint == "did you mean [acc]?"
 
 
 def test_portfolio_weights(write, long_frame):
@@ -133,53 +100,6 @@ def test_portfolio_weights(write, long_frame):
     with pytest.raises(UsageError, match="some metrics have a weight") as caught:
         portfolio_weights(table)
     assert caught.value.found == "no weight for loss"
-
-
-def test_metrics_come_in_the_order_asked_for(write, long_frame):
-    path = write("t.csv", long_frame)
-    table = read_scores([path], ReadOptions(metric=("loss", "acc", "loss"), models=("C", "A")))
-    assert [spec.name for spec in table.metrics] == ["loss", "acc"]
-    assert table.models == ("A", "C")
-    whole = read_scores([path])
-    np.testing.assert_array_equal(table.values[1], whole.values[2][:, ::-1])
-
-
-WIDE = "model,sample,acc,co2,f1\nA,1,1,5,3\nB,1,2,6,4\n"
-
-
-def directions(write, **options):
-    table = read_scores([write("t.csv", WIDE)], ReadOptions(wide=True, **options))
-    return {spec.name: (spec.direction, spec.declared) for spec in table.metrics}, table.warnings
-
-
-def test_a_star_declares_all_others(write):
-    found, warnings = directions(write, higher=("*",), lower=("co2",))
-    assert found == {"acc": ("higher", True), "co2": ("lower", True), "f1": ("higher", True)}
-    assert warnings == ()
-    assert directions(write, higher=("acc", "f1"), lower=("*",))[0] == found
-
-
-def test_a_star_gives_way_to_the_metrics_file(write):
-    path = write("m.toml", '[co2]\ndirection = "lower"\n[f1]\nweight = 1\n[acc]\nweight = 1\n')
-    found, warnings = directions(write, higher=("*",), metrics_file=path)
-    assert found == {"acc": ("higher", True), "co2": ("lower", True), "f1": ("higher", True)}
-    assert warnings == ()
-
-
-def test_a_star_over_a_cost_is_warned_of(write):
-    _, (warning,) = directions(write, higher=("*",))
-    assert warning.startswith("metric 'co2' is taken as higher-is-better")
-    assert directions(write, higher=("*", "co2"))[1] == ()
-    assert directions(write, lower=("*",))[1] == ()
-
-
-def test_a_star_cannot_stand_on_both_sides(write):
-    with pytest.raises(UsageError, match="both"):
-        directions(write, higher=("*",), lower=("*",))
-
-
-def test_one_weight_of_zero_waits_for_the_others(write):
-    assert directions(write, weight={"co2": 0.0})[0]["co2"] == ("lower", False)
 
 
 def test_oriented_bounds_against_closed_form():
