@@ -27,45 +27,6 @@ def scores_of(text):
     return {(row["model"], row["sample"]): float(row["score"]) for row in csv.DictReader(io.StringIO(text))}
 
 
-def test_scores_by_hand(run, write):
-    outcome = run("convert", "verdicts", write("v.csv", FEW), "--format", "csv")
-    assert outcome.status == 0
-    assert scores_of(outcome.stdout) == {
-        ("x", "q1"): 2.0,
-        ("y", "q1"): -2.0,
-        ("z", "q1"): 0.0,
-        ("x", "q2"): -2.0,
-        ("y", "q2"): 2.0,
-    }
-    assert "a 2, b 1, both-good 1, both-bad 1, tie 0" in outcome.stderr
-    assert "rows without a verdict, left out: 1" in outcome.stderr
-    assert "without a verdict: 2 of 6; they count as ties" in outcome.stderr
-    assert "scores missing, of models not judged on a sample at all: 1 of 6" in outcome.stderr
-    quiet = run("convert", "verdicts", write("v.csv", FEW), "--format", "csv", "--quiet").stderr.splitlines()
-    assert len(quiet) == 2
-    assert all("left out" in line for line in quiet)
-
-
-def test_document(run, write):
-    both = FEW + "q3,x,y,a\nq3,y,x,a\n"
-    outcome = run("convert", "verdicts", write("v.csv", both), "--metric-name", "judge", "--format", "json")
-    meta = outcome.document["meta"]
-    assert meta["verdicts"] == {
-        "counts": {"a": 4, "b": 1, "both-good": 1, "both-bad": 1, "tie": 0},
-        "rows_without_verdict": 1,
-        "expected_pairs": 9,
-        "judged_pairs": 5,
-        "missing_pairs": 4,
-        "missing_scores": 2,
-        "swapped_pairs": 2,
-        "contradictory_pairs": 1,
-    }
-    assert outcome.document["schema"] == "riskrank/convert-verdicts"
-    assert meta["inputs"][0]["rows"] == 8
-    assert {row["metric"] for row in outcome.document["results"]} == {"judge"}
-    assert "two different results: 1 of 2" in outcome.stderr
-
-
 @pytest.mark.parametrize("name", ["v.csv", "v.tsv", "v.parquet", "v.jsonl"])
 def test_any_format_in_and_out(run, write, tmp_path, name):
     table = judged(6)

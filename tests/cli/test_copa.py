@@ -87,81 +87,10 @@ def test_a_weight_of_zero_leaves_an_objective_out_of_the_norm():
     assert rows[0]["norm"] == 0
 
 
-# Sweeps
-
-
 # Explanations
 
 
-# Comparison and stability
-
-
 # Missing scores, copies, constants
-
-
-GAPS = "model,acc,co2\na,0.5,3\nb,,2\nc,0.9,1\nd,0.7,\n"
-
-
-def test_a_gap_in_one_sample_makes_the_average_missing(tmp_path):
-    text = "model,sample,acc\na,1,0.1\na,2,0.2\nb,1,0.9\nb,2,\nc,1,0.5\nc,2,0.5\n"
-    (tmp_path / "t.csv").write_text(text)
-    found = copa(tmp_path / "t.csv", "--wide", "--higher", "acc")
-    assert found.status == 2
-    assert "model 'b', sample '2', metric 'acc'" in found.stderr
-    dropped = as_json(tmp_path / "t.csv", "--wide", "--higher", "acc", "--missing", "drop")
-    assert [row["model"] for row in dropped.results] == ["c", "a"]
-
-
-def test_metrics_may_have_samples_of_their_own(tmp_path):
-    rows = [f"{m},q{s},math,{s + i}" for i, m in enumerate("ab") for s in range(3)]
-    rows += [f"{m},w{s},code,{s - i}" for i, m in enumerate("ab") for s in range(2)]
-    (tmp_path / "t.csv").write_text("model,sample,metric,score\n" + "\n".join(rows) + "\n")
-    rows = as_json(tmp_path / "t.csv", "--higher", "*").results
-    assert {row["model"]: row["values"] for row in rows} == {
-        "a": {"code": 0.5, "math": 1},
-        "b": {"code": -0.5, "math": 2},
-    }
-
-
-def test_repeats_are_averaged_unless_one_is_missing(tmp_path):
-    text = "model,sample,metric,score\na,1,m,1\na,1,m,3\nb,1,m,4\nb,1,m,\n"
-    (tmp_path / "t.csv").write_text(text)
-    arguments = (tmp_path / "t.csv", "--higher", "m", "--repeats", "mean")
-    assert copa(*arguments).status == 2
-    rows = as_json(*arguments, "--missing", "worst").results
-    assert {row["model"]: row["values"]["m"] for row in rows} == {"a": 2, "b": None}
-
-
-def test_constants_and_copies_are_warned_of(tmp_path):
-    path = write_wide(tmp_path / "t.csv", "abc", ["x", "flat"], [[1, 5], [1, 5], [2, 5]])
-    found = as_json(path, "--wide", "--higher", "*")
-    assert "objective 'flat' has the same value for every model" in found.stderr
-    assert "1 model is a copy of another" in found.stderr
-    assert "a = b" in found.stderr
-    assert len(found.meta["warnings"]) == 2
-    assert copa(path, "--wide", "--higher", "*", "--quiet").stderr == ""
-
-
-def test_a_cost_under_a_blanket_direction_is_warned_of(tmp_path):
-    path = write_wide(tmp_path / "t.csv", "abc", ["x", "co2"], [[1, 5], [1, 4], [2, 3]])
-    assert "metric 'co2' is taken as higher-is-better" in copa(path, "--wide", "--higher", "*").stderr
-    assert copa(path, "--wide", "--higher", "*", "--lower", "co2").stderr == ""
-
-
-def test_nothing_left_for_the_other_weights_is_warned_of(small):
-    assert "nothing is left for co2" in as_json(*small[2], "--weight=acc=.5", "--weight=f1=.5").stderr
-
-
-def test_negative_logarithms_are_shown_and_bounded_in_original_units(tmp_path):
-    path = write_wide(tmp_path / "t.csv", "abc", ["ppl"], [[10.0], [2.0], [5.0]])
-    (tmp_path / "m.toml").write_text('[ppl]\ntransform = "neg_log"\ndirection = "higher"\n')
-    rows = as_json(path, "--wide", "--metrics-file", tmp_path / "m.toml", "--require", "ppl <= 6").results
-    assert [row["model"] for row in rows] == ["b", "c", "a"]
-    assert [row["values"]["ppl"] for row in rows] == pytest.approx([2, 5, 10])
-    assert [row["feasible"] for row in rows] == [True, True, False]
-
-
-# Output
 
 
 def test_top_limits_the_rows_but_not_the_population():
@@ -175,9 +104,6 @@ def test_one_objective_is_ranked_by_itself():
     rows = as_json(*LLMS, "--metric", "co2").results
     assert [row["values"]["co2"] for row in rows] == sorted(row["values"]["co2"] for row in rows)
     assert "Choose postbot" in copa(*LLMS, "--metric", "co2").stdout
-
-
-# Bad input
 
 
 def test_prices_and_broken_names_on_the_first_screen(run, write):
