@@ -33,6 +33,9 @@ def column(seed, n=N):
     return [round((at * 7 + seed * 5) % 11 / 11 + seed / 10, 3) for at in range(n)]
 
 
+TWO = [(model, at, "acc", value) for seed, model in enumerate("ab") for at, value in enumerate(column(seed))]
+
+
 def lines(header, rows):
     return "\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n"
 
@@ -298,29 +301,23 @@ def test_percentages_beside_fractions_are_in_no_one_unit(folder, hint):
     assert "RTRIM" not in hint("rank", "t.csv")
 
 
-def test_the_table_of_scores_is_chosen_among_those_of_a_database(folder, hint, meta):
-    with closing(sqlite3.connect("t.db")) as base:
-        base.execute("CREATE TABLE logs (id INT, message TEXT)")
-        base.execute("CREATE TABLE results (model TEXT, sample INT, metric TEXT, score REAL)")
-        rows = [(m, s, "acc", v) for at, m in enumerate("ab") for s, v in enumerate(column(at))]
-        base.executemany("INSERT INTO results VALUES (?, ?, ?, ?)", rows)
-        base.commit()
-    text = hint("rank", "t.db")
-    assert meta("rank", "t.db", "--no-test", *words(text, "choose: ")) == (["a", "b"], N, ["acc"])
-
-
 @pytest.mark.parametrize(
-    ("asked", "start"), [("logs", "the scores may be in .*?: "), ("scores", "choose: "), ("resultz", "")]
+    ("asked", "start"),
+    [
+        ([], "choose: "),
+        (["--sql", "SELECT * FROM logs"], "the scores may be in .*?: "),
+        (["--sql", "SELECT * FROM scores"], "choose: "),
+        (["--sql", "SELECT * FROM resultz"], ""),
+    ],
 )
-def test_the_wrong_table_of_a_database_is_told(folder, hint, meta, asked, start):
+def test_the_table_of_scores_is_chosen_among_those_of_a_database(folder, hint, meta, asked, start):
     with closing(sqlite3.connect("t.db")) as base:
         base.execute("CREATE TABLE logs (id INT, message TEXT)")
         base.execute("INSERT INTO logs VALUES (1, 'started')")
         base.execute("CREATE TABLE results (model TEXT, sample INT, metric TEXT, score REAL)")
-        rows = [(m, s, "acc", v) for at, m in enumerate("ab") for s, v in enumerate(column(at))]
-        base.executemany("INSERT INTO results VALUES (?, ?, ?, ?)", rows)
+        base.executemany("INSERT INTO results VALUES (?, ?, ?, ?)", TWO)
         base.commit()
-    text = hint("rank", "t.db", "--sql", f"SELECT * FROM {asked}")
+    text = hint("rank", "t.db", *asked)
     if not start:
         assert text == "did you mean the table results?"
         return
@@ -334,9 +331,8 @@ def test_the_sheet_of_scores_is_chosen_among_those_of_a_workbook(folder, hint, m
         book.active.append(row)
     sheet = book.create_sheet("all scores")
     sheet.append(("model", "sample", "metric", "score"))
-    for at, model in enumerate("ab"):
-        for sample, value in enumerate(column(at)):
-            sheet.append((model, sample, "acc", value))
+    for row in TWO:
+        sheet.append(row)
     book.save("t.xlsx")
     assert meta("rank", "t.xlsx", "--no-test", *words(hint("rank", "t.xlsx"), "choose: "))[1] == N
 
@@ -396,7 +392,7 @@ def test_a_title_above_the_names_is_told(folder, hint):
 
 
 def test_scores_with_spreads_lose_them(folder, hint, meta):
-    rows = [(m, s, "acc", f"{v} ± 0.1") for at, m in enumerate("ab") for s, v in enumerate(column(at))]
+    rows = [(*row, f"{value} ± 0.1") for *row, value in TWO]
     folder("t.csv", lines("model,sample,metric,score", rows))
     query = words(hint("rank", "t.csv"), "", " reads the means")
     assert meta("rank", "t.csv", "--no-test", *query) == (["a", "b"], N, ["acc"])
