@@ -1,5 +1,6 @@
 """Shared test set-up: Hypothesis without deadlines, as a machine may be busy; what is slow; one process."""
 
+import gc
 import os
 
 import pytest
@@ -48,6 +49,11 @@ def pytest_addoption(parser):
 def write_made(request):
     """Whether figures are stored anew."""
     return request.config.getoption("--write-made")
+
+
+def pytest_collection_finish():
+    """What is collected stays to the end: garbage is not looked for in it."""
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at the markers

@@ -1,6 +1,7 @@
 """``--human`` and ``--judge`` from the command line: verdicts, documents, refusals."""
 
 import itertools
+import json
 import re
 from pathlib import Path
 
@@ -61,20 +62,22 @@ def test_a_gate_has_three_answers(run):
     assert run("gate", *BOTH, "--not-worse", "small:tuned", "--margin", "0.2").status == 1
 
 
-def test_power_says_how_many_labels(run):
+def test_power_says_how_many_labels(run, tmp_path):
     call = ("power", *BOTH, "--pair", "tuned:wordy", "--simulations", "200")
-    outcome = run(*call, "--format", "json")
-    assert outcome.document["schema"] == "riskrank/power-labels"
-    found = outcome.document["meta"]["required_labels"]
+    files = [tmp_path / name for name in ("labels.json", "labels.txt")]
+    assert run(*call, "--explain", "-o", files[0], "-o", files[1]).status == 0
+    document = json.loads(files[0].read_text("utf-8"))
+    assert document["schema"] == "riskrank/power-labels"
+    found = document["meta"]["required_labels"]
     assert found["power"] == pytest.approx(0.8, abs=2 * found["standard_error"])
     assert found["size_low"] <= found["size"] < found["without_judge"]
     assert found["endless_samples"] < found["size"]
     assert (found["labelled"], found["samples"], found["limit"]) == (150, 600, 598)
-    shares = [row["power"] for row in outcome.document["results"]]
+    shares = [row["power"] for row in document["results"]]
     assert shares == sorted(shares)
-    sizes = {row["size"] for row in outcome.document["results"]}
+    sizes = {row["size"] for row in document["results"]}
     assert min(sizes) <= found["size"] <= max(sizes)
-    page = run(*call, "--explain").stdout
+    page = files[1].read_text("utf-8")
     assert f"About {found['size']} labels of 600 samples show that tuned is better than wordy" in page
     assert "passes" in page
     assert "labels alone" in page
