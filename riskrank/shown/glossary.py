@@ -32,8 +32,8 @@ GLOSSARY = {
         "decide neither; that is no sign of equality. A gate calls them pass, fail and inconclusive."
     ),
     "Interval": (
-        "The values that fit the samples: where they all lie on one side of zero, or of the margin, the "
-        "question is decided."
+        "The values that fit the samples. Where one that holds for all questions together lies on one side "
+        "of zero, or of the margin, its question is decided; one of a pair or mean alone decides nothing."
     ),
     "Told apart": (
         "A pair of models of which the tests show that one is better, after the number of pairs is allowed "

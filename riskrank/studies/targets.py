@@ -35,8 +35,8 @@ def counted_alike(table: ScoreTable) -> list[str]:
         return []
     most = (others or costs)[0]
     return [
-        f"{listing(names)} count alike, for nobody weighed them: {option('weight', f'{most}=5')} weighs, "
-        f"{option('weight', 'equal')} says so"
+        f"{listing(names)} count alike, for nobody weighed them: {option('weight', f'{most}=5')} weighs one, "
+        f"{option('weight', 'equal')} settles that they do"
     ]
 
 

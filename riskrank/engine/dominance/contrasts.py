@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.evidence.evidence import Evidence
-from riskrank.engine.evidence.student import p_above
+from riskrank.engine.evidence.student import Student, p_above
 from riskrank.engine.family import Answers, Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.cluster_means import TaskParts
@@ -33,8 +33,8 @@ class Contrasts:
         The model the others are held against.
     difference : ndarray, shape (k, m)
         Mean of the other minus its mean, larger is better.
-    error : ndarray, shape (k, m)
-        Standard errors.
+    error, freedom : ndarray, shape (k, m)
+        Standard errors and their degrees of freedom.
     answers : Answers
         Of "the other is better", each direction a family of (k - 1)·m contrasts; shapes (k, m).
     half : Answers
@@ -44,6 +44,7 @@ class Contrasts:
     against: int
     difference: Floats
     error: Floats
+    freedom: Floats
     answers: Answers
     half: Answers
 
@@ -56,6 +57,11 @@ class Contrasts:
     def worse(self) -> Booleans:
         """Where the other is significantly worse, shape (k, m)."""
         return self.answers.refuted
+
+    def visible(self, family: Family) -> Floats:
+        """Differences that these tests would show four times out of five, shape (k, m)."""
+        claims = (len(self.error) - 1) * self.error.shape[1]
+        return Student(self.difference, self.error, self.freedom).visible(2 * family.level(claims))
 
     @property
     def throughout(self) -> NDArray[np.intp]:
@@ -109,17 +115,20 @@ def contrasts(tables: ScoreTables, against: int, family: Family = Family()) -> C
     units = [_units(*arrays) if design is None else _of_suite(*arrays, design, i) for i, arrays in both]
     paired = tables.paired or (design is not None and design.random)
     k, m = len(units), len(tables.metrics)
-    difference, error = np.zeros((k, m)), np.zeros((k, m))
-    better, worse = np.ones((k, m)), np.ones((k, m))
+    difference, error, skewness = np.zeros((3, k, m))
+    better, worse, freedom = np.ones((3, k, m))
     for i in range(k):
         if i != against:
-            difference[i], error[i], better[i], worse[i] = _contrast(units[i], units[against], paired=paired)
+            apart, better[i], worse[i] = _contrast(units[i], units[against], paired=paired)
+            difference[i], error[i] = apart.value, apart.error
+            freedom[i], skewness[i] = apart.df, apart.skewness
     others = np.arange(k) != against
     asked = np.broadcast_to(others[:, None], (k, m))
     family = family.one_sided
-    evidence = Evidence.of(difference, better, worse, error=error)
+    ends = Student(difference, error, freedom, skewness).interval
+    evidence = Evidence.of(difference, better, worse, error=error, ends=ends)
     answers, half = (one.answer(evidence, asked) for one in (family, family.at(0.5)))
-    return Contrasts(against, difference, error, answers, half)
+    return Contrasts(against, difference, error, freedom, answers, half)
 
 
 def _units(values: Floats, cluster: NDArray) -> _Units:
@@ -137,8 +146,8 @@ def _of_suite(values: Floats, cluster: NDArray, design: TaskDesign, model: int) 
     return _Units(found.parts, found.mean, float(found.counts.sum()), found)
 
 
-def _contrast(other: _Units, reference: _Units, *, paired: bool) -> tuple[Floats, Floats, Floats, Floats]:
-    """Difference, standard error, and p-values of "not better" and of "not worse", shapes (m,)."""
+def _contrast(other: _Units, reference: _Units, *, paired: bool) -> tuple[Student, Floats, Floats]:
+    """Difference, and p-values of "not better" and of "not worse", shapes (m,)."""
     difference = other.mean - reference.mean
     sides = [other.parts - reference.parts] if paired else [other.parts, -reference.parts]
     scale = np.maximum(np.max([np.abs(side).max(axis=0) for side in sides], axis=0), np.finfo(float).tiny)
@@ -159,11 +168,12 @@ def _contrast(other: _Units, reference: _Units, *, paired: bool) -> tuple[Floats
         t = np.where(difference == 0, 0.0, difference / scale / error)
         skewness = np.where(error > 0, third / error**3, 0.0)
     finite = np.where(np.isinf(t), 0.0, t)
-    found = []
+    found: list[Floats] = []
     for sign in (1, -1):
         p_value = np.where(np.isinf(t), sign * t < 0, p_above(sign * finite, sign * skewness, df))
         found.append(np.maximum(p_value, least))
-    return difference, error * scale, found[0], found[1]
+    apart = Student(difference, error * scale, np.broadcast_to(df, error.shape), skewness)
+    return apart, found[0], found[1]
 
 
 def _differing(difference: Floats, other: _Units, reference: _Units, sides: list[Floats]) -> Floats:

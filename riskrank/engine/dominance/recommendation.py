@@ -6,14 +6,14 @@ as good on each and a significantly better one; nor in its worst samples on some
 nothing to show for them. Otherwise the other models that nobody beats in these two ways are looked for, and
 the first of them by the metrics' own rankings together, RA(R-SSD@M), of whom no other of them is
 significantly better on a metric without being significantly worse on another: ranks that no test separates do
-not outweigh a difference that is shown. It is no alternative where some model, the leader as well, is
-significantly ahead of it head to head.
+not outweigh a difference that is shown. It is no alternative where a third model is significantly ahead of it
+head to head, or where the leader is and the ranking puts a third before it: then nothing but means backs it.
 
 A leader that stands may yet be a trade: another model's mean is significantly higher, of the score ranked, or
 of a metric where nobody said how much each counts. Almost second-order dominance is no better mean.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,6 +59,8 @@ class Recommendation:
         The same by metric left out of a portfolio.
     ahead_of_choice : tuple of int
         Where the leader does not stand: models significantly ahead of the choice head to head.
+    before_choice : tuple of int
+        Models but the leader that the ranking puts before the choice.
     trade : tuple of int
         Where the leader stands: models of a significantly higher mean of the score ranked, or of a metric
         that nobody weighed, the surest first.
@@ -76,6 +78,7 @@ class Recommendation:
     first_without: dict[int, int] | None
     first_without_metric: dict[int, int] | None
     ahead_of_choice: tuple[int, ...] = ()
+    before_choice: tuple[int, ...] = ()
     trade: tuple[int, ...] = ()
     hidden_tails: Booleans | None = None
 
@@ -86,9 +89,10 @@ class Recommendation:
 
     @property
     def alternative(self) -> int | None:
-        """The choice, where no test speaks against it but one for the leader, which does not stand itself."""
-        others = set(self.ahead_of_choice) - {self.leader.model}
-        return None if others else self.choice
+        """The choice, where no third model speaks against it."""
+        ahead = {*self.ahead_of_choice}
+        third = ahead - {self.leader.model} or (ahead and self.before_choice)
+        return None if third else self.choice
 
     @property
     def rival(self) -> int:
@@ -99,22 +103,22 @@ class Recommendation:
         return next(iter(self.leader.better), against[0])
 
 
-def recommend(ranked: Ranked, leader: int, inference: Inference) -> Recommendation:
+def recommend(ranked: Ranked, order: Sequence[int], inference: Inference) -> Recommendation:
     """Hold a method's leader against all others; if it does not stand, look for a model that does.
 
     Parameters
     ----------
     ranked : Ranked
         Of at least 10 samples.
-    leader : int
-        The model that comes first.
+    order : sequence of int
+        Of the models by that method.
     inference : Inference
 
     Returns
     -------
     Recommendation
     """
-    tables = ranked.tables
+    tables, leader = ranked.tables, order[0]
     first = challenge(ranked, leader, inference)
     places = metric_places(tables, ranked.order)
     by_metrics = _together(places, tables.weights)
@@ -122,7 +126,7 @@ def recommend(ranked: Ranked, leader: int, inference: Inference) -> Recommendati
     without = leaders_without(ranked, leader), leaders_without_metric(ranked, leader)
     if not first.beaten_by:
         traded = _trade(ranked, first, inference)
-        return Recommendation(first, (leader,), leader, (), (), best, *without, (), traded, hidden)
+        return Recommendation(first, (leader,), leader, (), (), best, *without, (), (), traded, hidden)
     unbeaten = [
         model for model in by_metrics.tolist() if model != leader and not beaten(ranked, model, inference)
     ]
@@ -131,8 +135,9 @@ def recommend(ranked: Ranked, leader: int, inference: Inference) -> Recommendati
     taste = len(unbeaten) > 1 and not passed
     deciding = _deciding(places[:, unbeaten], tables.weights) if taste else ()
     ahead = () if choice is None else challenge(ranked, choice, inference).ahead
+    before = () if choice is None else tuple(order[1 : order.index(choice)])
     found = first, tuple(unbeaten), choice, deciding, passed, best
-    return Recommendation(*found, *without, ahead, (), hidden)
+    return Recommendation(*found, *without, ahead, before, (), hidden)
 
 
 def _trade(ranked: Ranked, leader: Challenge, inference: Inference) -> tuple[int, ...]:

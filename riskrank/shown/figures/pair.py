@@ -50,7 +50,7 @@ def draw_pair(
         Of the two in all pictures of their study.
     """
     shown, given = fitted(names, 100.0), looks(2, (0, 1), models=False) if given is None else given
-    width, height, gap = 145.0, 150.0, 60.0
+    width, height, gap = 118.0, 150.0, 50.0
     differences = [_difference_of(found, order) for order in (1, 2)]
     parts = [
         f"Height: score of {shown[0]} less that of {shown[1]}, each one's samples from the worst to the best."
@@ -83,14 +83,15 @@ def draw_pair(
         )
         axes.set_ylabel(Unit.of(difference).label("worse ← → better"), size=SMALL)
         axes.set_xlabel(
-            "share of samples p" if order == 1 else "worst share of samples p, summed up", size=SMALL
+            "share of samples p" if order == 1 else "worst share p, summed up", size=SMALL
         )
     canvas, x, y = page.canvas(), MARGIN + 46.0, height + 80
+    write(canvas, MARGIN, y, "Ahead:", _BOTH)
     for number, name in enumerate(shown):
         mark = model_mark(number)
         canvas.plot([x, x + 24], [y, y], color=given[number].color, linewidth=4, gid=mark)
-        write(canvas, x + 30, y, f"{name} ahead", mark)
-        x += 30 + text_width(f"{name} ahead") + 24
+        write(canvas, x + 30, y, name, mark)
+        x += 30 + text_width(name) + 24
     return page.figure
 
 

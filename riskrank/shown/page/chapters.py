@@ -99,7 +99,7 @@ def chapters(document: Document) -> list[Chapter]:
     of_chapter: dict[str, list[PagePart]] = {name: [] for name in CHAPTERS}
     for part in parts_of(document, table):
         figures = _figures(part, document, drawn)
-        blocks = (*part.lead, *figures, *part.words)
+        blocks = (*_beside(part), *figures, *part.words)
         if blocks:
             kept = PagePart(part.entry.anchor, part.title, blocks, part.finding)
             of_chapter[part.entry.chapter].append(kept)
@@ -111,6 +111,15 @@ def chapters(document: Document) -> list[Chapter]:
         _glossary(),
     ]
     return [Chapter(name, CHAPTERS[name], tuple(parts)) for name, parts in of_chapter.items() if parts]
+
+
+def _beside(part: ChapterPart) -> Iterator[Section]:
+    """Words before the pictures, less the sentence that the heading is."""
+    for one in part.lead:
+        if isinstance(one, Line) and part.finding and one.text.startswith(f"{part.finding}."):
+            one = Line(one.text.removeprefix(f"{part.finding}.").strip())
+        if not isinstance(one, Line) or one.text:
+            yield one
 
 
 def _figures(part: ChapterPart, document: Document, drawn: dict[int, Sequence[Picture]]) -> list[Figure]:

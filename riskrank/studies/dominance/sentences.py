@@ -13,7 +13,7 @@ from riskrank.studies.suites import words
 from riskrank.studies.wording import all_metrics, all_others, names, percent
 
 # Orders of dominance as a reader knows them: scores level by level, and every worst share of them.
-ORDERS = {1: "in order 1", 2: "in order 2, which minds risk"}
+ORDERS = {1: "in first order", 2: "in second order, which minds risk"}
 
 
 def sense(claim: Claim) -> str:

@@ -55,8 +55,8 @@ READING = Line(
 )
 
 TAIL = Line(
-    "here and in the first table the judge is taken at each share as far as it is good for that share; the "
-    "other pictures of scores take it as far as is good for means, and their worst shares may differ.",
+    "how much of the judge is taken (λ) is chosen for each worst share here and in the first table, and for "
+    "means in the other pictures: their worst shares may differ a little from these.",
     "Two estimates:",
 )
 """Why curves of worst shares are not those of the corrected distribution."""

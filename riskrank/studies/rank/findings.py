@@ -41,7 +41,7 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
         return [*_of_columns(case)]
     one = next(iter(case.leading.values()))
     answer = _answer(one, case)
-    found = [answer, *_worst_on_a_metric(one, case), *_deciding(one, case), *_best_mean(one, answer, case)]
+    found = [answer, *_worst_on_a_metric(one, case), *_best_mean(one, answer, case)]
     if case.suite is not None:
         found += _of_tasks(one, case, case.suite)
         if one.ahead and case.suite.scope == RANDOM:
@@ -51,7 +51,7 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
             found.append(Finding(kind="judge-alone", models=(best, one.first)))
         found += judge_worth(case)
         found += _gain(one, case)
-    return [*found, *_caveats(one, case)]
+    return [*found, *_deciding(one, case), *_caveats(one, case)]
 
 
 def _answer(one: Leading, case: RankCase) -> Finding:

@@ -227,7 +227,7 @@ def lead(
             own = None if name in tables.metrics else tails
             order = tests.claim.order
             ranked = Ranked(tables, name, study.columns[name], found.dominance, order, own, weighed)
-            recommendation = recommend(ranked, int(found.rankings[method].order[0]), inference)
+            recommendation = recommend(ranked, found.rankings[method].order.tolist(), inference)
         one = Leading(name, method, found, study.columns[name], recommendation, tested, by_chance)
         settled = weighed or name in tables.metrics
         leading[name] = replace(one, worse_tails=_worse_tails(one, inference), weighed=settled)

@@ -74,7 +74,10 @@ def _against(one: Leading, tail: Tail, case: RankCase) -> str:
 
 
 def _clearest(one: Leading, case: RankCase) -> list[int]:
-    """The metric on which the two differ most surely; of a trade that on which each is shown to be better."""
+    """The metric on which the two differ most surely; of several, each only where a test shows that they do.
+
+    Of a trade that on which each is shown to be better.
+    """
     if one.recommendation is None:
         return [0]
     held = one.recommendation.leader.contrasts
@@ -84,7 +87,8 @@ def _clearest(one: Leading, case: RankCase) -> list[int]:
         strength = np.nan_to_num(np.abs(held.difference[at] / held.error[at]), posinf=1e300)
     if _of_metrics(one, case):
         return [strongest(strength * side, 1)[0] for side in (held.worse[at], held.better[at]) if side.any()]
-    return strongest(strength, 1)
+    shown = held.worse[at] | held.better[at]
+    return [m for m in strongest(strength, 1) if len(case.means) == 1 or shown[m]]
 
 
 def _of_metrics(one: Leading, case: RankCase) -> bool:
@@ -93,7 +97,7 @@ def _of_metrics(one: Leading, case: RankCase) -> bool:
 
 
 def _bad_cases(one: Leading, case: RankCase) -> Iterator[Quote]:
-    """The worst share of both; of scores 0 and 1, which have no tail, how often one is better."""
+    """The worst share of both, where a test tells them apart; of 0/1 scores how often one is better."""
     on_metric = worse_cases(one, case.table.metrics)
     if on_metric is not None:
         pair = one.pair if one.refuted else (on_metric.first, on_metric.rival)
@@ -104,7 +108,7 @@ def _bad_cases(one: Leading, case: RankCase) -> Iterator[Quote]:
     tail, (model, other) = Tail(one, case.table), one.pair
     shares = next((mean for mean in case.means if mean.share and mean.name == one.column), None)
     if shares is None:
-        if tail.says_something:
+        if tail.side(one, next(i for i in one.pair if i != one.first)):
             what, more = f"mean of the worst {tail.words}", _against(one, tail, case)
             yield _of_two(one.pair, tail.both(model, other), what, one, case, more)
         return

@@ -7,6 +7,7 @@ import numpy as np
 from riskrank.engine.dominance.recommendation import Recommendation
 from riskrank.engine.dominance.tests import INSTEAD
 from riskrank.engine.family import Side
+from riskrank.engine.sampling.design import FEW_SAMPLES
 from riskrank.studies.case import SHARED
 from riskrank.studies.findings import Finding, Sentences, assuming
 from riskrank.studies.metric_means import best_of
@@ -120,16 +121,7 @@ def _on_metrics(shown: np.ndarray, pair: tuple[int, int], case: RankCase) -> str
 
 def _metric_decides(finding: Finding, case: RankCase) -> str:
     """Which metric the first place hangs on, and who would have it otherwise."""
-    (first, other), metric = finding.models, finding.on
-    found, mean = _one(case).recommendation, next(mean for mean in case.means if mean.name == metric)
-    assert found is not None
-    if _one(case).trade:  # which has named its alternative
-        return f"Without {metric} another model would be first."
-    beside = " among others" if len(found.first_without_metric or ()) > 1 else ""
-    return (
-        f"{metric}{beside} decides who is first: {mean.against(first, other)} of {case.models[other]}, which "
-        "would be first without it."
-    )
+    return f"Without {finding.on} {case.models[finding.models[1]]} would be first."
 
 
 def _best_mean_of_all(finding: Finding, case: RankCase) -> str:
@@ -173,6 +165,11 @@ def _level(one: Leading, who: str, case: RankCase) -> str:
     level = [models[i] for i in one.level]
     if not level:
         return f"{who} comes first{beats.replace(f'; {who}', ' and')}" if beats else f"{who} comes first"
+    if _few(one):
+        by = "" if test == "no test" else f" by {test}"
+        count = f"{one.scores.effective_size:,.0f} {'labels' if one.scores.judged else 'samples'}"
+        whom = f"{len(level)} others ({names(level)})" if len(level) > 2 else names(level)
+        return f"No model to ship yet: {count} do not tell {who} from {whom}{by}{on}{beats}"
     if not beaten and len(level) > 1:
         by = "" if test == "no test" else f" by {test}"
         return f"No test tells {who}, first in these samples, from {_any(level, others)}{by}{on}"
@@ -186,6 +183,11 @@ def _level(one: Leading, who: str, case: RankCase) -> str:
         return f"{whom}: which is better depends on the task{on}{beats}"
     by = "" if test == "no test" else f" by {test}"
     return f"{whom}: no test separates {them}{by}{on}{beats}"
+
+
+def _few(one: Leading) -> bool:
+    """Whether the samples are too few to say more than that."""
+    return one.scores.effective_size < FEW_SAMPLES
 
 
 def _by_task_alone(one: Leading, case: RankCase) -> bool:
@@ -259,12 +261,16 @@ def _instead(found: Recommendation, case: RankCase) -> str:
         return "Every other model is beaten by some other in its turn."
     chosen = case.models[found.choice]
     if found.alternative is None:
-        ahead = names([case.models[i] for i in found.ahead_of_choice], 2)
-        return f"No model stands out: {chosen} is significantly behind {ahead} head to head; say what counts."
+        ahead = [i for i in found.ahead_of_choice if i != found.leader.model]
+        whom = names([case.models[i] for i in ahead or found.before_choice], 2)
+        how = "significantly behind {} head to head" if ahead else "behind {} in the ranking, too"
+        return f"No other stands out: {chosen} is {how.format(whom)}."
     if len(found.unbeaten) == 1:
         leader = case.models[found.leader.model]
         though = f", though {leader} is ahead of it head to head" if found.ahead_of_choice else ""
-        return f"Look at {chosen} instead: no other model beats it throughout{though}."
+        none = "no other is significantly better on one metric without being worse on another"
+        none = none if len(case.means) > 1 else "no other has a significantly better mean"
+        return f"Look at {chosen} instead: {none}{though}."
     if found.passed_over:
         first = found.passed_over[0]
         before, better = case.models[first.model], case.models[first.rival]
@@ -352,7 +358,7 @@ def _gain(finding: Finding, case: RankCase) -> str:
     # What speaks against a shipment comes before what speaks for it.
     told = " but ".join(filter(None, (losses, gains) if one.shipped else (gains, losses)))
     against = f"{first} is {told}" if told else "no metric's mean differs significantly"
-    lost = "; ".join(filter(None, (_given_up(one, case), _heaviest(one, case))))
+    lost = _given_up(one, case) or _heaviest(one, case)
     if lost and one.shipped:
         start = f"{lost[0].upper()}{lost[1:]}" if lost.startswith(("others are", "no model")) else lost
         return f"{start}; against {next_one}, {against}."

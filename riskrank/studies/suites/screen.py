@@ -190,5 +190,7 @@ def _reading(chapter: SuiteChapter) -> Line:
     if any(RANDOM not in one.scopes for one in chapter.columns.values()):
         text += "; tasks like these are spoken of from six on"
     else:
-        text += ". Tasks like these are told by Student's t of macro means"
+        text += (
+            ". Of tasks like these Student's or Johnson's t of the tasks' means tells, whichever p is larger"
+        )
     return Line(f"{text}.", "Tasks:")

@@ -100,7 +100,8 @@ def other_scope(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int)
     score = "the combined score of " if one.units.label == COMBINED else ""
     whom = f"{chapter.models[first]} is better than {chapter.models[other]} on {score}"
     every = len(chapter.models) > 2 and chapter.family.correction != "none"
-    size = f" ({p_words(p)}{', corrected over all pairs' if every else ''})"
+    test = "t test over the tasks, " if asked == RANDOM else ""
+    size = f" ({test}{p_words(p)}{', corrected over all pairs' if every else ''})"
     if asked == RANDOM:
         answer = f"shown{size}" if shown and ranked else "not shown" if shown else f"not shown{size}"
         yield f"Whether {whom}tasks like these: {answer}."

@@ -23,6 +23,11 @@ def ranked(values, order=2, inference=INFERENCE, name=None):
     return Ranked(tables, name, scores, study, order), leader
 
 
+def _from(leader, models):
+    """An order that a model leads."""
+    return [leader, *(i for i in range(models) if i != leader)]
+
+
 def clones():
     """A ~ N(.1, 1) is first among eight N(0, 1), although B ~ N(.65, 2) is ahead of it head to head."""
     rng = np.random.default_rng(0)
@@ -35,7 +40,7 @@ def test_a_crowd_of_clones_carries_nobody(variance):
     inference = Inference(resamples=400, jobs=1, variance=variance)
     column, leader = ranked(clones(), inference=inference)
     assert leader == 0
-    found = recommend(column, leader, inference)
+    found = recommend(column, _from(leader, 10), inference)
     assert not found.holds
     assert found.leader.beaten_by == (1,)
     assert found.choice == 1
@@ -54,7 +59,7 @@ def test_better_on_every_metric_is_no_runner_up():
     held = challenge(column, 0, INFERENCE)
     assert held.better == (1,)
     if leader == 0:
-        assert recommend(column, 0, INFERENCE).choice == 1
+        assert recommend(column, _from(0, 3), INFERENCE).choice == 1
 
 
 def trade_off():
@@ -79,7 +84,7 @@ def trade_off():
 def test_a_shown_difference_outweighs_ranks_that_no_test_separates(order):
     values = trade_off()
     column, _ = ranked([values[i] for i in order])
-    found = recommend(column, order.index(0), INFERENCE)
+    found = recommend(column, _from(order.index(0), 4), INFERENCE)
     assert not found.holds
     assert set(found.unbeaten) >= {order.index(1), order.index(2)}
     assert found.choice == order.index(2)
@@ -153,7 +158,7 @@ def test_two_models_leave_nobody_out():
     rng = np.random.default_rng(5)
     column, leader = ranked([rng.normal(size=(30, 1)), rng.normal(1, 1, (30, 1))])
     assert leaders_without(column, leader) is None
-    assert recommend(column, leader, INFERENCE).holds
+    assert recommend(column, _from(leader, 2), INFERENCE).holds
 
 
 def test_a_metric_that_decides():

@@ -41,7 +41,11 @@ CASES = {
     "clear": (lambda: shifted(1.0, 0.5, 0.0), ["m0"], "Ship m0"),
     "disagreement": (crowd, ["B"], "Look at B instead"),
     "tied": (lambda: shifted(1.0, 1.0, 0.0), [], "no test separates them"),
-    "too few samples": (lambda: shifted(0.0, 0.0, n=20), [], "no test separates them"),
+    "too few samples": (
+        lambda: shifted(0.0, 0.0, n=20),
+        [],
+        "No model to ship yet: 20 samples do not tell m1 from m0",
+    ),
     "several": (twins, ["one", "other"], "Ship one or other"),
 }
 

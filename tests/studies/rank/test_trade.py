@@ -112,8 +112,7 @@ def test_weights_are_a_choice(weight, metric, decides):
     """Of two metrics each would put its own model first, and of three two put the same one."""
     found = rr.rank(cheap_and_right(0), **DIRECTIONS, weight=weight, metric=metric)
     assert found.verdict.startswith("Ship small: ")
-    why = "cost decides who is first: 0.138 against 1.060 of large, which would be first without it."
-    assert found.verdict.count(why) == decides
+    assert found.verdict.count("Without cost large would be first.") == decides
     assert of(found)[1]["recommendation"] == "small"
 
 

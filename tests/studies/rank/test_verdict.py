@@ -90,7 +90,7 @@ def test_metrics_that_disagree_are_said_to_disagree():
 def test_nothing_told_apart_lists_nobody():
     draws = np.random.default_rng(1).normal(size=(5, 40))
     verdict = rr.dominance(table(**dict(zip("abcde", draws, strict=True))), resamples=1000).verdict
-    assert verdict.startswith("No test tells any of the 5 models from another on x, in order 2")
+    assert verdict.startswith("No test tells any of the 5 models from another on x, in second order")
 
 
 def test_mean_risk_ties_are_said():

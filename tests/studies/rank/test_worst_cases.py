@@ -167,7 +167,7 @@ def test_every_format_says_it():
     assert "safe" in told["milder_on_a_metric"]
     shown = {(entry["metric"], entry["against"]) for entry in told["worse_tails"]}
     assert {("p", "safe"), ("q", "safe")} <= shown
-    tail, _, against = result.document.quotes
+    tail, against = result.document.quotes
     # They decide, and come first. The figure is of the model to look at, beside that of the first.
     assert re.fullmatch(r"−[34]\.\d", tail.figure)
     assert re.match(r"mean of the worst 5 % on [pq] of safe; −4\d\.\d of z", tail.words)

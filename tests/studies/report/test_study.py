@@ -6,6 +6,7 @@ import pytest
 
 import riskrank as rr
 from riskrank.api import report
+from riskrank.studies.report.screen.by_metric import differences
 
 
 def scores(seed=0, n=60):
@@ -66,3 +67,19 @@ def test_bad_cases_of_the_two_models_are_told_apart_as_a_test_does(spread, said)
     first = result.document.ranking.rows[0].model
     assert f" of {first} and of " in result.to_markdown()
     assert said in result.to_markdown()
+
+
+def test_what_a_verdict_says_of_single_metrics_stands_in_a_table_with_its_tests():
+    """An interval leaves out 0, or ends there, exactly where the row says better or worse."""
+    document = report(scores(), resamples=60, jobs=1, higher="*").document
+    (table, _), held = differences(document.ranking, document), next(iter(document.ranking.leading.values()))
+    answers = held.contrasts.answers
+    assert len(table.rows) == 2 * len(held.others)
+    for (metric, model, _, interval, p, shown), (i, m) in zip(
+        table.rows, [(i, m) for m in range(2) for i in held.others], strict=True
+    ):
+        assert (metric, model) == ("pq"[m], "abcd"[i])
+        assert shown == {1: "better", -1: "worse", 0: "open"}[int(answers.side[i, m])]
+        low, high = (float(end.replace("−", "-")) for end in interval.split(" to "))
+        assert (low >= 0 or high <= 0) == (shown != "open")
+        assert (p == "<0.001" or float(p) <= 0.05) == (shown != "open")

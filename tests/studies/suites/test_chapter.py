@@ -79,7 +79,10 @@ def test_the_verdict_names_tasks_on_either_side_and_answers_both_questions():
         "Ship m1: significantly better than m2 on x0 on these 8 tasks. Against m2: macro mean "
     )
     assert "better on 7, worse on 1 (gsm8k); no single task decides." in said
-    assert "Whether m1 is better than m2 on tasks like these: not shown (p = 0.23)" in said
+    assert (
+        "Whether m1 is better than m2 on tasks like these: not shown (t test over the tasks, p = 0.23)"
+        in said
+    )
     assert len(said.split()) <= 70
 
 
@@ -267,9 +270,9 @@ def test_tasks_like_these_are_ranked_and_these_are_answered_beside():
 @pytest.mark.parametrize(
     ("scope", "ahead", "p", "said"),
     [
-        ("fixed", True, 0.01, ["on tasks like these: shown (p = 0.01)."]),
+        ("fixed", True, 0.01, ["on tasks like these: shown (t test over the tasks, p = 0.01)."]),
         ("fixed", False, 0.01, ["on tasks like these: not shown."]),
-        ("fixed", False, 0.3, ["on tasks like these: not shown (p = 0.3)."]),
+        ("fixed", False, 0.3, ["on tasks like these: not shown (t test over the tasks, p = 0.3)."]),
         ("random", True, 0.3, []),
         ("random", False, 0.01, ["on these 8 tasks themselves: shown (p = 0.01)."]),
     ],

@@ -15,7 +15,6 @@ from riskrank.shown.text_pictures import interval_bars
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.dominance.columns import DominanceColumn
 from riskrank.studies.dominance.study import DominanceDocument
-from riskrank.studies.visible import shown_by_metric
 from riskrank.studies.wording import decimals_apart, design, rounded
 
 ORDERS = {1: "FSD", 2: "SSD"}
@@ -41,8 +40,6 @@ def details(document: DominanceDocument) -> list[Section]:
             sections += [_matrix(column.name, tests, models) for tests in column.study.tests]
     first = document.by_column[0]
     sections += reading(document)
-    told = shown_by_metric(document.means, document.visible)
-    sections += [Line(told, "Could have shown:")] if told else []
     sections.append(inference_line(first.study, inference, models, first.target.scores))
     return sections
 

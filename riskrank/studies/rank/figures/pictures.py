@@ -24,7 +24,7 @@ from riskrank.studies.rank.document import RankDocument, trade
 from riskrank.studies.units import Units
 from riskrank.studies.wording import percent
 
-_WIDTH = 190.0
+_WIDTH = 140.0
 # Standard errors that a bar reaches to either side.
 _REACH = 2.0
 

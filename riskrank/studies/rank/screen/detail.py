@@ -221,11 +221,12 @@ def risk_lines(document: RankDocument, metric: str) -> list[Line]:
     none = "none is proven" if on_metric is None else "none on the combined score"
     text = "; ".join(named) + (f"; and {rest} more" if rest > 0 else "") or none
     for status, words in (
-        (NOT_SHOWN, "not shown, though the tail is worse in these samples"),
+        (NOT_SHOWN, "not shown, though in these samples the tail is worse"),
         (NOT_DECIDED, f"not decided at {found.dominance.resamples or 0:,} resamples"),
     ):
-        open_to_doubt = [models[int(i)] for i in np.flatnonzero(risks.status == status)]
-        text += f"; {words}: {names(open_to_doubt)}" if open_to_doubt else ""
+        doubted = np.flatnonzero(risks.status == status).tolist()
+        told = [f"of {models[i]} than of {models[int(risks.against[i])]}" for i in doubted]
+        text += f"; {words}: {names(told)}" if told else ""
     lines = [Line(f"{text}.", "Hidden risks:", "yellow" if named else "")]
     if on_metric is not None:
         worse = f"{models[on_metric.first]}: {on_metric.words(models)}."
@@ -241,7 +242,8 @@ def _risk(document: RankDocument, metric: str, i: int) -> str:
     mean = rounded(float(document.units[metric].of(risks.mean)[i]), mean_decimals(document, metric))
     other = int(risks.against[i])
     worst = f"worst {percent(found.dominance.estimates.tail_level)}"
-    return f"{models[i]}: mean {mean} (place {place}), {worst}: {tail.against(i, other)} of {models[other]}"
+    figures = f"mean {mean} (place {place} by the mean), {worst}: {tail.against(i, other)}"
+    return f"{models[i]}: {figures} of {models[other]}"
 
 
 def reading(document: RankDocument, names: Collection[str]) -> Line:

@@ -168,7 +168,8 @@ def _tests(document: RankDocument) -> Line:
         apart, on = ", ".join(f"{name} {found.separated}" for name, found in told.items()), ""
     tests, made = one.found.tests_of(one.method), method_words(one.method)
     made = made if tests is None else tests_words(made, tests)
-    how = f"{made}{on}, {inference.family.text}, {rule}"
+    where = "" if document.suite is None else f" {document.suite.on}"
+    how = f"{made}{on}{where}, {inference.family.text}, {rule}"
     undecided = sum(map(_undecided, document.leading.values()))
     left = f", {undecided} not decided for lack of resamples" if undecided else ""
     power = could_show(document.means, document.visible)

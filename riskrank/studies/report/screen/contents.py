@@ -30,6 +30,7 @@ from riskrank.studies.rank.screen.detail import (
     separation_line,
 )
 from riskrank.studies.rank.screen.first import other_metrics
+from riskrank.studies.report.screen.by_metric import against_the_next, differences, tested
 from riskrank.studies.report.screen.limits import bad_cases_apart, unseen
 from riskrank.studies.report.screen.summaries import (
     best_tail,
@@ -85,15 +86,14 @@ def _groups(study: RankDocument, _: ReportDocument) -> list[Section]:
 def _two_tests(pairs: DominanceDocument, document: ReportDocument) -> Iterator[Line]:
     """The verdict on pairs, with a word on why it counts otherwise than the ranking does."""
     yield Line(pairs.verdict, "In short:")
-    yield from _two_counts(document)
     drawn, before = pairs.provenance.resamples, document.ranking.provenance.resamples
     if drawn != before and drawn and before:
         text = f"{drawn:,} here and {before:,} in the ranking, each as many as its own p-values take."
         yield Line(text, "Resamples:")
     if document.ranking.inference.test:
         text = (
-            "each is of one pair alone here. Those of the ranking and of the first screen hold for all "
-            "models together, so they are wider."
+            "each is of one pair alone here: it may leave out 0 where the tests, corrected for all pairs, do "
+            "not separate the two. Those of the ranking hold for all models together."
         )
         yield Line(text, "Intervals:")
 
@@ -217,6 +217,11 @@ REPORT = (
     Entry(WHY, "by-task", "Task by task", _of_suite, ("taskforest",)),
     Entry(WHY, "unseen", "What these samples could have shown", attrgetter("ranking"), words=unseen),
     Entry(AUDIT, "ranking", CHAPTERS["ranking"], attrgetter("ranking"), words=_ranking, finding=told_apart),
+    Entry(
+        *(AUDIT, "differences", "Differences by metric", tested),
+        words=differences,
+        finding=against_the_next,
+    ),
     Entry(
         *(AUDIT, "judge", "The judge and the labels", _of_judge, ("judge",)),
         lead=_judge,

@@ -12,7 +12,7 @@ from riskrank.studies.visible import shown_by_metric
 from riskrank.studies.wording import unseen_in
 
 # What the smallest difference means that samples could have shown (method §15).
-_OFTEN = "Shown in 4 of 5 tables like this one:"
+_OFTEN = "shown in 4 of 5 tables like this one:"
 
 
 def unseen(ranking: RankDocument, _: ReportDocument) -> list[Section]:
@@ -21,13 +21,8 @@ def unseen(ranking: RankDocument, _: ReportDocument) -> list[Section]:
     study = ranking.study.studies[metric].dominance.estimates
     level, samples = study.tail_level, study.samples
     tail = max(round(level * samples), 1)
-    seen = shown_by_metric(ranking.means, ranking.visible)
     return [
-        *(
-            [Line(f"{seen} So much the pair in the middle takes: half of all pairs take less.", _OFTEN)]
-            if seen
-            else []
-        ),
+        *_of_the_pair(ranking),
         Line(
             f"{unseen_in(ranking.study.columns[metric])} What never happened in n independent samples may "
             "still happen in up to about 3 in n of all cases, with 95 % confidence."
@@ -41,6 +36,18 @@ def unseen(ranking: RankDocument, _: ReportDocument) -> list[Section]:
             "users, or a metric that misses what matters."
         ),
     ]
+
+
+def _of_the_pair(ranking: RankDocument) -> Iterator[Line]:
+    """The smallest differences on single metrics that tests would mostly show of the verdict's two models."""
+    one, models = next(iter(ranking.leading.values())), ranking.provenance.models
+    if one.recommendation is None:
+        return
+    other = next(model for model in one.pair if model != one.first)
+    seen = one.contrasts.visible(ranking.inference.family)[other].tolist()
+    told = shown_by_metric(ranking.means, dict(zip((mean.name for mean in ranking.means), seen, strict=True)))
+    if told:
+        yield Line(told, f"Of {models[one.first]} and {models[other]}, {_OFTEN}")
 
 
 def bad_cases_apart(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
