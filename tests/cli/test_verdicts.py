@@ -151,7 +151,9 @@ def test_a_planted_hidden_risk(run, write, quick):
     assert entry["p_adjusted"] <= 0.05
     assert [other for other in document["meta"]["hidden_risks"][1:] if other["status"] == "risk"] == []
     text = " ".join(run("rank", path, *quick, "--explain").stdout.split())
-    shown = re.search(r"Hidden risks: risky: mean ([\d.]+) \(place 1\), worst 5 %: −([\d.]+) against", text)
+    shown = re.search(
+        r"Hidden risks: risky: mean ([\d.]+) \(place 1 by the mean\), worst 5 %: −([\d.]+) against", text
+    )
     assert shown is not None
     # As many digits as their intervals support.
     for number, exact in zip(shown.groups(), (entry["mean"], -entry["tvar"]), strict=True):

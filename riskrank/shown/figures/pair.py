@@ -82,9 +82,7 @@ def draw_pair(
             pad=5,
         )
         axes.set_ylabel(Unit.of(difference).label("worse ← → better"), size=SMALL)
-        axes.set_xlabel(
-            "share of samples p" if order == 1 else "worst share p, summed up", size=SMALL
-        )
+        axes.set_xlabel("share of samples p" if order == 1 else "worst share p, summed up", size=SMALL)
     canvas, x, y = page.canvas(), MARGIN + 46.0, height + 80
     write(canvas, MARGIN, y, "Ahead:", _BOTH)
     for number, name in enumerate(shown):

@@ -167,7 +167,8 @@ def _level(one: Leading, who: str, case: RankCase) -> str:
         return f"{who} comes first{beats.replace(f'; {who}', ' and')}" if beats else f"{who} comes first"
     if _few(one):
         by = "" if test == "no test" else f" by {test}"
-        count = f"{one.scores.effective_size:,.0f} {'labels' if one.scores.judged else 'samples'}"
+        unit = "labels" if one.scores.judged else "tasks" if one.scores.drawn_tasks else "samples"
+        count = f"{one.scores.effective_size:,.0f} {unit}"
         whom = f"{len(level)} others ({names(level)})" if len(level) > 2 else names(level)
         return f"No model to ship yet: {count} do not tell {who} from {whom}{by}{on}{beats}"
     if not beaten and len(level) > 1:
