@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import listing
-from riskrank.scores.exports.fields import a_name, an_object, broken, objects
+from riskrank.scores.exports.fields import broken
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.exports.unscored import COLUMN, ERROR
 from riskrank.scores.files.beginnings import holds
@@ -26,29 +26,24 @@ def read(file: ExportFile) -> Rows:
     The model is the hyperparameter ``model``, never the judge's ``evaluationModel``. A metric's direction
     follows from the side of its threshold that passes, where the scores show it.
     """
-    path, whole = file.path, file.document()
-    run = an_object(f"{path}: testRunData", whole.get("testRunData", whole))
-    cases = [case for kind in _KINDS for case in objects(f"{path}: {kind}", run.get(kind))]
+    whole = file.document()
+    run = whole.inner("testRunData") if "testRunData" in whole else whole
+    cases = [case for kind in _KINDS for case in run.entries(kind)]
     if not cases:
-        raise broken(f"{path}: there are no test cases", f"fields: {listing(run, 12)}")
-    parameters = an_object(f"{path}: hyperparameters", run.get("hyperparameters"))
-    model = file.model(a_name(f"{path}: hyperparameters.model", parameters.get("model"), otherwise=""))
+        raise broken(f"{file.path}: there are no test cases", f"fields: {listing(run, 12)}")
+    model = file.model(run.inner("hyperparameters").text("model"))
     for place, case in enumerate(cases):
-        which = f"{path}: case {place + 1}"
-        order = a_name(f"{which}, order", case.get("order"), otherwise=str(place))
-        sample = a_name(f"{which}, name", case.get("name"), otherwise=f"test_case_{order}")
+        sample = case.text("name", f"test_case_{case.text('order', str(place))}")
         said = {"asked": case.get("input"), "answered": case.get("actualOutput")}
         about = {"model": model, "sample": sample, **said}
-        for entry in objects(f"{path}: metricsData of case {place + 1}", case.get("metricsData")):
-            metric = a_name(f"{which}, name of a metric", entry.get("name"))
-            if entry.get("error"):
+        for entry in case.entries("metricsData"):
+            metric, score, error = entry.name("name"), entry.get("score"), entry.get("error")
+            if error:
                 file.count(f"{metric}: cases that ended in an error")
-            direction = _direction(entry)
-            if direction:
+            if direction := _direction(entry):
                 file.direct(metric, direction)
-            failed = entry.get("error") and entry.get("score") is None
-            why = {COLUMN: ERROR} if failed else {}
-            yield {"metric": metric, "score": entry.get("score"), **about, **why}
+            why = {COLUMN: ERROR} if error and score is None else {}
+            yield {"metric": metric, "score": score, **about, **why}
         yield {"metric": SUCCESS, "score": case.get("success"), **about}
 
 

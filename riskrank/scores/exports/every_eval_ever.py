@@ -10,16 +10,16 @@ from typing import Any
 
 import polars as pl
 
-from riskrank.scores.exports.fields import a_name, an_object, broken, objects
+from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.gathering import as_score, check_used, wanted_metrics
 from riskrank.scores.exports.interface import Export, ExportRules
 from riskrank.scores.exports.readings import chosen_by_task
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.exports.written_texts import within
 from riskrank.scores.files.beginnings import first_bytes
-from riskrank.scores.files.bounded import parse_json
 
 _SUFFIX = "_samples.jsonl"
+_REQUIRED = {"evaluation_name": str, "evaluation": dict, "sample_id": str | int | float, "model_id": object}
 
 
 def recognises(path: Path) -> bool:
@@ -58,28 +58,22 @@ def read(file: ExportFile) -> Rows:
     the evaluation's name holds behind a slash, if it is one.
     """
     found: list[dict[str, Any]] = []
-    for number, row in file.gathering.lines(file.path, file.data):
-        try:
-            found.append(_row(file, f"{file.path}: line {number}", row))
-        except KeyError as missing:
-            if file.gathering.rules.skip_bad:
-                file.count(f"{file.path}: rows that lack what the schema requires, left out")
-                continue
-            raise broken(
-                f"{file.path}: line {number} lacks {missing}", f"keys {', '.join(list(row)[:8]) or 'none'}"
-            ) from None
+    for row in file.gathering.lines(file.path, file.data):
+        lacking = (name for name, kind in _REQUIRED.items() if not isinstance(row.get(name, ...), kind))
+        if (missing := next(lacking, None)) is None:
+            found.append(_row(file, row))
+        elif file.gathering.rules.skip_bad:
+            file.count(f"{file.path}: rows that lack what the schema requires, left out")
+        else:
+            raise broken(f"{row.place} lacks '{missing}'", f"keys {', '.join(list(row)[:8]) or 'none'}")
     if not found:
         raise broken(f"{file.path}: no rows in it", "no instances")
     _directions(file, found)
     yield from found
 
 
-def _row(file: ExportFile, place: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    name, evaluation = row["evaluation_name"], row["evaluation"]
-    sample = row["sample_id"]
-    if not isinstance(name, str) or not isinstance(evaluation, dict):
-        raise KeyError("evaluation_name" if not isinstance(name, str) else "evaluation")
-    details = an_object(f"{place}, metadata", row.get("metadata"))
+def _row(file: ExportFile, row: Record) -> dict[str, Any]:
+    name, details = row["evaluation_name"], row.inner("metadata")
     logged = _logged(details.get("lm_eval_metrics"))
     task, slash, behind = name.rpartition("/")
     filtered = slash and details.get("filter") == behind
@@ -87,15 +81,15 @@ def _row(file: ExportFile, place: str, row: Mapping[str, Any]) -> dict[str, Any]
         file.count("rows with an error")
     task = task if filtered else name
     return {
-        "model": file.model(a_name(f"{place}, model_id", row["model_id"], otherwise="")),
-        "sample": f"{task}/{a_name(f'{place}, sample_id', sample)}",
+        "model": file.model(row.text("model_id")),
+        "sample": f"{task}/{row.name('sample_id')}",
         "metric": name,
         # A list is no scalar, which the converter wrote as 0.0.
-        "score": logged if isinstance(logged, list) else evaluation.get("score"),
+        "score": logged if isinstance(logged, list) else row["evaluation"].get("score"),
         "evaluation": name,
         "task": task,
         "filter": behind if filtered else "none",
-        "result": a_name(f"{place}, evaluation_result_id", row.get("evaluation_result_id"), otherwise=""),
+        "result": row.text("evaluation_result_id"),
         "asked": within(row, "input", "raw"),
         "answered": within(row, "output", "raw"),
     }
@@ -115,9 +109,7 @@ def _directions(file: ExportFile, rows: Sequence[Mapping[str, Any]]) -> None:
     beside = file.path.with_name(file.path.name.removesuffix(_SUFFIX) + ".json")
     if not file.path.name.endswith(_SUFFIX) or not beside.is_file():
         return
-    document = parse_json(str(beside), file.gathering.read(beside))
-    place = f"{beside}: evaluation_results"
-    results = objects(place, an_object(str(beside), document).get("evaluation_results"))
+    results = file.gathering.beside(beside).entries("evaluation_results")
     by_evaluation: dict[tuple[str, str], list[float]] = defaultdict(list)
     for row in rows:
         score = as_score(row["score"])

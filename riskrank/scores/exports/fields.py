@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from riskrank.errors import InputError, option
+from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.json_objects import shown
 
 
@@ -86,6 +86,58 @@ def a_name(place: str, value: object, *, otherwise: str | None = None) -> str:
     if is_name(value):
         return str(value)
     raise wrong_type(place, "a text or a number", value)
+
+
+class Record(dict[str, Any]):
+    """An object of a file, which knows its place: a field has the type it has to have, or is refused.
+
+    What is not there is an empty object, list or text.
+
+    Parameters
+    ----------
+    place : str
+    value : object
+    inside : str
+        What stands between the place and the name of a field.
+
+    Raises
+    ------
+    InputError
+        If it is no object.
+    """
+
+    def __init__(self, place: str, value: object, *, inside: str = ", ") -> None:
+        super().__init__(an_object(place, value))
+        self.place = place
+        self._inside = inside
+
+    def at(self, field: str) -> str:
+        """Where a field stands."""
+        return f"{self.place}{self._inside}{field}"
+
+    def name(self, *fields: str) -> str:
+        """The first of several fields that is there, a text or a number."""
+        found = next((self[name] for name in fields if self.get(name) is not None), None)
+        if found is None:
+            raise broken(f"{self.place} has no '{fields[0]}'", f"fields: {listing(self, 12)}")
+        return a_name(self.at(fields[0]), found)
+
+    def text(self, field: str, otherwise: str = "") -> str:
+        """A text or a number the object may lack."""
+        return a_name(self.at(field), self.get(field), otherwise=otherwise)
+
+    def inner(self, field: str) -> "Record":
+        """An object within."""
+        return Record(self.at(field), self.get(field))
+
+    def listed(self, field: str) -> list[Any]:
+        """A list of anything."""
+        return a_list(self.at(field), self.get(field))
+
+    def entries(self, field: str) -> list["Record"]:
+        """A list of objects."""
+        found = objects(self.at(field), self.get(field))
+        return [Record(f"{self.at(field)} {number}", one) for number, one in enumerate(found, start=1)]
 
 
 def broken(what: str, found: str) -> InputError:

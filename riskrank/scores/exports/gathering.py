@@ -13,10 +13,11 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, nearest, option
-from riskrank.scores.exports.fields import broken
+from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.written_texts import ANSWERED, ASKED, as_text
 from riskrank.scores.files.bounded import decompressed, parse_json, parse_lines, read_bounded
+from riskrank.scores.files.contents import require_file
 from riskrank.scores.files.json_objects import halves, no_unicode, shown
 from riskrank.scores.files.opening import InputFile
 
@@ -43,7 +44,6 @@ class Gathering:
         self._graded: set[str] = set()
         self._rows: list[dict[str, str | float | None]] = []
         self._frames: list[pl.DataFrame] = []
-        self._height = 0
         self._counts: Counter[str] = Counter()
         self._notes: list[str] = []
         self._inputs: dict[str, InputFile] = {}
@@ -59,7 +59,7 @@ class Gathering:
 
     def attempt(self, path: Path, use: Callable[[], None]) -> None:
         """Do the same for a file that `use` opens itself."""
-        rows, frames, height = len(self._rows), len(self._frames), self._height
+        rows, frames, height = len(self._rows), len(self._frames), self.height
         counts, notes, inputs = self._counts.copy(), len(self._notes), len(self._inputs)
         try:
             use()
@@ -67,18 +67,35 @@ class Gathering:
             if not self.rules.skip_bad:
                 raise
             del self._rows[rows:], self._frames[frames:], self._notes[notes:]
-            self._height, self._counts = height, counts
+            self._counts = counts
             for opened in list(self._inputs)[inputs:]:  # what is left out is no input
                 del self._inputs[opened]
             self.note(f"left out: {error.what} ({error.found})")
         self._spans.append((len(self._rows), path))
-        self._credit(path, self._height - height)
+        self._credit(path, self.height - height)
 
     def read(self, path: Path) -> bytes:
-        """The bytes of a file, without its compression, and keep its name and SHA-256."""
+        """The bytes of a file, without its compression and mark, and keep its name and SHA-256."""
         raw = read_bounded(path, self.rules.max_bytes)
         self._inputs[str(path)] = InputFile(path=str(path), sha256=hashlib.sha256(raw).hexdigest(), rows=0)
-        return decompressed(str(path), raw, self.rules.max_bytes)
+        return decompressed(str(path), raw, self.rules.max_bytes).removeprefix(b"\xef\xbb\xbf")
+
+    def document(self, path: Path, data: bytes | None = None) -> Record:
+        """The one object a JSON file holds, of which the bytes may have been read.
+
+        Raises
+        ------
+        InputError
+            If it holds anything else.
+        """
+        value = parse_json(str(path), self.read(path) if data is None else data)
+        if not isinstance(value, dict):
+            raise broken(f"{path}: the file is not a JSON object", shown(value))
+        return Record(str(path), value, inside=": ")
+
+    def beside(self, path: Path) -> Record:
+        """The object a file holds that may be there; an empty one where it is not."""
+        return self.document(path) if path.is_file() else Record(str(path), None, inside=": ")
 
     def forget(self, path: Path) -> None:
         """Take a file back that was read and is not used."""
@@ -86,17 +103,13 @@ class Gathering:
 
     def stamp(self, path: Path) -> None:
         """Keep the name and SHA-256 of a file that is read in places only."""
-        try:
-            with path.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError:
-            digest = hashlib.sha256(
-                read_bounded(path, self.rules.max_bytes)
-            ).hexdigest()  # says what is wrong
+        require_file(str(path))
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
         self._inputs[str(path)] = InputFile(path=str(path), sha256=digest, rows=0)
 
-    def lines(self, path: Path, data: bytes) -> Iterator[tuple[int, dict]]:
-        """Objects of a JSON-lines file with their line numbers.
+    def lines(self, path: Path, data: bytes, called: str = "line") -> Iterator[Record]:
+        """Objects of a JSON-lines file, and what messages call them.
 
         Raises
         ------
@@ -106,36 +119,33 @@ class Gathering:
         bad = 0
         for number, value in parse_lines(str(path), data):
             if isinstance(value, dict):
-                yield number, value
+                yield Record(f"{path}: {called} {number}", value)
                 continue
+            if isinstance(value, InputError) and not self.rules.skip_bad:
+                raise value
             if not self.rules.skip_bad:
-                raise (
-                    value
-                    if isinstance(value, InputError)
-                    else broken(f"{path}: line {number} is not a JSON object", shown(value))
-                )
+                raise broken(f"{path}: line {number} is not a JSON object", shown(value))
             bad += 1
         if bad:
             self.note(f"{path}: {bad:,} line{'s' if bad > 1 else ''} that cannot be read, left out")
 
-    def records(self, path: Path, data: bytes) -> Iterator[tuple[int, dict]]:
-        """Objects of a JSON array, or of JSON lines, whatever the file is called, with their numbers.
+    def records(self, path: Path, data: bytes, called: str = "entry") -> Iterator[Record]:
+        """Objects of a JSON array, or of JSON lines, whatever the file is called.
 
         Raises
         ------
         InputError
             If the file is neither, or an entry is no object; with `skip_bad` such entries are counted.
         """
-        data = data.removeprefix(b"\xef\xbb\xbf")
         if not data.lstrip().startswith(b"["):
-            yield from self.lines(path, data)
+            yield from self.lines(path, data, called)
             return
         entries = parse_json(str(path), data)
         if not entries:
             raise broken(f"{path}: the file is empty", "an array without entries")
         for number, value in enumerate(entries, start=1):
             if isinstance(value, dict):
-                yield number, value
+                yield Record(f"{path}: {called} {number}", value)
             elif self.rules.skip_bad:
                 self.count(f"{path}: entries that are no objects, left out")
             else:
@@ -179,7 +189,6 @@ class Gathering:
             more |= {ASKED: as_text(asked), ANSWERED: as_text(answered)}
         for name, number in [(metric, None)] if counted else self.scores(metric, score):
             self._rows.append({"model": model, "sample": sample, "metric": name, "score": number, **more})
-            self._height += 1
 
     def scores(self, metric: str, value: object) -> list[tuple[str, float | None]]:
         """Names and scores a logged value stands for: one, or one a part, or none; counts what is none."""
@@ -206,7 +215,6 @@ class Gathering:
         `of` is the file they are from, where `take` is done with it.
         """
         self._frames.append(frame)
-        self._height += frame.height
         if of is not None:
             self._credit(of, frame.height)
 
@@ -231,16 +239,12 @@ class Gathering:
     def _file_of(self, place: int) -> str:
         return next((str(path) for end, path in self._spans if place < end), "the export")
 
-    def _framed(self) -> pl.DataFrame | None:
-        """Rows that were added one by one, as a frame."""
-        if not self._rows:
-            return None
+    def _all_frames(self) -> list[pl.DataFrame]:
+        """All rows, with those that were added one by one in the last frame."""
         names = dict.fromkeys(name for row in self._rows for name in row)
         schema = {name: pl.Float64 if name == "score" else pl.String for name in names}
-        before = len(self._rows)
-        frame = self.framed(self._rows, schema, self._file_of)
-        self._height -= before - len(self._rows)
-        return frame
+        one_by_one = [self.framed(self._rows, schema, self._file_of)] if self._rows else []
+        return self._frames + one_by_one
 
     def join(self, export: Export) -> None:
         """Add all rows of an export, with its files and what bounds its metrics."""
@@ -302,12 +306,6 @@ class Gathering:
         if graded:
             self._graded.add(metric)
 
-    @property
-    def bounds(self) -> dict[str, tuple[float, float]]:
-        """Bounds of metrics that are of one kind."""
-        numbers = self._numbers - self._graded
-        return {metric: ends for metric, ends in self._bounds.items() if metric not in numbers}
-
     def judge_by(self, task: str, metric: str) -> None:
         """Keep by which metric the harness judges a task; of two answers neither counts."""
         if self._primary.setdefault(task, metric) != metric:
@@ -339,7 +337,7 @@ class Gathering:
     @property
     def height(self) -> int:
         """Rows gathered so far."""
-        return self._height
+        return len(self._rows) + sum(frame.height for frame in self._frames)
 
     def export(self) -> Export:
         """Everything that was gathered.
@@ -349,13 +347,12 @@ class Gathering:
         InputError
             If there is no row at all.
         """
-        framed = self._framed()
+        frames = self._all_frames()
         counted = [f"{what}: {times:,}" for what, times in self._counts.items()]
-        kept = {str(row["model"]) for row in self._rows}
-        kept.update(*(frame["model"].unique() for frame in self._frames))
+        kept = {model for frame in frames for model in frame["model"].unique()}
         gone = [f"model '{model}': no score of it is left" for model in self._expected if model not in kept]
         notes = (*gone, *self._notes, *counted)
-        if not self._height:
+        if not self.height:
             raise InputError(
                 f"{listing(self._inputs or ['the export'], 3)}: no scores in it",
                 found=listing(notes, 4) if notes else "no scored samples",
@@ -363,16 +360,15 @@ class Gathering:
                 if any(_LISTS in what for what in self._counts) and not self.rules.parts
                 else "was the run finished and scored? name files or folders that hold scored samples",
             )
-        frames = list(self._frames)
-        if framed is not None:
-            frames.append(framed)
         rows = frames[0] if len(frames) == 1 else pl.concat(frames, how="diagonal")
         known = set(rows["metric"].unique())
+        # Bounds are those of metrics of one kind.
+        bounded = (known & self._bounds.keys()) - (self._numbers - self._graded)
         return Export(
             rows=tidy(rows),
             directions={name: way for name, way in self.directions.items() if name in known},
             primary={task: name for task, name in self._primary.items() if name in known},
-            bounds={name: ends for name, ends in self.bounds.items() if name in known},
+            bounds={name: ends for name, ends in self._bounds.items() if name in bounded},
             notes=notes,
             inputs=tuple(self._inputs.values()),
         )

@@ -12,18 +12,18 @@ from functools import partial
 from pathlib import Path
 
 from riskrank.errors import listing, option
-from riskrank.scores.exports.fields import a_list, a_name, an_object, objects, wrong_type
+from riskrank.scores.exports.fields import wrong_type
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.exports.helm_perturbations import (
+    Names,
     Perturbation,
-    PerturbationNames,
+    names_of,
     perturbation_of,
     refuse_ambiguous,
 )
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.written_texts import within
 from riskrank.scores.files.beginnings import first_bytes
-from riskrank.scores.files.bounded import parse_json
 
 NAME = "helm"
 
@@ -90,21 +90,15 @@ def read_groups(groups: Sequence[Sequence[LabelledPath]], rules: ExportRules) ->
     """Read runs in groups that are compared with each other: a perturbation has one name in all of them."""
     refuse_rules(rules, NAME, uses=("split",))
     gathered = [_gathered(files, rules) for files in groups]
-    settings: dict[str, set[str]] = defaultdict(set)
-    for _, runs in gathered:
-        for run in runs:
-            for score in run.scores:
-                if score.perturbation:
-                    settings[score.perturbation.name].add(score.perturbation.settings)
-    names = PerturbationNames({name for name, found in settings.items() if len(found) > 1})
-    everywhere = (_part(score, names) for _, runs in gathered for run in runs for score in run.scores)
-    refuse_ambiguous(rules.splits, dict.fromkeys(everywhere))
+    everywhere = [score for _, runs in gathered for run in runs for score in run.scores]
+    names = names_of(score.perturbation for score in everywhere)
+    refuse_ambiguous(rules.splits, dict.fromkeys(_part(score, names) for score in everywhere))
     return [_export(gathering, runs, names) for gathering, runs in gathered]
 
 
-def _part(score: _Score, names: PerturbationNames) -> str:
+def _part(score: _Score, names: Names) -> str:
     """Split and perturbation, as the rule for splits names them."""
-    perturbation = names.of(score.perturbation)
+    perturbation = names[score.perturbation]
     return f"{score.split}:{perturbation}" if perturbation else score.split
 
 
@@ -126,9 +120,9 @@ def _gathered(files: Sequence[LabelledPath], rules: ExportRules) -> tuple[Gather
 
 def _read_schema(path: Path, gathering: Gathering, runs: Sequence[_Run], data: bytes) -> None:
     """Which way metrics are better, and by which one the scenarios of a group are judged."""
-    schema = an_object(str(path), parse_json(str(path), data))
+    schema = gathering.document(path, data)
     main: dict[str, str] = {}
-    for group in objects(f"{path}: run_groups", schema.get("run_groups")):
+    for group in schema.entries("run_groups"):
         name = within(group, "environment", "main_name")
         if isinstance(group.get("name"), str) and isinstance(name, str):
             main[group["name"]] = name
@@ -136,13 +130,13 @@ def _read_schema(path: Path, gathering: Gathering, runs: Sequence[_Run], data: b
         judged = next((main[group] for group in map(str, run.groups) if group in main), None)
         if judged is not None:
             gathering.judge_by(run.task, judged)
-    for metric in objects(f"{path}: metrics", schema.get("metrics")):
+    for metric in schema.entries("metrics"):
         lower = metric.get("lower_is_better")
         if isinstance(metric.get("name"), str) and isinstance(lower, bool):
             gathering.direct(metric["name"], "lower" if lower else "higher", of=str(path))
 
 
-def _export(gathering: Gathering, runs: Sequence[_Run], names: PerturbationNames) -> Export:
+def _export(gathering: Gathering, runs: Sequence[_Run], names: Names) -> Export:
     rules = gathering.rules
     parts: dict[str, dict[str, None]] = defaultdict(dict)
     for run in runs:
@@ -162,31 +156,27 @@ def _export(gathering: Gathering, runs: Sequence[_Run], names: PerturbationNames
 
 def _read_run(path: Path, gathering: Gathering, runs: list[_Run], label: str | None, data: bytes) -> None:
     beside = path.with_name("run_spec.json")
-    spec = an_object(
-        str(beside), parse_json(str(beside), gathering.read(beside)) if beside.is_file() else None
-    )
+    spec = gathering.beside(beside)
     asked = gathering.rules.metrics
     wanted = {*asked, *(text[at + 1 :] for text in asked for at, sign in enumerate(text) if sign == "=")}
     scores, left_out = [], set()
-    for number, entry in gathering.records(path, data):
-        place = f"{path}: entry {number}"
-        instance = a_name(f"{place}, instance_id", entry.get("instance_id"))
-        trial = a_name(f"{place}, train_trial_index", entry.get("train_trial_index"), otherwise="0")
+    for entry in gathering.records(path, data):
+        instance, trial = entry.name("instance_id"), entry.text("train_trial_index", "0")
         if entry.get("stats") is None:
-            raise wrong_type(f"{place}, stats", "a list of objects", None)
-        for stat in objects(f"{place}, stats", entry["stats"]):
-            name = an_object(f"{place}, name of a statistic", stat.get("name"))
-            metric = a_name(f"{place}, name of a statistic", name.get("name"))
+            raise wrong_type(entry.at("stats"), "a list of objects", None)
+        for stat in entry.entries("stats"):
+            name = stat.inner("name")
+            metric = name.name("name")
             if _BOOKKEEPING.fullmatch(metric) and metric not in wanted:
                 left_out.add(metric)
                 continue
-            changed = entry.get("perturbation") or name.get("perturbation")
+            changed = (entry if entry.get("perturbation") else name).inner("perturbation")
             scores.append(
                 _Score(
                     instance=instance,
                     trial=trial,
-                    split=a_name(f"{place}, split", name.get("split"), otherwise="all"),
-                    perturbation=perturbation_of(f"{place}, perturbation", changed),
+                    split=name.text("split", "all"),
+                    perturbation=perturbation_of(changed),
                     metric=metric,
                     value=stat.get("mean"),
                 )
@@ -196,15 +186,13 @@ def _read_run(path: Path, gathering: Gathering, runs: list[_Run], label: str | N
             f"left out as bookkeeping ({option('metric')} keeps what it names): "
             f"{listing(sorted(left_out), 30)}"
         )
-    adapter = an_object(f"{beside}: adapter_spec", spec.get("adapter_spec"))
-    logged = a_name(f"{beside}: adapter_spec.model", adapter.get("model"), otherwise="")
-    scenario = a_name(f"{beside}: name", spec.get("name"), otherwise=path.parent.name)
+    logged = spec.inner("adapter_spec").text("model")
     runs.append(
         _Run(
             path=path,
             model=model_of(path, logged, gathering.rules, label=label),
-            task=_task(scenario),
-            groups=a_list(f"{beside}: groups", spec.get("groups")),
+            task=_task(spec.text("name", path.parent.name)),
+            groups=spec.listed("groups"),
             scores=scores,
         )
     )
@@ -223,25 +211,19 @@ def _task(name: str) -> str:
     return f"{scenario}:{','.join(kept)}" if kept else scenario
 
 
-def _add(
-    run: _Run, kept: tuple[str, ...], gathering: Gathering, names: PerturbationNames, *, several: bool
-) -> None:
+def _add(run: _Run, kept: tuple[str, ...], gathering: Gathering, names: Names, *, several: bool) -> None:
     for score in run.scores:
         if _part(score, names) not in kept:
             continue
-        sample = f"{run.task}/{score.instance}"
-        perturbation = names.of(score.perturbation)
+        perturbation = names[score.perturbation]
         # Pooled with others, a changed instance is a sample of its own.
-        if perturbation and len(kept) > 1:
-            sample += f":{perturbation}"
+        apart = f":{perturbation}" if perturbation and len(kept) > 1 else ""
         columns = {"task": run.task, "split": score.split}
-        if perturbation:
-            columns["perturbation"] = perturbation
         gathering.add(
             model=run.model,
-            sample=sample,
+            sample=f"{run.task}/{score.instance}{apart}",
             metric=score.metric,
             score=score.value,
             draw=f"{run.path.parent} {score.trial}" if several else score.trial,
-            **columns,
+            **(columns | {"perturbation": perturbation} if perturbation else columns),
         )

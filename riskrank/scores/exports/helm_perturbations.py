@@ -1,11 +1,12 @@
 """How HELM changed instances: a perturbation's name, and its settings where they are needed to tell it."""
 
 import json
-from collections.abc import Iterable, Sequence, Set
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from riskrank.errors import UsageError, listing, option
-from riskrank.scores.exports.fields import a_name, an_object
+from riskrank.scores.exports.fields import Record
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,35 +17,28 @@ class Perturbation:
     settings: str
 
 
-class PerturbationNames:
-    """Names of perturbations; those of different settings somewhere carry them everywhere."""
-
-    def __init__(self, ambiguous: Set[str]) -> None:
-        self._ambiguous = ambiguous
-        self._names: dict[Perturbation | None, str] = {None: ""}
-
-    def of(self, found: Perturbation | None) -> str:
-        """Name of what changed an instance, empty where nothing did."""
-        if found not in self._names:
-            assert found is not None
-            settings = json.loads(found.settings) if found.name in self._ambiguous else {}
-            shown = ",".join(f"{key}={_plain(value)}" for key, value in sorted(settings.items()))
-            self._names[found] = f"{found.name}({shown})" if found.name in self._ambiguous else found.name
-        return self._names[found]
+Names = dict[Perturbation | None, str]
 
 
-def perturbation_of(place: str, changed: object) -> Perturbation | None:
+def names_of(found: Iterable[Perturbation | None]) -> Names:
+    """Names of what changed instances; those of different settings somewhere carry them everywhere."""
+    there = {one for one in found if one is not None}
+    counts = Counter(one.name for one in there)
+    return {None: ""} | {one: _with_settings(one) if counts[one.name] > 1 else one.name for one in there}
+
+
+def _with_settings(found: Perturbation) -> str:
+    settings = sorted(json.loads(found.settings).items())
+    return f"{found.name}({','.join(f'{key}={_plain(value)}' for key, value in settings)})"
+
+
+def perturbation_of(changed: Record) -> Perturbation | None:
     """What changed an instance, if anything did."""
-    found = an_object(place, changed)
-    if not found:
-        return None
     # What a perturbation is for, and which of two answers counts, is no setting of it.
     ignored = ("name", "robustness", "fairness", "computed_on")
-    settings = {key: value for key, value in found.items() if key not in ignored}
-    return Perturbation(
-        name=a_name(f"{place}: name", found.get("name"), otherwise="perturbed"),
-        settings=json.dumps(settings, sort_keys=True),
-    )
+    settings = {key: value for key, value in changed.items() if key not in ignored}
+    name = changed.text("name", "perturbed")
+    return Perturbation(name=name, settings=json.dumps(settings, sort_keys=True)) if changed else None
 
 
 def refuse_ambiguous(asked: Sequence[str], there: Iterable[str]) -> None:

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,11 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import listing
-from riskrank.scores.exports.fields import a_name, an_object, broken, objects
+from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.interface import Export, ExportRules
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.exports.written_texts import likeliest
 from riskrank.scores.files.beginnings import holds
-from riskrank.scores.files.bounded import parse_json
 
 _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d:.\-]+)\.parquet")
 
@@ -51,35 +50,42 @@ def read(file: ExportFile) -> Rows:
     named = _DETAILS.fullmatch(path.name)
     task, date = (named["task"], named["date"]) if named else (path.stem, "")
     results = _results(file, date)
-    model = file.model(_model(path, results) or _model_in_path(path))
+    model = file.model(_model(results) or _model_in_path(path))
     docs = frame["doc"].to_list() if "doc" in frame.columns else [None] * frame.height
+    met: dict[tuple[str, str], None] = {}
     for row, (doc, scores) in enumerate(zip(docs, frame["metric"].to_list(), strict=True)):
-        known = doc if isinstance(doc, dict) else {}
-        of_task = a_name(f"{path}: row {row + 1}, task_name", known.get("task_name"), otherwise=task)
-        name = a_name(f"{path}: row {row + 1}, id", known.get("id"), otherwise=str(row))
-        about = {"model": model, "sample": f"{of_task}/{name}", "task": of_task, "run": date}
+        known = Record(f"{path}: row {row + 1}", doc if isinstance(doc, dict) else {})
+        of_task = known.text("task_name", task)
+        about = {"model": model, "sample": f"{of_task}/{known.text('id', str(row))}"}
+        about |= {"task": of_task, "run": date}
         if "said" in frame.columns:
             about |= _texts(known, frame["said"][row])
         for metric, score in (scores or {}).items():
-            _direct(file, results, of_task, metric)
+            met[of_task, metric] = None
             yield {"metric": metric, "score": score, **about}
+    _direct(file, results, met)
 
 
 def _averages(file: ExportFile) -> Rows:
     """The averages of each task, without those of several tasks."""
-    whole, place = file.document(), f"{file.path}: results"
-    model = file.model(_model(file.path, whole))
-    for task, found in an_object(place, whole.get("results")).items():
-        for metric, score in an_object(f"{place}.{task}", found).items():
-            if task != "all" and ":_average|" not in task and not metric.endswith("_stderr"):
-                _direct(file, whole, task, metric)
-                yield {"model": model, "sample": task, "metric": metric, "score": score}
+    whole = file.document()
+    model, results = file.model(_model(whole)), whole.inner("results")
+    scores = {
+        (task, metric): score
+        for task in results
+        for metric, score in results.inner(task).items()
+        if task != "all" and ":_average|" not in task and not metric.endswith("_stderr")
+    }
+    _direct(file, whole, scores)
+    for (task, metric), score in scores.items():
+        yield {"model": model, "sample": task, "metric": metric, "score": score}
 
 
-def _direct(file: ExportFile, results: Mapping[str, Any], task: str, metric: str) -> None:
-    direction = _direction(file.path, results, task, metric)
-    if direction:
-        file.direct(metric, direction)
+def _direct(file: ExportFile, results: Record, metrics: Iterable[tuple[str, str]]) -> None:
+    """Keep the directions of metrics of tasks."""
+    for task, metric in metrics:
+        if direction := _direction(results, task, metric):
+            file.direct(metric, direction)
 
 
 def _texts(doc: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,29 +119,21 @@ def _load(path: Path, data: bytes, *, texts: bool) -> pl.DataFrame:
     return frame
 
 
-def _results(file: ExportFile, date: str) -> dict[str, Any]:
+def _results(file: ExportFile, date: str) -> Record:
     """The results of the same run, from ``results/<model>/results_<date>.json``, if they are there."""
-    path = file.path
-    folders = path.resolve().parents
-    for folder in folders:
-        if folder.name == "details":
-            inside = path.resolve().relative_to(folder).parts[:-2]
-            beside = folder.parent.joinpath("results", *inside, f"results_{date}.json")
-            break
-    else:
-        beside = path.with_name(f"results_{date}.json")
+    path, name = file.path.resolve(), f"results_{date}.json"
+    beside = file.path.with_name(name)
+    details = next((folder for folder in path.parents if folder.name == "details"), None)
+    if details is not None:
+        beside = details.parent.joinpath("results", *path.relative_to(details).parts[:-2], name)
     if not beside.is_file():
         file.note("no results file of the same run, so no directions")
-        return {}
-    return an_object(str(beside), parse_json(str(beside), file.gathering.read(beside)))
+    return file.gathering.beside(beside)
 
 
-def _model(path: Path, results: Mapping[str, Any]) -> str:
-    place = f"{path}: results, config_general"
-    general = an_object(place, results.get("config_general"))
-    inner = an_object(f"{place}.model_config", general.get("model_config"))
-    found = general.get("model_name") or inner.get("model_name")
-    return a_name(f"{place}.model_name", found, otherwise="")
+def _model(results: Record) -> str:
+    general = results.inner("config_general")
+    return general.text("model_name") or general.inner("model_config").text("model_name")
 
 
 def _model_in_path(path: Path) -> str | None:
@@ -146,11 +144,10 @@ def _model_in_path(path: Path) -> str | None:
     return "/".join(parts[at + 1 : -2]) or None
 
 
-def _direction(path: Path, results: Mapping[str, Any], task: str, metric: str) -> str | None:
+def _direction(results: Record, task: str, metric: str) -> str | None:
     """Look a metric up in the configuration of its task; a group of metrics has a direction each."""
-    place = f"{path}: results, config_tasks"
-    config = an_object(f"{place}.{task}", an_object(place, results.get("config_tasks")).get(task))
-    for entry in objects(f"{place}.{task}.metrics", config.get("metrics") or config.get("metric")):
+    config = results.inner("config_tasks").inner(task)
+    for entry in config.entries("metrics" if config.get("metrics") else "metric"):
         names = entry.get("metric_name")
         better = entry.get("higher_is_better")
         if isinstance(better, dict):

@@ -152,7 +152,7 @@ def _read_samples(
             "exp(−mean)"
         )
     for metric, up in told.items():
-        gathering.direct(metric, "higher" if up else "lower", of=str(run.path if run else path))
+        gathering.direct(metric, "higher" if up else "lower", of=run.document.place if run else str(path))
     expected = run.evaluated(task) if run else None
     found = rows["doc"].n_unique()
     if expected is not None and rows.height and found < expected:
@@ -164,7 +164,7 @@ def _read_averages(
     path: Path, gathering: Gathering, parts: list[_Part], label: str | None, data: bytes
 ) -> None:
     """Averages of the tasks of a run, whose documents are not there."""
-    run = Results.parsed(path, data)
+    run = Results(gathering.document(path, data))
     model = model_of(path, run.model, gathering.rules, label=label)
     tasks: dict[str, list[tuple[None, None, str, str, float | None]]] = defaultdict(list)
     for task, name, metric, value in run.averages():

@@ -1,17 +1,13 @@
 """What an lm-eval results file says about the sample files beside it."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from riskrank.errors import InputError, option
-from riskrank.scores.exports.fields import a_name, an_object, broken, objects
+from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.gathering import Gathering
-from riskrank.scores.files.bounded import parse_json
 from riskrank.scores.files.json_objects import shown
 
 _DATE = r"(\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(?:\.\d+)?)"
@@ -24,39 +20,29 @@ _NO_METRICS = ("alias", "name", "sample_len")
 _MODEL_ARGUMENTS = ("peft", "delta", "pretrained", "model", "path", "engine")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Results:
     """One results file. What has a type it cannot have is refused where it is asked for."""
 
-    path: Path
-    document: Mapping[str, Any]
+    document: Record
 
-    @classmethod
-    def parsed(cls, path: Path, data: bytes) -> Results:
-        """Parse a results file.
-
-        Raises
-        ------
-        InputError
-            If it is none.
-        """
-        document = parse_json(str(path), data)
-        if not isinstance(document, dict) or not isinstance(document.get("results"), dict):
-            raise broken(f"{path}: no results of lm-eval in it", "a document without 'results'")
-        return cls(path=path, document=document)
+    def __post_init__(self) -> None:
+        """Refuse a document that is none."""
+        if not isinstance(self.document.get("results"), dict):
+            place = self.document.place
+            raise broken(f"{place}: no results of lm-eval in it", "a document without 'results'")
 
     @property
-    def tasks(self) -> Mapping[str, Any]:
+    def tasks(self) -> Record:
         """Aggregates by task."""
-        return an_object(f"{self.path}: results", self.document.get("results"))
+        return self.document.inner("results")
 
     def averages(self) -> Iterator[tuple[str, str, str, object]]:
         """Task, filter, metric and average, of tasks that are no groups of others."""
-        groups = an_object(f"{self.path}: group_subtasks", self.document.get("group_subtasks"))
-        whole = {*an_object(f"{self.path}: groups", self.document.get("groups"))}
-        whole |= {name for name, parts in groups.items() if parts}
-        for task, found in self.tasks.items():
-            for key, value in an_object(f"{self.path}: results.{task}", found).items():
+        parts = self.document.inner("group_subtasks")
+        whole = {*self.document.inner("groups"), *(name for name, of in parts.items() if of)}
+        for task in self.tasks:
+            for key, value in self._of(task, "results").items():
                 metric, _, name = key.partition(",")
                 if task not in whole and not metric.endswith("_stderr") and metric not in _NO_METRICS:
                     yield task, name or "none", metric, value
@@ -64,24 +50,20 @@ class Results:
     @property
     def model(self) -> str | None:
         """Name of the model, or its name among the model's arguments."""
-        name = a_name(f"{self.path}: model_name", self.document.get("model_name"), otherwise="")
-        if name:
-            return name
-        config = an_object(f"{self.path}: config", self.document.get("config"))
+        named = self.document.text("model_name")
+        if named:
+            return named
+        config = self.document.inner("config")
         arguments = config.get("model_args")
         if isinstance(arguments, str):
             arguments = dict(part.split("=", 1) for part in arguments.split(",") if "=" in part)
-        place = f"{self.path}: config.model_args"
-        found = an_object(place, arguments)
-        return next(
-            (a_name(f"{place}.{key}", found[key]) for key in _MODEL_ARGUMENTS if found.get(key)), None
-        )
+        found = Record(config.at("model_args"), arguments)
+        return next((found.name(key) for key in _MODEL_ARGUMENTS if found.get(key)), None)
 
     def filters(self, task: str) -> tuple[str, ...]:
         """Names of the filters in the order of their rows."""
-        place = f"{self.path}: configs.{task}.filter_list"
-        found = objects(place, self._of(task, "configs").get("filter_list"))
-        return tuple(a_name(f"{place}, name", entry.get("name")) for entry in found) or ("none",)
+        found = self._of(task, "configs").entries("filter_list")
+        return tuple(entry.name("name") for entry in found) or ("none",)
 
     def metrics(self, task: str) -> tuple[str, ...]:
         """Metrics that have an aggregate; keys are ``metric,filter``, with standard errors among them."""
@@ -90,9 +72,7 @@ class Results:
 
     def directions(self, task: str) -> dict[str, bool]:
         """Whether higher is better, of the metrics of which the file says so."""
-        entries = objects(
-            f"{self.path}: configs.{task}.metric_list", self._of(task, "configs").get("metric_list")
-        )
+        entries = self._of(task, "configs").entries("metric_list")
         listed = {
             entry["metric"]: entry.get("higher_is_better")
             for entry in entries
@@ -102,7 +82,7 @@ class Results:
         for name, up in listed.items():
             if up is not None and not isinstance(up, bool):
                 raise InputError(
-                    f"{self.path}: higher_is_better of {task}, {name} is neither true nor false",
+                    f"{self.document.at('higher_is_better')} of {task}, {name} is neither true nor false",
                     found=shown(up),
                     hint=f"correct it, or take it out; {option('skip_bad', True)} leaves out the run",
                 )
@@ -113,10 +93,9 @@ class Results:
         found = self._of(task, "n-samples").get("effective")
         return found if isinstance(found, int) else None
 
-    def _of(self, task: str, part: str) -> Mapping[str, Any]:
+    def _of(self, task: str, part: str) -> Record:
         """What a part of the document holds about a task."""
-        whole = an_object(f"{self.path}: {part}", self.document.get(part))
-        return an_object(f"{self.path}: {part}.{task}", whole.get(task))
+        return self.document.inner(part).inner(task)
 
 
 class Runs:
@@ -144,5 +123,5 @@ class Runs:
 
     def _open(self, path: Path) -> Results:
         if path not in self._read:
-            self._read[path] = Results.parsed(path, self._gathering.read(path))
+            self._read[path] = Results(self._gathering.document(path))
         return self._read[path]

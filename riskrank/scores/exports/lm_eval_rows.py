@@ -6,12 +6,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from riskrank.errors import InputError
-from riskrank.scores.exports.fields import a_list, broken, wrong_type
+from riskrank.scores.exports.fields import Record, broken, wrong_type
 from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.lm_eval_aggregates import aggregate
 from riskrank.scores.exports.unscored import COLUMN, EMPTY
@@ -65,7 +64,7 @@ def frame_of(
     plain = None if data.lstrip()[:1] == b"[" else _at_once(data, gathering)
     if plain is not None:
         return plain
-    return _one_by_one(path, gathering.records(path, data), gathering, filters, metrics, aggregates)
+    return _one_by_one(path, gathering.records(path, data, "row"), gathering, filters, metrics, aggregates)
 
 
 def bounds_of(metrics: Iterable[str]) -> dict[str, tuple[float, float]]:
@@ -115,7 +114,7 @@ def _at_once(data: bytes, gathering: Gathering) -> pl.DataFrame | None:
 
 def _one_by_one(
     path: Path,
-    rows: Iterable[tuple[int, dict[str, Any]]],
+    rows: Iterable[Record],
     gathering: Gathering,
     filters: Sequence[str],
     metrics: Sequence[str],
@@ -125,17 +124,17 @@ def _one_by_one(
     found: list[tuple[str, str | None, str | None, str, float | None, str | None]] = []
     seen: Counter[str] = Counter()
     nameless = 0
-    for number, row in rows:
+    for row in rows:
         document = row.get("doc_id")
         if isinstance(document, bool) or not isinstance(document, int | str):
             if gathering.rules.skip_bad:
                 gathering.count(f"{path}: rows without a doc_id, left out")
                 continue
-            raise broken(f"{path}: row {number} has no doc_id", f"keys {', '.join(list(row)[:8]) or 'none'}")
+            raise broken(f"{row.place} has no doc_id", f"keys {', '.join(list(row)[:8]) or 'none'}")
         doc, hashed = str(document), row.get("doc_hash")
         name = row.get("filter")
         if name is not None and not isinstance(name, str):
-            raise wrong_type(f"{path}: row {number}, filter", "a text", name)
+            raise wrong_type(row.at("filter"), "a text", name)
         if name is None:
             # Before 0.4.5 rows come filter after filter and do not say which.
             place = seen[doc]
@@ -143,7 +142,7 @@ def _one_by_one(
             nameless = max(nameless, place + 1)
         seen[doc] += 1
         first = len(found)
-        for metric in _metrics_of(path, number, row, metrics):
+        for metric in _metrics_of(row, metrics):
             value = _brier(row[metric]) if metric == "brier_score" else row[metric]
             if isinstance(value, list):
                 logged[name, metric].append(value)
@@ -177,12 +176,12 @@ def _is_empty(responses: object) -> bool:
     )
 
 
-def _metrics_of(path: Path, number: int, row: dict[str, Any], known: Sequence[str]) -> list[str]:
+def _metrics_of(row: Record, known: Sequence[str]) -> list[str]:
     """Metrics of a row: as it lists them, else as the results file does, else whatever is no bookkeeping."""
     if row.get("metrics") is not None:
-        listed = a_list(f"{path}: row {number}, metrics", row["metrics"])
+        listed = row.listed("metrics")
         if not all(isinstance(name, str) for name in listed):
-            raise wrong_type(f"{path}: row {number}, metrics", "a list of names", listed)
+            raise wrong_type(row.at("metrics"), "a list of names", listed)
         return [name for name in dict.fromkeys(listed) if name in row]
     present = [name for name in row if name not in _BOOKKEEPING]
     return [name for name in present if name in known] if known else present

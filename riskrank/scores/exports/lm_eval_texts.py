@@ -12,22 +12,20 @@ _QUESTIONS = ("question", "query", "problem", "prompt", "input", "instruction", 
 _SCHEMA = dict.fromkeys(("doc", "filter", ASKED, ANSWERED), pl.String)
 
 
-def with_texts(
-    frame: pl.DataFrame, rows: Iterable[tuple[int, dict[str, Any]]], docs: Collection[str]
-) -> pl.DataFrame:
+def with_texts(frame: pl.DataFrame, rows: Iterable[Mapping[str, Any]], docs: Collection[str]) -> pl.DataFrame:
     """Scores of a sample file with the texts of some documents.
 
     Parameters
     ----------
     frame : DataFrame
         Columns ``doc`` and ``filter`` among others.
-    rows : iterable of (int, dict)
-        Lines of the file, by their numbers.
+    rows : iterable of mapping
+        Lines of the file.
     docs : collection of str
         Documents whose texts are wanted.
     """
     found: dict[tuple[str, str | None], tuple[str, str]] = {}
-    for _, row in rows:
+    for row in rows:
         doc, name = str(row.get("doc_id")), row.get("filter")
         if doc in docs and (name is None or isinstance(name, str)):
             found.setdefault((doc, name), (_asked(row.get("doc")), _answered(row, name)))

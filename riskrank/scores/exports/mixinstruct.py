@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from riskrank.scores.exports.fields import an_object, objects
-from riskrank.scores.exports.row_reader import ExportFile, Record, Rows, reads
+from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import holds
 
 
@@ -23,14 +22,13 @@ def read(file: ExportFile) -> Rows:
         if record.get("cmp_results"):
             file.count("instructions with pairwise votes (cmp_results), which are not read")
         asked = [text for text in (record.get("instruction"), record.get("input")) if text]
-        for entry in objects(f"{record.place}, candidates", record.get("candidates")):
-            candidate = Record(record.place, entry)
+        for candidate in record.entries("candidates"):
             about = {"model": candidate.name("model"), "decoding": candidate.text("decoding_method")}
-            scores = an_object(f"{record.place}, scores", candidate.get("scores"))
+            said = {"asked": asked, "answered": candidate.get("text")}
+            scores = candidate.inner("scores")
             if not scores:
                 file.count("candidates without scores")
             for metric, score in scores.items():
                 # All of them: similarities to a reference, and log-probabilities.
                 file.direct(metric, "higher")
-                said = {"asked": asked, "answered": entry.get("text")}
-                yield {"sample": sample, "metric": metric, "score": score, **about, **said}
+                yield {"metric": metric, "score": score, "sample": sample, **about, **said}

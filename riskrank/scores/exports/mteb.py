@@ -6,12 +6,10 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import listing
-from riskrank.scores.exports.fields import a_name, an_object, objects
 from riskrank.scores.exports.interface import Export, ExportRules
 from riskrank.scores.exports.readings import chosen_by_task
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import holds
-from riskrank.scores.files.bounded import parse_json
 
 MAIN = "main_score"
 _META = "model_meta.json"
@@ -55,20 +53,13 @@ def read(file: ExportFile) -> Rows:
     whole = file.document()
     path = file.path.resolve()
     folders = (folder.name for folder in path.parents if "__" in folder.name)
-    model = file.model(_named_beside(file) or next(folders, "").replace("__", "/"))
+    beside = file.gathering.beside(file.path.with_name(_META)).text("name")
+    model = file.model(beside or next(folders, "").replace("__", "/"))
     about = {"model": model, "sample": whole.name("task_name"), "revision": path.parent.name}
     asked = [name.rpartition("=")[2] for name in file.gathering.rules.metrics]
-    for split, found in an_object(f"{path}: scores", whole.get("scores")).items():
-        for entry in objects(f"{path}: scores.{split}", found):
-            subset = a_name(f"{path}: hf_subset", entry.get("hf_subset"), otherwise="default")
+    scores = whole.inner("scores")
+    for split in scores:
+        for entry in scores.entries(split):
+            place = {"split": split, "subset": entry.text("hf_subset", "default")}
             for metric in [name for name in dict.fromkeys((MAIN, *asked)) if name in entry]:
-                place = {"split": split, "subset": subset}
                 yield {"metric": metric, "score": entry[metric], **about, **place}
-
-
-def _named_beside(file: ExportFile) -> str:
-    beside = file.path.with_name(_META)
-    if not beside.is_file():
-        return ""
-    found = an_object(str(beside), parse_json(str(beside), file.gathering.read(beside)))
-    return a_name(f"{beside}: name", found.get("name"), otherwise="")

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from riskrank.scores.exports.fields import a_list, a_name, an_object
+from riskrank.scores.exports.fields import Record, a_name
 from riskrank.scores.exports.gathering import as_score
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.exports.written_texts import within
@@ -33,11 +32,10 @@ def read(file: ExportFile) -> Rows:
     path = file.path
     # The spec and the final report may stand anywhere: all lines are read before any is used.
     events = list(file.gathering.lines(path, file.data))
-    spec: Mapping[str, Any] = next((e["spec"] for _, e in events if isinstance(e.get("spec"), dict)), {})
-    if not any("final_report" in event for _, event in events):
+    spec = Record(f"{path}: spec", next((e["spec"] for e in events if isinstance(e.get("spec"), dict)), {}))
+    if not any("final_report" in event for event in events):
         file.note("no final report; the run was not finished")
-    task = a_name(f"{path}: spec.eval_name", spec.get("eval_name"), otherwise="")
-    about = {"model": file.model(_model(path, spec)), "task": task}
+    about = {"model": file.model(_model(spec)), "task": spec.text("eval_name")}
     scored: dict[str, set[str]] = {}
     numeric: set[str] = set()
     seen: dict[str, None] = {}
@@ -46,15 +44,15 @@ def read(file: ExportFile) -> Rows:
             "asked": within(event, "data", "prompt"),
             "answered": within(event, "data", "sampled"),
         }
-        for _, event in events
+        for event in events
         if event.get("type") == "sampling"
     }
-    for number, event in events:
+    for event in events:
         if event.get("type") is None or event.get("sample_id") is None:
             continue
-        sample = a_name(f"{path}: line {number}, sample_id", event["sample_id"])
+        sample = event.name("sample_id")
         seen[sample] = None
-        for metric, score in _scores(path, number, event).items():
+        for metric, score in _scores(event).items():
             scored.setdefault(metric, set()).add(sample)
             if isinstance(as_score(score), float):
                 numeric.add(metric)
@@ -65,21 +63,17 @@ def read(file: ExportFile) -> Rows:
                 yield {"sample": sample, "metric": metric, "score": None, **about}
 
 
-def _model(path: Path, spec: Mapping[str, Any]) -> str | None:
-    functions = a_list(f"{path}: spec.completion_fns", spec.get("completion_fns"))
+def _model(spec: Record) -> str | None:
+    functions = spec.listed("completion_fns")
     if functions:
-        return a_name(f"{path}: spec.completion_fns", functions[0])
+        return a_name(spec.at("completion_fns"), functions[0])
     # Before completion functions, logs named the models they called.
-    names = an_object(f"{path}: spec.model_names", spec.get("model_names"))
-    named = a_list(f"{path}: spec.model_names.completions", names.get("completions"))
+    named = spec.inner("model_names").listed("completions")
     found = named[0] if named else spec.get("model_name")
-    return a_name(f"{path}: spec.model_names", found, otherwise="")
+    return a_name(spec.at("model_names"), found, otherwise="")
 
 
-def _scores(path: Path, number: int, event: Mapping[str, Any]) -> dict[str, object]:
-    if event["type"] not in ("match", "metrics"):
-        return {}
-    data = an_object(f"{path}: line {number}, data", event.get("data"))
+def _scores(event: Record) -> Mapping[str, object]:
     if event["type"] == "match":
-        return {CORRECT: data.get("correct")}
-    return dict(data)
+        return {CORRECT: event.inner("data").get("correct")}
+    return event.inner("data") if event["type"] == "metrics" else {}

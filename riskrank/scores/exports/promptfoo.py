@@ -9,26 +9,66 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.exports.copies import RunFile, leave_copies
-from riskrank.scores.exports.fields import a_list, a_name, an_object, broken, objects
+from riskrank.scores.exports.fields import Record, a_name, broken
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.promptfoo_answer import Answer
+from riskrank.scores.exports.unscored import COLUMN, ERROR, REFUSAL
 from riskrank.scores.exports.written_texts import within
 from riskrank.scores.files.beginnings import first_bytes
-from riskrank.scores.files.bounded import parse_json
 from riskrank.scores.files.json_objects import shown
 
 NAME = "promptfoo"
 
 _LONGEST_NAME = 80
+_ERROR = 2  # failureReason of a row that ended in an error; 1 is a failed assertion
 # What a table as CSV is told by; its scores have two decimals.
 _TABLE = re.compile(rb',Status,Score,Named Scores|,Grader Reason,Comment|[,\n]"?\[(PASS|FAIL|ERROR)\] ')
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """One answer: of a provider to a prompt, on a test."""
+
+    path: Path
+    provider: str
+    prompt: str
+    column: str
+    test: str
+    row: Mapping[str, Any]
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended in an error; `error` also tells of assertions that failed."""
+        reason = self.row.get("failureReason")
+        if reason is not None:
+            return reason == _ERROR
+        return bool(self.row.get("error")) and not self.row.get("gradingResult")
+
+    @property
+    def unscored(self) -> dict[str, str]:
+        """The column that says why a metric has no score, where the row tells it."""
+        response = self.row.get("response")
+        if isinstance(response, dict) and response.get("isRefusal") is True:
+            return {COLUMN: REFUSAL}
+        return {COLUMN: ERROR} if self.failed else {}
+
+    @property
+    def asked(self) -> object:
+        """The prompt with the variables put in; the variables where the row has no prompt."""
+        return within(self.row, "prompt", "raw") or self.row.get("vars")
+
+    @property
+    def named_scores(self) -> Mapping[str, Any]:
+        """Scores of single assertions."""
+        found = self.row.get("namedScores")
+        return found if isinstance(found, dict) else {}
 
 
 def recognises(path: Path) -> bool:
@@ -82,11 +122,8 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     seen: Counter[tuple[str, str]] = Counter()
     for row, model in zip(rows, models, strict=True):
         seen[model, row.test] += 1
-        draw = str(seen[model, row.test])
-        gathering.attempt(
-            row.path,
-            partial(_add, row, model, names[row.test], draw, general, tuple(named[row.test]), gathering),
-        )
+        place = {"model": model, "sample": names[row.test], "draw": str(seen[model, row.test])}
+        gathering.attempt(row.path, partial(_add, row, place, general, tuple(named[row.test]), gathering))
     gathering.direct("score", "higher")
     gathering.direct("success", "higher")
     return gathering.export()
@@ -129,36 +166,27 @@ def _read_file(
     columns: list[Any] = []
     evaluation = ""
     if _is_of(path, ".jsonl"):
-        found = [row for _, row in gathering.lines(path, data)]
+        found = list(gathering.lines(path, data))
     else:
-        document = an_object(str(path), parse_json(str(path), data))
-        part = an_object(f"{path}: results", document.get("results"))
-        found = objects(f"{path}: results.results", part.get("results"))
-        columns = a_list(f"{path}: results.prompts", part.get("prompts"))
-        evaluation = a_name(f"{path}: evalId", document.get("evalId"), otherwise="")
+        document = gathering.document(path, data)
+        part, evaluation = document.inner("results"), document.text("evalId")
+        found, columns = part.entries("results"), part.listed("prompts")
     if not found:
         raise broken(f"{path}: no rows in it", "an empty list")
-    own = []
-    for number, row in enumerate(found, start=1):
-        provider = row.get("provider")
-        if isinstance(provider, dict):
-            provider = provider.get("label") or provider.get("id")
-        if not isinstance(provider, str) or not provider:
-            raise broken(f"{path}: row {number} names no provider", shown(row))
-        place = f"{path}: row {number}"
-        an_object(f"{place}, namedScores", row.get("namedScores"))
-        own.append(
-            Answer(
-                path=path,
-                provider=provider,
-                prompt=_prompt(place, row, columns),
-                column=a_name(f"{place}, promptIdx", row.get("promptIdx"), otherwise=""),
-                test=_test(place, row),
-                row=row,
-            )
-        )
+    own = [_answer(path, row, columns) for row in found]
     rows += own
     runs.append(_run_file(path, own, evaluation))
+
+
+def _answer(path: Path, row: Record, columns: Sequence[Any]) -> Answer:
+    provider = row.get("provider")
+    if isinstance(provider, dict):
+        provider = provider.get("label") or provider.get("id")
+    if not isinstance(provider, str) or not provider:
+        raise broken(f"{row.place} names no provider", shown(row))
+    row.inner("namedScores")
+    prompt, column = _prompt(row, columns), row.text("promptIdx")
+    return Answer(path=path, provider=provider, prompt=prompt, column=column, test=_test(row), row=row)
 
 
 def _run_file(path: Path, rows: Sequence[Answer], evaluation: str) -> RunFile:
@@ -174,25 +202,23 @@ def _run_file(path: Path, rows: Sequence[Answer], evaluation: str) -> RunFile:
     )
 
 
-def _prompt(where: str, row: Mapping[str, Any], columns: Sequence[Any]) -> str:
+def _prompt(row: Record, columns: Sequence[Any]) -> str:
     """Name of a prompt: its label, else its template; the row itself holds it with the variables put in."""
     place = row.get("promptIdx")
     of_column = columns[place] if isinstance(place, int) and 0 <= place < len(columns) else None
-    known = an_object(f"{where}, its entry of results.prompts", of_column)
-    own = an_object(f"{where}, prompt", row.get("prompt"))
-    for source in (known, own):
+    known = Record(f"{row.place}, its entry of results.prompts", of_column)
+    for source in (known, row.inner("prompt")):
         name = source.get("label") or source.get("display")
         if isinstance(name, str) and name:
             return name
-    return a_name(f"{where}, promptId", row.get("promptId") or known.get("raw"), otherwise="prompt")
+    return a_name(row.at("promptId"), row.get("promptId") or known.get("raw"), otherwise="prompt")
 
 
-def _test(place: str, row: Mapping[str, Any]) -> str:
+def _test(row: Record) -> str:
     """What makes a test: its variables, assertions and description; repeats have the same."""
-    case = an_object(f"{place}, testCase", row.get("testCase"))
-    variables = an_object(f"{place}, vars", row.get("vars") or case.get("vars"))
-    description = a_name(f"{place}, description", case.get("description"), otherwise="")
-    return json.dumps([variables, description or None, case.get("assert")], sort_keys=True)
+    case = row.inner("testCase")
+    variables = (row if row.get("vars") else case).inner("vars")
+    return json.dumps([variables, case.text("description") or None, case.get("assert")], sort_keys=True)
 
 
 def _test_names(rows: Sequence[Answer]) -> dict[str, str]:
@@ -241,15 +267,9 @@ def _models(rows: Sequence[Answer], *, several: bool, rules: ExportRules) -> lis
 
 
 def _add(
-    row: Answer,
-    model: str,
-    sample: str,
-    draw: str,
-    general: Sequence[str],
-    named: Sequence[str],
-    gathering: Gathering,
+    row: Answer, place: Mapping[str, str], general: Sequence[str], named: Sequence[str], gathering: Gathering
 ) -> None:
-    place = {"model": model, "sample": sample, "draw": draw, "prompt": row.prompt}
+    place = {**place, "prompt": row.prompt}
     if row.failed:
         gathering.count("rows that ended in an error, whose score counts 0 as in promptfoo")
     said = {"asked": row.asked, "answered": within(row.row, "response", "output")}

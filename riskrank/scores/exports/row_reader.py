@@ -7,41 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import listing, option
-from riskrank.scores.exports.fields import a_name, broken
+from riskrank.scores.exports.fields import Record
 from riskrank.scores.exports.gathering import Gathering, files_of, model_of, refuse_rules
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.readings import finish, keep_readings
-from riskrank.scores.files.bounded import parse_json
 from riskrank.scores.files.data_frames import Columns, csv_columns, json_columns
-from riskrank.scores.files.json_objects import shown
 from riskrank.scores.files.templates import differing
-
-_BOM = b"\xef\xbb\xbf"
-
-
-class Record(dict[str, Any]):
-    """An object of a file, which knows its place: fields that name something are checked."""
-
-    def __init__(self, place: str, value: Mapping[str, Any]) -> None:
-        super().__init__(value)
-        self.place = place
-
-    def name(self, *fields: str) -> str:
-        """The first of several fields that is there, a text or a number.
-
-        Raises
-        ------
-        InputError
-            If none is there, or it is anything else.
-        """
-        found = next((self[name] for name in fields if self.get(name) is not None), None)
-        if found is None:
-            raise broken(f"{self.place} has no '{fields[0]}'", f"fields: {listing(self, 12)}")
-        return a_name(f"{self.place}, {fields[0]}", found)
-
-    def text(self, name: str) -> str:
-        """A name the object may lack; an empty one then."""
-        return a_name(f"{self.place}, {name}", self.get(name), otherwise="")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,8 +32,7 @@ class ExportFile:
         InputError
             If the file is neither, or an entry is no object; with `skip_bad` such entries are counted.
         """
-        for number, value in self.gathering.records(self.path, self.data):
-            yield Record(f"{self.path}: entry {number}", value)
+        return self.gathering.records(self.path, self.data)
 
     def document(self) -> Record:
         """The one object a JSON file holds.
@@ -72,15 +42,12 @@ class ExportFile:
         InputError
             If it holds anything else.
         """
-        value = parse_json(str(self.path), self.data.removeprefix(_BOM))
-        if isinstance(value, dict):
-            return Record(str(self.path), value)
-        raise broken(f"{self.path}: the file is not a JSON object", shown(value))
+        return self.gathering.document(self.path, self.data)
 
     @property
     def is_json(self) -> bool:
         """Whether a table is written as JSON, else as CSV."""
-        return self.data.removeprefix(_BOM).lstrip()[:1] in (b"{", b"[")
+        return self.data.lstrip()[:1] in (b"{", b"[")
 
     def columns(self) -> Columns:
         """Columns of a table, as CSV or in any of the ways pandas writes JSON."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from riskrank.scores.exports.fields import a_list, a_name, an_object
+from riskrank.scores.exports.fields import a_name
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.exports.unscored import COLUMN, ERROR
 from riskrank.scores.files.beginnings import holds
@@ -43,19 +43,19 @@ def read(file: ExportFile) -> Rows:
     whole = file.document()
     if "resolved_ids" not in whole:
         model = file.model(file.path.resolve().parent.parent.name.replace("__", "/"))
-        for sample, report in whole.items():
-            found = an_object(f"{file.path}: {sample}", report)
-            yield {"model": model, "sample": sample, "metric": RESOLVED, "score": found.get(RESOLVED)}
+        for sample in whole:
+            score = whole.inner(sample).get(RESOLVED)
+            yield {"model": model, "sample": sample, "metric": RESOLVED, "score": score}
         return
     model = file.model(file.label or file.path.stem)
     rows: dict[str, dict[str, object]] = {}
     for key, (score, why, said) in _OUTCOMES.items():
-        for value in a_list(f"{file.path}: {key}", whole.get(key)):
-            sample = a_name(f"{file.path}: {key}", value)
+        for value in whole.listed(key):
+            sample = a_name(whole.at(key), value)
             row = rows.setdefault(sample, {"score": score} | ({COLUMN: why} if why else {}))
             if said and row["score"] == score:
                 file.count(f"{RESOLVED}: {said}")
-    for _ in a_list(f"{file.path}: infra_failure_ids", whole.get("infra_failure_ids")):
+    for _ in whole.listed("infra_failure_ids"):
         file.count(f"{RESOLVED}: failures that are probably the machine's, as SWE-bench counts them")
     # A report has one outcome after the other: that is no order of the instances.
     for sample in sorted(rows):

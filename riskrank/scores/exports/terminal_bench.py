@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from riskrank.scores.exports.fields import a_name, an_object, objects
-from riskrank.scores.exports.row_reader import ExportFile, Record, Rows, reads
+from riskrank.scores.exports.fields import Record
+from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.exports.unscored import COLUMN, ERROR
 from riskrank.scores.files.beginnings import holds
 
@@ -43,10 +43,8 @@ def read(file: ExportFile) -> Rows:
     if "agent_info" in whole:
         yield from _harbor(file, whole)
         return
-    trials = objects(f"{file.path}: results", whole["results"]) if "results" in whole else [whole]
     model = file.model()
-    for place, trial in enumerate(trials, start=1):
-        one = Record(f"{file.path}: result {place}", trial)
+    for one in whole.entries("results") if "results" in whole else [whole]:
         about = {"model": model, "sample": one.name("task_id")}
         if one.get(RESOLVED) is None:
             file.count(f"{RESOLVED}: trials that were not verified, no score")
@@ -55,16 +53,14 @@ def read(file: ExportFile) -> Rows:
 
 
 def _harbor(file: ExportFile, trial: Record) -> Rows:
-    agent = Record(f"{file.path}: agent_info", an_object(f"{file.path}: agent_info", trial["agent_info"]))
-    of = an_object(f"{agent.place}.model_info", agent.get("model_info"))
-    model = "/".join(filter(None, (agent.text("name"), a_name(agent.place, of.get("name"), otherwise=""))))
+    agent = trial.inner("agent_info")
+    model = "/".join(filter(None, (agent.text("name"), agent.inner("model_info").text("name"))))
     about = {"model": file.model(model), "sample": trial.name("task_name"), "dataset": trial.text("source")}
-    verified = an_object(f"{file.path}: verifier_result", trial.get("verifier_result"))
-    rewards = an_object(f"{file.path}: rewards", verified.get("rewards"))
+    rewards = trial.inner("verifier_result").inner("rewards")
     failed = trial.get("exception_info")
     if failed:
         file.count(f"trials that ended in an error, {'with' if rewards else 'without'} a reward")
     for metric, score in (rewards or {"reward": None}).items():
         yield {"metric": metric, "score": score, **about, **({} if rewards else {COLUMN: ERROR})}
-    used = an_object(f"{file.path}: agent_result", trial.get("agent_result"))
+    used = trial.inner("agent_result")
     yield from ({"metric": name, "score": used[name], **about} for name in _USED if name in used)

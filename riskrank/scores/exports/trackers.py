@@ -9,9 +9,9 @@ from typing import Any
 
 from riskrank.errors import listing
 from riskrank.scores.exports.catalogue import service_of
-from riskrank.scores.exports.fields import an_object, broken, objects
+from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.question_tables import as_question
-from riskrank.scores.exports.row_reader import ExportFile, Record, RowReader, Rows
+from riskrank.scores.exports.row_reader import ExportFile, RowReader, Rows
 from riskrank.scores.exports.unscored import COLUMN, ERROR
 from riskrank.scores.files.beginnings import first_bytes
 
@@ -96,8 +96,7 @@ def _of(row: Record, pattern: str) -> object:
 
 def _annotations(row: Record) -> Mapping[str, Any] | str:
     """Phoenix's JSON has a list of annotations, its CSV columns of each."""
-    found = objects(f"{row.place}, annotations", row.get("annotations"))
-    named = [(Record(f"{row.place}, annotations", one).name("name"), one) for one in found]
+    named = [(one.name("name"), one) for one in row.entries("annotations")]
     return row | {
         f"annotation_{name}_{key}": one.get(key) for name, one in named for key in ("score", "error")
     }
@@ -107,8 +106,7 @@ def _roots(row: Record) -> Mapping[str, Any] | str:
     """Braintrust's rows are spans, of which the outermost are the cases."""
     if row.get("is_root") is False or row.get("span_id", 0) != row.get("root_span_id", 0):
         return "spans within a case, left out"
-    scores = an_object(f"{row.place}, scores", row.get("scores"))
-    return row | {f"scores.{name}": score for name, score in scores.items()}
+    return row | {f"scores.{name}": score for name, score in row.inner("scores").items()}
 
 
 def _of_traces(row: Record) -> Mapping[str, Any] | str:

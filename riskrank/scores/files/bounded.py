@@ -10,6 +10,7 @@ import zstandard
 
 from riskrank.errors import InputError, option
 from riskrank.scores.files.contents import read_bytes, too_large
+from riskrank.scores.files.json_objects import reason_of
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 # Bytes of deflate taken, and unpacked, at a time: one call for all doubles its room until it has enough.
@@ -199,9 +200,7 @@ def _corrupt(label: str, reason: str, skippable: bool) -> InputError:
     )
 
 
-def _reason(error: BaseException, data: bytes) -> str:
-    if isinstance(error, RecursionError):
-        return "values nested too deeply"
+def _reason(error: Exception, data: bytes) -> str:
     if isinstance(error, UnicodeDecodeError):
         return f"byte 0x{data[error.start]:02x} at {error.start}, which is not UTF-8"
-    return str(error)[:200]
+    return reason_of(error)[:200]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from riskrank.scores.files.json_lines import json_text
+from riskrank.scores.files.json_objects import json_text
 
 
 def column(name: str, values: Sequence[object]) -> pl.Series:

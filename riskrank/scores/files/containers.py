@@ -14,7 +14,7 @@ from riskrank.scores.files.databases import DatabaseSource
 from riskrank.scores.files.delimited import DelimitedSource
 from riskrank.scores.files.excel import ExcelSource
 from riskrank.scores.files.folders import parts_of
-from riskrank.scores.files.formats import COMPRESSIONS, DATABASES, SUFFIXES
+from riskrank.scores.files.formats import DATABASES, told_by_suffixes
 from riskrank.scores.files.how import How
 from riskrank.scores.files.json_arrays import JsonArraySource
 from riskrank.scores.files.json_lines import JsonLinesSource
@@ -49,33 +49,28 @@ def _open(path: str, how: How) -> Source:
     else:
         kind, compression = _format_of(path, how.input_format)
         _refuse_no_sheets(path, kind, how)
-        if kind in DATABASES and is_url(path):
-            raise UsageError(
-                f"{path}: a database is read where it is, and this one is elsewhere",
-                found=f"a file of {kind} behind an address",
-                hint="copy it here first",
-            )
-        if kind in DATABASES:
-            return _open_database(path, kind, compression, how.sql, how.limit)
-        data = read_bytes(path, how.limit)
     if kind in DATABASES:
-        raise UsageError(
-            "-: a database cannot be read from standard input",
-            found=f"{option('input_format', kind)}",
-            hint="write it to a file and name that",
-        )
+        return _open_database(path, kind, compression, how)
+    if path != "-":
+        data = read_bytes(path, how.limit)
     digest = hashlib.sha256(data).hexdigest()
-    data = _decompress(path, data, kind, compression, how.limit)
+    plain = decompressed(path, data, how.limit, skippable=False)
+    if compression and kind == "parquet" and plain is data and data[:4] not in (b"", b"PAR1"):
+        raise InputError(
+            f"{path}: the file is not {compression[1:]}",
+            found=f"first bytes {data[:4].hex(' ')}",
+            hint="copy the file again, or correct its suffix",
+        )
     if kind == "parquet":
-        return ParquetSource(path, data, digest, how.limit)
-    if kind == "jsonl":
-        return JsonLinesSource(path, data, digest)
-    if kind == "json":
-        return JsonArraySource(path, data, digest)
+        return ParquetSource(path, plain, digest, how.limit)
     if kind == "xlsx":
-        return ExcelSource(path, data, digest, how)
+        return ExcelSource(path, plain, digest, how)
+    if kind == "jsonl":
+        return JsonLinesSource(path, plain, digest)
+    if kind == "json":
+        return JsonArraySource(path, plain, digest)
     separator = "\t" if kind == "tsv" else ","
-    return DelimitedSource(path, data, digest, separator=separator, skip_rows=how.skip_rows)
+    return DelimitedSource(path, plain, digest, separator=separator, skip_rows=how.skip_rows)
 
 
 def _refuse_no_sheets(path: str, kind: str, how: How) -> None:
@@ -113,34 +108,36 @@ def _open_parts(path: str, how: How) -> Source:
     return DataSetSource(path, parts, [_open(part.path, how) for part in parts])
 
 
-def _open_database(path: str, kind: str, compression: str | None, sql: str | None, limit: int) -> Source:
+def _open_database(path: str, kind: str, compression: str | None, how: How) -> Source:
     """Open a file that its own library reads: it is hashed in pieces, and never decompressed."""
-    if exists(path) and not Path(path).is_file():  # opening a pipe would wait for who writes into it
-        raise UsageError(
-            f"{path}: a database is a file, which its own library reads",
-            found="a pipe or a device",
-            hint="write it to a file and name that",
-        )
+    elsewhere = path == "-" or is_url(path)
+    # Opening a pipe would wait for who writes into it.
+    for what, is_so, hint in (
+        ("standard input", path == "-", "write it to a file and name that"),
+        ("a file behind an address", is_url(path), "copy it here first"),
+        ("a pipe or a device", not elsewhere and _is_no_file(path), "write it to a file and name that"),
+        (f"a compressed file, suffix {compression}", compression, "decompress it first"),
+    ):
+        if is_so:
+            said = f"{path}: a database is a file, which its own library reads where it lies"
+            raise UsageError(said, found=what, hint=hint)
     require_file(path)
-    if compression:
-        raise InputError(
-            f"{path}: a compressed database cannot be read",
-            found=f"suffix {compression}",
-            hint="decompress it first",
-        )
     with Path(path).open("rb") as file:
         head = file.read(16)
         file.seek(0)
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     # The suffix .db is used for both.
     kind = "duckdb" if head[8:12] == b"DUCK" else "sqlite" if head[:6] == b"SQLite" else kind
-    return DatabaseSource(path, kind, digest, sql=sql, limit=limit)
+    return DatabaseSource(path, kind, digest, sql=how.sql, limit=how.limit)
+
+
+def _is_no_file(path: str) -> bool:
+    return exists(path) and not Path(path).is_file()
 
 
 def _format_of(path: str, input_format: str | None) -> tuple[str, str | None]:
-    suffixes = [suffix.lower() for suffix in Path(name_of(path) if is_url(path) else path).suffixes]
-    compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else None
-    kind = input_format or (SUFFIXES.get(suffixes[-1]) if suffixes else None)
+    told, compression = told_by_suffixes(name_of(path) if is_url(path) else path)
+    kind = input_format or told
     if kind is None and (is_url(path) or (exists(path) and not Path(path).is_dir())):
         raise InputError(
             f"{path}: the suffix does not tell the format",
@@ -148,22 +145,3 @@ def _format_of(path: str, input_format: str | None) -> tuple[str, str | None]:
             hint=f"add {option('input_format')} with one of {listing(FORMATS)}",
         )
     return kind or "csv", compression
-
-
-def _decompress(label: str, data: bytes, kind: str, compression: str | None, limit: int) -> bytes:
-    """Undo gzip and zstd, told by their magic numbers, so that a pipe of compressed bytes works too."""
-    if data[:2] == b"\x1f\x8b" or (data[:4] == b"\x28\xb5\x2f\xfd" and kind != "parquet"):
-        return decompressed(label, data, limit, skippable=False)
-    if data[:4] == b"\x28\xb5\x2f\xfd":
-        raise InputError(
-            f"{label}: a Parquet file inside zstd cannot be read",
-            found="zstd around Parquet, which is compressed inside already",
-            hint=f"decompress it first: zstd -d {label}",
-        )
-    if compression and data and kind == "parquet" and data[:4] != b"PAR1":
-        raise InputError(
-            f"{label}: the file is not {compression[1:]}",
-            found=f"first bytes {data[:4].hex(' ')}",
-            hint="copy the file again, or correct its suffix",
-        )
-    return data

@@ -136,16 +136,15 @@ class DataSetSource(Source):
         held = [name for name in names if name in source.columns]
         frame = source.load(held) if held else pl.DataFrame()
         height = frame.height if held else source.height()
-        columns = []
         for name in names:
-            inside = frame[name] if name in held else None
-            if name in part.keys:
-                _require_agreement(source.label, name, part.keys[name], inside)
-                columns.append(pl.repeat(part.keys[name], height, dtype=pl.String, eager=True).alias(name))
-            else:
-                absent = pl.repeat(None, height, dtype=pl.Null, eager=True).alias(name)
-                columns.append(absent if inside is None else inside)
-        return pl.DataFrame(columns)
+            if name in part.keys and name in held:
+                _require_agreement(source.label, name, part.keys[name], frame[name])
+        said = {name: part.keys.get(name) for name in names if name in part.keys or name not in held}
+        columns = [
+            pl.repeat(one, height, dtype=pl.String if name in part.keys else pl.Null, eager=True).alias(name)
+            for name, one in said.items()
+        ]
+        return pl.DataFrame([*columns, *(frame[name] for name in held if name not in said)]).select(names)
 
     def _scanned(self, which: int, names: Sequence[str]) -> pl.LazyFrame | None:
         part, source = self._parts[which], self._sources[which]
@@ -184,10 +183,8 @@ class DataSetSource(Source):
         return which, position - sum(self.lengths[:which])
 
 
-def _require_agreement(label: str, name: str, key: str | None, inside: pl.Series | None) -> None:
+def _require_agreement(label: str, name: str, key: str | None, inside: pl.Series) -> None:
     """Refuse a file that holds the column its folder names, with something else in it."""
-    if inside is None or inside.is_empty():
-        return
     different = _different(key, inside)
     if different.any():
         row = int(different.arg_max() or 0)
@@ -205,11 +202,7 @@ def _different(key: str | None, inside: pl.Series) -> pl.Series:
     if inside.dtype == pl.Boolean:
         inside, wanted = inside.cast(pl.String), key.strip().casefold()
     elif inside.dtype.is_numeric():
-        try:
-            number = float(key)
-        except ValueError:
-            number = float("nan")  # equals no number
-        return ~(inside.cast(pl.Float64) == number).fill_null(False) | (number != number)
+        inside, wanted = inside.cast(pl.Float64), pl.Series([key.strip()]).cast(pl.Float64, strict=False)
     else:
         inside = inside.cast(pl.String, strict=False).str.strip_chars()
     return ~(inside == wanted).fill_null(False)

@@ -2,7 +2,6 @@
 
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
@@ -26,10 +25,8 @@ Ask = Callable[[Run, Sequence[str]], Any]
 # Rows asked for at a time at most, as long as they are small; and bytes from which they are not.
 _MOST = 65_536
 _LARGE = 1 << 24
-# Seconds between two looks at what a query has used up; and steps of SQLite after which the clock is asked:
-# so few that rows of large values do not fill the memory in between.
-_LOOK_SQLITE, _LOOK_DUCKDB = 0.01, 0.2
-_STEPS = 250
+# Seconds between two looks at what a query has used up: so few that large values do not fill the memory.
+_LOOK = 0.01
 
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
 _DUCKDB_TABLES = (
@@ -81,12 +78,14 @@ class DatabaseSource(FrameInMemory):
 def _ask_sqlite(path: str, sql: str | None, budget: Budget, ask: Ask) -> Any:
     address, prepare = quiet_address(Path(path).resolve())
     try:
-        with closing(sqlite3.connect(address, uri=True)) as connection:
+        with (
+            closing(sqlite3.connect(address, uri=True)) as connection,
+            _watched(connection.interrupt, budget),
+        ):
             for pragma in (*prepare, "query_only = ON", "temp_store = MEMORY"):
                 connection.execute(f"PRAGMA {pragma}")
             longest = connection.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(budget.longest(), longest))
-            connection.set_progress_handler(_looking(budget), _STEPS)
             return ask(run := partial(_gathered, connection, budget), _names(run, _SQLITE_TABLES))
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise _failed(path, sql, str(error)) from None
@@ -116,28 +115,13 @@ def _ask_duckdb(path: str, sql: str | None, budget: Budget, ask: Ask) -> Any:
         raise _failed(path, sql, first_line(error)) from None
 
 
-def _looking(budget: Budget) -> Callable[[], bool]:
-    """Whether a query of SQLite has to stop, as it asks again and again while it runs."""
-    seen = time.monotonic()
-
-    def look() -> bool:
-        nonlocal seen
-        now = time.monotonic()
-        if now - seen < _LOOK_SQLITE:
-            return False
-        seen = now
-        return budget.exceeded() is not None
-
-    return look
-
-
 @contextmanager
 def _watched(interrupt: Callable[[], object], budget: Budget) -> Iterator[None]:
     """Interrupt a query that uses up its budget before it gives a row."""
     done = threading.Event()
 
     def watch() -> None:
-        while not done.wait(_LOOK_DUCKDB):
+        while not done.wait(_LOOK):
             if budget.exceeded() is not None:
                 interrupt()
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from riskrank.scores.files.json_objects import json_text
 from riskrank.scores.files.parsing import column_kind
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.names.words import is_unnamed
@@ -29,17 +30,21 @@ class DerivedSource(Source):
             setattr(self, name, getattr(inner, name))
         self._inner = inner
 
+    def _behind(self, position: int) -> int:
+        """Where a row stands in the source behind."""
+        return position
+
     def file_of(self, position: int) -> str:
         """The file a row stands in."""
-        return self._inner.file_of(position)
+        return self._inner.file_of(self._behind(position))
 
     def row_number(self, position: int) -> int:
         """The number of a data row as a reader of the file would count it."""
-        return self._inner.row_number(position)
+        return self._inner.row_number(self._behind(position))
 
     def column_of(self, column: str, position: int) -> str:
         """The column of the file that a value of a column stands in."""
-        return self._inner.column_of(column, position)
+        return self._inner.column_of(column, self._behind(position))
 
     def input_file(self, rows: int) -> InputFile:
         """The provenance of the file behind."""
@@ -101,17 +106,8 @@ class FilteredSource(DerivedSource):
         """What was asked and answered in some of the rows kept."""
         return self._inner.texts(self._kept[kept])
 
-    def file_of(self, position: int) -> str:
-        """The file a row stands in."""
-        return self._inner.file_of(int(self._kept[position]))
-
-    def row_number(self, position: int) -> int:
-        """The number of a data row as a reader of the file would count it."""
-        return self._inner.row_number(int(self._kept[position]))
-
-    def column_of(self, column: str, position: int) -> str:
-        """The column of the file that a value of a column stands in."""
-        return self._inner.column_of(column, int(self._kept[position]))
+    def _behind(self, position: int) -> int:
+        return int(self._kept[position])
 
     def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
         """The provenance of all files behind, with the rows that are kept of each."""
@@ -179,19 +175,16 @@ class FlatSource(DerivedSource):
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
         """The named columns; a field is missing where its object lacks it."""
-        wanted = dict.fromkeys(self._fields[name][0] if name in self._fields else name for name in names)
-        frame = self._inner.load(list(wanted))
-        parsed: dict[str, list[dict[str, object]]] = {}
-        for column in {self._fields[name][0] for name in names if name in self._fields}:
-            parsed[column] = [_object(cell) or {} for cell in frame[column].to_list()]
+        places = {name: self._fields.get(name, (name, "")) for name in names}
+        frame = self._inner.load(list(dict.fromkeys(column for column, _ in places.values())))
+        nested = {places[name][0] for name in names if name in self._fields}
+        parsed = {column: [_object(cell) or {} for cell in frame[column].to_list()] for column in nested}
         return pl.DataFrame(
             [
-                pl.Series(
-                    name, [_cell(row.get(self._fields[name][1])) for row in parsed[self._fields[name][0]]]
-                )
+                pl.Series(name, [json_text(row.get(key)) for row in parsed[column]])
                 if name in self._fields
                 else frame[name]
-                for name in names
+                for name, (column, key) in places.items()
             ]
         )
 
@@ -218,9 +211,3 @@ def _object(cell: object) -> dict[str, object] | None:
         except ValueError:
             return None
     return cell if isinstance(cell, dict) else None
-
-
-def _cell(value: object) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value)

@@ -5,12 +5,13 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path, PurePath
 from urllib.parse import unquote
 
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.files.formats import COMPRESSIONS, DATABASES, SUFFIXES
-from riskrank.scores.files.patterns import matches
+from riskrank.scores.files.formats import DATABASES, SUFFIXES, part_format
+from riskrank.scores.files.patterns import folders_below, matches
 
 # Formats of a part; a database or workbook is a table of its own.
 PART_FORMATS = tuple(kind for kind in dict.fromkeys(SUFFIXES.values()) if kind not in (*DATABASES, "xlsx"))
@@ -69,14 +70,6 @@ def parts_of(folder: str, input_format: str | None = None) -> list[Part]:
     return [Part(path=path, keys=_keys(folder, path)) for path in kept]
 
 
-def part_format(path: str) -> str | None:
-    """Format of a file by its suffix, None if no table is called like that."""
-    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
-    if suffixes and suffixes[-1] in COMPRESSIONS:
-        suffixes.pop()
-    return SUFFIXES.get(suffixes[-1]) if suffixes else None
-
-
 def tables_below(folder: str) -> list[str]:
     """What may be a part below a folder, as far as it is open; links are followed, but never in circles."""
     return [
@@ -85,39 +78,30 @@ def tables_below(folder: str) -> list[str]:
 
 
 def _files(folder: str) -> Iterator[str]:
-    """Files below a folder but hidden ones; links are followed, but never in circles."""
-    waiting: list[tuple[str, tuple[tuple[int, int], ...]]] = [(folder, ())]
-    while waiting:
-        place, above = waiting.pop()
-        try:
-            status = Path(place).stat()
-            here = (status.st_dev, status.st_ino)
-            if here in above:
-                continue
-            with os.scandir(place) as entries:
-                found = [(entry.name, entry.is_dir(), entry.is_file()) for entry in entries]
-        except OSError as error:
-            raise InputError(
-                f"{place}: the directory cannot be read",
-                found=error.strerror or str(error),
-                hint="check its permissions: a table without a part of it would be another table",
-            ) from None
-        for name, is_folder, is_file in found:
-            if name in _TABLES:
+    """Files below a folder but hidden ones."""
+    for place, entries in folders_below(folder, _is_hidden, _closed):
+        for entry in entries:
+            path = os.path.join(place, entry.name)
+            if entry.name in _TABLES:
                 raise InputError(
-                    f"{place}: this is a table of {_TABLES[name]}, whose log says which files count",
-                    found=f"the directory {name}",
+                    f"{place}: this is a table of {_TABLES[entry.name]}, whose log says which files count",
+                    found=f"the directory {entry.name}",
                     hint="export it as Parquet, or read it with its own library and give the frame in Python",
                 )
-            if _is_hidden(name):
+            if _is_hidden(entry.name) or entry.is_dir():
                 continue
-            path = os.path.join(place, name)
-            if is_folder:
-                waiting.append((path, (*above, here)))
-            elif is_file:
+            if entry.is_file():
                 yield path
-            elif part_format(name) is not None:
+            elif part_format(path) is not None:
                 raise no_file(path, "directory")
+
+
+def _closed(place: str, error: OSError) -> InputError:
+    return InputError(
+        f"{place}: the directory cannot be read",
+        found=error.strerror or str(error),
+        hint="check its permissions: a table without a part of it would be another table",
+    )
 
 
 def no_file(path: str, whole: str) -> InputError:
@@ -156,9 +140,9 @@ def require_one_format(folder: str, kinds: list[str]) -> None:
 def _keys(folder: str, path: str) -> dict[str, str | None]:
     """Columns named by the folders between a folder and a file, and by those the folder itself ends in."""
     below = Path(path).relative_to(folder).parts[:-1]
-    names = [*_ending(PurePath(folder).parts), *below]
+    above = [*takewhile(lambda name: "=" in name, reversed(PurePath(folder).parts))]
     keys: dict[str, str | None] = {}
-    for name in names:
+    for name in (*reversed(above), *below):
         key, equals, value = name.partition("=")
         key = _decoded(path, key).strip() if equals else ""
         if not key:
@@ -186,12 +170,3 @@ def _decoded(path: str, text: str) -> str:
             hint="rename the folder: what it names is a column",
         ) from None
     return found
-
-
-def _ending(names: tuple[str, ...]) -> list[str]:
-    ending: list[str] = []
-    for name in reversed(names):
-        if "=" not in name:
-            break
-        ending.insert(0, name)
-    return ending

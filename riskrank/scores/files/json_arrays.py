@@ -7,8 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.scores.files.data_frames import json_columns
-from riskrank.scores.files.json_lines import json_text
-from riskrank.scores.files.json_objects import is_half, no_unicode
+from riskrank.scores.files.json_objects import is_half, json_text, no_unicode
 from riskrank.scores.files.nested_json import rows_of
 from riskrank.scores.files.source import FrameInMemory, decode
 

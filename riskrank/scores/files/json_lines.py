@@ -4,12 +4,12 @@ import io
 import itertools
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
 from riskrank.errors import InputError
-from riskrank.scores.files.json_objects import Pairs, is_half, no_unicode, repeated_name
+from riskrank.scores.files.json_objects import Pairs, is_half, json_text, no_unicode, reason_of, repeated_name
 from riskrank.scores.files.shape import MOST_COLUMNS, require_columns, require_filled
 from riskrank.scores.files.source import FrameInMemory, decode, excerpt
 
@@ -90,17 +90,19 @@ class JsonLinesSource(FrameInMemory):
 
     def row_number(self, position: int) -> int:
         """The number of a data row as a reader of the file would count it."""
-        lines = (number for number, line in enumerate(self._data.split(b"\n"), start=1) if line.strip())
-        return next(itertools.islice(lines, position, None), position + 1)
+        numbers = (number for number, _ in self._filled())
+        return next(itertools.islice(numbers, position, None), position + 1)
+
+    def _filled(self) -> Iterator[tuple[int, bytes]]:
+        """Lines that are not blank, with their numbers."""
+        return ((at, line) for at, line in enumerate(self._data.split(b"\n"), start=1) if line.strip())
 
     def _read_line_by_line(self) -> None:
         """Read as Python does, which names the line that is wrong and accepts its own NaN and Infinity."""
         columns: dict[str, list[str | None]] = {}
         height = known = 0
         halves = self._halves = dict[str, int]()
-        for number, line in enumerate(self._data.split(b"\n"), start=1):
-            if not line.strip():
-                continue
+        for number, line in self._filled():
             for name, value in self._object(number, line).items():
                 if is_half(name):
                     raise no_unicode(f"{self.label}: row {number}", name)
@@ -126,9 +128,8 @@ class JsonLinesSource(FrameInMemory):
         """
         # To look for many names takes longer than to read all lines.
         if frame.width > _MOST_COUNTED or any(map(self._may_be_repeated, frame)):
-            for number, line in enumerate(self._data.split(b"\n"), start=1):
-                if line.strip():
-                    self._object(number, line)
+            for number, line in self._filled():
+                self._object(number, line)
 
     def _may_be_repeated(self, column: pl.Series) -> bool:
         key = json.dumps(column.name, ensure_ascii=False).encode()
@@ -145,12 +146,9 @@ class JsonLinesSource(FrameInMemory):
             decode(self.label, self._data)
             raise
         except (ValueError, RecursionError) as error:
-            reason = "values nested too deeply" if isinstance(error, RecursionError) else str(error)
-            if "integer string conversion" in reason:
-                reason = "a number of thousands of digits"
             raise InputError(
                 f"{self.label}: row {number} is not valid JSON",
-                found=f"{excerpt(line)} ({reason})",
+                found=f"{excerpt(line)} ({reason_of(error)})",
                 hint="write one JSON object a line; a file cut short ends in the middle of a line",
             ) from None
         if isinstance(value, Pairs) and value.repeated is not None:
@@ -162,12 +160,3 @@ class JsonLinesSource(FrameInMemory):
                 hint='write one object a line, not an array: {"model": "A", "sample": "1", …}',
             )
         return value
-
-
-def json_text(value: object) -> str | None:
-    """A JSON value as the text a cell of it would be."""
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return repr(value) if isinstance(value, int | float) else json.dumps(value)

@@ -78,3 +78,19 @@ def shown(value: object) -> str:
         return json.dumps(value, default=str)[:_SHOWN]
     except RecursionError:
         return "values nested too deeply"
+
+
+def json_text(value: object) -> str | None:
+    """A JSON value as the text a cell of it would be."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value) if isinstance(value, int | float) else json.dumps(value)
+
+
+def reason_of(error: Exception) -> str:
+    """Words for what keeps a text from being parsed, where Python's own tell of its insides."""
+    if isinstance(error, RecursionError):
+        return "values nested too deeply"
+    return "a number of thousands of digits" if "integer string conversion" in str(error) else str(error)

@@ -2,7 +2,9 @@
 
 import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+
+from riskrank.errors import InputError
 
 _DEEP = "**"
 
@@ -17,11 +19,11 @@ def matches(pattern: str) -> list[str]:
         return sorted(glob.glob(pattern))
     found: dict[str, None] = {}
     for start in glob.glob(before) if before else [""]:
-        for folder in _folders(start, ()):
-            if not after:
-                found |= dict.fromkeys(_entries(folder))
-                continue
-            found |= dict.fromkeys(matches(os.path.join(glob.escape(folder), after)))
+        for folder, entries in folders_below(start, _is_hidden):
+            inside = [os.path.join(folder, one.name) for one in entries if not _is_hidden(one.name)]
+            beside = [folder] if folder else []
+            within = os.path.join(glob.escape(folder), after)
+            found |= dict.fromkeys(matches(within) if after else beside + inside)
     return sorted(found)
 
 
@@ -35,26 +37,41 @@ def _split(pattern: str) -> tuple[str, bool, str]:
     return (before or os.sep if at else "", True, os.sep.join(parts[at + 1 :]))
 
 
-def _folders(folder: str, above: tuple[tuple[int, int], ...]) -> Iterator[str]:
-    """A folder and all below it but hidden ones; one that lies within itself is not entered again."""
-    try:
-        status = os.stat(folder or os.curdir)
-        here = (status.st_dev, status.st_ino)
-        if here in above:
-            return
-        with os.scandir(folder or os.curdir) as entries:
-            names = sorted(
-                entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(".")
-            )
-    except OSError:  # no folder, or a closed one, which glob passes over too
-        return
-    yield folder
-    for name in names:
-        yield from _folders(os.path.join(folder, name), (*above, here))
+def folders_below(
+    folder: str,
+    is_hidden: Callable[[str], bool],
+    closed: Callable[[str, OSError], InputError] | None = None,
+) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
+    """A folder and all below it but hidden ones, each with what lies in it.
+
+    One that lies within itself, by way of a link, is not entered again.
+
+    Parameters
+    ----------
+    folder : str
+    is_hidden : callable
+        Tells by the name of a folder whether it is passed over.
+    closed : callable, optional
+        Makes an error of a folder that cannot be read, which is passed over otherwise.
+    """
+    waiting: list[tuple[str, tuple[tuple[int, int], ...]]] = [(folder, ())]
+    while waiting:
+        place, above = waiting.pop()
+        try:
+            status = os.stat(place or os.curdir)
+            here = (status.st_dev, status.st_ino)
+            if here in above:
+                continue
+            with os.scandir(place or os.curdir) as found:
+                entries = list(found)
+            inside = [entry.name for entry in entries if not is_hidden(entry.name) and entry.is_dir()]
+        except OSError as error:
+            if closed is not None:
+                raise closed(place, error) from None
+            continue
+        yield place, entries
+        waiting += ((os.path.join(place, name), (*above, here)) for name in inside)
 
 
-def _entries(folder: str) -> list[str]:
-    found = [folder] if folder else []
-    with os.scandir(folder or os.curdir) as entries:
-        names = [entry.name for entry in entries if not entry.name.startswith(".")]
-    return found + [os.path.join(folder, name) for name in names]
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".")

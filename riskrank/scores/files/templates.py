@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
 
 from riskrank.errors import InputError, UsageError
-from riskrank.scores.files.folders import PART_FORMATS, Part, no_file, part_format, require_one_format
+from riskrank.scores.files.folders import PART_FORMATS, Part, no_file, require_one_format
+from riskrank.scores.files.formats import part_format
 from riskrank.scores.files.patterns import matches
 
 _PIECE = re.compile(r"\{([^{}/]+)\}|\*\*/|\*|\?")

@@ -4,6 +4,8 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
+from riskrank.scores.files.json_objects import reason_of
+
 # Steps down into tables that a text may ask for: the dots of its longest line for every line and every dot.
 _MOST_STEPS = 5_000_000
 # Levels of tables and lists; nothing that is read has more than four.
@@ -27,12 +29,8 @@ def parsed_toml(content: bytes) -> dict[str, Any]:
     try:
         document = tomllib.loads(text)
         repr(document)
-    except RecursionError:
-        raise ValueError("values nested too deeply") from None
-    except ValueError as error:
-        if "integer string conversion" in str(error):
-            raise ValueError("a number of thousands of digits") from None
-        raise
+    except (ValueError, RecursionError) as error:
+        raise ValueError(reason_of(error)) from None
     if _is_deeper(document, _DEEPEST):
         raise ValueError("values nested too deeply")
     return document

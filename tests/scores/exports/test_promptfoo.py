@@ -243,5 +243,5 @@ def test_fields_of_a_wrong_type_are_refused(write, field, wrong):
     path = write([row(0, 0), row(1, 0) | {field: wrong}])
     with pytest.raises(InputError) as error:
         read(path)
-    assert f"{path}: row 2, {field} is not an object" in error.value.what
+    assert f"{path}: results, results 2, {field} is not an object" in error.value.what
     assert json.dumps(wrong) in error.value.found
