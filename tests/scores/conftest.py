@@ -5,6 +5,7 @@ import io
 
 import polars as pl
 import pytest
+import zstandard
 
 
 def _encode(frame: pl.DataFrame, suffix: str) -> bytes:
@@ -19,7 +20,7 @@ def _encode(frame: pl.DataFrame, suffix: str) -> bytes:
     elif kind == "jsonl":
         frame.write_ndjson(buffer)
     data = buffer.getvalue()
-    return gzip.compress(data) if compression == "gz" else data
+    return {"gz": gzip.compress, "zst": zstandard.compress}.get(compression, bytes)(data)
 
 
 @pytest.fixture
@@ -29,13 +30,7 @@ def write(tmp_path):
     def to_file(name: str, content) -> str:
         path = tmp_path / name
         if isinstance(content, pl.DataFrame):
-            suffix = name.split(".", 1)[1]
-            if suffix.endswith(".zst"):
-                sink = content.lazy().sink_ndjson if "jsonl" in suffix else content.lazy().sink_csv
-                separator = {"separator": "\t"} if "tsv" in suffix else {}
-                sink(path, compression="zstd", **separator)
-                return str(path)
-            content = _encode(content, suffix)
+            content = _encode(content, name.split(".", 1)[1])
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return str(path)
 

@@ -14,8 +14,8 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.scores.table.score_table import read_scores
 from tests.scores.same import assert_same
 
-FORMATS = ["csv", "csv.gz", "csv.zst", "tsv", "tsv.gz", "tsv.zst", "parquet", "parquet.gz", "jsonl"]
-FORMATS += ["jsonl.gz", "jsonl.zst"]
+FORMATS = ["jsonl.gz", "jsonl.zst", "parquet", "parquet.gz", "parquet.zst", "jsonl"]
+FORMATS += ["csv", "csv.gz", "csv.zst", "tsv", "tsv.gz", "tsv.zst"]
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
