@@ -10,6 +10,8 @@ import pytest
 from tests.fuzz.oracles import obeyed
 
 NAMES = ("##[stop-commands]x", "::error::y", "##vso[task.setvariable]z", "b\n::error::pwn")
+# Nothing says which way a metric of such a name is better.
+SAID = ("--higher", "*")
 BUILDS = ({"GITHUB_ACTIONS": "true"}, {"TF_BUILD": "True"}, {"TEAMCITY_VERSION": "1"}, {"GITLAB_CI": "true"})
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "html")
 
@@ -34,7 +36,11 @@ def plain(run):
 )
 @pytest.mark.usefixtures("no_pictures")
 def test_nothing_printed_is_a_command(run, plain, hostile, kind, variables):
-    for words in (("rank", hostile, "--no-test"), ("portfolio", hostile), ("mrm", hostile, "--no-test")):
+    for words in (
+        ("rank", hostile, *SAID, "--no-test"),
+        ("portfolio", hostile, *SAID),
+        ("mrm", hostile, *SAID, "--no-test"),
+    ):
         outcome = run(*words, "--format", kind, variables=variables)
         assert outcome.status == 0, outcome.stderr
         assert not obeyed(outcome.stdout)
@@ -59,7 +65,7 @@ def test_standard_output_by_another_name_is_no_command(run, hostile, kind, tmp_p
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
     reader.start()
-    outcome = run("rank", hostile, "--no-test", "-o", pipe, "--format", kind, variables=BUILDS[1])
+    outcome = run("rank", hostile, *SAID, "--no-test", "-o", pipe, "--format", kind, variables=BUILDS[1])
     reader.join(timeout=60)
     assert outcome.status == 0, outcome.stderr
     assert not obeyed(read[0])

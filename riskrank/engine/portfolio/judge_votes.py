@@ -26,7 +26,18 @@ SPELLINGS = {
     ),
     "tie": (
         *("tie", "tied", "draw", "equal", "same", "c", "[[c]]", "a=b", "[[a=b]]", "gleich", "unentschieden"),
-        *("gleichstand", "égalité", "empate", "pareggio", "parità", "gelijk", "gelijkspel", "remis"),
+        *(
+            "no difference",
+            "none",
+            "gleichstand",
+            "égalité",
+            "empate",
+            "pareggio",
+            "parità",
+            "gelijk",
+            "gelijkspel",
+            "remis",
+        ),
         *("remíza", "oavgjort", "berabere", "ничья", "平局", "平手", "引き分け", "무승부"),
     ),
 }

@@ -21,7 +21,7 @@ from riskrank.engine.sampling.places import places_of
 from riskrank.engine.sampling.steps import proper_weights
 from riskrank.engine.sampling.strata import UNTOLD, Strata, TaskDesign, nested, unit_numbers
 from riskrank.engine.types import Floats, Integers
-from riskrank.errors import InputError, option
+from riskrank.errors import InputError
 
 # Below this many samples a test would "find" differences nobody should believe; up to the second
 # number the result stands with a warning (method §4).
@@ -264,7 +264,7 @@ def require_testable(scores: ClusteredScores) -> None:
         raise InputError(
             f"a dominance test needs at least {FEWEST_SAMPLES} {scores.unit} a model",
             found=found_samples(scores),
-            hint=f"score more samples, or use {option('no_test', True)} for the ratios without a test",
+            hint="score more samples: of so few nothing says which model is better",
         )
 
 

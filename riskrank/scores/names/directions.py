@@ -16,7 +16,7 @@ _COST_NAMES = """loss losses logloss error errors err toxicity toxic perplexity 
     smape rmsle wer cer ter fpr fnr eer fid nll crossentropy regret hallucination hallucinations violation
     violations failure failures misses ece mistake mistakes timeout timeouts failed crashed false miss missed
     bugs defects complaint complaints crps bpb bpc slippage drawdown msle nrmse mase wape mdape rmsse pinball
-    mce lpips typos flaws
+    mce lpips typos flaws mqm cpa cpc cpm cpl cac bounce mpjpe
     unsafe harmful hallucinated regressions crashes incidents vulnerabilities leakage invalid unsolved
     unresolved unanswered rejected refused overshoot churn fvu wrong incorrect
     abweichungen ausfall ausfälle beschwerden reklamationen erreur erreurs perte pertes écart écarts plainte
@@ -61,7 +61,8 @@ _GOOD_NAMES = vocabulary(
     punteggio accuratezza resolved resolve acceptance likelihood kappa correlation satisfaction
     comet bleurt sacrebleu throughput uptime coverage hits stars elo converted conversion
     points grade mcc spearman pearson psnr ssim map usefulness correctness completeness answered
-    preference hit
+    preference hit verdict recip reciprocal ctr cvr roas roi revenue sales clicks orders profit pnl yield
+    sharpe sortino retention sensitivity specificity reciprocal_rank handled correctly
     bewertung treffer trefferquote güte qualität zufriedenheit
     note justesse précision rappel qualité satisfaction réussite
     nota puntos acierto aciertos precisión calidad satisfacción voto voti qualità soddisfazione esattezza

@@ -22,7 +22,8 @@ _SETTINGS = vocabulary(
     """lr step steps global seed seeds random param params parameters nparams batch decay momentum dropout
     warmup temperature temp topp topk beam beams layers heads hidden token tokens tok version port
     retries chars length len calls attempts cpu queue words horizon gpus gpu
-    workers epoch epochs iteration iterations iter size learning schritte anzahl parameteranzahl größe
+    dimension dimensions dim dims workers
+    epoch epochs iteration iterations iter size learning schritte anzahl parameteranzahl größe
     paramètre paramètres taille parámetro parámetros tamaño parâmetro parâmetros tamanho
     parametri parametry rozmiar velikost storlek 参数 参数量 参数规模 パラメータ 매개변수"""
 )
@@ -33,6 +34,9 @@ PROPERTIES = vocabulary(
     """difficulty length len words chars tokens age size popularity priority level year complexity hours
     spent schwierigkeit länge alter difficulté dificultad difficoltà dificuldade"""
 )
+# What was predicted is no score, nor is what it is called beside that.
+_PREDICTED = vocabulary("predicted prediction pred")
+_OF_SCORES = vocabulary("score value label grade rating")
 _BEST = vocabulary("best oracle max maximum")
 _PLACES = vocabulary(
     """rank ranking place position rang platz classement puesto posición posto lugar plaats rangschikking
@@ -110,6 +114,8 @@ def left_out(found: Mapping[str, str]) -> str:
 
 def _by_name(name: str, series: pl.Series, *, whole_name: bool) -> str:
     found = words(name)
+    if found & _PREDICTED and found <= _PREDICTED | _OF_SCORES and not whole_name:
+        return "what was predicted"
     if whole_name and found and found <= PROPERTIES:
         return "what samples are like"
     if found in _WHOLE_NAMES:

@@ -64,8 +64,9 @@ _USUAL_NAMES = {
         gauche izquierda esquerda sinistra lewa 左""",
     "model_b": """modelb model2 second right answerb assistantb systemb responseb system2 assistant2 b rechts
         droite derecha direita destra prawa 右""",
-    "verdict": """verdict winner judgement judgment preference preferred outcome decision label choice result
-        urteil sieger gewinner wahl choix vainqueur préférence elección ganador preferencia escolha vencedor
+    "verdict": """verdict winner vote votes judgement judgment preference preferred outcome decision label
+        choice result urteil sieger gewinner wahl choix vainqueur préférence elección ganador preferencia
+        escolha vencedor
         scelta vincitore keuze winnaar wybór zwycięzca vinnare kazanan победитель 胜者 勝者 선택""",
 }
 _TELLING = vocabulary(" ".join(_USUAL_NAMES.values()))
@@ -94,8 +95,9 @@ WORDING = vocabulary(
 )
 # Words for what numbers samples anew: a name in it is another sample than the same name elsewhere.
 WHOLE = vocabulary(
-    "task tasks dataset subject category subset benchmark language lang locale domain topic split sprache "
-    "thema kategorie langue sujet categorie idioma tema categoria lingua env environment suite area section"
+    "task tasks dataset subject category subset benchmark language lang locale domain topic split repo "
+    "repository sprache thema kategorie langue sujet categorie idioma tema categoria lingua env environment "
+    "suite area section"
 )
 # Words for what several samples are about, or come from, so that they are no independent ones.
 BELONGING = vocabulary(

@@ -29,7 +29,8 @@ from riskrank.scores.table import told_directions
 from riskrank.scores.table.path_hints import template_of_tasks, written
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.shapes.columns import Columns
-from riskrank.scores.table.shapes.keys import belongs, beside_of, divides, says_of
+from riskrank.scores.table.shapes.keys import beside_of
+from riskrank.scores.table.shapes.parts import belongs, divides, says_of
 from riskrank.scores.table.shapes.reading import Reading, with_roles
 from riskrank.scores.table.shapes.reading import written as as_options
 

@@ -54,6 +54,8 @@ def reason_for(scores: Scores, rows: Rows, lacking: np.ndarray) -> Reason:
         return labels
     if scores.options.matrix is not None and "model" in named_roles(scores.options):
         return _accidents(scores, rows)
+    if (failed := _of_failures(scores, rows)) is not None:
+        return failed
     status = _status(scores)
     worst = _worst_off(lacking, np.bincount(rows.model, minlength=lacking.size) * rows.values.shape[1])
     if status or worst is not None:
@@ -90,6 +92,29 @@ def _labels(scores: Scores, rows: Rows) -> Reason | None:
         "the judge by them",
         ways,
     )
+
+
+def _of_failures(scores: Scores, rows: Rows) -> Reason | None:
+    """Metrics of successes alone, such as how long these took, beside one that says what failed."""
+    lacking = np.isnan(rows.values)
+    partial, whole = np.flatnonzero(lacking.any(axis=0)), np.flatnonzero(~lacking.any(axis=0))
+    gaps = lacking.any(axis=1)
+    for at in whole.tolist() if partial.size else ():
+        values = rows.values[:, at]
+        if (
+            np.unique(values).size == 2
+            and np.unique(values[gaps]).size == 1
+            and not (values[~gaps] == values[gaps][0]).any()
+        ):
+            names = [scores.metrics[one] for one in partial.tolist()]
+            picked = tuple(scores.metrics[one] for one in whole.tolist())
+            told = " ".join(option("metric", name) for name in picked)
+            return Reason(
+                f"{listing(names)} is there only where {scores.metrics[at]} is not {abs(values[gaps][0]):g}: "
+                f"those of successes are other samples for each model; {told} compares all samples",
+                [(told, {"metric": picked})],
+            )
+    return None
 
 
 def _labelled_alike(rows: Rows, metric: int) -> bool:

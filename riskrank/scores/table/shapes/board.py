@@ -9,7 +9,7 @@ from riskrank.asked.shared import SHARED, RankReading
 from riskrank.errors import InputError, by_door, listing
 from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.measures import left_out
-from riskrank.scores.names.words import is_spread, names_tasks, synonym
+from riskrank.scores.names.words import is_spread, listed_words, names_tasks, synonym
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.reading import Reading, with_roles
 
@@ -17,6 +17,8 @@ from riskrank.scores.table.shapes.reading import Reading, with_roles
 FEWEST_TASKS = 6
 # Columns whose sizes differ by more are not on one scale.
 ONE_SCALE = 30.0
+# Parts of one model's data, which are no models: first those that are kept for the end.
+SPLITS = ("test", "dev", "val", "valid", "validation", "train", "training")
 # More rows are samples, where the column that names them does not say what it names.
 _MOST_MODELS = 50
 
@@ -35,13 +37,15 @@ def as_board(
         return None
     tasks, gone = columns.measures(free)
     named = sum(names_a_metric(name) for name in tasks)
-    if metric or len(tasks) < FEWEST_TASKS or 2 * named > len(tasks) or not on_one_scale(columns, tasks):
+    measured = measured_by_all(tasks) if len(tasks) >= FEWEST_TASKS else ""
+    few = metric or len(tasks) < FEWEST_TASKS or (2 * named > len(tasks) and not measured)
+    if few or not on_one_scale(columns, tasks):
         raise _means_only(columns, tasks, options, model)
     said = (
         f"a leaderboard: a row a model ({model}), a column a task ({listing(tasks, 4)}), {len(tasks)} tasks"
     )
     said += f"; left out: {left_out(gone)}" if gone else ""
-    more = {"matrix": options.matrix or columns.measured or "score", **pair_by_pair(options)}
+    more = {"matrix": options.matrix or measured or columns.measured or "score", **pair_by_pair(options)}
     return Reading(said=said, options=with_roles(options, {"model": model}, **more))
 
 
@@ -71,6 +75,16 @@ def on_one_scale(columns: Columns, names: Sequence[str]) -> bool:
     return not found or max(found) <= ONE_SCALE * min(found)
 
 
+def measured_by_all(names: Sequence[str]) -> str:
+    """What names of columns say alike that is measured, where all of them say something else beside it."""
+    parts = [listed_words(name) for name in names]
+    alike = [word for word in parts[0] if all(word in part for part in parts)]
+    rests = [{*part} - {*alike} for part in parts]
+    told = any(map(names_a_metric, alike)) and all(rests) and len({*map(frozenset, rests)}) == len(names)
+    said = any(names_a_metric(word) or word in SPLITS for rest in rests for word in rest)
+    return "_".join(alike) if told and not said else ""
+
+
 def sizes(columns: Columns, names: Sequence[str]) -> list[float]:
     """How large the scores of columns are: 1 where all are shares, however small."""
     values = [columns.numbers(name) for name in names]
@@ -90,7 +104,7 @@ def _means_only(columns: Columns, names: Sequence[str], options: ReadOptions, mo
         found=f"columns: {listing(columns.names, 20)}; {columns.height} rows, each a model ({model})",
         hint="write the scores of each sample: model, sample and a column a metric"
         + (
-            f"; to choose among objectives, {by_door('riskrank copa', 'copa')} takes a row a model"
+            f"; among objectives {by_door('the command copa', 'copa')} chooses by a row a model"
             if len(measures) > 1
             else ""
         ),

@@ -12,7 +12,15 @@ from riskrank.scores.files.parsing import MISSING_TEXT, column_kind, parse_score
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.directions import looks_like_a_cost, measured_by, more_by_name, names_a_truth
 from riskrank.scores.names.measures import scores_and_bookkeeping
-from riskrank.scores.names.words import STATUS, is_unnamed, sounds_like_a_role, typed, vocabulary, words
+from riskrank.scores.names.words import (
+    STATUS,
+    is_unnamed,
+    looks_like_an_identifier,
+    sounds_like_a_role,
+    typed,
+    vocabulary,
+    words,
+)
 from riskrank.scores.table.written_numbers import Writing, truths_of, writing_of
 
 # More rows would take as long as reading them, and tell no more; of more columns nobody means each.
@@ -71,7 +79,7 @@ class Columns:
         kinds = {name: column_kind(self.frame[name], self.decimal_comma) for name in self.names}
         text = [name for name, kind in kinds.items() if kind == "text"]
         found = {name: one for name in text if (one := writing_of(self.frame[name])) is not None}
-        scores = [name for name, kind in kinds.items() if kind == "number" and not sounds_like_a_role(name)]
+        scores = [name for name, kind in kinds.items() if kind == "number" and not self._is_role(name)]
         truths = {name: one for name in text if (one := truths_of(self.frame[name])) is not None}
         if not found and not scores:
             return truths
@@ -79,6 +87,9 @@ class Columns:
         there += [self.frame[name] for name in scores]
         numbers = [parse_scores(one, self.decimal_comma)[0] for one in there] if truths else []
         return found | {name: one for name, one in truths.items() if self._is_score(name, one, numbers)}
+
+    def _is_role(self, name: str) -> bool:
+        return sounds_like_a_role(name) or looks_like_an_identifier(name, self.frame[name])
 
     def _is_score(self, name: str, one: Writing, others: Sequence[np.ndarray]) -> bool:
         """Whether truths beside numbers are a score, and neither a flag nor why there are no numbers."""

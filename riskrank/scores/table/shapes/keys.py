@@ -3,10 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import polars as pl
-
 from riskrank.asked.reading import ReadOptions
+from riskrank.errors import InputError
 from riskrank.scores.names.words import (
     BELONGING,
     JUDGE,
@@ -23,15 +21,20 @@ from riskrank.scores.names.words import (
     words,
 )
 from riskrank.scores.table.shapes.columns import FILE, Columns
+from riskrank.scores.table.shapes.parts import (
+    FEWEST_IN_PART,
+    MOST_PARTS,
+    belongs,
+    divides,
+    is_part,
+    mixed_otherwise,
+    says_of,
+)
 
 # Columns whose contents are looked at.
 _MOST_CANDIDATES = 20
-# Samples are shared if most of them are; of more tasks and wholes a part counts as samples.
-_MOST, _MOST_PARTS, _FEWEST_IN_PART = 0.5, 20, 10
-# Samples that belong together are fewer wholes than this share of them.
-_SHARED = 0.8
-# Kinds of samples are so few, and mixed differently beyond chance below this p-value.
-_MOST_KINDS, _NO_CHANCE = 8, 1e-4
+# Samples are shared if most of them are.
+_MOST = 0.5
 # What differs between rows of one sample and is no sample, with what it is called.
 _BESIDE = (RUN, SETTING, JUDGE, WORDING)
 # What names a row rather than what all models were asked.
@@ -40,8 +43,8 @@ _OF_ROWS = vocabulary("answer response run created updated timestamp")
 _NO_DRAWS = vocabulary("epoch epochs iteration iter fold folds completion generation")
 # A model was run in each of these on its own scale.
 _SCALES = vocabulary("env environment dataset benchmark suite")
-# A model's rows in these are told by other names elsewhere.
-_PARTS = WHOLE - vocabulary("task tasks split subset subject")
+# Models with samples in one of these each differ in nothing that could be told from them.
+_SETS = WHOLE | vocabulary("set corpus testset split")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +63,8 @@ class Keys:
         What was understood, for one sentence.
     averaged : tuple of str
         Columns whose rows count together.
+    copied : bool
+        Whether rows are copies of each other.
     """
 
     sample: str = ""
@@ -70,6 +75,7 @@ class Keys:
     unpaired: bool = False
     said: tuple[str, ...] = ()
     averaged: tuple[str, ...] = ()
+    copied: bool = False
 
 
 def keys_of(columns: Columns, model: Sequence[str], metric: Sequence[str], free: Sequence[str]) -> Keys:
@@ -104,7 +110,18 @@ def keys_of(columns: Columns, model: Sequence[str], metric: Sequence[str], free:
     beside = beside_of(columns, [*fixed, base], [name for name in candidates if name != base])
     if not columns.tell_apart(*fixed, base, *beside):
         return _copies(columns, fixed, base, free)
+    if not any(map(_is_beside, beside)) and _scored_once(columns, [*fixed, base], beside):
+        told = f"duplicates: the same scores for every {' and '.join(beside)}, counted once"
+        return Keys(sample=base, repeats="mean", said=(told,), copied=True)
     return _of_parts(columns, base, beside, by, fixed)
+
+
+def _scored_once(columns: Columns, cell: Sequence[str], beside: Sequence[str]) -> bool:
+    """Whether all numbers of a cell are the same in each of its rows, as where a table was joined to it."""
+    numbers = [
+        name for name in columns.names if name not in (*cell, *beside) and columns.kind(name) == "number"
+    ]
+    return bool(numbers) and all(columns.constant_within(name, cell) for name in numbers)
 
 
 def _shared_run(columns: Columns, fixed: Sequence[str], by: Sequence[str], candidates: Sequence[str]) -> str:
@@ -137,7 +154,7 @@ def _may_tell(columns: Columns, name: str) -> bool:
     if kind != "number":
         return True
     if found & SETTING:
-        return columns.count(name) <= _MOST_PARTS
+        return columns.count(name) <= MOST_PARTS
     if not columns.whole(name):
         return False
     return may_name_samples(name) or _is_beside(name) or bool(found & WITHIN) or _counts(columns, name)
@@ -170,15 +187,22 @@ def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequenc
     said = ("models have samples of their own",) if unpaired else ()
     own = [*by, sample] if unpaired else [sample]
     others = [name for name in free if name != sample and columns.kind(name) in ("text", "number")]
+    for name in others if unpaired else ():
+        if words(name) & _SETS and columns.count(name) > 1 and says_of(columns, name, by):
+            raise InputError(
+                f"{columns.label}: models were scored on different samples, each on {name} of its own",
+                found=f"{columns.count(name)} of {name}, and none of two models",
+                hint="score all models on the same samples: what differs may be models or samples",
+            )
     for name in others:
-        if belongs(columns, name, own) and not _is_part(columns, name):
+        if belongs(columns, name, own) and not is_part(columns, name):
             return Keys(sample=sample, cluster=name, unpaired=unpaired, said=(*said, drawn_whole(name)))
     for name in others:
-        if _is_part(columns, name) and divides(columns, name, own, by):
+        if is_part(columns, name) and divides(columns, name, own, by):
             told = f"each {name} counts alike"
             return Keys(sample=sample, task=name, unpaired=unpaired, said=(*said, told))
     for name in others if unpaired else ():
-        if says_of(columns, name, own) and _mixed_otherwise(columns, name, by):
+        if says_of(columns, name, own) and mixed_otherwise(columns, name, by):
             return Keys(
                 sample=sample,
                 task=name,
@@ -186,54 +210,6 @@ def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequenc
                 said=(*said, f"mixed differently by {name}, each of which counts alike"),
             )
     return Keys(sample=sample, unpaired=unpaired, said=said)
-
-
-def says_of(columns: Columns, name: str, own: Sequence[str]) -> bool:
-    """Whether a column says one thing of every sample."""
-    return columns.constant_within(name, own) and not columns.gaps(name)
-
-
-def belongs(columns: Columns, name: str, own: Sequence[str]) -> bool:
-    """Whether a column says, by its name too, what several samples belong to; `own` names the samples."""
-    if not words(name) & BELONGING or not 2 <= columns.count(name) <= _SHARED * columns.groups(*own):
-        return False
-    return says_of(columns, name, own)
-
-
-def divides(columns: Columns, name: str, own: Sequence[str], by: Sequence[str] = ()) -> bool:
-    """Whether a column puts samples into a few groups, each of enough of them, of each model in `by`."""
-    if not 2 <= columns.count(name) <= _MOST_PARTS or not says_of(columns, name, own):
-        return False
-    sizes = columns.frame.select({name, *own, *by}).unique().group_by(name, *by).len()["len"]
-    return int(sizes.min() or 0) >= _FEWEST_IN_PART  # type: ignore[arg-type]
-
-
-def _is_part(columns: Columns, name: str) -> bool:
-    """Whether a column names parts of all samples; of subjects those of a school, which have no numbers."""
-    if not words(name) & WHOLE:
-        return False
-    if not words(name) & BELONGING:
-        return bool(words(name) & _PARTS)
-    values = columns.frame[name].cast(pl.String).unique()
-    return (
-        columns.kind(name) == "text" and values.len() <= _MOST_KINDS and not values.str.contains(r"\d").any()
-    )
-
-
-def _mixed_otherwise(columns: Columns, name: str, by: Sequence[str]) -> bool:
-    """Whether models have other shares of a few kinds of samples, beyond chance (Pearson's chi-squared)."""
-    if columns.kind(name) != "text" or not 2 <= columns.count(name) <= _MOST_KINDS:
-        return False
-    counts = columns.frame.group_by(name, *by).len()["len"]
-    if counts.len() < columns.count(name) * columns.groups(*by) or int(counts.min() or 0) < _FEWEST_IN_PART:  # type: ignore[arg-type]
-        return False
-    from scipy.special import chdtrc
-
-    table = columns.frame.group_by(name, *by).len().sort(name, *by)["len"].to_numpy()
-    table = table.reshape(columns.count(name), -1)
-    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
-    freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
-    return bool(chdtrc(freedom, ((table - expected) ** 2 / expected).sum()) < _NO_CHANCE)
 
 
 def beside_of(columns: Columns, fixed: Sequence[str], candidates: Sequence[str]) -> list[str]:
@@ -258,11 +234,11 @@ def _of_parts(
         if words(base) & BELONGING or (len(beside) == 1 and words(beside[0]) & WITHIN):
             return Keys(sample=joined, cluster=base, said=(drawn_whole(base),))
         numbered = len(beside) == 1 and columns.whole(beside[0])
-        if (may_name_samples(base) or numbered) and columns.count(base) >= _FEWEST_IN_PART:
+        if (may_name_samples(base) or numbered) and columns.count(base) >= FEWEST_IN_PART:
             return Keys(sample=joined, cluster=base, said=(drawn_whole(base),))
         return Keys(sample=joined)
     if len(beside) == 1 and kinds[0] is RUN:
-        if words(base) & _SCALES and columns.count(base) <= _MOST_PARTS:
+        if words(base) & _SCALES and columns.count(base) <= MOST_PARTS:
             return Keys(sample=beside[0], task=base, said=(f"each {base} counts alike",))
         return Keys(sample=base, draw=beside[0], repeats="draws", said=(f"{beside[0]}: runs of a {base}",))
     balanced = columns.shared(base, by) >= 1 and columns.height == columns.groups(*fixed) * columns.groups(
@@ -285,7 +261,8 @@ def _copies(columns: Columns, fixed: Sequence[str], base: str, free: Sequence[st
     if columns.groups(*fixed, base) == distinct < columns.height:
         times = columns.height / distinct
         again = f"{times:g} times" if times == int(times) else f"up to {int(times) + 1} times"
-        return Keys(sample=base, repeats="mean", said=(f"duplicates: the same rows {again}, counted once",))
+        told = f"duplicates: the same rows {again}, counted once"
+        return Keys(sample=base, repeats="mean", said=(told,), copied=True)
     return Keys(sample=base)
 
 

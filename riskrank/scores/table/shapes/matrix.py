@@ -11,9 +11,10 @@ from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.measures import left_out
-from riskrank.scores.names.words import listed_words, names_tasks
+from riskrank.scores.names.words import names_tasks
 from riskrank.scores.table.shapes.board import (
     FEWEST_TASKS,
+    measured_by_all,
     on_one_scale,
     pair_by_pair,
     rows_may_be_models,
@@ -24,7 +25,7 @@ from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import Keys, keyed, keys_of
 from riskrank.scores.table.shapes.reading import Reading, taken_as_better, with_roles
 from riskrank.scores.table.shapes.refusals import require_no_curves
-from riskrank.scores.table.shapes.rows import SPLITS, as_rows
+from riskrank.scores.table.shapes.rows import as_rows
 
 # Where most columns are shares no other of their metric reaches so far; sizes of others are so much alike.
 _BEYOND_SHARES, _ALIKE = 1.5, 5.0
@@ -52,7 +53,7 @@ def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
     if len(in_words) < len(models) and not options.models:
         models = [name for name in models if name not in in_words]
         gone |= dict.fromkeys(in_words, "in words")
-    shared = "" if options.matrix else _measured_by_all(models)
+    shared = "" if options.matrix else measured_by_all(models)
     if shared and _one_metric(columns, models):
         raise _of_one_measure(columns, models, shared)
     if options.matrix is None and (any(map(names_a_metric, models)) or not _one_metric(columns, models)):
@@ -95,10 +96,12 @@ def _directions(
     """What is said of which way is better, and the options that say it: both ways where nothing tells."""
     guessed = options.matrix is None and metric == "score"
     told = taken_as_better([metric], options, guessed=guessed)
-    values = np.concatenate([columns.numbers(name) for name in models])
-    values = values[~np.isnan(values)]
+    rows = np.stack([columns.numbers(name) for name in models], axis=1)
+    values = rows[~np.isnan(rows)]
+    # Places of the models on each sample, of which the first is mostly the best.
+    ranked = bool((np.sort(rows, axis=1) == np.arange(1, len(models) + 1)).all())
     # What benchmarks give, and what is 1 or 0, is more where it is better.
-    usual = names_tasks(sample) or np.isin(values, (0, 1)).all()
+    usual = (names_tasks(sample) and not ranked) or np.isin(values, (0, 1)).all()
     if usual or not (guessed and told and options.tests):
         return [(told, {})]
     ways: list[tuple[list[str], dict[str, Any]]] = [
@@ -107,7 +110,7 @@ def _directions(
     ]
     # Errors and amounts have no end and a long tail of large ones; grades and shares have an end.
     amounts = values.min() >= 0 and values.max() > 1 and values.mean() > np.median(values)
-    return ways[::-1] if amounts and (values % 1).any() else ways
+    return ways[::-1] if ranked or (amounts and (values % 1).any()) else ways
 
 
 def _of_another_range(columns: Columns, models: Sequence[str]) -> list[str]:
@@ -134,16 +137,6 @@ def _of_two_ranges(
         hint=f"copy the line that is right: only those with {option('models')} leave out {listing(strange)}",
         ways=[("", one.options) for one in readings],
     )
-
-
-def _measured_by_all(names: Sequence[str]) -> str:
-    """What names of columns say alike that is measured, where all of them say something else beside it."""
-    parts = [listed_words(name) for name in names]
-    alike = [word for word in parts[0] if all(word in part for part in parts)]
-    rests = [{*part} - {*alike} for part in parts]
-    told = any(map(names_a_metric, alike)) and all(rests) and len({*map(frozenset, rests)}) == len(names)
-    said = any(names_a_metric(word) or word in SPLITS for rest in rests for word in rest)
-    return "_".join(alike) if told and not said else ""
 
 
 def _of_one_measure(columns: Columns, models: Sequence[str], metric: str) -> InputError:

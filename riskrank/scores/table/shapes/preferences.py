@@ -14,9 +14,10 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.engine.portfolio.judge_votes import VoteScores, score_votes
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.files.source import FrameInMemory, InputFile, Source
-from riskrank.scores.names.words import words
+from riskrank.scores.names.words import JUDGE, words
 from riskrank.scores.table.shapes.columns import Columns
-from riskrank.scores.table.shapes.keys import belongs, drawn_whole
+from riskrank.scores.table.shapes.keys import drawn_whole
+from riskrank.scores.table.shapes.parts import belongs, says_of
 from riskrank.scores.table.shapes.reading import Reading
 from riskrank.scores.table.votes import ROLES, VoteTable, read_votes, vote_columns
 
@@ -24,6 +25,8 @@ METRIC = "verdict"
 _TAKEN = ("model", "sample", "metric", "score")
 # The first or the second model won, or none.
 _NUMBERED = {"1": "a", "2": "b", "0": "tie"}
+# Votes of fewer people are taken as they are: so few could not be drawn anew.
+_FEWEST_JUDGES = 10
 # Pairs that are named, of those with most votes and of those with fewest.
 _MOST_PAIRS = 6
 
@@ -68,6 +71,12 @@ def _side_by_name(vote: str, roles: Mapping[str, str]) -> str:
     said = words(vote)
     sides = [said and said <= words(roles[role]) for role in ("model_a", "model_b")]
     return "" if sides[0] == sides[1] else "a" if sides[0] else "b"
+
+
+def _is_whole(columns: Columns, name: str, sample: str) -> bool:
+    """Whether samples belong to what a column names, or were judged by whom it names."""
+    judged = words(name) & JUDGE and _FEWEST_JUDGES <= columns.count(name) <= columns.count(sample) / 2
+    return belongs(columns, name, [sample]) or bool(judged and says_of(columns, name, [sample]))
 
 
 def _between(pairs: Sequence[tuple[str, str]], models: Sequence[str]) -> list[int]:
@@ -150,10 +159,8 @@ def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tu
     shares = 0.5 + np.nansum(found.scores, axis=0) / (4 * found.votes)
     rates = (f"{model} {share:.0%}" for model, share in zip(found.models, shares, strict=True))
     said = f"pairwise preferences: {sides_told}; {of}; win rates, ties half: {listing(rates)}"
-    whole = next(
-        (name for name in columns.names if name not in _TAKEN and belongs(columns, name, [roles["sample"]])),
-        "",
-    )
+    own = [name for name in columns.names if name not in _TAKEN and name not in roles.values()]
+    whole = next((name for name in own if _is_whole(columns, name, roles["sample"])), "")
     if not whole or options.cluster is not None:
         return PreferencesSource(source, found), Reading(said=said, options=options)
     wholes = columns.frame.select(pl.col(roles["sample"]).cast(pl.String).alias("sample"), whole).unique(

@@ -15,6 +15,7 @@ from riskrank.scores.table.folds import columns_of_folds
 from riskrank.scores.table.preparation import lacks
 from riskrank.scores.table.scores import READ_AS
 from riskrank.scores.table.shapes.columns import Columns, columns_of
+from riskrank.scores.table.shapes.crossed import as_crossed
 from riskrank.scores.table.shapes.experiments import as_study, unfinished
 from riskrank.scores.table.shapes.matrix import as_matrix
 from riskrank.scores.table.shapes.predictions import require_scores
@@ -121,6 +122,8 @@ def _readings(columns: Columns, named: dict[str, str], options: ReadOptions) -> 
     """Every way to read a table that explains it; those that names tell alone, where they do."""
     if options.matrix is not None:
         return as_matrix(columns, named, options)
+    if crossed := as_crossed(columns, named, options):
+        return crossed
     as_numbers = columns.written
     if as_numbers and options.sql is None:
         options = replace(options, sql=reading_query(as_numbers))

@@ -48,7 +48,7 @@ def no_reading(columns: Columns, given: Sequence[Source], options: ReadOptions) 
     roles = named_columns(source, named_roles(options), _ROLES)
     numbers = [name for name in columns.names if columns.kind(name) == "number"]
     lacking = [role for role in _ROLES[:2] if role not in roles]
-    if lacking == ["sample"]:
+    if "sample" in lacking:
         require_no_curves(columns, of_models=True)
     lacking += [] if options.wide or numbers else ["score"]
     lacking = lacking or ["metric", "score"]

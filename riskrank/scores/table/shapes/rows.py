@@ -14,6 +14,7 @@ from riskrank.scores.names.words import (
     ANSWER,
     AUTOMATIC,
     HUMAN,
+    JUDGE,
     RUN,
     SETTING,
     WHOLE,
@@ -25,7 +26,7 @@ from riskrank.scores.names.words import (
     words,
 )
 from riskrank.scores.table.metrics_file import described_metrics
-from riskrank.scores.table.shapes.board import as_board, pair_by_pair
+from riskrank.scores.table.shapes.board import SPLITS, as_board, pair_by_pair
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import Keys, keyed, keys_of
 from riskrank.scores.table.shapes.reading import Reading, taken_as_better, told_by_title, with_roles
@@ -35,8 +36,6 @@ from riskrank.scores.table.shapes.totals import totals_of
 _MOST_MODELS, _MOST_METRICS = 20, 100
 # Samples all models have, where only content tells what the models are.
 _NEARLY_ALL = 0.8
-# Parts of one model's data, which are no models: first those that are kept for the end.
-SPLITS = ("test", "dev", "val", "valid", "validation", "train", "training")
 
 
 def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[str]:
@@ -57,12 +56,17 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
     if by_name is not None or columns.by_file:
         return [] if by_name is None else [by_name]
     text = [name for name in fit if columns.kind(name) == "text" and 2 <= columns.count(name) <= _MOST_MODELS]
+    if not text and any(map(names_a_metric, columns.names)):  # graders that are compared
+        judges = [name for name in free if words(name) & JUDGE and columns.kind(name) == "text"]
+        text = [
+            name for name in judges if 2 <= columns.count(name) <= _MOST_MODELS and not columns.gaps(name)
+        ]
     found = []
     for name in text:
         others = [other for other in free if other != name]
         keys = keys_of(columns, [name], [], others)
         parts = keys.sample.split("+") if keys.sample else []
-        if parts and not keys.repeats and columns.tell_apart(name, *parts):
+        if parts and (keys.copied or (not keys.repeats and columns.tell_apart(name, *parts))):
             found += [name] if columns.shared(parts[0], [name]) >= _NEARLY_ALL else []
     told = [name for name in found if not words(name) & (WHOLE | SETTING | WORDING | RUN)]
     told = [name for name in told if synonym("metric", [name]) is None] or told
@@ -71,7 +75,7 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
 
 def _may_name_models(columns: Columns, name: str) -> bool:
     # Cheap questions come first: wide tables have many columns.
-    if not names_something(name) or words(name) & ANSWER:
+    if not names_something(name) or (words(name) & ANSWER and "model" not in words(name)):
         return False
     kind = columns.kind(name)
     if kind not in ("text", "number") or columns.frame[name].dtype.is_nested():
@@ -221,8 +225,8 @@ def _measures(
         return [name for name in free if name in options.metric and columns.kind(name) == "number"], {}
     said = {*options.lower, *options.higher, *options.weight, *described_metrics(options)[1]}
     found, gone = columns.measures(free, said, constant=options.allow_constant)
-    unsaid = [name for name in found if not (name in said or names_a_metric(name))] if len(found) > 1 else []
-    same = [name for name in unsaid if sample and columns.constant_within(name, sample.split("+"))]
+    unsaid = [name for name in found if name not in said] if len(found) > 1 and sample else []
+    same = [name for name in unsaid if columns.constant_within(name, sample.split("+"))]
     if len(same) == len(found):
         return found, gone
     return [name for name in found if name not in same], gone | dict.fromkeys(same, "the same for all models")

@@ -84,7 +84,11 @@ FOLLOWED = {
         failing().with_columns(pl.col("passed").cast(pl.Float64).fill_null(float("nan"))),
         {},
     ),
-    "labels under other names": ("labels of reviewed beside a judge", reviewed(), {}),
+    "labels under other names": (
+        "labels of reviewed beside a judge",
+        reviewed(),
+        {"higher": ["mark", "reviewed"]},
+    ),
     "labels": ("corrects the judge", labelled(), {"columns": "sample=question", "wide": True}),
     "a name that may mean either": ("which way is better", wide("risk", lift=-0.2), {}),
     "rows that may be models": ("several ways to read it", board(), {"matrix": "accuracy"}),

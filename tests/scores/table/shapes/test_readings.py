@@ -91,6 +91,45 @@ TABLES = {
         ("return",),
         N,
     ),
+    "metrics of models in names": (
+        pl.DataFrame({"query": QUESTIONS}).with_columns(
+            pl.Series(name, RNG.random(N)) for name in ("bm_recall", "bm_ndcg", "qz_recall", "qz_ndcg")
+        ),
+        "a column a metric (recall, ndcg) and model (bm, qz)",
+        ("recall", "ndcg"),
+        N,
+    ),
+    "joined to tags": (
+        crossed(bot=["a", "b"], ticket=QUESTIONS)
+        .rename({"rate": "f1"})
+        .join(pl.DataFrame({"tag": ["x", "y", "z"]}), how="cross")
+        .filter(pl.int_range(6 * N) % 7 > 0),
+        "duplicates: the same scores for every tag",
+        ("f1",),
+        N,
+    ),
+    "graders beside the truth": (
+        crossed(grader=["a", "b"], essay=QUESTIONS)
+        .with_columns(teacher_score=pl.col("essay").str.len_chars(), predicted_score=pl.int_range(2 * N) % 9)
+        .rename({"rate": "abs_error"}),
+        "left out: predicted_score (what was predicted); teacher_score (the same for all models)",
+        ("abs_error",),
+        N,
+    ),
+    "error rates of data sets": (
+        pl.DataFrame({"model": ["a", "b", "c"]}).with_columns(
+            pl.Series(f"set{of} WER", RNG.random(3)) for of in "abcdefghi"
+        ),
+        "a leaderboard",
+        ("wer",),
+        9,
+    ),
+    "paths of models": (
+        crossed(model_name_or_path=["a", "b"], instance_id=QUESTIONS).rename({"rate": "resolved"}),
+        "a row a model (model_name_or_path)",
+        ("resolved",),
+        N,
+    ),
     "prompts of one model": (
         crossed(model=["m"], variant=["a", "b"], question=QUESTIONS).rename({"rate": "f1"}),
         "a row a model (variant)",
@@ -328,6 +367,27 @@ def test_samples_that_are_alike_within_wholes_of_any_name_are_refused(first):
     assert (kinds.cluster_names, [one.name for one in kinds.metrics]) == (None, ["BLEU"])
     for other in (chapters(0), chapters(0.05, many=6), chapters(0.05, "category")):
         assert read(other, tests=True).cluster_names is None
+
+
+def test_votes_of_one_person_are_a_cluster():
+    frame = votes(("a", "b", 30), per_sample=1).with_columns(rater=pl.int_range(pl.len()) // 3)
+    assert "each rater is a cluster" in said(
+        read(frame.with_columns(pl.format("r{}", "rater").alias("rater")))
+    )
+
+
+def test_places_are_asked_about_the_first_of_which_is_best():
+    places = np.array([RNG.permutation(3) + 1 for _ in range(N)])
+    frame = pl.DataFrame({"dataset": QUESTIONS, **dict(zip("abc", places.T, strict=True))})
+    with pytest.raises(InputError, match="several ways") as caught:
+        read(frame, tests=True)
+    assert "lower" in caught.value.ways[0][0]
+
+
+def test_the_length_of_a_sample_is_no_cost_of_a_model():
+    frame = crossed(system=["a", "b"], clip=QUESTIONS).rename({"rate": "WER"})
+    frame = frame.with_columns(duration_s=pl.col("clip").str.slice(1).cast(pl.Int64) / 7)
+    assert [metric.name for metric in read(frame).metrics] == ["WER"]
 
 
 UNEVEN = ("atlas", "weak", 8), ("boreas", "strong", 2), ("atlas", "boreas", 5)
@@ -591,15 +651,12 @@ def test_other_cells_tell_what_stands_between_thousands(tmp_path, text, expected
     ("values", "first"),
     [
         (RNG.exponential(3, 2 * N), "lower"),
-        (RNG.uniform(2, 9, 2 * N), None),
-        (RNG.integers(1, 6, 2 * N), None),
+        (RNG.uniform(2, 9, 2 * N), "higher"),
+        (RNG.integers(1, 6, 2 * N), "higher"),
     ],
 )
-def test_numbers_that_lie_as_errors_are_asked_about(values, first):
+def test_numbers_under_a_name_that_says_nothing_are_asked_about(values, first):
     frame = crossed(model=["a", "b"], sample=QUESTIONS).drop("rate").with_columns(zorp=pl.Series(values))
-    if first is None:
-        assert read(frame, tests=True).metrics[0].direction == "higher"
-        return
     with pytest.raises(InputError, match="which way is better of zorp") as caught:
         read(frame, tests=True)
     assert first in str(caught.value.ways[0][0])

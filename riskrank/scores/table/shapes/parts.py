@@ -1,0 +1,66 @@
+"""What samples belong to, and what divides them into a few kinds."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from riskrank.scores.names.words import BELONGING, WHOLE, vocabulary, words
+from riskrank.scores.table.shapes.columns import Columns
+
+# Of more tasks and wholes a part counts as samples.
+MOST_PARTS, FEWEST_IN_PART = 20, 10
+# Samples that belong together are fewer wholes than this share of them.
+_SHARED = 0.8
+# Kinds of samples are so few, and mixed differently beyond chance below this p-value.
+_MOST_KINDS, _NO_CHANCE = 8, 1e-4
+# A model's rows in these are told by other names elsewhere.
+_PARTS = WHOLE - vocabulary("task tasks split subset subject")
+
+
+def says_of(columns: Columns, name: str, own: Sequence[str]) -> bool:
+    """Whether a column says one thing of every sample."""
+    return columns.constant_within(name, own) and not columns.gaps(name)
+
+
+def belongs(columns: Columns, name: str, own: Sequence[str]) -> bool:
+    """Whether a column says, by its name too, what several samples belong to; `own` names the samples."""
+    if not words(name) & BELONGING or not 2 <= columns.count(name) <= _SHARED * columns.groups(*own):
+        return False
+    return says_of(columns, name, own)
+
+
+def divides(columns: Columns, name: str, own: Sequence[str], by: Sequence[str] = ()) -> bool:
+    """Whether a column puts samples into a few groups, each of enough of them, of each model in `by`."""
+    if not 2 <= columns.count(name) <= MOST_PARTS or not says_of(columns, name, own):
+        return False
+    sizes = columns.frame.select({name, *own, *by}).unique().group_by(name, *by).len()["len"]
+    return int(sizes.min() or 0) >= FEWEST_IN_PART  # type: ignore[arg-type]
+
+
+def is_part(columns: Columns, name: str) -> bool:
+    """Whether a column names parts of all samples; of subjects those of a school, which have no numbers."""
+    if not words(name) & WHOLE:
+        return False
+    if not words(name) & BELONGING:
+        return bool(words(name) & _PARTS)
+    values = columns.frame[name].cast(pl.String).unique()
+    return (
+        columns.kind(name) == "text" and values.len() <= _MOST_KINDS and not values.str.contains(r"\d").any()
+    )
+
+
+def mixed_otherwise(columns: Columns, name: str, by: Sequence[str]) -> bool:
+    """Whether models have other shares of a few kinds of samples, beyond chance (Pearson's chi-squared)."""
+    if columns.kind(name) != "text" or not 2 <= columns.count(name) <= _MOST_KINDS:
+        return False
+    counts = columns.frame.group_by(name, *by).len()["len"]
+    if counts.len() < columns.count(name) * columns.groups(*by) or int(counts.min() or 0) < FEWEST_IN_PART:  # type: ignore[arg-type]
+        return False
+    from scipy.special import chdtrc
+
+    table = columns.frame.group_by(name, *by).len().sort(name, *by)["len"].to_numpy()
+    table = table.reshape(columns.count(name), -1)
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
+    return bool(chdtrc(freedom, ((table - expected) ** 2 / expected).sum()) < _NO_CHANCE)
