@@ -165,15 +165,11 @@ def _level(one: Leading, who: str, case: RankCase) -> str:
     level = [models[i] for i in one.level]
     if not level:
         return f"{who} comes first{beats.replace(f'; {who}', ' and')}" if beats else f"{who} comes first"
-    if _few(one):
-        by = "" if test == "no test" else f" by {test}"
-        unit = "labels" if one.scores.judged else "tasks" if one.scores.drawn_tasks else "samples"
-        count = f"{one.scores.effective_size:,.0f} {unit}"
-        whom = f"{len(level)} others ({names(level)})" if len(level) > 2 else names(level)
-        return f"No model to ship yet: {count} do not tell {who} from {whom}{by}{on}{beats}"
+    unit = "labels" if one.scores.judged else "tasks" if one.scores.drawn_tasks else "samples"
+    few = f"; {one.scores.effective_size:,.0f} {unit} are too few to ship one" if _few(one) else ""
     if not beaten and len(level) > 1:
         by = "" if test == "no test" else f" by {test}"
-        return f"No test tells {who}, first in these samples, from {_any(level, others)}{by}{on}"
+        return f"No test tells {who}, first in these samples, from {_any(level, others)}{by}{on}{few}"
     them = "them" if one.level_among_themselves else f"{who} from them"
     whom = (
         names([who, *level]).replace(" and ", " or ")
@@ -183,7 +179,7 @@ def _level(one: Leading, who: str, case: RankCase) -> str:
     if _by_task_alone(one, case):
         return f"{whom}: which is better depends on the task{on}{beats}"
     by = "" if test == "no test" else f" by {test}"
-    return f"{whom}: no test separates {them}{by}{on}{beats}"
+    return f"{whom}: no test separates {them}{by}{on}{beats}{few}"
 
 
 def _few(one: Leading) -> bool:

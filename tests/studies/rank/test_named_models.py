@@ -44,7 +44,7 @@ CASES = {
     "too few samples": (
         lambda: shifted(0.0, 0.0, n=20),
         [],
-        "No model to ship yet: 20 samples do not tell m1 from m0",
+        "no test separates them; 20 samples are too few to ship one",
     ),
     "several": (twins, ["one", "other"], "Ship one or other"),
 }
