@@ -386,9 +386,12 @@ def test_two_rows_of_names_that_may_be_either_are_refused(folder, hint, meta):
     assert meta("rank", "t.csv", "--no-test") == (["a", "b"], N, ["xa", "xf1"])
 
 
-def test_a_title_above_the_names_is_told(folder, hint):
-    folder("t.csv", "Results of May,,,\nmodel,sample,metric,score\na,1,acc,0.5\nb,1,acc,0.25\n")
-    assert hint("rank", "t.csv") == "delete the rows above the names"
+@pytest.mark.parametrize("titles", ["Results of May,,,\n", "Results of May,,,\nBy: L. K.,internal,,\n"])
+def test_a_title_above_the_names_is_told(folder, hint, meta, titles):
+    folder("t.csv", f"{titles}model,sample,metric,score\na,1,acc,0.5\nb,1,acc,0.25\n")
+    skipped = ("--skip-rows", str(titles.count("\n")))
+    assert hint("rank", "t.csv") == f"{' '.join(skipped)} leaves out the rows above the names"
+    assert meta("rank", "t.csv", "--no-test", *skipped)[0] == ["a", "b"]
 
 
 def test_scores_with_spreads_lose_them(folder, hint, meta):

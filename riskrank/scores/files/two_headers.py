@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from riskrank.errors import InputError, listing
+from riskrank.errors import InputError, listing, option
 from riskrank.scores.names.directions import names_a_metric
 
 # What people call a row of names, in the cell before them.
@@ -37,7 +37,7 @@ def refuse_two_headers(label: str, rows: Sequence[Sequence[object]]) -> None:
         raise InputError(
             f"{label}: the names of the columns stand below a title",
             found=f"'{named[0]}' in the first row, and {listing(below)} in the second",
-            hint="delete the rows above the names",
+            hint=f"{option('skip_rows', _names_at(rows))} leaves out the rows above the names",
         )
     if len(below) < 2:
         return
@@ -46,6 +46,12 @@ def refuse_two_headers(label: str, rows: Sequence[Sequence[object]]) -> None:
         found=f"{listing(named)} in the first row, and {listing(below)} in the second",
         hint="write what the rows name into their first cells, model and metric, with names of samples below",
     )
+
+
+def _names_at(rows: Sequence[Sequence[object]]) -> int:
+    """The first of the rows with most texts, which names the columns below titles."""
+    texts = [sum(bool(_text(cell)) for cell in row) for row in rows]
+    return max(texts.index(max(texts)), 1)
 
 
 def two_headers(rows: Sequence[Sequence[object]]) -> bool:

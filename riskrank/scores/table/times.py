@@ -30,13 +30,13 @@ _TIMES = re.compile(
 )
 # What a date looks like; others may be names.
 _DATE = re.compile(r"(?:19|20)\d\d([-/.])(?:\d\d?\1\d\d?|W\d\d)(?:[T ]\d\d:?\d\d.*)?|(?:19|20)\d\d-\d\d")
-_DAY = re.compile(r"\d{1,2}[./]\d{1,2}[./]\d{4}")
+_DAY = re.compile(r"\d{1,2}[./]\d{1,2}[./]\d{4}(?:[T ]\d\d:\d\d.*)?")
 _DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y%m%d")
 _HOURS = ("%H:%M:%S%.f", "%H:%M")
 _FORMATS = (
     *_DAYS,
     *_HOURS,
-    *(f"%Y-%m-%d{between}{hour}" for between in "T " for hour in _HOURS),
+    *(f"{day}{between}{hour}" for day in _DAYS for between in "T " for hour in _HOURS),
     *(f"%Y-%m-%d{between}%H:%M:%S%.f{zone}" for between in "T " for zone in ("Z", "%z", "%#z")),
 )
 

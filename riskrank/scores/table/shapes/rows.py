@@ -66,7 +66,9 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
         others = [other for other in free if other != name]
         keys = keys_of(columns, [name], [], others)
         parts = keys.sample.split("+") if keys.sample else []
-        if parts and (keys.copied or (not keys.repeats and columns.tell_apart(name, *parts))):
+        runs = [keys.draw] if keys.draw else []
+        apart = columns.tell_apart(name, *parts, *runs) and (bool(runs) or not keys.repeats)
+        if parts and (keys.copied or apart):
             found += [name] if columns.shared(parts[0], [name]) >= _NEARLY_ALL else []
     told = [name for name in found if not words(name) & (WHOLE | SETTING | WORDING | RUN)]
     told = [name for name in told if synonym("metric", [name]) is None] or told
