@@ -128,7 +128,7 @@ def test_means_are_no_scores_of_samples(folder, run, spread):
     refused = run("rank", "t.csv")
     assert refused.status == 2
     assert "nothing can be tested from means" in refused.stderr
-    assert "riskrank copa takes a row a model" in refused.stderr
+    assert "the command copa chooses by a row a model" in refused.stderr
     assert run("copa", "t.csv", "--higher", "*", "--lower", "latency").status == 0
 
 
