@@ -14,7 +14,6 @@ from riskrank.scores.names.words import (
     ANSWER,
     AUTOMATIC,
     HUMAN,
-    JUDGE,
     RUN,
     SETTING,
     WHOLE,
@@ -23,6 +22,7 @@ from riskrank.scores.names.words import (
     names_something,
     names_tasks,
     synonym,
+    vocabulary,
     words,
 )
 from riskrank.scores.table.metrics_file import described_metrics
@@ -34,6 +34,8 @@ from riskrank.scores.table.shapes.totals import totals_of
 
 # Names of models are no more, where only content tells that they are; nor metrics.
 _MOST_MODELS, _MOST_METRICS = 20, 100
+# Programs that grade, which may be what is compared.
+_GRADERS = vocabulary("grader scorer evaluator")
 # Samples all models have, where only content tells what the models are.
 _NEARLY_ALL = 0.8
 
@@ -57,7 +59,7 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
         return [] if by_name is None else [by_name]
     text = [name for name in fit if columns.kind(name) == "text" and 2 <= columns.count(name) <= _MOST_MODELS]
     if not text and any(map(names_a_metric, columns.names)):  # graders that are compared
-        judges = [name for name in free if words(name) & JUDGE and columns.kind(name) == "text"]
+        judges = [name for name in free if words(name) & _GRADERS and columns.kind(name) == "text"]
         text = [
             name for name in judges if 2 <= columns.count(name) <= _MOST_MODELS and not columns.gaps(name)
         ]
