@@ -42,7 +42,7 @@ def test_exports_that_are_nearly_whole_and_trials_with_known_answers(start, make
         ),
         (
             outside.database,
-            "riskrank.scores.files.databases.quiet_address",
+            "riskrank.scores.files.databases._quiet_address",
             lambda path: (f"{path.as_uri()}?mode=ro", ()),
             "files left",
         ),

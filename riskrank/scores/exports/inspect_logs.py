@@ -16,7 +16,7 @@ from typing import Any
 
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.exports.copies import RunFile, leave_copies
-from riskrank.scores.exports.fields import a_list, a_name, an_object, broken
+from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.exports.inspect_grades import GRADES, Grades
 from riskrank.scores.exports.inspect_texts import Key, texts_in, texts_of
@@ -24,7 +24,6 @@ from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.unscored import COLUMN, ERROR, LIMIT, REFUSAL
 from riskrank.scores.exports.written_texts import within
 from riskrank.scores.files.beginnings import first_bytes
-from riskrank.scores.files.bounded import parse_json
 from riskrank.scores.files.json_objects import shown
 from riskrank.scores.files.zip_members import ZipMembers, open_members
 from riskrank.scores.names.words import FOUND_BY_NAME
@@ -120,9 +119,7 @@ def _gathered(files: Sequence[LabelledPath], rules: ExportRules) -> tuple[Gather
 
 
 def _run_file(log: _Log) -> RunFile:
-    rows: dict[tuple[object, ...], Any] = {
-        (str(sample["id"]), str(sample["epoch"])): _scores(sample) for sample in log.samples
-    }
+    rows: dict[tuple[object, ...], Any] = {_place(sample): _scores(sample) for sample in log.samples}
     # A log that names no evaluation is one of its own.
     run = (log.evaluation, log.model, log.task) if log.evaluation else log.path
     return RunFile(path=log.path, run=run, rows=rows)
@@ -146,12 +143,13 @@ def _read_log(path: Path, gathering: Gathering, label: str | None, logs: list[_L
     if first_bytes(path)[:4] == _ZIP:
         gathering.stamp(path)
         with open_members(path, gathering.rules.max_bytes) as archive:
-            header, samples = _header(path, archive), _samples(archive)
+            header = Record(str(path), _header(path, archive), inside=": ")
+            samples = _samples(archive)
     else:
-        header = parse_json(str(path), gathering.read(path))
-        samples = a_list(f"{path}: samples", header.get("samples")) if isinstance(header, dict) else []
-    evaluation = header.get("eval") if isinstance(header, dict) else None
-    if not isinstance(evaluation, dict) or not isinstance(evaluation.get("task"), str):
+        header = gathering.document(path)
+        samples = header.listed("samples")
+    evaluation = Record(header.at("eval"), header.get("eval"))
+    if not isinstance(evaluation.get("task"), str):
         raise broken(f"{path}: no log of Inspect", "no 'eval' with a task in its header")
     _check_samples(path, header.get("version"), samples)
     if not samples:
@@ -162,25 +160,17 @@ def _read_log(path: Path, gathering: Gathering, label: str | None, logs: list[_L
             f"{option('skip_bad', True)} leaves such files out",
         )
     _note_status(path, header, evaluation, len(samples), gathering)
-    place = f"{path}: eval"
-    arguments = evaluation.get("task_args_passed") or evaluation.get("task_args")
-    run = evaluation.get("created") or evaluation.get("run_id")
-    logs.append(
-        _Log(
-            path=path,
-            model=model_of(
-                path,
-                a_name(f"{place}.model", evaluation.get("model"), otherwise=""),
-                gathering.rules,
-                label=label,
-            ),
-            task=evaluation["task"],
-            arguments=an_object(f"{place}.task_args", arguments),
-            run=a_name(f"{place}.created", run, otherwise=str(path)),
-            evaluation=a_name(f"{place}.eval_id", evaluation.get("eval_id"), otherwise=""),
-            samples=samples,
-        )
+    passed = "task_args_passed" if evaluation.get("task_args_passed") else "task_args"
+    log = _Log(
+        path=path,
+        model=model_of(path, evaluation.text("model"), gathering.rules, label=label),
+        task=evaluation["task"],
+        arguments=evaluation.inner(passed),
+        run=evaluation.text("created" if evaluation.get("created") else "run_id", str(path)),
+        evaluation=evaluation.text("eval_id"),
+        samples=samples,
     )
+    logs.append(log)
 
 
 def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
@@ -197,14 +187,12 @@ def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
         if not isinstance(sample, dict) or "id" not in sample or "epoch" not in sample:
             keys = f"keys {listing(sample)}" if isinstance(sample, dict) else shown(sample)
             raise broken(f"{path}: samples that are none", f"sample {number} without id or epoch: {keys}")
-        place = f"{path}: sample {number}"
-        named = a_name(f"{place}, id", sample["id"])
-        a_name(f"{place}, epoch", sample["epoch"])
-        an_object(f"{place}, metadata", sample.get("metadata"))
-        for name, score in an_object(f"{place}, scores", sample.get("scores")).items():
-            an_object(f"{place}, score {name}", score)
+        one = Record(f"{path}: sample {number}", sample)
+        named, scores = one.name("id"), one.inner("scores")
+        one.name("epoch"), one.inner("metadata")
+        if [scores.inner(name) for name in scores]:
             layouts.setdefault(2, named)
-        if sample.get("scores") is None and an_object(f"{place}, score", sample.get("score")):
+        if one.get("scores") is None and one.inner("score"):
             layouts.setdefault(1, named)
     if len(layouts) > 1:
         raise broken(
@@ -299,16 +287,14 @@ def _unscored(sample: Mapping[str, Any]) -> dict[str, str]:
     return {} if sample.get("limit") is None else {COLUMN: LIMIT}
 
 
-def _note_status(
-    path: Path, header: Mapping[str, Any], evaluation: Mapping[str, Any], found: int, gathering: Gathering
-) -> None:
+def _note_status(path: Path, header: Record, evaluation: Record, found: int, gathering: Gathering) -> None:
     status = header.get("status")
     if header.get("invalidated"):
         gathering.note(f"{path}: the log is marked as invalidated")
     if status == "success":
         return
-    ids = an_object(f"{path}: eval.dataset", evaluation.get("dataset")).get("sample_ids")
-    epochs = an_object(f"{path}: eval.config", evaluation.get("config")).get("epochs") or 1
+    ids = evaluation.inner("dataset").get("sample_ids")
+    epochs = evaluation.inner("config").get("epochs") or 1
     known = len(ids) * epochs if isinstance(ids, list) and isinstance(epochs, int) else None
     expected = "" if known is None else f" of {known:,}"
     how = f"with status {status}" if status else "before it was done"
@@ -359,29 +345,29 @@ def _add(log: _Log, task: str, gathering: Gathering, grades: Grades, *, run: str
     metrics = tuple(dict.fromkeys(name for scores in flat for name in scores))
     about, said = _columns(log, gathering), _texts(log, task, gathering.rules)
     scalar: set[str] = set()
-    missing: list[tuple[str, str, list[str], dict[str, str]]] = []
+    missing: list[tuple[list[str], dict[str, str]]] = []
     failed_with_score = []
     for sample, scores, columns in zip(log.samples, flat, about, strict=True):
-        name, draw = f"{task}/{sample['id']}", f"{run} {sample['epoch']}".strip()
+        name, failed = f"{task}/{sample['id']}", sample.get("error") is not None
+        asked, answered = said.get(_place(sample), (None, None))
+        row = {"model": log.model, "sample": name, "task": task, **columns}
+        row["draw"] = f"{run} {sample['epoch']}".strip()
         absent = [metric for metric in metrics if metric not in scores]
-        failed = sample.get("error") is not None
         if failed and scores:
             failed_with_score.append(name)
         if absent:
             gathering.count("samples that failed, without a score" if failed else "samples not scored")
-            missing.append((name, draw, absent, columns | _unscored(sample)))
+            missing.append((absent, row | _unscored(sample)))
         for metric, value in scores.items():
             if isinstance(value, str) and grades.is_graded(metric):
                 if value not in GRADES:
                     gathering.count(f"{metric}: values among grades that are none, left out")
-                    missing.append((name, draw, [metric], columns))
+                    missing.append(([metric], row))
                     continue
                 value = GRADES[value]
                 gathering.bound(metric, 0.0, 1.0, graded=True)
             before = gathering.height
-            place = {"model": log.model, "sample": name, "metric": metric, "draw": draw, "task": task}
-            asked, answered = said.get((str(sample["id"]), str(sample["epoch"])), (None, None))
-            gathering.add(**place, score=value, asked=asked, answered=answered, **columns)
+            gathering.add(metric=metric, score=value, asked=asked, answered=answered, **row)
             if gathering.height == before + 1:
                 scalar.add(metric)
     if failed_with_score:
@@ -389,18 +375,20 @@ def _add(log: _Log, task: str, gathering: Gathering, grades: Grades, *, run: str
             f"{log.path}: samples that failed and yet have a score, which counts as in Inspect: "
             f"{len(failed_with_score):,} ({listing(failed_with_score, 3)})"
         )
-    for name, draw, absent, columns in missing:
+    for absent, row in missing:
         for metric in absent:
             if metric in scalar:
-                gathering.add(
-                    counted=True, model=log.model, sample=name, metric=metric, draw=draw, task=task, **columns
-                )
+                gathering.add(counted=True, metric=metric, **row)
+
+
+def _place(sample: Mapping[str, Any]) -> Key:
+    return str(sample["id"]), str(sample["epoch"])
 
 
 def _texts(log: _Log, task: str, rules: ExportRules) -> dict[Key, tuple[object, object]]:
     """What was asked and answered in the samples whose texts are wanted."""
     wanted = [sample for sample in log.samples if f"{task}/{sample['id']}" in rules.texts_of]
-    named = {(str(sample["id"]), str(sample["epoch"])): sample for sample in wanted}
+    named = {_place(sample): sample for sample in wanted}
     if first_bytes(log.path)[:4] == _ZIP:
         return texts_in(log.path, named, rules.max_bytes, _LONGEST_SAMPLE)
     return {key: texts_of(sample) for key, sample in named.items()}

@@ -18,13 +18,13 @@ from riskrank.errors import InputError, listing
 from riskrank.scores.exports.gathering import (
     Gathering,
     check_used,
+    choose,
     files_of,
     model_of,
     refuse_rules,
     wanted_metrics,
 )
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.lm_eval_filters import ChosenFilters, chosen_filters
 from riskrank.scores.exports.lm_eval_results import RESULTS, SAMPLES, SUFFIX, Results, Runs
 from riskrank.scores.exports.lm_eval_rows import SCHEMA, bounds_of, frame_of
 from riskrank.scores.exports.lm_eval_texts import with_texts
@@ -101,13 +101,14 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     if runs.cut_short:
         gathering.note(f"fewer samples than were evaluated: {listing(runs.cut_short, 3)}")
     if parts:
-        check_used("filter", rules.filters, [name for part in parts for name in part.rows["filter"].unique()])
+        there = (name for part in parts for name in part.rows["filter"].unique(maintain_order=True))
+        check_used("filter", rules.filters, there)
     parts = _wanted(parts, gathering)
     repeated = gathering.note_repeats((part.model, part.task, part.path) for part in parts)
-    filters = chosen_filters([(part.task, part.rows) for part in parts], rules)
+    filters = _chosen_filters(parts, rules)
     for part in parts:
         again = (part.model, part.task) in repeated
-        gathering.add_frame(_named(part, filters[part.task], repeated=again), of=part.path)
+        gathering.add_frame(_named(part, *filters[part.task], repeated=again), of=part.path)
     _check_documents(parts, gathering)
     export = gathering.export()
     kept = export.rows["metric"].unique().to_list()
@@ -236,11 +237,27 @@ def _direction(name: str, told: Mapping[str, str]) -> str | None:
     return told.get(name) or told.get(name.rpartition(",")[0])
 
 
-def _named(part: _Part, filters: ChosenFilters, *, repeated: bool) -> pl.DataFrame:
-    metric = pl.col("metric")
-    if filters.spelled:
-        metric = pl.concat_str(metric, "filter", separator=",")
-    frame = part.rows.filter(pl.col("filter").is_in(filters.names)).select(
+def _chosen_filters(parts: Sequence[_Part], rules: ExportRules) -> dict[str, tuple[tuple[str, ...], bool]]:
+    """Filters to keep of each task, the same for every model, and whether metrics are spelled with them.
+
+    A metric that is wanted may be called ``metric,filter``, as the harness prints it.
+    """
+    there: dict[str, dict[str, None]] = defaultdict(dict)
+    for part in parts:
+        there[part.task].update(dict.fromkeys(part.rows["filter"].unique(maintain_order=True)))
+    wanted = wanted_metrics(rules.metrics, there)
+    found = {}
+    for task, names in there.items():
+        by_metric = {name.rpartition(",")[2] for name in wanted[task] if "," in name}
+        named = () if rules.filters else tuple(name for name in names if name in by_metric)
+        kept = choose("filter", rules.filters or named, names, what="filters", where=f"task {task}")
+        found[task] = kept, len(kept) > 1 or bool(named)
+    return found
+
+
+def _named(part: _Part, kept: tuple[str, ...], spelled: bool, *, repeated: bool) -> pl.DataFrame:
+    metric = pl.concat_str("metric", "filter", separator=",") if spelled else pl.col("metric")
+    frame = part.rows.filter(pl.col("filter").is_in(kept)).select(
         model=pl.lit(part.model),
         sample=(pl.lit(f"{part.task}/") + pl.col("doc")).fill_null(part.task),
         metric=metric,

@@ -77,30 +77,24 @@ def _at_once(data: bytes, gathering: Gathering) -> pl.DataFrame | None:
 
     Polars refuses whatever is no number, so nothing but numbers and nulls comes through here.
     """
-    first = data.lstrip().partition(b"\n")[0]
     try:
-        row = json.loads(first)
-    except (ValueError, RecursionError):
-        return None
-    names = row.get("metrics") if isinstance(row, dict) else None
-    if not names or not isinstance(names, list) or "filter" not in row or "doc_id" not in row:
-        return None
-    if not all(isinstance(name, str) and type(row.get(name)) in (int, float) for name in names):
-        return None
-    text = dict.fromkeys(("doc_id", "doc_hash", "filter"), pl.String)
-    schema = text | {"metrics": pl.List(pl.String)} | dict.fromkeys(names, pl.Float64)
-    if len(schema) != 4 + len(set(names)):
-        return None
-    try:
+        row = json.loads(data.lstrip().partition(b"\n")[0])
+        names = row.get("metrics") if isinstance(row, dict) else None
+        if not names or not isinstance(names, list) or "filter" not in row or "doc_id" not in row:
+            return None
+        if not all(isinstance(name, str) and type(row.get(name)) in (int, float) for name in names):
+            return None
+        text = dict.fromkeys(("doc_id", "doc_hash", "filter"), pl.String)
+        schema = text | {"metrics": pl.List(pl.String)} | dict.fromkeys(names, pl.Float64)
+        if len(schema) != 4 + len(set(names)):
+            return None
         frame = pl.read_ndjson(io.BytesIO(data), schema=schema)
-    except (pl.exceptions.PolarsError, OSError):
+    except (ValueError, RecursionError, pl.exceptions.PolarsError, OSError):
         return None
-    if frame["doc_id"].null_count() or frame["filter"].null_count() or frame["metrics"].n_unique() != 1:
-        return None
+    gaps = [name for name in ("doc_id", "filter", *names) if frame[name].null_count()]
     # Polars writes whatever it finds as text where it is told to expect text.
-    if frame["doc_id"].str.contains(_NO_NAME).any() or frame["filter"].str.contains(_NO_TEXT).any():
-        return None
-    if any(frame[name].null_count() for name in names):
+    strange = frame["doc_id"].str.contains(_NO_NAME).any() or frame["filter"].str.contains(_NO_TEXT).any()
+    if gaps or strange or frame["metrics"].n_unique() != 1:
         return None
     gathering.count(_EMPTY_SCORED, len(_NOTHING.findall(data)))
     frame = frame.select(

@@ -16,7 +16,6 @@ from riskrank.scores.files.budget import Answer, Budget, whole_column
 from riskrank.scores.files.query import no_rows, require_select
 from riskrank.scores.files.source import FrameInMemory, first_line
 from riskrank.scores.files.tables import likeliest, roles_in, with_columns
-from riskrank.scores.files.write_ahead import quiet_address
 
 Run = Callable[[str], Answer]
 # What is asked of an open database, with the names of its tables.
@@ -27,6 +26,9 @@ _MOST = 65_536
 _LARGE = 1 << 24
 # Seconds between two looks at what a query has used up: so few that large values do not fill the memory.
 _LOOK = 0.01
+
+# Bytes 18 and 19 of the header: the file is written and read by way of a log.
+_VERSIONS, _LOGGED = slice(18, 20), b"\x02\x02"
 
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
 _DUCKDB_TABLES = (
@@ -75,8 +77,28 @@ class DatabaseSource(FrameInMemory):
         )
 
 
+def _quiet_address(path: Path) -> tuple[str, tuple[str, ...]]:
+    """Address under which a file is read and nothing is written, and what to set first.
+
+    Whoever opens a file with a write-ahead log as it is makes ``-wal`` and ``-shm`` beside it, also to read.
+    What is in the log and not yet in the file counts. Where somebody is connected, log and index are there
+    and shared with them; where nobody is, the index is held in memory, or there is nothing to hold.
+    """
+    address = f"{path.as_uri()}?mode=ro"
+    log, index = (path.with_name(f"{path.name}-{kind}") for kind in ("wal", "shm"))
+    if log.exists():  # whatever the header says: a log may mend it
+        if index.exists():
+            return address, ()
+        if log.stat().st_size:
+            return f"{address}&vfs=unix-none", ("locking_mode = EXCLUSIVE",)
+        return f"{address}&immutable=1", ()
+    with path.open("rb") as file:
+        logged = file.read(20)[_VERSIONS] == _LOGGED
+    return (f"{address}&immutable=1" if logged else address), ()
+
+
 def _ask_sqlite(path: str, sql: str | None, budget: Budget, ask: Ask) -> Any:
-    address, prepare = quiet_address(Path(path).resolve())
+    address, prepare = _quiet_address(Path(path).resolve())
     try:
         with (
             closing(sqlite3.connect(address, uri=True)) as connection,

@@ -6,7 +6,8 @@ speaks S3), as every other tool of the store finds them.
 
 import glob
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
@@ -38,13 +39,9 @@ def expand_url(url: str) -> list[str]:
     scheme = urlsplit(url).scheme
     if scheme in ("http", "https") or not glob.has_magic(url):
         return [url]
-    try:
-        entries = _file_system(url).glob(url, detail=True)
+    with _reached(url) as store:
+        entries = store.glob(url, detail=True)
         found = sorted(str(path) for path, entry in entries.items() if entry.get("type") == "file")
-    except RiskrankError:
-        raise
-    except Exception as error:  # every store has exceptions of its own
-        raise _unreachable(url, error) from None
     if not found:
         raise InputError(
             f"{url}: no file matches the pattern",
@@ -72,13 +69,19 @@ def read_url(url: str, read: Callable[[BinaryIO], bytes], limit: int) -> bytes:
     UsageError
         If the package for that kind of address is not installed.
     """
-    try:
-        store = _file_system(url)
+    with _reached(url) as store:
         size = store.info(url).get("size")
         if size is not None and size <= limit:
             return bytes(store.cat_file(url))
         with store.open(url, "rb") as stream:
             return read(stream)
+
+
+@contextmanager
+def _reached(url: str) -> Iterator[Any]:
+    """The store an address is in, while it is asked; what is wrong with it is said."""
+    try:
+        yield _file_system(url)
     except RiskrankError:
         raise
     except FileNotFoundError as error:
@@ -88,7 +91,11 @@ def read_url(url: str, read: Callable[[BinaryIO], bytes], limit: int) -> bytes:
             hint="check bucket and path; a server of one's own is named in AWS_ENDPOINT_URL",
         ) from None
     except Exception as error:  # every store has exceptions of its own
-        raise _unreachable(url, error) from None
+        raise InputError(
+            f"{url}: the file cannot be read",
+            found=f"{type(error).__name__}: {first_line(error)}",
+            hint="check credentials, region and endpoint (AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL)",
+        ) from None
 
 
 def _file_system(url: str) -> Any:
@@ -111,11 +118,3 @@ def _file_system(url: str) -> Any:
             found=first_line(error),
             hint="write s3://bucket/path, gs://bucket/path or https://…, or copy the file here",
         ) from None
-
-
-def _unreachable(url: str, error: Exception) -> InputError:
-    return InputError(
-        f"{url}: the file cannot be read",
-        found=f"{type(error).__name__}: {first_line(error)}",
-        hint="check credentials, region and endpoint (AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL)",
-    )
