@@ -16,8 +16,8 @@ import pytest
 import zstandard
 
 from riskrank.cli.memory import needed_memory
+from riskrank.scores.files.folders import matches
 from riskrank.scores.files.frames import FrameSource
-from riskrank.scores.files.patterns import matches
 
 ROOT = Path(__file__).resolve().parents[2]
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="modes, owners and links of POSIX")

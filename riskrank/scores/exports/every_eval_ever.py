@@ -31,8 +31,9 @@ def recognises(path: Path) -> bool:
     return b'"schema_version"' in head and (b'"evaluation_name"' in head or name.endswith(_SUFFIX))
 
 
-def _without_aggregates(paths: Sequence[Path]) -> Sequence[Path]:
-    return [path for path in paths if path.suffix != ".json"]
+def _is_of_instances(path: Path) -> bool:
+    """Whether a file is no aggregate."""
+    return path.suffix != ".json"
 
 
 def _named(export: Export, rules: ExportRules) -> Export:
@@ -49,7 +50,7 @@ def _named(export: Export, rules: ExportRules) -> Export:
     return replace(export, rows=rows.with_columns(metric=metric).drop("result"))
 
 
-@reads("every-eval-ever", recognises, uses=("filter",), pick=_without_aggregates, then=_named)
+@reads("every-eval-ever", recognises, uses=("filter",), prefers=_is_of_instances, then=_named)
 def read(file: ExportFile) -> Rows:
     """Scores of instances.
 
@@ -58,7 +59,7 @@ def read(file: ExportFile) -> Rows:
     the evaluation's name holds behind a slash, if it is one.
     """
     found: list[dict[str, Any]] = []
-    for row in file.gathering.lines(file.path, file.data):
+    for row in file.gathering.lines(file.path, file.data) if _is_of_instances(file.path) else ():
         lacking = (name for name, kind in _REQUIRED.items() if not isinstance(row.get(name, ...), kind))
         if (missing := next(lacking, None)) is None:
             found.append(_row(file, row))

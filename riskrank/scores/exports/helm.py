@@ -4,23 +4,17 @@ Train trials are draws of an instance. Splits and perturbations are kept apart: 
 repeat the instance's identifier.
 """
 
+import json
 import re
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from riskrank.errors import listing, option
-from riskrank.scores.exports.fields import wrong_type
+from riskrank.errors import UsageError, listing, option
+from riskrank.scores.exports.fields import Record, wrong_type
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
-from riskrank.scores.exports.helm_perturbations import (
-    Names,
-    Perturbation,
-    names_of,
-    perturbation_of,
-    refuse_ambiguous,
-)
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.written_texts import within
 from riskrank.scores.files.beginnings import first_bytes
@@ -34,13 +28,24 @@ _BOOKKEEPING = re.compile(
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Perturbation:
+    """How an instance was changed: the name of the way, and its settings as JSON."""
+
+    name: str
+    settings: str
+
+
+_Names = dict[_Perturbation | None, str]
+
+
+@dataclass(frozen=True, kw_only=True)
 class _Score:
     """One statistic of one instance in one trial."""
 
     instance: str
     trial: str
     split: str
-    perturbation: Perturbation | None
+    perturbation: _Perturbation | None
     metric: str
     value: object
 
@@ -91,12 +96,12 @@ def read_groups(groups: Sequence[Sequence[LabelledPath]], rules: ExportRules) ->
     refuse_rules(rules, NAME, uses=("split",))
     gathered = [_gathered(files, rules) for files in groups]
     everywhere = [score for _, runs in gathered for run in runs for score in run.scores]
-    names = names_of(score.perturbation for score in everywhere)
-    refuse_ambiguous(rules.splits, dict.fromkeys(_part(score, names) for score in everywhere))
+    names = _names_of(score.perturbation for score in everywhere)
+    _refuse_ambiguous(rules.splits, dict.fromkeys(_part(score, names) for score in everywhere))
     return [_export(gathering, runs, names) for gathering, runs in gathered]
 
 
-def _part(score: _Score, names: Names) -> str:
+def _part(score: _Score, names: _Names) -> str:
     """Split and perturbation, as the rule for splits names them."""
     perturbation = names[score.perturbation]
     return f"{score.split}:{perturbation}" if perturbation else score.split
@@ -136,7 +141,7 @@ def _read_schema(path: Path, gathering: Gathering, runs: Sequence[_Run], data: b
             gathering.direct(metric["name"], "lower" if lower else "higher", of=str(path))
 
 
-def _export(gathering: Gathering, runs: Sequence[_Run], names: Names) -> Export:
+def _export(gathering: Gathering, runs: Sequence[_Run], names: _Names) -> Export:
     rules = gathering.rules
     parts: dict[str, dict[str, None]] = defaultdict(dict)
     for run in runs:
@@ -176,7 +181,7 @@ def _read_run(path: Path, gathering: Gathering, runs: list[_Run], label: str | N
                     instance=instance,
                     trial=trial,
                     split=name.text("split", "all"),
-                    perturbation=perturbation_of(changed),
+                    perturbation=_perturbation_of(changed),
                     metric=metric,
                     value=stat.get("mean"),
                 )
@@ -211,7 +216,7 @@ def _task(name: str) -> str:
     return f"{scenario}:{','.join(kept)}" if kept else scenario
 
 
-def _add(run: _Run, kept: tuple[str, ...], gathering: Gathering, names: Names, *, several: bool) -> None:
+def _add(run: _Run, kept: tuple[str, ...], gathering: Gathering, names: _Names, *, several: bool) -> None:
     for score in run.scores:
         if _part(score, names) not in kept:
             continue
@@ -227,3 +232,41 @@ def _add(run: _Run, kept: tuple[str, ...], gathering: Gathering, names: Names, *
             draw=f"{run.path.parent} {score.trial}" if several else score.trial,
             **(columns | {"perturbation": perturbation} if perturbation else columns),
         )
+
+
+def _names_of(found: Iterable[_Perturbation | None]) -> _Names:
+    """_Names of what changed instances; those of different settings somewhere carry them everywhere."""
+    there = {one for one in found if one is not None}
+    counts = Counter(one.name for one in there)
+    return {None: ""} | {one: _with_settings(one) if counts[one.name] > 1 else one.name for one in there}
+
+
+def _with_settings(found: _Perturbation) -> str:
+    settings = sorted(json.loads(found.settings).items())
+    return f"{found.name}({','.join(f'{key}={_plain(value)}' for key, value in settings)})"
+
+
+def _perturbation_of(changed: Record) -> _Perturbation | None:
+    """What changed an instance, if anything did."""
+    # What a perturbation is for, and which of two answers counts, is no setting of it.
+    ignored = ("name", "robustness", "fairness", "computed_on")
+    settings = {key: value for key, value in changed.items() if key not in ignored}
+    name = changed.text("name", "perturbed")
+    return _Perturbation(name=name, settings=json.dumps(settings, sort_keys=True)) if changed else None
+
+
+def _refuse_ambiguous(asked: Sequence[str], there: Iterable[str]) -> None:
+    """Refuse the bare name of perturbations that differ in their settings: any of them could be meant."""
+    there = tuple(there)
+    for name in asked:
+        meant = [part for part in there if part.startswith(f"{name}(")]
+        if len(meant) > 1 and name not in there:
+            raise UsageError(
+                f"{option('split', name)}: {len(meant)} perturbations of that name, with different settings",
+                found=listing(sorted(meant), 20),
+                hint="name the one that counts, with its settings",
+            )
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)

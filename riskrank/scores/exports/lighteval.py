@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,16 +25,16 @@ def recognises(path: Path) -> bool:
     return bool(_DETAILS.fullmatch(path.name)) or (results and holds(path, "config_general"))
 
 
-def _details_first(paths: Sequence[Path]) -> Sequence[Path]:
-    """Files of details, beside which results say nothing but directions."""
-    return [path for path in paths if path.suffix != ".json"] or paths
+def _is_of_details(path: Path) -> bool:
+    """Whether these are details, beside which results say nothing but directions."""
+    return path.suffix != ".json"
 
 
 def _perhaps_board(export: Export, _rules: ExportRules) -> Export:
     return replace(export, board="task" not in export.rows.columns)
 
 
-@reads("lighteval", recognises, pick=_details_first, then=_perhaps_board)
+@reads("lighteval", recognises, prefers=_is_of_details, then=_perhaps_board)
 def read(file: ExportFile) -> Rows:
     """Metrics of every document of every task.
 

@@ -102,8 +102,8 @@ class RowReader:
         Rules that `then` or `across` applies.
     by_file : bool
         Whether each of several files that name no model is one, called by what differs in their paths.
-    pick : callable, optional
-        Files to read, of all that were found.
+    prefers : callable, optional
+        Tells of a file whether it is read alone, as it says what the files beside it do.
     then, across : callable, optional
         Change what was kept: of files of one label, and of all, by the rules.
     """
@@ -116,7 +116,7 @@ class RowReader:
     beside: Collection[str] = ()
     uses: Sequence[str] = ()
     by_file: bool = False
-    pick: Callable[[Sequence[Path]], Sequence[Path]] | None = None
+    prefers: Callable[[Path], bool] = lambda path: True
     then: Callable[[Export, ExportRules], Export] | None = None
     across: Callable[[Export, ExportRules], Export] | None = None
 
@@ -126,8 +126,8 @@ class RowReader:
         gathering = Gathering(rules)
         for metric, way in self.directions.items():
             gathering.direct(metric, way)
-        paths: Sequence[Path] = [*files_of(files, self.recognises)]
-        paths = self.pick(paths) if self.pick else paths
+        found = [*files_of(files, self.recognises)]
+        paths = [path for path in found if self.prefers(path)] or found
         label = files[0].label if files else None
         named = names_of(paths) if self.by_file and label is None else {}
         for path in paths:

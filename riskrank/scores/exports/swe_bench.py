@@ -1,6 +1,5 @@
 """SWE-bench: the report of a run, with the instances of every outcome, or a report an instance."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from riskrank.scores.exports.fields import a_name
@@ -20,6 +19,7 @@ _OUTCOMES: dict[str, tuple[bool | None, str, str]] = {
 
 
 def _is_run(path: Path) -> bool:
+    """Whether this is the report of a run, which says of all instances what their own reports do."""
     return holds(path, "resolved_ids", "unresolved_ids") and not holds(path, "is_resolved")
 
 
@@ -28,12 +28,7 @@ def recognises(path: Path) -> bool:
     return _is_run(path) or holds(path, "patch_successfully_applied", "resolved")
 
 
-def _runs_first(paths: Sequence[Path]) -> Sequence[Path]:
-    """Reports of runs, which say of all instances what their own reports do."""
-    return [path for path in paths if _is_run(path)] or paths
-
-
-@reads("swe-bench", recognises, directions={RESOLVED: "higher"}, by_file=True, pick=_runs_first)
+@reads("swe-bench", recognises, directions={RESOLVED: "higher"}, by_file=True, prefers=_is_run)
 def read(file: ExportFile) -> Rows:
     """Whether each instance was resolved.
 

@@ -1,6 +1,5 @@
 """Terminal-Bench: trials of tasks, as Harbor writes them, and as its own harness did before."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from riskrank.scores.exports.fields import Record
@@ -13,6 +12,7 @@ _USED = ("n_input_tokens", "n_output_tokens", "cost_usd")
 
 
 def _is_run(path: Path) -> bool:
+    """Whether these are the results of a run, which repeat those of its trials."""
     return holds(path, RESOLVED, "task_id", "results")
 
 
@@ -21,18 +21,13 @@ def recognises(path: Path) -> bool:
     return holds(path, "trial_name", "agent_info") or holds(path, RESOLVED, "task_id", "failure_mode")
 
 
-def _runs_first(paths: Sequence[Path]) -> Sequence[Path]:
-    """Results of runs, which repeat those of their trials."""
-    return [path for path in paths if _is_run(path)] or paths
-
-
 @reads(
     "terminal-bench",
     recognises,
     directions={"reward": "higher", RESOLVED: "higher"} | dict.fromkeys(_USED, "lower"),
     beside=_USED,
     by_file=True,
-    pick=_runs_first,
+    prefers=_is_run,
 )
 def read(file: ExportFile) -> Rows:
     """Rewards of trials, or whether they were resolved; several trials of a task are repeats.

@@ -13,11 +13,9 @@ from riskrank.scores.files.data_sets import DataSetSource
 from riskrank.scores.files.databases import DatabaseSource
 from riskrank.scores.files.delimited import DelimitedSource
 from riskrank.scores.files.excel import ExcelSource
-from riskrank.scores.files.folders import parts_of
-from riskrank.scores.files.formats import DATABASES, told_by_suffixes
+from riskrank.scores.files.folders import DATABASES, parts_of, told_by_suffixes
 from riskrank.scores.files.how import How
-from riskrank.scores.files.json_arrays import JsonArraySource
-from riskrank.scores.files.json_lines import JsonLinesSource
+from riskrank.scores.files.json_tables import JsonArraySource, JsonLinesSource
 from riskrank.scores.files.object_stores import is_url, name_of
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.files.paths import exists, is_folder

@@ -1,18 +1,23 @@
-"""What lies in a folder that is read as one table: its parts, and what the names of their folders say."""
+"""Formats by their suffixes, files that patterns match, and a folder that is read as one table: its parts."""
 
 import glob
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path, PurePath
 from urllib.parse import unquote
 
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.files.formats import DATABASES, SUFFIXES, part_format
-from riskrank.scores.files.patterns import folders_below, matches
 
+DATABASES = ("sqlite", "duckdb")
+COMPRESSIONS = (".gz", ".zst")
+
+SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet"}
+SUFFIXES |= {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".xlsx": "xlsx", ".xlsm": "xlsx"}
+SUFFIXES |= {".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite"}
+SUFFIXES |= {".duckdb": "duckdb", ".ddb": "duckdb"}
 # Formats of a part; a database or workbook is a table of its own.
 PART_FORMATS = tuple(kind for kind in dict.fromkeys(SUFFIXES.values()) if kind not in (*DATABASES, "xlsx"))
 # How writers of partitioned tables name a value that is missing.
@@ -170,3 +175,83 @@ def _decoded(path: str, text: str) -> str:
             hint="rename the folder: what it names is a column",
         ) from None
     return found
+
+
+def told_by_suffixes(path: str) -> tuple[str | None, str | None]:
+    """Format and compression of a file by its name, each None if it does not tell."""
+    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
+    compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else None
+    return SUFFIXES.get(suffixes[-1]) if suffixes else None, compression
+
+
+def part_format(path: str) -> str | None:
+    """Format of a file by its suffix, None if no table is called like that."""
+    return told_by_suffixes(path)[0]
+
+
+def matches(pattern: str) -> list[str]:
+    """The files and folders a pattern matches, sorted, each once.
+
+    As :func:`glob.glob`, which would go round in a folder that links to itself until the system stops it.
+    """
+    before, deep, after = _split(pattern)
+    if not deep:
+        return sorted(glob.glob(pattern))
+    found: dict[str, None] = {}
+    for start in glob.glob(before) if before else [""]:
+        for folder, entries in folders_below(start, _begins_with_dot):
+            inside = [os.path.join(folder, one.name) for one in entries if not _begins_with_dot(one.name)]
+            beside = [folder] if folder else []
+            within = os.path.join(glob.escape(folder), after)
+            found |= dict.fromkeys(matches(within) if after else beside + inside)
+    return sorted(found)
+
+
+def _split(pattern: str) -> tuple[str, bool, str]:
+    """What stands before the first ``**``, whether there is one, and what stands after it."""
+    parts = pattern.split(os.sep)
+    if "**" not in parts:
+        return pattern, False, ""
+    at = parts.index("**")
+    before = os.sep.join(parts[:at])
+    return (before or os.sep if at else "", True, os.sep.join(parts[at + 1 :]))
+
+
+def folders_below(
+    folder: str,
+    is_hidden: Callable[[str], bool],
+    closed: Callable[[str, OSError], InputError] | None = None,
+) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
+    """A folder and all below it but hidden ones, each with what lies in it.
+
+    One that lies within itself, by way of a link, is not entered again.
+
+    Parameters
+    ----------
+    folder : str
+    is_hidden : callable
+        Tells by the name of a folder whether it is passed over.
+    closed : callable, optional
+        Makes an error of a folder that cannot be read, which is passed over otherwise.
+    """
+    waiting: list[tuple[str, tuple[tuple[int, int], ...]]] = [(folder, ())]
+    while waiting:
+        place, above = waiting.pop()
+        try:
+            status = os.stat(place or os.curdir)
+            here = (status.st_dev, status.st_ino)
+            if here in above:
+                continue
+            with os.scandir(place or os.curdir) as found:
+                entries = list(found)
+            inside = [entry.name for entry in entries if not is_hidden(entry.name) and entry.is_dir()]
+        except OSError as error:
+            if closed is not None:
+                raise closed(place, error) from None
+            continue
+        yield place, entries
+        waiting += ((os.path.join(place, name), (*above, here)) for name in inside)
+
+
+def _begins_with_dot(name: str) -> bool:
+    return name.startswith(".")

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from riskrank.errors import InputError, UsageError
-from riskrank.scores.files.folders import tables_below
+from riskrank.scores.files.folders import matches, tables_below
 from riskrank.scores.files.object_stores import expand_url, is_url
-from riskrank.scores.files.patterns import matches
 from riskrank.scores.files.templates import is_template, template_files
 
 STANDARD_INPUT, STDIN = "-", "/dev/stdin"

@@ -5,9 +5,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
 
 from riskrank.errors import InputError, UsageError
-from riskrank.scores.files.folders import PART_FORMATS, Part, no_file, require_one_format
-from riskrank.scores.files.formats import part_format
-from riskrank.scores.files.patterns import matches
+from riskrank.scores.files.folders import (
+    PART_FORMATS,
+    Part,
+    matches,
+    no_file,
+    part_format,
+    require_one_format,
+)
 
 _PIECE = re.compile(r"\{([^{}/]+)\}|\*\*/|\*|\?")
 _ENDING = re.compile(r"\.[^./]+(\.gz|\.zst)?$")

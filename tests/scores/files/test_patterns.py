@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from riskrank.scores.files.patterns import matches
+from riskrank.scores.files.folders import matches
 
 TREE = (
     "a/x.csv",
