@@ -7,63 +7,6 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.json_objects import shown
 
 
-def an_object(place: str, value: object) -> dict[str, Any]:
-    """An object; None is an empty one.
-
-    Parameters
-    ----------
-    place : str
-        Where it stands: file, entry and field.
-    value : object
-
-    Raises
-    ------
-    InputError
-        If it is anything else.
-    """
-    if value is None:
-        return {}
-    if isinstance(value, dict):
-        return value
-    raise wrong_type(place, "an object", value)
-
-
-def a_list(place: str, value: object) -> list[Any]:
-    """A list; None is an empty one.
-
-    Raises
-    ------
-    InputError
-        If it is anything else.
-    """
-    if value is None:
-        return []
-    if isinstance(value, list):
-        return value
-    raise wrong_type(place, "a list", value)
-
-
-def objects(place: str, value: object) -> list[dict[str, Any]]:
-    """A list of objects; None is an empty one.
-
-    Raises
-    ------
-    InputError
-        If it is anything else.
-    """
-    found = a_list(place, value) if value is None or isinstance(value, list) else None
-    if found is None or not all(isinstance(entry, dict) for entry in found):
-        raise wrong_type(place, "a list of objects", value)
-    return found
-
-
-def is_name(value: object) -> bool:
-    """Whether a value can name something: a text, or a number that identifies."""
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return isinstance(value, str | int) and not isinstance(value, bool)
-
-
 def a_name(place: str, value: object, *, otherwise: str | None = None) -> str:
     """A text or a number as a name.
 
@@ -83,7 +26,8 @@ def a_name(place: str, value: object, *, otherwise: str | None = None) -> str:
         return otherwise
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # as pandas writes whole numbers beside a gap
-    if is_name(value):
+    number = isinstance(value, float) and math.isfinite(value)
+    if number or (isinstance(value, str | int) and not isinstance(value, bool)):
         return str(value)
     raise wrong_type(place, "a text or a number", value)
 
@@ -107,7 +51,9 @@ class Record(dict[str, Any]):
     """
 
     def __init__(self, place: str, value: object, *, inside: str = ", ") -> None:
-        super().__init__(an_object(place, value))
+        if value is not None and not isinstance(value, dict):
+            raise wrong_type(place, "an object", value)
+        super().__init__(value or {})
         self.place = place
         self._inside = inside
 
@@ -132,12 +78,17 @@ class Record(dict[str, Any]):
 
     def listed(self, field: str) -> list[Any]:
         """A list of anything."""
-        return a_list(self.at(field), self.get(field))
+        found = self.get(field)
+        if found is not None and not isinstance(found, list):
+            raise wrong_type(self.at(field), "a list", found)
+        return found or []
 
     def entries(self, field: str) -> list["Record"]:
         """A list of objects."""
-        found = objects(self.at(field), self.get(field))
-        return [Record(f"{self.at(field)} {number}", one) for number, one in enumerate(found, start=1)]
+        found = self.get(field)
+        if not (found is None or (isinstance(found, list) and all(isinstance(one, dict) for one in found))):
+            raise wrong_type(self.at(field), "a list of objects", found)
+        return [Record(f"{self.at(field)} {number}", one) for number, one in enumerate(found or (), start=1)]
 
 
 def broken(what: str, found: str) -> InputError:

@@ -476,28 +476,21 @@ def model_of(path: Path, logged: str | None, rules: ExportRules, *, label: str |
 
 
 def _model_in(path: Path, pattern: str) -> str:
+    asked, example = option("model_from_path", pattern), option("model_from_path", "runs/([^/]+)/")
     try:
         expression = re.compile(pattern)
     except re.error as error:
-        raise UsageError(
-            f"{option('model_from_path', pattern)} is no regular expression",
-            found=str(error),
-            hint=f"write one with a group around the model: {option('model_from_path', 'runs/([^/]+)/')}",
-        ) from None
-    if "model" not in expression.groupindex and expression.groups != 1:
-        raise UsageError(
-            f"{option('model_from_path', pattern)} needs one group around the model",
-            found=f"{expression.groups} groups",
-            hint=f"for example {option('model_from_path', 'runs/([^/]+)/')}; others may be (?:…)",
-        )
+        hint = f"write one with a group around the model: {example}"
+        raise UsageError(f"{asked} is no regular expression", found=str(error), hint=hint) from None
+    named, groups = "model" in expression.groupindex, expression.groups
+    if not named and groups != 1:
+        hint = f"for example {example}; others may be (?:…)"
+        raise UsageError(f"{asked} needs one group around the model", found=f"{groups} groups", hint=hint)
     match = expression.search(path.as_posix())
-    name = match and match["model" if "model" in expression.groupindex else 1]
+    name = match and match["model" if named else 1]
     if not name:
-        raise UsageError(
-            f"{option('model_from_path', pattern)} finds no model in a path",
-            found=str(path),
-            hint="the pattern is searched in the path as it was given, with folders",
-        )
+        hint = "the pattern is searched in the path as it was given, with folders"
+        raise UsageError(f"{asked} finds no model in a path", found=str(path), hint=hint)
     return name
 
 
