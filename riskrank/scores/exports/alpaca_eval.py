@@ -1,22 +1,15 @@
 """AlpacaEval: ``annotations.json``, an annotator's preferences between a model and a reference."""
 
-from pathlib import Path
-
 from riskrank.errors import InputError
 from riskrank.scores.exports.row_reader import ExportFile, Record, Rows, reads
-from riskrank.scores.files.beginnings import holds
+from riskrank.scores.files.beginnings import holding
 
 METRIC = "win_rate"
 
 
-def recognises(path: Path) -> bool:
-    """Whether this is a file of annotations."""
-    return holds(path, "generator_1", "generator_2", "instruction")
-
-
 @reads(
     "alpaca-eval",
-    recognises,
+    holding("generator_1", "generator_2", "instruction"),
     directions={METRIC: "higher"},
     choices={"annotator": "annotators", "reference": "references"},
 )

@@ -1,17 +1,14 @@
 """MixInstruct (LLM-Blender): candidates of several models for each instruction, with their scores."""
 
-from pathlib import Path
-
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import holds
+from riskrank.scores.files.beginnings import holding
 
 
-def recognises(path: Path) -> bool:
-    """Whether this is a file of instructions with candidates."""
-    return holds(path, "candidates", "decoding_method", "scores", "model")
-
-
-@reads("mixinstruct", recognises, choices={"decoding": "decoding methods"})
+@reads(
+    "mixinstruct",
+    holding("candidates", "decoding_method", "scores", "model"),
+    choices={"decoding": "decoding methods"},
+)
 def read(file: ExportFile) -> Rows:
     """Scores of every candidate; the sample is the instruction's id.
 

@@ -1,7 +1,6 @@
 """MTEB: a file of results a task, in a folder a model and revision."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import polars as pl
 
@@ -9,15 +8,10 @@ from riskrank.errors import listing
 from riskrank.scores.exports.interface import Export, ExportRules
 from riskrank.scores.exports.readings import chosen_by_task
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import holds
+from riskrank.scores.files.beginnings import holding
 
 MAIN = "main_score"
 _META = "model_meta.json"
-
-
-def recognises(path: Path) -> bool:
-    """Whether these are the results of a task."""
-    return holds(path, MAIN, "hf_subset", "scores")
 
 
 def _means(export: Export, rules: ExportRules) -> Export:
@@ -44,7 +38,7 @@ def _means(export: Export, rules: ExportRules) -> Export:
     return replace(export, rows=means, directions=ways, notes=(*export.notes, *notes), board=True)
 
 
-@reads("mteb", recognises, uses=("split",), across=_means)
+@reads("mteb", holding(MAIN, "hf_subset", "scores"), uses=("split",), across=_means)
 def read(file: ExportFile) -> Rows:
     """The main score of a task, of which more is better, and others that somebody asks for by name.
 

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,11 @@ def holds(path: Path, *keys: str) -> bool:
     """Whether the beginning of a JSON file has all these keys."""
     head = first_bytes(path)
     return head[:1] in (b"{", b"[") and all(f'"{key}"'.encode() in head for key in keys)
+
+
+def holding(*keys: str) -> Callable[[Path], bool]:
+    """What tells JSON files whose beginning has all these keys."""
+    return lambda path: holds(path, *keys)
 
 
 def head_of(head: bytes, size: int) -> bytes:

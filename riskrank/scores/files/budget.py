@@ -66,8 +66,7 @@ class Budget:
 
     def exceeded(self) -> InputError | None:
         """What the query has used up, if anything; what it once had too much of stays too much."""
-        if self._problem is None:
-            self._problem = self._found()
+        self._problem = self._problem or self._found()
         return self._problem
 
     def count(self, rows: int, size: int) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from riskrank.engine.portfolio.judge_votes import score_votes
 from riskrank.errors import InputError, UsageError
-from riskrank.scores.exports.mt_bench import recognises
+from riskrank.scores.exports.judgments import mt_bench
 from tests.scores.exports.helpers import assert_long, mean, only_reader_of, read, scores, write_lines
 
 
@@ -129,6 +129,6 @@ def test_an_unknown_winner_is_refused(tmp_path):
 def test_a_winner_without_models_is_no_pair(tmp_path):
     path = tmp_path / "judgments.jsonl"
     path.write_text('{"question_id": 1, "winner": "x", "judge": "j"}\n')
-    assert not recognises(path)
+    assert not mt_bench.recognises(path)
     path.write_text('{"question_id": 1, "winner": "model_1", "model_1": "a", "model_2": "b"}\n')
-    assert recognises(path)
+    assert mt_bench.recognises(path)

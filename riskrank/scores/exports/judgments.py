@@ -1,4 +1,4 @@
-"""MT-Bench (FastChat): judgments of single answers, and of pairs judged in both orders."""
+"""Judgments as FastChat writes them: of answers and of pairs in both orders by MT-Bench, and by LiveBench."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,7 +23,7 @@ _VALUES = {"a": 1.0, "b": 0.0, "both-good": 0.5, "both-bad": 0.5, "tie": 0.5}
 _UNDECIDED = ("", "error", "none", "null")
 
 
-def recognises(path: Path) -> bool:
+def _is_mt_bench(path: Path) -> bool:
     """Whether this is a file of judgments, of single answers or of pairs."""
     record = first_record(path)
     if "question_id" not in record:
@@ -58,12 +58,12 @@ def _mean_over_opponents(export: Export, _rules: ExportRules) -> Export:
 
 @reads(
     "mt-bench",
-    recognises,
+    _is_mt_bench,
     directions={SCORE: "higher", WIN_RATE: "higher"},
     choices={"judge": "judges"},
     then=_mean_over_opponents,
 )
-def read(file: ExportFile) -> Rows:
+def mt_bench(file: ExportFile) -> Rows:
     """Ratings as `score`, and games between pairs as `win_rate`.
 
     The sample is question and turn. A rating of −1 is one FastChat could not read: no score. A pair is won
@@ -98,11 +98,16 @@ def _place(record: Record) -> dict[str, str]:
 
 
 def _rating(file: ExportFile, record: Record) -> Rows:
-    model, unread = record.name("model", "model_id"), record.get("score") == -1
-    if unread:
+    model = file.model(record.name("model", "model_id"))
+    yield {"model": model, "metric": SCORE, "score": _judged(file, record), **_place(record)}
+
+
+def _judged(file: ExportFile, record: Record) -> object:
+    """The score of a judgment; −1 is one that could not be read."""
+    if record.get("score") == -1:
         file.count(f"{SCORE}: judgments of -1, which could not be read")
-    score = None if unread else record.get("score")
-    yield {"model": file.model(model), "metric": SCORE, "score": score, **_place(record)}
+        return None
+    return record.get("score")
 
 
 def _pair(file: ExportFile, record: Record) -> Rows:
@@ -125,3 +130,39 @@ def _result(game: str, first: str, second: str, where: str) -> float:
         if game == model or game in keys:
             return result
     return _VALUES[normalise_vote(game, place=where)]
+
+
+def _is_livebench(path: Path) -> bool:
+    """Whether this is a file of judgments against the ground truth."""
+    record = first_record(path)
+    return (
+        {"question_id", "model", "score"} <= record.keys()
+        and "judge" not in record
+        and ("task" in record or "model_judgment" in path.parts)
+    )
+
+
+@reads("livebench", _is_livebench, directions={SCORE: "higher"})
+def livebench(file: ExportFile) -> Rows:
+    """Scores; the sample is task and question, with the turn from the second on.
+
+    Task and category are columns: from the row, else from the path
+    ``<category>/<task>/model_judgment/<file>``.
+    """
+    folders = file.path.resolve().parts[:-1]
+    in_place = len(folders) > 3 and folders[-1] == "model_judgment"
+    category, task = folders[-3:-1] if in_place else ("", "")
+    for record in file.records():
+        of_task = record.text("task") or task
+        # Older releases write turn 1 into every row, newer ones only where there are several.
+        turn = record.text("turn") or "1"
+        parts = [of_task, record.name("question_id"), turn if turn != "1" else ""]
+        yield {
+            "model": file.model(record.name("model", "model_id")),
+            "sample": "/".join(part for part in parts if part),
+            "metric": SCORE,
+            "score": _judged(file, record),
+            "category": record.text("category") or category,
+            "task": of_task,
+            "turn": turn,
+        }
