@@ -166,7 +166,7 @@ def _level(one: Leading, who: str, case: RankCase) -> str:
     if not level:
         return f"{who} comes first{beats.replace(f'; {who}', ' and')}" if beats else f"{who} comes first"
     unit = "labels" if one.scores.judged else "tasks" if one.scores.drawn_tasks else "samples"
-    few = f"; {one.scores.effective_size:,.0f} {unit} are too few to ship one" if _few(one) else ""
+    few = f"; {one.scores.effective_size:,.0f} {unit} are too few to say more" if _few(one) else ""
     if not beaten and len(level) > 1:
         by = "" if test == "no test" else f" by {test}"
         return f"No test tells {who}, first in these samples, from {_any(level, others)}{by}{on}{few}"

@@ -44,7 +44,7 @@ CASES = {
     "too few samples": (
         lambda: shifted(0.0, 0.0, n=20),
         [],
-        "no test separates them; 20 samples are too few to ship one",
+        "no test separates them; 20 samples are too few to say more",
     ),
     "several": (twins, ["one", "other"], "Ship one or other"),
 }
