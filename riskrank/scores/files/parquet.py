@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -15,6 +15,11 @@ Read = TypeVar("Read")
 
 # Bytes of a number, and the least of a text.
 _CELL = 8
+# Types within types: to decode deeper ones takes time that doubles with each.
+_DEEPEST = 32
+# Days from 1970 to the first of the year 1, and to the last of 9999: Polars writes no others out.
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
+_TICKS = {"ms": 86_400_000, "us": 86_400_000_000}
 
 
 class ParquetSource(Source):
@@ -28,6 +33,13 @@ class ParquetSource(Source):
         if not data:
             raise self._empty("0 bytes")
         self._schema = self._read(lambda: pl.read_parquet_schema(io.BytesIO(data)))
+        for name, kind in self._schema.items():
+            if _depth(kind) > _DEEPEST:
+                raise InputError(
+                    f"{label}: column '{name}' is nested too deep",
+                    found=f"more than {_DEEPEST} types within one another",
+                    hint="leave the column out, or write it flat",
+                )
         self._name_columns(list(self._schema))
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
@@ -40,6 +52,7 @@ class ParquetSource(Source):
         frame = self._read(lambda: pl.read_parquet(io.BytesIO(self._data), columns=wanted))
         if wanted and frame.height == 0 and not self.may_be_empty:
             raise self._empty("a Parquet file with no rows")
+        self._require_dates(frame)
         return frame.select(pl.col(raw[name]).alias(name) for name in names)
 
     def scan(self, names: Sequence[str]) -> pl.LazyFrame:
@@ -51,6 +64,18 @@ class ParquetSource(Source):
         """The number of rows, which the end of the file tells."""
         return self._read(lambda: pl.scan_parquet(io.BytesIO(self._data)).select(pl.len()).collect().item())
 
+    def _require_dates(self, frame: pl.DataFrame) -> None:
+        """Refuse dates that nobody can write, which Polars ends at."""
+        for one in frame.select(pl.selectors.date() | pl.selectors.datetime(["ms", "us"])):
+            days = _TICKS[one.dtype.time_unit] if isinstance(one.dtype, pl.Datetime) else 1
+            ticks = one.to_physical()
+            if ((ticks < _FIRST_DAY * days) | (ticks >= (_LAST_DAY + 1) * days)).any():
+                raise InputError(
+                    f"{self.label}: column '{one.name}' holds dates beyond the years 1 to 9999",
+                    found=f"{ticks.min()!r} to {ticks.max()!r}, counted from 1970",
+                    hint="write dates as text, or numbers as numbers",
+                )
+
     def _read(self, reader: Callable[[], Read]) -> Read:
         try:
             with panics_unsaid():
@@ -59,7 +84,22 @@ class ParquetSource(Source):
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             raise InputError(
                 f"{self.label}: the file cannot be read as Parquet",
-                found=first_line(error),
+                found="a value that Polars cannot decode" if "unwrap()" in str(error) else first_line(error),
                 hint="copy the file again (it may be cut short), or name its format with "
                 f"{option('input_format')}",
             ) from None
+
+
+def _depth(kind: pl.DataType) -> int:
+    """How many types lie within one another."""
+    depth, level = 0, [kind]
+    while level and depth <= _DEEPEST:
+        level = [inner for one in level for inner in _within(one)]
+        depth += 1
+    return depth
+
+
+def _within(kind: Any) -> list[Any]:
+    if isinstance(kind, pl.Struct):
+        return [field.dtype for field in kind.fields]
+    return [kind.inner] if isinstance(kind, pl.List | pl.Array) else []

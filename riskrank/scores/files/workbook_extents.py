@@ -23,6 +23,8 @@ _ROWS, _COLUMNS = 1_048_576, 16_384
 # Bytes of the text of a cell, of which Excel takes 32,767 characters, however they are written.
 _LONGEST_TEXT = 1 << 20
 _TEXTS = ("v", "f", "t")
+# Letters of a format of numbers that Excel takes: who looks for dates in it takes their square.
+_LONGEST_FORMAT = 255
 # Elements there may be any number of, with what is in them: rows, texts, pieces of texts, points of charts.
 _MANY = ("row", "si", "r", "pt")
 # Sheets, and other elements of all parts, that workbooks stay far below.
@@ -105,6 +107,8 @@ class _Part:
         kind = name.rpartition(" ")[2]
         if not self._many:
             self._count(kind)
+        if len(attributes.get("formatCode", "")) > _LONGEST_FORMAT:
+            raise self._refused(f"a format of numbers of more than {_LONGEST_FORMAT} letters")
         if kind in ("c", "si"):
             self._text = 0
         if kind in _TEXTS:

@@ -19,3 +19,28 @@ def test_a_page_that_makes_polars_panic(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="cannot be read as Parquet") as caught:
         read_scores([path], ReadOptions())
     assert caught.value.found == "assertion failed: offset + length <= self.length"
+
+
+DEEP = pl.lit(1)
+for _ in range(40):
+    DEEP = pl.struct(DEEP.alias("x"))
+
+
+@pytest.mark.parametrize(
+    ("sample", "says"),
+    [
+        (pl.lit(2_932_897, pl.Int32).cast(pl.Date), "beyond the years 1 to 9999"),
+        (pl.lit(2**63 - 1).cast(pl.Datetime("us")), "beyond the years 1 to 9999"),
+        (DEEP, "nested too deep"),
+        (pl.lit(2_932_896, pl.Int32).cast(pl.Date), None),
+    ],
+)
+def test_dates_nobody_can_write_and_types_nobody_can_decode_are_refused(tmp_path, sample, says):
+    path = tmp_path / "t.parquet"
+    frame = pl.DataFrame({"model": ["A", "B"], "metric": "acc", "score": [1.0, 0.5]})
+    frame.with_columns(sample=sample).write_parquet(path)
+    if says is None:
+        assert read_scores([str(path)], ReadOptions()).samples == ("9999-12-31",)
+        return
+    with pytest.raises(InputError, match=says):
+        read_scores([str(path)], ReadOptions())

@@ -84,6 +84,7 @@ def test_a_row_beyond_the_size_a_sheet_gives_is_no_less_read(edited):
             "a cell of",
         ),
         (_below('<row r="26"><c r="ZZZ26"><v>1</v></c></row>'), "18,278 columns in row 26"),
+        (_below(f'<numFmt formatCode="{"[" * 256}"/>'), "a format of numbers of more than 255 letters"),
         (
             lambda text: text.replace("<sheetData>", f'<sheetData x="{"x" * 2_000_000}">'),
             "a tag of more than",
