@@ -3,6 +3,7 @@
 import csv
 import io
 import itertools
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ class DelimitedSource(Source):
         if b"\n" not in data and b"\r" in data:
             data = data.replace(b"\r", b"\n")
         body = b"".join(data.splitlines(keepends=True)[skip_rows:]) if skip_rows else data
+        body = _names_on_one_line(body)
         body = body if skip_rows else _without_titles(body.lstrip(b"\r\n"), separator)
         above = data[: len(data) - len(body)]
         self._skipped_lines, self.title = above.count(b"\n"), above.decode(errors="replace")
@@ -183,6 +185,20 @@ class DelimitedSource(Source):
                     hint="quote fields that hold the separator, or fill the row up",
                 )
         return blank
+
+
+def _names_on_one_line(body: bytes) -> bytes:
+    """A file whose names of columns hold no line ends, as spreadsheets write those of wrapped cells."""
+    start = body[:_BEGINNING]
+    first = start.partition(b"\n")[0]
+    if first.count(b'"') % 2 == 0 or first.startswith(b"#"):
+        return body
+    ends = (
+        place.end() for place in re.finditer(rb"\n", start) if start[: place.start()].count(b'"') % 2 == 0
+    )
+    end = next(ends, 0)
+    # A quote that is never closed is refused as such.
+    return re.sub(rb"\r?\n", b" ", start[: end - 1]) + body[end - 1 :] if end else body
 
 
 def _without_titles(body: bytes, separator: str) -> bytes:

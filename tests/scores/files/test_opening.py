@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskrank.asked.reading import ReadOptions
+from riskrank.scores.files.how import How
+from riskrank.scores.files.opening import open_sources
 from riskrank.scores.table.score_table import read_scores
 from tests.scores.same import assert_same
 
@@ -248,3 +250,13 @@ def test_standard_input_tells_its_format(write, long_frame, suffix):
     found = read_scores(["-"], ReadOptions(lower=("loss",)), stdin=io.BytesIO(path.read_bytes()))
     expected = read_scores([str(path)], ReadOptions(lower=("loss",)))
     assert all((a == b).all() for a, b in zip(found.values, expected.values, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("header", "name"), [('mo,"qua\nlity",n', "qua lity"), ('mo,"qua\r\nlity",n', "qua lity")]
+)
+def test_names_of_wrapped_cells_stand_on_one_line(tmp_path, header, name):
+    (tmp_path / "t.csv").write_bytes(f'{header}\na,"x\ny",1\nb,z,2\n'.encode())
+    (source,) = open_sources([str(tmp_path / "t.csv")], How())
+    assert list(source.columns) == ["mo", name, "n"]
+    assert source.load([name])[name].to_list() == ["x\ny", "z"]
