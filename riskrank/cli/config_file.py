@@ -59,7 +59,10 @@ def found_file() -> Chosen:
     passed_over: list[tuple[str, str]] = []
     for folder in searched_folders():
         for path in (f"{folder}{OWN}", f"{folder}{SHARED}"):
-            if not Path(path).is_file() or (path.endswith(SHARED) and not _is_shared(path)):
+            if path.endswith(SHARED):
+                if not Path(path).is_file() or not _is_shared(path):
+                    continue
+            elif not Path(path).exists():
                 continue
             reason = distrusted(path)
             if reason is None:

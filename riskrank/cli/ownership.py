@@ -7,6 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, option
@@ -32,6 +33,8 @@ def distrusted(path: str) -> str | None:
     It and its folder belong to the user or to root, and nobody else may write to them. A group of the same
     number as its user is that user's own, as most systems make one.
     """
+    if not Path(path).is_file():  # a pipe, a device or a folder
+        return "it is no plain file"
     if not hasattr(os, "geteuid"):  # a system without owners of this kind
         return None
     for place, name in ((path, "it"), (os.path.dirname(path) or ".", "its folder")):  # noqa: PTH120

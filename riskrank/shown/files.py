@@ -171,7 +171,7 @@ def check_writable(output: str | None, inputs: Iterable[str], *, parameter: str 
 
 def _check_place(path: Path, output: str, inputs: Iterable[str], parameter: str) -> None:
     refuse_foreign_links(path)
-    if path.is_dir():
+    if path.is_dir() or output.endswith(("/", os.sep)):
         raise cannot_write(output, "a folder", "name a file, e.g. ranking.json in it")
     if not path.resolve().parent.is_dir():
         raise cannot_write(output, f"no folder {path.parent}", "create the folder first, or write elsewhere")

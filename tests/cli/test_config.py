@@ -230,6 +230,20 @@ def test_a_file_others_may_have_written_is_passed_over(
 
 
 @POSIX
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
+def test_what_is_no_file_is_passed_over_with_a_word(run, project, kind):
+    project("order = 1\n")
+    place = Path("riskrank.toml")
+    place.unlink()
+    if kind == "pipe":
+        os.mkfifo(place)
+    else:
+        place.mkdir() if kind == "folder" else place.symlink_to(os.devnull)
+    told = run("rank", "scores.csv", "--no-test", "--format", "json").stderr
+    assert told.startswith("warning: riskrank.toml is not read: it is no plain file; ")
+
+
+@POSIX
 def test_a_neighbours_file_is_passed_over_and_the_own_one_above_counts(run, project, tmp_path, monkeypatch):
     project("order = 1\n")
     (tmp_path / "shared").mkdir()

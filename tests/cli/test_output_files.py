@@ -24,6 +24,7 @@ def test_a_missing_folder(run, table, tmp_path, command, no_reading):
 
 def test_a_folder(run, table, tmp_path, no_reading):
     refusal(run("rank", table, "-o", tmp_path, "--format", "json"))
+    refusal(run("rank", table, "-o", f"{tmp_path}/new.json/"))
 
 
 def test_a_link_that_leads_to_itself(run, table, tmp_path, no_reading):

@@ -21,6 +21,8 @@ _BEGINNING = 1 << 10
 _CHUNK = 1 << 10
 # Bytes an archive may unpack to, and times its own: logs and workbooks pack ten to fifty times.
 _LEAST_UNPACKED, _TIMES_PACKED = 1 << 27, 100
+# The same of a single table, where scores of many samples repeat: tables pack ten to forty times.
+_LEAST_TOO_DENSE, _TIMES_TOO_DENSE = 200_000_000, 200
 
 
 def read_bounded(path: str | Path, limit: int) -> bytes:
@@ -91,15 +93,15 @@ def inflate(label: str, data: bytes, limit: int, *, window: int = -15, skippable
     try:
         while at < len(data) or full:
             if stream.eof:
-                if window < 16:  # what follows a bare stream is not part of it
+                # What follows a bare stream is not part of it, and zeros only fill up blocks of a tape.
+                if window < 16 or (data[at] == 0 and not data[at:].strip(b"\0")):
                     break
                 stream, taken = zlib.decompressobj(window), _BEGINNING
             piece = whole[at : at + taken]
             part = stream.decompress(piece, _PIECE)
             parts.append(part)
             size += len(part)
-            if size > limit:
-                raise too_large(label, limit)
+            _require_room(label, len(data), size, limit)
             at += len(piece) - len(stream.unused_data if stream.eof else stream.unconsumed_tail)
             taken = min(2 * taken, _PIECE)
             full = len(part) == _PIECE and not stream.eof
@@ -124,8 +126,7 @@ def unzstd(label: str, data: bytes, limit: int, *, skippable: bool = True) -> by
                     stream = decompressor.decompressobj()
                 parts.append(stream.decompress(chunk))
                 size += len(parts[-1])
-                if size > limit:
-                    raise too_large(label, limit)
+                _require_room(label, len(data), size, limit)
                 chunk = stream.unused_data
     except (zstandard.ZstdError, MemoryError) as error:
         raise _corrupt(label, str(error) or type(error).__name__, skippable) from None
@@ -189,6 +190,13 @@ def parse_lines(label: str, data: bytes) -> Iterator[tuple[int, Any]]:
                     hint=f"it may be cut short; {option('skip_bad', True)} leaves such lines out",
                 ),
             )
+
+
+def _require_room(label: str, packed: int, size: int, limit: int) -> None:
+    if size > limit:
+        raise too_large(label, limit)
+    if size > max(_LEAST_TOO_DENSE, _TIMES_TOO_DENSE * packed):
+        raise too_dense(label, f"more than {size:,} bytes in {packed:,}")
 
 
 def _corrupt(label: str, reason: str, skippable: bool) -> InputError:

@@ -114,6 +114,8 @@ def _sheets(label: str, data: bytes, how: How) -> dict[str, tuple[pl.DataFrame, 
         return frames
     except (InputError, UsageError):
         raise
+    except IndexError:
+        raise no_workbook(label, "a cell that points to a text or style which is not there") from None
     except Exception as error:  # openpyxl lets through whatever zipfile, XML and its own parts raise
         raise no_workbook(label, f"{type(error).__name__}: {error}".splitlines()[0]) from None
 
@@ -126,7 +128,7 @@ def _named(label: str, sheets: Sequence[Any], asked: str) -> Any:
     UsageError
     """
     titles = [sheet.title for sheet in sheets]
-    if asked not in titles and asked.isdecimal() and 0 < int(asked) <= len(titles):
+    if asked not in titles and asked.isdecimal() and len(asked) < 9 and 0 < int(asked) <= len(titles):
         return sheets[int(asked) - 1]
     if asked not in titles:
         raise UsageError(

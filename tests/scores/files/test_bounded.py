@@ -1,6 +1,7 @@
 import gzip
 import zlib
 
+import pytest
 import zstandard
 
 from riskrank.errors import InputError
@@ -25,6 +26,8 @@ def test_members_and_frames_one_after_another():
     for pack in (gzip.compress, zstandard.compress):
         packed, empty = pack(text), pack(b"")
         assert decompressed("t", packed + empty * 3 + packed, 10**9) == text * 2
+        with pytest.raises(InputError, match="packed more densely"):
+            decompressed("t", pack(bytes(210_000_000)), 10**9)
         assert decompressed("t", packed + empty * (1_000_000 // len(empty)), 10**9) == text
 
 
@@ -47,6 +50,13 @@ def test_members_that_follow_are_not_copied(monkeypatch):
     data = b"".join(members)
     assert inflate("t", data, 10**9, window=31) == bytes(100_005 * 800)
     assert sum(copied) < 1024 * len(members) + len(data)
+
+
+def test_zeros_behind_the_last_member_are_none_of_it():
+    packed = gzip.compress(b"text")
+    assert decompressed("t", packed + bytes(512), 100) == b"text"
+    with pytest.raises(InputError, match="decompressed"):
+        decompressed("t", packed + bytes(512) + b"x", 100)
 
 
 def test_what_follows_a_bare_stream_is_not_part_of_it():
