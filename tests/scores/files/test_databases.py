@@ -166,7 +166,7 @@ def test_a_view_that_gives_no_row_is_left_sooner_than_one_that_does(tmp_path, mo
         monkeypatch.setattr(budget, "MOST_SILENT", 4)
         monkeypatch.setattr(budget, "MOST_SECONDS", 5)
         telling = _with_view(tmp_path / "t.sqlite", kind, ENDLESS.format(ROWS, ""))
-        with pytest.raises(InputError, match="no end within (5 seconds|[0-9,]+ (rows|bytes))"):
+        with pytest.raises(InputError, match=r"no end within (5 seconds|[0-9,]+ (rows|bytes))"):
             read_scores([telling])
 
 
