@@ -189,16 +189,14 @@ class DelimitedSource(Source):
 
 def _names_on_one_line(body: bytes) -> bytes:
     """A file whose names of columns hold no line ends, as spreadsheets write those of wrapped cells."""
-    start = body[:_BEGINNING]
-    first = start.partition(b"\n")[0]
-    if first.count(b'"') % 2 == 0 or first.startswith(b"#"):
-        return body
-    ends = (
-        place.end() for place in re.finditer(rb"\n", start) if start[: place.start()].count(b'"') % 2 == 0
-    )
-    end = next(ends, 0)
+    start, quoted = body[:_BEGINNING], False
+    for mark in () if start.startswith(b"#") else re.finditer(rb'["\n]', start):
+        quoted ^= mark[0] == b'"'
+        if mark[0] == b"\n" and not quoted:
+            names = start[: mark.start()]
+            return re.sub(rb"\r?\n", b" ", names) + body[mark.start() :] if b"\n" in names else body
     # A quote that is never closed is refused as such.
-    return re.sub(rb"\r?\n", b" ", start[: end - 1]) + body[end - 1 :] if end else body
+    return body
 
 
 def _without_titles(body: bytes, separator: str) -> bytes:

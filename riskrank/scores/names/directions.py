@@ -62,7 +62,7 @@ _GOOD_NAMES = vocabulary(
     comet bleurt sacrebleu throughput uptime coverage hits stars elo converted conversion
     points grade mcc spearman pearson psnr ssim map usefulness correctness completeness answered
     preference hit verdict recip reciprocal ctr cvr roas roi revenue sales clicks orders profit pnl yield
-    sharpe sortino retention sensitivity specificity reciprocal_rank handled correctly
+    sharpe sortino retention sensitivity specificity handled correctly
     bewertung treffer trefferquote güte qualität zufriedenheit
     note justesse précision rappel qualité satisfaction réussite
     nota puntos acierto aciertos precisión calidad satisfacción voto voti qualità soddisfazione esattezza

@@ -22,7 +22,7 @@ from riskrank.scores.names.distributions import (
 )
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.missing_codes import changing, missing_codes
-from riskrank.scores.table.scores import READ_AS, Scores
+from riskrank.scores.table.scores import Scores
 
 _MOST_METRICS = 100
 # Shares are no larger than 1; percent beyond this are none; and how much larger percent are.
@@ -82,7 +82,7 @@ def doubtful_directions(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator
     places = {spec.name: code for code, spec in enumerate(specs)}
     doubtful, likely, why = [], set(), ""
     # Who said what the columns are knows that more is better where nobody says otherwise.
-    guessed = any(text.startswith(f"{READ_AS}a ") for text in scores.notes.warnings)
+    guessed = scores.notes.asked != scores.notes.given
     for name in silent:
         of_metric = valid & (metric == places[name]) if name in looked_at else np.zeros(0, dtype=bool)
         values = scores.values[of_metric] if name in looked_at else np.zeros(0)

@@ -100,18 +100,14 @@ def _of_failures(scores: Scores, rows: Rows) -> Reason | None:
     partial, whole = np.flatnonzero(lacking.any(axis=0)), np.flatnonzero(~lacking.any(axis=0))
     gaps = lacking.any(axis=1)
     for at in whole.tolist() if partial.size else ():
-        values = rows.values[:, at]
-        if (
-            np.unique(values).size == 2
-            and np.unique(values[gaps]).size == 1
-            and not (values[~gaps] == values[gaps][0]).any()
-        ):
+        failed, passed = (set(rows.values[some, at].tolist()) for some in (gaps, ~gaps))
+        if len(failed) == len(passed) == 1 and failed != passed:
             names = [scores.metrics[one] for one in partial.tolist()]
             picked = tuple(scores.metrics[one] for one in whole.tolist())
             told = " ".join(option("metric", name) for name in picked)
             return Reason(
-                f"{listing(names)} is there only where {scores.metrics[at]} is not {abs(values[gaps][0]):g}: "
-                f"those of successes are other samples for each model; {told} compares all samples",
+                f"{listing(names)} is there only where {scores.metrics[at]} is {passed.pop():g}: "
+                f"on other samples for each model; {told} compares all samples",
                 [(told, {"metric": picked})],
             )
     return None

@@ -38,8 +38,8 @@ def as_board(
     tasks, gone = columns.measures(free)
     named = sum(names_a_metric(name) for name in tasks)
     measured = measured_by_all(tasks) if len(tasks) >= FEWEST_TASKS else ""
-    few = metric or len(tasks) < FEWEST_TASKS or (2 * named > len(tasks) and not measured)
-    if few or not on_one_scale(columns, tasks):
+    no_tasks = metric or len(tasks) < FEWEST_TASKS or (2 * named > len(tasks) and not measured)
+    if no_tasks or not on_one_scale(columns, tasks):
         raise _means_only(columns, tasks, options, model)
     said = (
         f"a leaderboard: a row a model ({model}), a column a task ({listing(tasks, 4)}), {len(tasks)} tasks"

@@ -11,7 +11,7 @@ from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.words import may_name_samples
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import keyed, keys_of
-from riskrank.scores.table.shapes.reading import Reading, taken_as_better, with_roles
+from riskrank.scores.table.shapes.reading import Reading, with_roles
 
 _SEPARATORS = ("~", "|", ":", "/", "_", ".", " ", "-")
 
@@ -43,8 +43,7 @@ def as_crossed(columns: Columns, named: Mapping[str, str], options: ReadOptions)
     said += f"a column a metric ({listing(metrics)}) and model ({listing(models)})"
     read = with_roles(options, {"sample": keys.sample, "draw": keys.draw}, wide=True, metric=tuple(metrics))
     read = replace(read, sql=" UNION ALL ".join(rows), **keyed(keys, named, options))  # type: ignore[arg-type]
-    told = "; ".join([said, *taken_as_better(metrics, options), *keys.said])
-    return [Reading(said=told, options=read)]
+    return [Reading(said="; ".join([said, *keys.said]), options=read)]
 
 
 def _crossings(names: list[str]) -> Iterator[_Crossed]:

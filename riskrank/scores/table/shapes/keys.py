@@ -63,8 +63,6 @@ class Keys:
         What was understood, for one sentence.
     averaged : tuple of str
         Columns whose rows count together.
-    copied : bool
-        Whether rows are copies of each other.
     """
 
     sample: str = ""
@@ -75,7 +73,11 @@ class Keys:
     unpaired: bool = False
     said: tuple[str, ...] = ()
     averaged: tuple[str, ...] = ()
-    copied: bool = False
+
+    @property
+    def copied(self) -> bool:
+        """Whether rows are copies of each other."""
+        return self.repeats == "mean" and not self.averaged
 
 
 def keys_of(columns: Columns, model: Sequence[str], metric: Sequence[str], free: Sequence[str]) -> Keys:
@@ -112,7 +114,7 @@ def keys_of(columns: Columns, model: Sequence[str], metric: Sequence[str], free:
         return _copies(columns, fixed, base, free)
     if not any(map(_is_beside, beside)) and _scored_once(columns, [*fixed, base], beside):
         told = f"duplicates: the same scores for every {' and '.join(beside)}, counted once"
-        return Keys(sample=base, repeats="mean", said=(told,), copied=True)
+        return Keys(sample=base, repeats="mean", said=(told,))
     return _of_parts(columns, base, beside, by, fixed)
 
 
@@ -262,7 +264,7 @@ def _copies(columns: Columns, fixed: Sequence[str], base: str, free: Sequence[st
         times = columns.height / distinct
         again = f"{times:g} times" if times == int(times) else f"up to {int(times) + 1} times"
         told = f"duplicates: the same rows {again}, counted once"
-        return Keys(sample=base, repeats="mean", said=(told,), copied=True)
+        return Keys(sample=base, repeats="mean", said=(told,))
     return Keys(sample=base)
 
 

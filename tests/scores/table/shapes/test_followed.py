@@ -40,6 +40,13 @@ def failing():
     return lacking(wide("passed").with_columns(status, passed=passed), "passed", failed)
 
 
+def timed():
+    """``good`` passes more often; a run that failed has no time, and ``bad`` is quicker where it passes."""
+    passed = pl.Series([float(at % 3 == 0) for at in range(N)] + [float(at % 9 > 0) for at in range(N)])
+    took = pl.Series("time_s", np.r_[1 + np.arange(N) % 10 / 10, 2 + np.arange(N) % 10 / 10])
+    return lacking(wide("success").with_columns(took, success=passed), "time_s", passed == 0)
+
+
 def labelled():
     """The judge favours ``bad``, people find ``good`` better, and label four of five."""
     frame = wide("human_score", lift=0.3).with_columns(judge_score=pl.Series(np.r_[scores(0.1), scores()]))
@@ -89,6 +96,7 @@ FOLLOWED = {
         reviewed(),
         {"higher": ["mark", "reviewed"]},
     ),
+    "times of successes": ("time_s is there only where success is 1", timed(), {}),
     "labels": ("corrects the judge", labelled(), {"columns": "sample=question", "wide": True}),
     "a name that may mean either": ("which way is better", wide("risk", lift=-0.2), {}),
     "rows that may be models": ("several ways to read it", board(), {"matrix": "accuracy"}),
