@@ -53,7 +53,7 @@ def write_made(request):
 
 def pytest_collection_finish():
     """What is collected stays to the end: garbage is not looked for in it."""
-    # Hypothesis looks for who holds its random numbers when a first test draws, and finds nobody among what is frozen.
+    # Hypothesis looks for who holds its random numbers when a test first draws; what is frozen hides them.
     given(strategies.none())(lambda _: None)()
     gc.freeze()
 
