@@ -98,7 +98,7 @@ def test_what_is_inside(built):
     templates = {str(path.relative_to(ROOT)) for path in (ROOT / "riskrank").rglob("templates/*")}
     for inside in (sources, names):
         assert code <= inside
-        assert {*templates, "riskrank/py.typed"} <= inside
+        assert {*templates, "riskrank/py.typed", "riskrank/scores/names/vocabularies.txt"} <= inside
         assert not any(name.startswith(("tests", "build")) for name in inside)
     assert {"LICENSE", "README.md", "pyproject.toml", "SECURITY.md", "CHANGELOG.md"} <= sources
     share = {name.partition(".data/data/")[2] for name in names if ".data/data/" in name}

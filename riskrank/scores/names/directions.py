@@ -2,39 +2,10 @@
 
 import re
 
-from riskrank.scores.names.words import listed_words, plain, vocabulary, words
+from riskrank.scores.names.words import known, listed_words, plain, vocabulary, words
 
-# Words that name a quantity people want less of. Matched word by word, so that "timeline" is not "time".
-_AMOUNT_NAMES = """latency cost costs time runtime walltime duration seconds secs milliseconds ms price co2
-    emission emissions carbon energy memory ram overhead delay ttft wait prix latenz kosten dauer preis
-    latence coût durée temps délai latenza costo coste precio latencia custo preço prezzo tempo tiempo
-    espera duración durata duração retraso retard ritardo atraso demora energie downtime lag jitter spend
-    gasto gastos tijd duur prijs vertraging wachttijd czas koszt opóźnienie doba odezvy náklady zpoždění
-    svarstid körtid väntetid kostnad fördröjning süre süresi maliyet gecikme
-    время задержка стоимость 时间 時間 耗时 用时 成本 费用 延迟 遅延 コスト 시간 비용 지연"""
-_COST_NAMES = """loss losses logloss error errors err toxicity toxic perplexity ppl brier rmse mse mae mape
-    smape rmsle wer cer ter fpr fnr eer fid nll crossentropy regret hallucination hallucinations violation
-    violations failure failures misses ece mistake mistakes timeout timeouts failed crashed false miss missed
-    bugs defects complaint complaints crps bpb bpc slippage drawdown msle nrmse mase wape mdape rmsse pinball
-    mce lpips typos flaws mqm cpa cpc cpm cpl cac bounce mpjpe
-    unsafe harmful hallucinated regressions crashes incidents vulnerabilities leakage invalid unsolved
-    unresolved unanswered rejected refused overshoot churn fvu wrong incorrect
-    abweichungen ausfall ausfälle beschwerden reklamationen erreur erreurs perte pertes écart écarts plainte
-    plaintes réclamations faute fautes
-    pérdida error errores desviación queja quejas reclamos toxicidad fallo fallos fracaso fracasos
-    errore errori perdita deviazione reclami erro erros perda desvio reclamações falhas
-    fel fout fouten verlies afwijking klachten błąd błędy błędów odchylenie skargi chyba chyby chyb chybovost
-    ztráta odchylka stížnosti felfrekvens förlust avvikelse klagomål hata kayıp sapma şikayet
-    ошибка ошибок ошибки потери отклонение жалоб жалобы
-    错误 錯誤 误差 誤差 损失 損失 困惑度 投诉 誤り エラー 偏差 苦情 오류 오차 손실 불만"""
-# Less of these is better more often than not: nobody takes that for granted.
-_DOUBTFUL_NAMES = """flops risk refusal refusals distance divergence kl penalty bias deviation gap residual
-    residuals verweigerung verweigerungen refus rechazos recusas rifiuti weigeringen odmowy 拒绝 拒否 거부"""
 # Less of these is better as often as not, where they are what is measured and no bookkeeping.
-_UNCERTAIN = vocabulary(
-    """queue len length calls attempts steps turns rounds moves retries rank ranking tokens edits corrections
-    escalations minutes hours days weeks minuten stunden tage heures jours horas dias minutos"""
-)
+_UNCERTAIN = known("uncertain")
 # Words between what is counted and what ends it.
 _UNTIL = vocabulary("to until till before bis jusqu hasta fino")
 # How words end that are written without blanks, and say that less is better.
@@ -44,41 +15,19 @@ _COST_ENDING = re.compile(
     "(?:rate|quote|zahl|anzahl|anteil|percentage)?)$"
 )
 # Words that turn the others around, or may: what is saved, avoided or negated.
-_TURNING = vocabulary(
-    """free saving savings saved reduction reduced avoidance avoided efficiency detection detected neg
-    negative fixed caught found non no not without inverse minus explained improvement improved gain skill
-    handled recovered prevented coverage sans sin sem senza ohne zonder bez utan без"""
-)
+_TURNING = known("turning")
 # Words for how long a run took, which beside a score is bookkeeping; and for what ran, before "time".
 _DURATIONS = vocabulary("duration elapsed runtime walltime wall uptime dauer durée")
 _RAN = vocabulary("fit score scoring train training predict prediction inference eval evaluation")
 # Words that name what people want more of.
-_GOOD_NAMES = vocabulary(
-    """accuracy acc f1 precision recall em exact match rouge bleu chrf meteor bertscore score scores reward
-    return rating ratings pass passed solved success successes correct win wins won auc auroc ap map
-    ndcg mrr faithfulness helpfulness relevance coherence fluency quality groundedness similarity iou
-    dice r2 utility genauigkeit richtigkeit punkte exactitude fidelite precision puntuacion exactitud
-    punteggio accuratezza resolved resolve acceptance likelihood kappa correlation satisfaction
-    comet bleurt sacrebleu throughput uptime coverage hits stars elo converted conversion
-    points grade mcc spearman pearson psnr ssim map usefulness correctness completeness answered
-    preference hit verdict recip reciprocal ctr cvr roas roi revenue sales clicks orders profit pnl yield
-    sharpe sortino retention sensitivity specificity handled correctly
-    bewertung treffer trefferquote güte qualität zufriedenheit
-    note justesse précision rappel qualité satisfaction réussite
-    nota puntos acierto aciertos precisión calidad satisfacción voto voti qualità soddisfazione esattezza
-    pontuação pontos acerto acertos acurácia precisão qualidade satisfação avaliação
-    nauwkeurigheid beoordeling punten tevredenheid kwaliteit
-    ocena oceny punkty dokładność trafność skuteczność jakość přesnost skóre úspěšnost hodnocení spokojenost
-    poäng betyg noggrannhet träffsäkerhet nöjdhet doğruluk puan puanı skor başarı memnuniyet
-    оценка точность балл баллы качество
-    准确 準確 正确 正確 得分 分数 评分 精度 召回 满意 质量 成绩 正解 正答 得点 スコア 点数 評価 満足 品質
-    適合率 再現率 정확 점수 평점 성공 만족 정답 품질"""
-)
+_GOOD_NAMES = known("good")
 # Words for what is true or false of a sample.
 _TRUTHS = vocabulary("""pass passed solved success correct resolved win won match exact em accepted right""")
-_AMOUNT_WORDS = vocabulary(_AMOUNT_NAMES)
-_DOUBTFUL_WORDS = vocabulary(_DOUBTFUL_NAMES)
-_COST_WORDS = _AMOUNT_WORDS | vocabulary(_COST_NAMES) | _DOUBTFUL_WORDS
+# Words that name a quantity people want less of. Matched word by word, so that "timeline" is not "time".
+_AMOUNT_WORDS = known("amount")
+# Less of these is better more often than not: nobody takes that for granted.
+_DOUBTFUL_WORDS = known("doubtful")
+_COST_WORDS = _AMOUNT_WORDS | known("cost") | _DOUBTFUL_WORDS
 _WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 # Units of time and energy behind a name, as in "answer (s)".
 _COST_UNIT = re.compile(r"[(\[]\s*([mun\u00b5\u03bc]?s|sec|min|[km]?Wh)\s*[)\]]\s*$")

@@ -2,7 +2,7 @@
 
 from riskrank.engine.types import Floats
 from riskrank.scores.names.directions import lower_by_name
-from riskrank.scores.names.words import vocabulary, words
+from riskrank.scores.names.words import known, words
 
 # Fewer numbers tell nothing.
 _FEWEST = 20
@@ -15,11 +15,7 @@ _BOTH = 0.05
 # Marks of schools, of which 1 is best in some countries and worst in others.
 _MARKS = {"note", "noten", "schulnote"}
 # Words for how far something is off, of which nearer to 0 is better.
-_OFF = vocabulary(
-    """error errors err residual residuals bias deviation offset fehler prognosefehler vorhersagefehler
-    abweichung erreur biais écart desviación sesgo errore scarto erro desvio viés fout afwijking błąd
-    odchylenie chyba odchylka fel avvikelse hata sapma ошибка отклонение 误差 偏差 誤差 오차 편차"""
-)
+_OFF = known("off")
 
 
 def like_errors(values: Floats) -> bool:

@@ -12,40 +12,24 @@ from riskrank.scores.names.words import (
     IDENTIFIER,
     JUDGE,
     is_spread,
+    known,
     looks_like_an_identifier,
     vocabulary,
     words,
 )
 
 # Words for how something was run, how large it is, or what was used up: no score of anything.
-_SETTINGS = vocabulary(
-    """lr step steps global seed seeds random param params parameters nparams batch decay momentum dropout
-    warmup temperature temp topp topk beam beams layers heads hidden token tokens tok version port
-    retries chars length len calls attempts cpu queue words horizon gpus gpu
-    dimension dimensions dim dims workers
-    epoch epochs iteration iterations iter size learning schritte anzahl parameteranzahl größe
-    paramètre paramètres taille parámetro parámetros tamaño parâmetro parâmetros tamanho
-    parametri parametry rozmiar velikost storlek 参数 参数量 参数规模 パラメータ 매개변수"""
-)
+_SETTINGS = known("settings")
 # Names that say so as a whole: in others the same words may mean anything.
 _WHOLE_NAMES = {*map(words, ("top_p", "p_value", "page", "line", "worker", "year"))}
 # Words for what samples are like, whoever answers them, and for the best there is of each.
-PROPERTIES = vocabulary(
-    """difficulty length len words chars tokens age size popularity priority level year complexity hours
-    spent schwierigkeit länge alter difficulté dificultad difficoltà dificuldade"""
-)
+PROPERTIES = known("properties")
 # What was predicted is no score, nor is what it is called beside that.
 _PREDICTED = vocabulary("predicted prediction pred")
 _OF_SCORES = vocabulary("score value label grade rating")
 _BEST = vocabulary("best oracle max maximum")
-_PLACES = vocabulary(
-    """rank ranking place position rang platz classement puesto posición posto lugar plaats rangschikking
-    miejsce pořadí plats sıra место 排名 名次 順位 순위"""
-)
-_AVERAGES = vocabulary(
-    """average avg mean overall total sum durchschnitt mittel mittelwert schnitt moyenne promedio media média
-    gemiddelde średnia průměr genomsnitt medel ortalama среднее 平均 平均分 평균"""
-)
+_PLACES = known("places")
+_AVERAGES = known("averages")
 _NO_MODELS = _SETTINGS | _PLACES | IDENTIFIER
 NAMES_ROWS = "names or numbers rows"
 """What is said of a column that is no measurement at all."""

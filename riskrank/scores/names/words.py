@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
+from pathlib import Path
 
 import polars as pl
 
@@ -33,109 +34,48 @@ def vocabulary(text: str) -> frozenset[str]:
     return found
 
 
+_PARTS = re.split(r"(?m)^\[(.+)\]$", Path(__file__).with_name("vocabularies.txt").read_text("utf-8"))
+_LISTED = dict(zip(_PARTS[1::2], _PARTS[2::2], strict=True))
+
+
+def known(name: str) -> frozenset[str]:
+    """The words that ``vocabularies.txt`` lists under a name."""
+    return vocabulary(_LISTED[name])
+
+
 # What people call these columns: English first, then languages of Europe, then those without blanks.
-_USUAL_NAMES = {
-    "model": """model models system systems method methods algorithm algo framework strategy llm classifier
-        learner estimator engine agent submission team bot chatbot assistant forecaster predictor regressor
-        clf approach technique variant candidate policy solver parser tagger retriever ranker detector
-        translator network architecture arch checkpoint build release pipeline provider vendor configuration
-        treatment arm anbieter fournisseur proveedor fornitore modell verfahren methode algorithmus ansatz
-        dienst werkzeug stimme voice modele systeme algorithme approche moteur outil voix modelo sistema
-        metodo algoritmo enfoque motor herramienta agente asistente voz modello approccio strumento abordagem
-        assistente ferramenta aanpak metoda algorytm klasyfikator asystent metod yöntem algoritma модель
-        система метод алгоритм 模型 系统 方法 算法 モデル システム 手法 方式 모델 시스템 방법""",
-    "sample": """sample samples doc docid document item items example instance question prompt case task
-        dataset query qid input id request ticket episode clip utterance file image sentence segment passage
-        record row problem exercise scenario test testcase env environment patient stichprobe beispiel frage
-        aufgabe fall anfrage vorgang satz datei bild datensatz prüffall äußerung exemple échantillon tâche
-        phrase cas demande requête fichier dossier invite ejemplo muestra pregunta tarea caso consulta archivo
-        oración incidencia esempio campione domanda compito frase exemplo amostra tarefa voorbeeld vraag taak
-        zin verzoek pytanie zapytanie próbka zadanie przykład zdanie plik przypadek otázka vzorek úloha
-        příklad věta soubor dotaz fråga exempel uppgift mening fil ärende soru örnek görev cümle dosya вопрос
-        пример задача запрос предложение 题号 题目 问题 样本 样例 用例 编号 质问 句子 質問 設問 問題 サンプル
-        発話 文書 事例 질문 문항 문제 샘플 date datum fecha data timestamp day week month""",
-    "metric": """metric metrics measure measurement criterion criteria scorer evaluator kpi kennzahl metrik
-        messgröße kriterium métrique mesure critère métrica medida criterio maatstaf metryka miara mätetal
-        метрика 指标 指標 지표""",
-    "score": """score scores value val values result measurement estimate y mean average wert ergebnis
-        punktzahl valeur résultat valor resultado valore risultato waarde wartość wynik hodnota värde değer
-        значение 数值 値 값""",
-    "model_a": """modela model1 first left answera assistanta systema responsea system1 assistant1 a links
-        gauche izquierda esquerda sinistra lewa 左""",
-    "model_b": """modelb model2 second right answerb assistantb systemb responseb system2 assistant2 b rechts
-        droite derecha direita destra prawa 右""",
-    "verdict": """verdict winner vote votes judgement judgment preference preferred outcome decision label
-        choice result urteil sieger gewinner wahl choix vainqueur préférence elección ganador preferencia
-        escolha vencedor
-        scelta vincitore keuze winnaar wybór zwycięzca vinnare kazanan победитель 胜者 勝者 선택""",
-}
+_ROLES = ("model", "sample", "metric", "score", "model_a", "model_b", "verdict")
+_USUAL_NAMES = {role: _LISTED[f"role {role}"] for role in _ROLES}
 _TELLING = vocabulary(" ".join(_USUAL_NAMES.values()))
 _PLACES = {
     role: {name: at for at, name in enumerate(plain(text).split())} for role, text in _USUAL_NAMES.items()
 }
 
 # Words for one of several runs of the same thing: its scores are draws of one sample.
-RUN = vocabulary(
-    "run runs seed seeds draw draws trial trials repeat repeats repetition rep epoch epochs attempt "
-    "iteration iter replicate completion completions generation "
-    "rollout fold folds sample_run try lauf durchlauf wiederholung faltung versuch essai graine répétition "
-    "semilla intento repetición ripetizione tentativo repetição tentativa herhaling poging próba pokus "
-    "försök deneme попытка 次数 重复 試行 시도"
-)
+RUN = known("run")
 # Words for who or what gave a score: its scores are metrics of their own.
-JUDGE = vocabulary(
-    "judge judges annotator rater grader scorer evaluator filter reviewer assessor gutachter bewerter hörer "
-    "juge annotateur auditeur juez oyente giudice juiz ouvinte beoordelaar luisteraar sędzia listener "
-    "оценщик 评委 标注员 評価者 審査員 평가자"
-)
+JUDGE = known("judge")
 # Words for how a sample was put: another way to ask the same.
-WORDING = vocabulary(
-    "wording phrasing paraphrase template formulation rephrasing formulierung vorlage tournure variant "
-    "redaccion formulacion parafrasis redazione formulazione redacao formulacao verwoording"
-)
+WORDING = known("wording")
 # Words for what numbers samples anew: a name in it is another sample than the same name elsewhere.
-WHOLE = vocabulary(
-    "task tasks dataset subject category subset benchmark language lang locale domain topic split repo "
-    "repository sprache thema kategorie langue sujet categorie idioma tema categoria lingua env environment "
-    "suite area section"
-)
+WHOLE = known("whole")
 # Words for what several samples are about, or come from, so that they are no independent ones.
-BELONGING = vocabulary(
-    "conversation dialog dialogue session thread document doc article passage patient subject user customer "
-    "participant repo repository video gespräch unterhaltung sitzung conversation séance conversación sesión "
-    "conversa sessão conversazione sessione gesprek rozmowa konverzace samtal konuşma диалог сессия speaker "
-    "sprecher locuteur locutor hablante falante parlante spreker 对话 会话 说话人 会話 対話 話者 대화 화자"
-)
+BELONGING = known("belonging")
 # Words for what models are scored on once, as a whole: kinds of it, and names of well-known ones.
-BENCHMARK = vocabulary(
-    """benchmark benchmarks bench dataset datasets corpus corpora suite datensatz datensaetze korpus mmlu gsm
-    gpqa hellaswag hella winogrande wino truthfulqa arc bbh musr ifeval humaneval mbpp boolq piqa siqa
-    openbookqa obqa triviaqa squad drop race cola sst mrpc qqp mnli qnli rte wnli cifar imagenet mnist coco
-    swebench livecodebench aime"""
-)
+BENCHMARK = known("benchmark")
 # Words for a place in such a whole.
-WITHIN = vocabulary(
-    "turn step message utterance sentence paragraph position line chunk index idx nr no number "
-    "tour turno runde beurt tura 轮次 回合 ターン"
-)
+WITHIN = known("within")
 # Words for how a model was run: its few values are settings, even if they are fractions.
-SETTING = vocabulary(
-    "temperature temp top penalty threshold setting config parameter parameters alpha beta rate horizon lead"
-)
+SETTING = known("setting")
 # Words for who labels by hand, and for who labels in their place.
-HUMAN = vocabulary(
-    "human humans people person expert experts gold manual annotator annotators mensch menschen humain humano"
-)
+HUMAN = known("human")
 AUTOMATIC = vocabulary("judge llm auto autoeval autorater automatic automated gpt grader juge juez richter")
 # Words for what a model was asked and said.
 ANSWER = vocabulary("output response answer text input prediction reply completion comment note url path")
 # Words for whether something came to an end.
 STATUS = vocabulary("status state error exception outcome reason unscored fehler estado statut stato")
 # Words for what names, numbers or dates a row; as a metric it would be nonsense.
-IDENTIFIER = vocabulary(
-    "id ids uid uuid guid idx index row rownum number no nr key hash seed fold run draw trial epoch "
-    "repeat repetition timestamp timestamps date datetime created year month day count counts version"
-)
+IDENTIFIER = known("identifier")
 _SAMPLE = vocabulary(_USUAL_NAMES["sample"]) | vocabulary("name")
 # Words for when something was: "submission_date" names no submission.
 _TIME = vocabulary("date datetime time timestamp created updated year month day datum fecha")
@@ -159,7 +99,7 @@ def words(name: str) -> frozenset[str]:
     found = frozenset(listed_words(name))
     if max(name, default="") < _FIRST_UNSPACED:
         return found
-    return found.union(known for word in found for known in _UNSPACED if known in word)
+    return found.union(part for word in found for part in _UNSPACED if part in word)
 
 
 def numbers_runs(name: str) -> bool:
