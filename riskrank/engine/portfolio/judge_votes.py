@@ -12,8 +12,14 @@ VOTES = ("a", "b", "both-good", "both-bad", "tie")
 """First better, second better, equally good, equally bad, equal without saying which."""
 
 SPELLINGS = {
-    "a": ("a", "model_a", "a is better", "a better", "a wins", "a>b", "a>>b", "[[a]]", "[[a>b]]", "[[a>>b]]"),
-    "b": ("b", "model_b", "b is better", "b better", "b wins", "b>a", "b>>a", "[[b]]", "[[b>a]]", "[[b>>a]]"),
+    "a": (
+        *("a", "model_a", "a is better", "a better", "a wins", "a>b", "a>>b", "[[a]]", "[[a>b]]", "[[a>>b]]"),
+        "1-0",
+    ),
+    "b": (
+        *("b", "model_b", "b is better", "b better", "b wins", "b>a", "b>>a", "[[b]]", "[[b>a]]", "[[b>>a]]"),
+        "0-1",
+    ),
     "both-good": ("both-good", "same good", "equally good", "both are equally good", "tie (bothgood)"),
     "both-bad": (
         "both-bad",
@@ -27,6 +33,8 @@ SPELLINGS = {
     "tie": (
         *("tie", "tied", "draw", "equal", "same", "c", "[[c]]", "a=b", "[[a=b]]", "gleich", "unentschieden"),
         *(
+            "1/2-1/2",
+            "½-½",
             "no difference",
             "none",
             "gleichstand",
@@ -34,14 +42,12 @@ SPELLINGS = {
             "empate",
             "pareggio",
             "parità",
-            "gelijk",
-            "gelijkspel",
-            "remis",
         ),
+        *("gelijk", "gelijkspel", "remis"),
         *("remíza", "oavgjort", "berabere", "ничья", "平局", "平手", "引き分け", "무승부"),
     ),
 }
-"""Spellings in use by chat arenas, judge prompts and MixInstruct; case is ignored, "_" and "-" are spaces."""
+"""Spellings of arenas, judge prompts, MixInstruct and chess; case is ignored, "_" and "-" are spaces."""
 
 # The row's own two models: who won, from the first one's point of view.
 _SIGN = {"a": 1, "b": -1, "both-good": 0, "both-bad": 0, "tie": 0}
@@ -208,6 +214,11 @@ def normalise_vote(vote: object, *, place: str = "") -> str:
             hint=(f"did you mean {close!r}? " if close else "") + f"use {listing(VOTES)}",
         )
     return kind
+
+
+def is_vote(text: str) -> bool:
+    """Whether a text is one of `SPELLINGS`."""
+    return _folded(text) in _KINDS
 
 
 def _folded(vote: object) -> str:

@@ -215,14 +215,14 @@ def _without_titles(body: bytes, separator: str) -> bytes:
 
 def _titles(lines: Sequence[str], separator: str) -> int:
     """How many of the first lines are titles, which may hold signs that separate nothing."""
-    first = _sniff_separator(lines[0], _sniff_separator(lines[-2], separator))
+    first, even = _sniff_separator(lines[0], _sniff_separator(lines[-2], separator)), []
     for between in dict.fromkeys((first, *_SEPARATORS)):
         rows = [_fields(line, between) for line in lines[:-1]]
         found = titles_above(rows)
-        even = len({len(row) for row in rows[found:] if row}) == 1
-        if even or (between == first and found):
-            return found
-    return 0
+        width, *others = {len(row) for row in rows[found:] if row}
+        if width > 1 and not others:
+            even.append((found, -width))
+    return min(even)[0] if even else titles_above([_fields(line, first) for line in lines[:-1]])
 
 
 def _fields(line: str, separator: str) -> list[str]:

@@ -112,7 +112,7 @@ def _order_of_metrics(above: Collection[str], below: Collection[str]) -> tuple[s
 
 
 def titles_above(rows: Sequence[Sequence[object]]) -> int:
-    """How many of the first rows are titles: one cell of text each, above rows of several.
+    """How many of the first rows are titles: a cell each, or a few at its left end, above rows of more.
 
     Parameters
     ----------
@@ -122,7 +122,10 @@ def titles_above(rows: Sequence[Sequence[object]]) -> int:
     filled = [sum(cell not in (None, "") and str(cell).strip() != "" for cell in row) for row in rows[:_LOOK]]
     widest = max(filled, default=0)
     first = next((at for at, count in enumerate(filled) if count == widest), 0)
-    if widest < 2 or any(count > 1 for count in filled[:first]) or len(filled) < first + _BELOW:
+    if widest < 2 or len(filled) < first + _BELOW:
+        return 0
+    above = zip(rows, filled[:first], strict=False)
+    if any(count > 1 and (2 * count > widest or not all(map(_text, row[:count]))) for row, count in above):
         return 0
     below = [count for count in filled[first + 1 :] if count]
     return first if below and sum(2 * count > widest for count in below) == len(below) else 0

@@ -21,6 +21,8 @@ _DURATIONS = vocabulary("duration elapsed runtime walltime wall uptime dauer dur
 _RAN = vocabulary("fit score scoring train training predict prediction inference eval evaluation")
 # Words that name what people want more of.
 _GOOD_NAMES = known("good")
+# Words that carry what others say: a score of quality, a score of pain.
+_CARRIERS = vocabulary("score scores rating ratings points grade mark marks")
 # Words for what is true or false of a sample.
 _TRUTHS = vocabulary("""pass passed solved success correct resolved win won match exact em accepted right""")
 # Words that name a quantity people want less of. Matched word by word, so that "timeline" is not "time".
@@ -60,7 +62,7 @@ def lower_is_likelier(name: str) -> bool:
     found, last = _tokens(name), listed_words(name)[-1]
     if end := _counted_until(name):
         return not looks_like_a_cost(end)
-    return not found & _TURNING and (_says(last, _COST_WORDS) or not found & _GOOD_NAMES)
+    return not found & _TURNING and (_says(last, _COST_WORDS) or not found & _GOOD_NAMES - _CARRIERS)
 
 
 def _counted_until(name: str) -> str:

@@ -44,9 +44,9 @@ def known(name: str) -> frozenset[str]:
 
 
 # What people call these columns: English first, then languages of Europe, then those without blanks.
-_ROLES = ("model", "sample", "metric", "score", "model_a", "model_b", "verdict")
+_ROLES = ("model", "compared", "sample", "metric", "score", "model_a", "model_b", "verdict")
 _USUAL_NAMES = {role: _LISTED[f"role {role}"] for role in _ROLES}
-_TELLING = vocabulary(" ".join(_USUAL_NAMES.values()))
+_TELLING = vocabulary(" ".join(text for role, text in _USUAL_NAMES.items() if role != "compared"))
 _PLACES = {
     role: {name: at for at, name in enumerate(plain(text).split())} for role, text in _USUAL_NAMES.items()
 }

@@ -43,6 +43,8 @@ _ANSWERS = (
     *(("sim", "não"), ("tak", "nie"), ("ano", "ne"), ("evet", "hayır"), ("да", "нет"), ("是", "否")),
     *(("はい", "いいえ"), ("예", "아니오"), ("○", "×"), ("✓", "✗"), ("✅", "❌"), ("✔", "✘")),
 )
+# What stands in place of a verdict where there is none.
+_NO_VERDICT = (*MISSING_TEXT, "skipped", "skip", "ignored", "pending", "disabled", "not run", "übersprungen")
 # Stars of a rating, those that are filled first.
 _STARS = r"^\s*(?:[★⭐]+☆*|☆+)\s*$"
 
@@ -131,10 +133,10 @@ class Writing:
 
 def truths_of(series: pl.Series) -> Writing | None:
     """The words for true and false of a column that holds both of them and no others."""
-    if series.dtype != pl.String or series.head(_LOOK).n_unique() > 2 + len(MISSING_TEXT):
+    if series.dtype != pl.String or series.head(_LOOK).n_unique() > 2 + len(_NO_VERDICT):
         return None
     folded = series.drop_nulls().str.strip_chars().str.to_lowercase()
-    said = set(folded.filter(~folded.is_in(MISSING_TEXT)).unique())
+    said = set(folded.filter(~folded.is_in(_NO_VERDICT)).unique())
     found = next((pair for pair in (*_VERDICTS, *_ANSWERS) if said == {*pair}), None)
     return None if found is None else Writing("truths in words", "%", truths=found)
 
@@ -180,9 +182,9 @@ def _of_units(filled: pl.Series) -> Writing | None:
             return Writing("thousands", "", trimmed=trimmed, groups=groups, comma=decimal == ",")
     comma = not number.str.contains(".", literal=True).any() and number.str.contains(_DECIMAL_COMMA).any()
     plain = rf"^[+-]?\d*{',' if comma else '[.]'}?\d+$"
-    if not trimmed or not number.str.contains(plain).all():
+    if not (trimmed or comma) or not number.str.contains(plain).all():
         return None
-    return Writing("units", "", trimmed=trimmed, comma=comma)
+    return Writing("units" if trimmed else "decimal commas", "", trimmed=trimmed, comma=bool(comma))
 
 
 def refuse_mixed(source: Source, texts: pl.DataFrame, parameter: str) -> None:

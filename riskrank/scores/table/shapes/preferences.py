@@ -11,7 +11,7 @@ import polars as pl
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.flags import among_commas
 from riskrank.asked.reading import ReadOptions
-from riskrank.engine.portfolio.judge_votes import VoteScores, score_votes
+from riskrank.engine.portfolio.judge_votes import VoteScores, is_vote, score_votes
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.files.source import FrameInMemory, InputFile, Source
 from riskrank.scores.names.words import JUDGE, words
@@ -29,6 +29,8 @@ _NUMBERED = {"1": "a", "2": "b", "0": "tie"}
 _FEWEST_JUDGES = 10
 # Pairs that are named, of those with most votes and of those with fewest.
 _MOST_PAIRS = 6
+# More names are none of models; of more columns of text nobody means each.
+_MOST_NAMES, _MOST_TEXTS = 1_000, 12
 
 
 class PreferencesSource(FrameInMemory):
@@ -79,6 +81,32 @@ def _is_whole(columns: Columns, name: str, sample: str) -> bool:
     return belongs(columns, name, [sample]) or bool(judged and says_of(columns, name, [sample]))
 
 
+def _roles(columns: Columns) -> dict[str, str]:
+    """Columns of votes by their names, or by what they hold: two of the same models, and which won."""
+    roles = vote_columns(columns.names)
+    if {*ROLES[1:]} <= {*roles}:
+        return roles
+    text = [
+        name for name in columns.names if columns.kind(name) == "text" and columns.count(name) <= _MOST_NAMES
+    ]
+    held = {name: {*columns.frame[name].drop_nulls().cast(pl.String)} for name in text[:_MOST_TEXTS]}
+    for one, other in combinations(held, 2):
+        models, sides = held[one] | held[other], {"model_a": one, "model_b": other}
+        both = 2 * len(held[one] & held[other]) >= len(models)
+        if (columns.frame[one] == columns.frame[other]).any():
+            continue
+        for verdict, votes in held.items():
+            named = both or (votes & held[one] and votes & held[other])
+            if verdict in (one, other) or not named:
+                continue
+            if all(vote in models or _side_by_name(vote, sides) or is_vote(vote) for vote in votes):
+                told = sides | {"verdict": verdict}
+                return told | vote_columns(
+                    [name for name in columns.names if name not in told.values()], told
+                )
+    return roles
+
+
 def _between(pairs: Sequence[tuple[str, str]], models: Sequence[str]) -> list[int]:
     """Positions of the votes between models that are named; of all votes where none is."""
     known = {*models} <= {name for pair in pairs for name in pair}
@@ -122,8 +150,10 @@ def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tu
     UsageError
         If models are to have samples of their own.
     """
-    roles = vote_columns(columns.names)
-    if "sample" not in roles:
+    roles = _roles(columns)
+    asked = roles.get("sample", "")
+    if not asked or not columns.tell_apart(*(column for role, column in roles.items() if role != "verdict")):
+        # Several votes on the same two answers are a sample each, of what was asked.
         own = [name for name in columns.names if name not in roles.values() and columns.tell_apart(name)]
         roles |= {"sample": own[0]} if own else {}
     if set(roles) != set(ROLES):
@@ -160,12 +190,13 @@ def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tu
     rates = (f"{model} {share:.0%}" for model, share in zip(found.models, shares, strict=True))
     said = f"pairwise preferences: {sides_told}; {of}; win rates, ties half: {listing(rates)}"
     own = [name for name in columns.names if name not in _TAKEN and name not in roles.values()]
-    whole = next((name for name in own if _is_whole(columns, name, roles["sample"])), "")
-    if not whole or options.cluster is not None:
+    wholes = (name for name in own if name == asked or _is_whole(columns, name, roles["sample"]))
+    whole = options.cluster if options.cluster in own else next(wholes, "")
+    if not whole or options.cluster not in (None, whole):
         return PreferencesSource(source, found), Reading(said=said, options=options)
-    wholes = columns.frame.select(pl.col(roles["sample"]).cast(pl.String).alias("sample"), whole).unique(
+    of_sample = columns.frame.select(pl.col(roles["sample"]).cast(pl.String).alias("sample"), whole).unique(
         "sample"
     )
-    return PreferencesSource(source, found, wholes), Reading(
+    return PreferencesSource(source, found, of_sample), Reading(
         said=f"{said}; {drawn_whole(whole)}", options=replace(options, cluster=whole)
     )

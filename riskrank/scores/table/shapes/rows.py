@@ -74,7 +74,8 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
             found += [name] if columns.shared(parts[0], [name]) >= _NEARLY_ALL else []
     told = [name for name in found if not words(name) & (WHOLE | SETTING | WORDING | RUN)]
     told = [name for name in told if synonym("metric", [name]) is None] or told
-    return sorted(told or found, key=columns.count)
+    compared = synonym("compared", [] if found else text)
+    return [compared] if compared else sorted(told or found, key=columns.count)
 
 
 def _may_name_models(columns: Columns, name: str) -> bool:
