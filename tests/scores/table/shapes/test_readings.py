@@ -595,15 +595,17 @@ def test_filled_stars_are_counted():
     assert [scores.sum() for scores in table.values] == [4 * 15, 4 * 15]
 
 
-def test_a_third_word_is_no_outcome():
+def test_a_third_word_is_no_outcome_unless_it_says_that_there_is_none():
     frame = (
         crossed(build=["a", "b"], test_case=QUESTIONS).drop("note").with_columns(in_words("passed", "failed"))
     )
-    third = frame.with_columns(
-        rate=pl.when(pl.int_range(pl.len()) == 3).then(pl.lit("skipped")).otherwise("rate")
-    )
+    with_third = [
+        frame.with_columns(rate=pl.when(pl.int_range(pl.len()) == 3).then(pl.lit(word)).otherwise("rate"))
+        for word in ("flaky", "skipped")
+    ]
     with pytest.raises(InputError, match="missing column"):
-        read(third)
+        read(with_third[0])
+    assert len(read(with_third[1], missing="drop").samples) == N - 1
 
 
 def alike(found):
