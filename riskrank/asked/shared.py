@@ -11,7 +11,7 @@ SHARED = "shared"
 """The rule for missing scores that compares each pair of models on the samples both have."""
 
 # What says more of samples than that they are a sample of others, which is all that two models share.
-_BESIDE_SHARED = ("human", "noise", "unpaired", "cluster", "group_by", "time", "folds")
+_BESIDE_SHARED = ("human", "noise", "unpaired", "group_by", "time", "folds")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -112,7 +112,7 @@ def _of_noise(design: NoiseDesign, at: int, name: str) -> MeanColumn:
     """Means over all rows, and differences over those that both models have."""
     values, factors = design.values[:, :, at], [*design.factors.values()]
     if design.shared:
-        found = shared_differences(values)
+        found = shared_differences(values, factors[0])
         return MeanColumn(name, additive_means(values), found, float(np.nanmedian(found.df)) + 1)
     k = len(values)
     of_pairs = np.zeros((3, k, k))

@@ -15,18 +15,20 @@ FEWEST_SHARED = 6
 """Tasks that both models of a pair must have."""
 
 
-def shared_differences(values: Floats) -> Student:
+def shared_differences(values: Floats, units: Integers) -> Student:
     """Differences of the means of all pairs, first minus second, each on the tasks both have.
 
     Parameters
     ----------
     values : ndarray, shape (k, n)
         Score of every model on every task, NaN where there is none.
+    units : ndarray of int, shape (n,)
+        What is drawn whole, as are the votes of one person; a number of its own for each task otherwise.
 
     Returns
     -------
     Student
-        Shape (k, k), as of paired tests; NaN where two models share too few tasks.
+        Shape (k, k), as of paired tests; NaN where two models share too few units.
     """
     k = len(values)
     value, error, df = np.full((3, k, k), np.nan)
@@ -35,11 +37,13 @@ def shared_differences(values: Floats) -> Student:
     np.fill_diagonal(df, 1.0)
     for i, j in combinations(range(k), 2):
         apart = values[i] - values[j]
-        apart = apart[np.isfinite(apart)]
-        if apart.size >= FEWEST_SHARED:
+        shared = np.isfinite(apart)
+        apart, (drawn, unit) = apart[shared], np.unique(units[shared], return_inverse=True)
+        if drawn.size >= FEWEST_SHARED:
             value[i, j] = apart.mean()
-            error[i, j] = error[j, i] = apart.std(ddof=1) / np.sqrt(apart.size)
-            df[i, j] = df[j, i] = apart.size - 1
+            squares = (np.bincount(unit, apart - apart.mean()) ** 2).sum()
+            error[i, j] = error[j, i] = np.sqrt(squares * drawn.size / (drawn.size - 1)) / apart.size
+            df[i, j] = df[j, i] = drawn.size - 1
             value[j, i] = -value[i, j]
     return Student(value, error, df)
 

@@ -38,9 +38,9 @@ class NoiseDesign:
     values: Floats
 
     @classmethod
-    def of_samples(cls, draws: Floats) -> NoiseDesign:
-        """Samples alone, of which every model has some: scores by model, sample, draw (one) and metric."""
-        return cls({ITEM: np.arange(draws.shape[1])}, {}, draws[:, :, 0])
+    def of_samples(cls, draws: Floats, units: Integers) -> NoiseDesign:
+        """Samples of some units, of which every model has some: by model, sample, draw (one) and metric."""
+        return cls({ITEM: units}, {}, draws[:, :, 0])
 
     def differences(self, one: int, other: int, metric: int) -> tuple[Floats, Booleans]:
         """Differences of two models on what both were scored on, and which combinations these are."""

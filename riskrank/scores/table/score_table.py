@@ -109,7 +109,7 @@ def _laid_out(scores: Scores, specs: tuple[MetricSpec, ...], warnings: Sequence[
         raise error
     table = _table(scores, rows, specs, (*scores.notes.warnings, *warnings, *dropped))
     if scores.options.missing == SHARED:
-        return replace(table, noise=NoiseDesign.of_samples(table.as_draws()))
+        return replace(table, noise=NoiseDesign.of_samples(table.as_draws(), table.clusters[0]))
     table = _with_folds(_with_suite(table, scores, of_task), scores)
     if noise is not None:
         return replace(table, noise=noise)

@@ -21,9 +21,13 @@ def scores(k=5, n=30, holes=0.4, seed=0):
     return found
 
 
+def differences_of(values):
+    return shared_differences(values, np.arange(values.shape[1]))
+
+
 def test_pairs_are_students_paired_test_on_what_both_have():
     values = scores()
-    found = shared_differences(values)
+    found = differences_of(values)
     p = found.p_above()
     low, high = found.interval(0.1)
     for i, j in ((0, 1), (2, 4), (3, 0)):
@@ -37,9 +41,20 @@ def test_pairs_are_students_paired_test_on_what_both_have():
 def test_five_shared_tasks_are_too_few():
     values = np.full((2, 12), np.nan)
     values[0, :8], values[1, 3:] = 1.0, 2.0
-    assert np.isnan(shared_differences(values).value[0, 1])
+    assert np.isnan(differences_of(values).value[0, 1])
     values[0, 8] = 1.5
-    assert np.isfinite(shared_differences(values).value[0, 1])
+    assert np.isfinite(differences_of(values).value[0, 1])
+
+
+def test_votes_of_a_person_count_together():
+    """As many of each: the means of people in their place are the same test."""
+    values, people = scores(k=3, n=60, holes=0.0), np.repeat(np.arange(12), 5)
+    order = np.random.default_rng(1).permutation(60)
+    found = shared_differences(values[:, order], people[order])
+    of_people = differences_of(values.reshape(3, 12, 5).mean(axis=2))
+    for one in ("value", "error", "df"):
+        np.testing.assert_allclose(getattr(found, one), getattr(of_people, one), atol=1e-12)
+    assert np.isnan(shared_differences(values, people // 3).value[0, 1])
 
 
 def test_additive_means_are_least_squares_and_plain_means_without_holes():
@@ -71,9 +86,9 @@ def test_equal_models_are_told_apart_in_one_board_of_twenty_at_most():
     wrong, found = 0, 0
     for seed in range(boards):
         values = scores(k=6, n=24, seed=seed)
-        compared = np.isfinite(shared_differences(values).value) & ~np.eye(6, dtype=bool)
-        wrong += bool((family.adjusted(shared_differences(values).p_above(), compared) <= 0.05).any())
+        compared = np.isfinite(differences_of(values).value) & ~np.eye(6, dtype=bool)
+        wrong += bool((family.adjusted(differences_of(values).p_above(), compared) <= 0.05).any())
         values[0] += 2.5
-        found += int((family.adjusted(shared_differences(values).p_above(), compared) <= 0.05)[0].sum())
+        found += int((family.adjusted(differences_of(values).p_above(), compared) <= 0.05)[0].sum())
     assert wrong / boards <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / boards)
     assert found / boards >= 3

@@ -188,9 +188,51 @@ def test_groups_that_nothing_connects_and_circles_of_wins_are_refused():
     assert caught.value.found.count("is shown to be better than") == 3
 
 
-@pytest.mark.parametrize("more", [{"unpaired": True}, {"cluster": "part"}, {"folds": 5}, {"noise": ["part"]}])
+@pytest.mark.parametrize(
+    "more", [{"unpaired": True}, {"group_by": "part"}, {"folds": 5}, {"noise": ["part"]}]
+)
 def test_shared_samples_are_all_that_is_known(more):
     frame = pl.concat([long({m: few(m, range(10))}).with_columns(part=pl.lit(p)) for m in "ab" for p in "xy"])
     frame = frame.unique(["model", "sample"]) if "noise" not in more else frame
     with pytest.raises(UsageError, match="contradict"):
         rr.rank(frame, wide=True, metric="acc", higher="acc", missing="shared", **more)
+
+
+def battles(ahead, of_question=1, people=40, seed=0):
+    """Votes on two of four models each: the first wins more often by `ahead`, the others are alike."""
+    rng, names = np.random.default_rng(seed), ["a", "b", "c", "d"]
+    rows = []
+    for at in range(900):
+        one, other = rng.permutation(4)[:2].tolist()
+        won = rng.random() < 0.5 + ahead * ((one == 0) - (other == 0))
+        who = names[one] if won else names[other]
+        question, person = f"q{at // of_question:03}", f"p{at // of_question % people:02}"
+        rows.append((question, names[one], names[other], who, person))
+    frame = pl.DataFrame(rows, schema=["prompt", "model_a", "model_b", "winner", "rater"], orient="row")
+    both = pl.concat_list("model_a", "model_b").list.sort().list.join("-")
+    return frame.unique(["prompt", both], maintain_order=True)
+
+
+@pytest.mark.parametrize("of_question", [1, 3])
+def test_an_arena_is_ranked_by_the_votes_between_each_two(of_question):
+    frame = battles(0.2, of_question).drop("rater")
+    found = rr.rank(frame)
+    assert found.verdict.startswith("Ship a: ")
+    sign = pl.when(pl.col("winner") == "a").then(2.0).otherwise(-2.0)
+    for row in found.rows[1:]:
+        of_both = pl.concat_list("model_a", "model_b").list.sort() == ["a", row.model]
+        votes = frame.filter(of_both).select(sign)["literal"].to_numpy()
+        assert row.difference == pytest.approx(-2 * votes.mean())
+    assert not [row for row in rr.rank(battles(0.0, of_question).drop("rater")).rows if row.rank_high == 1]
+
+
+def test_votes_of_people_with_a_taste_are_fewer_than_they_seem():
+    frame = battles(0.0, people=12)
+    taste = pl.col("rater").str.slice(1).cast(pl.Int64) % 12 < 9
+    plays = (pl.col("model_a") == "a") | (pl.col("model_b") == "a")
+    other = pl.when(pl.col("model_a") == "a").then("model_b").otherwise("model_a")
+    likes = frame.with_columns(
+        winner=pl.when(plays).then(pl.when(taste).then(pl.lit("a")).otherwise(other)).otherwise("winner")
+    )
+    assert "Ship a" in rr.rank(likes.drop("rater")).verdict
+    assert "Ship a" not in rr.rank(likes).verdict

@@ -11,10 +11,12 @@ import polars as pl
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.flags import among_commas
 from riskrank.asked.reading import ReadOptions
+from riskrank.asked.shared import SHARED
 from riskrank.engine.portfolio.judge_votes import VoteScores, is_vote, score_votes
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.files.source import FrameInMemory, InputFile, Source
 from riskrank.scores.names.words import JUDGE, words
+from riskrank.scores.table.shapes.board import pair_by_pair
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import drawn_whole
 from riskrank.scores.table.shapes.parts import belongs, says_of
@@ -113,6 +115,17 @@ def _between(pairs: Sequence[tuple[str, str]], models: Sequence[str]) -> list[in
     return [at for at, pair in enumerate(pairs) if known and {*pair} <= {*models}] or [*range(len(pairs))]
 
 
+def _of_each_pair(
+    samples: Sequence[str], first: Sequence[str], second: Sequence[str]
+) -> tuple[list[str], dict[str, str]]:
+    """A sample for each pair of models, where some have votes on several; and what was asked there."""
+    pairs = [sorted(pair) for pair in zip(first, second, strict=True)]
+    if len({(sample, *pair) for sample, pair in zip(samples, pairs, strict=True)}) == len({*samples}):
+        return [*samples], {sample: sample for sample in samples}
+    named = [f"{sample} ({' and '.join(pair)})" for sample, pair in zip(samples, pairs, strict=True)]
+    return named, dict(zip(named, samples, strict=True))
+
+
 def _require_all_pairs(
     source: Source, found: VoteScores, met: Counter[tuple[str, ...]], options: ReadOptions
 ) -> None:
@@ -166,15 +179,12 @@ def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tu
         table = read_votes([source], columns=text)
         pairs = list(zip(table.first, table.second, strict=True))
         kept = _between(pairs, options.models)
-        sides_won = _sides(table, roles)
-        found = score_votes(
-            *(
-                [column[at] for at in kept]
-                for column in (table.samples, table.first, table.second, sides_won)
-            ),
-            models=options.models if kept and len(kept) < len(pairs) else None,
-            place=lambda number: table.place(kept[number - 1] + 1),
-        )
+        rows = [
+            [column[at] for at in kept]
+            for column in (table.samples, table.first, table.second, _sides(table, roles))
+        ]
+        models = options.models if kept and len(kept) < len(pairs) else None
+        found = score_votes(*rows, models=models, place=lambda number: table.place(kept[number - 1] + 1))
     except RiskrankError:
         return None
     if options.unpaired:
@@ -183,19 +193,31 @@ def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tu
             found=option("unpaired", True),
             hint=f"leave out {option('unpaired', True)}",
         )
-    _require_all_pairs(source, found, Counter(tuple(sorted(pairs[at])) for at in kept), options)
+    rule = pair_by_pair(options).get("missing", options.missing)
+    by_pair = bool(found.missing_pairs) and rule in (SHARED, "keep")
+    asked_of = dict(zip(found.samples, found.samples, strict=True))
+    if by_pair:
+        rows[0], asked_of = _of_each_pair(*rows[:3])
+        found, options = score_votes(*rows, models=models), replace(options, missing=rule)
+    else:
+        _require_all_pairs(source, found, Counter(tuple(sorted(pairs[at])) for at in kept), options)
     sides_told = f"{roles['model_a']} against {roles['model_b']}, by {roles['verdict']}"
     of = f"of {listing(found.models)} a win counts 2 a {roles['sample']}, a loss -2, a tie 0"
     shares = 0.5 + np.nansum(found.scores, axis=0) / (4 * found.votes)
     rates = (f"{model} {share:.0%}" for model, share in zip(found.models, shares, strict=True))
-    said = f"pairwise preferences: {sides_told}; {of}; win rates, ties half: {listing(rates)}"
+    told = "two models by the votes between them" if by_pair else f"win rates, ties half: {listing(rates)}"
+    said = f"pairwise preferences: {sides_told}; {of}; {told}"
     own = [name for name in columns.names if name not in _TAKEN and name not in roles.values()]
     wholes = (name for name in own if name == asked or _is_whole(columns, name, roles["sample"]))
     whole = options.cluster if options.cluster in own else next(wholes, "")
     if not whole or options.cluster not in (None, whole):
         return PreferencesSource(source, found), Reading(said=said, options=options)
-    of_sample = columns.frame.select(pl.col(roles["sample"]).cast(pl.String).alias("sample"), whole).unique(
-        "sample"
+    known = columns.frame.select(pl.col(roles["sample"]).cast(pl.String).alias("asked"), whole).unique(
+        "asked"
+    )
+    of_sample = pl.DataFrame([*asked_of.items()], schema=["sample", "asked"], orient="row")
+    of_sample = of_sample.join(known.unique("asked"), on="asked", how="left", maintain_order="left").drop(
+        "asked"
     )
     return PreferencesSource(source, found, of_sample), Reading(
         said=f"{said}; {drawn_whole(whole)}", options=replace(options, cluster=whole)
