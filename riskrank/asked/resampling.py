@@ -12,6 +12,8 @@ CORRECTIONS = ("holm", "bonferroni", "bh", "none")
 # The least number of resamples that can show p = 0.05.
 FEWEST_RESAMPLES = 20
 
+# Digits of a number that no run ever reaches.
+_DIGITS = 16
 # Score comparisons an automatic number of resamples may cost; the engine's own default.
 WORK_LIMIT = 1e9
 
@@ -52,13 +54,15 @@ class ResamplingSettings(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         given: Any = self.resamples
-        if isinstance(given, str) and given.strip().isdecimal():
+        if isinstance(given, str) and given.strip().isdecimal() and len(given) < _DIGITS:
             given = int(given)
             self._normalise("resamples", given)
         auto = given == "auto" and self.auto_resamples
         if not auto and not (isinstance(given, int) and given >= FEWEST_RESAMPLES):
+            few = f"at least {FEWEST_RESAMPLES}"
             raise UsageError(
-                f"{option('resamples')} must be at least {FEWEST_RESAMPLES}",
+                f"{option('resamples')} must be "
+                + (few if len(str(given)) < _DIGITS else f"of fewer than {_DIGITS} digits"),
                 found=str(self.resamples),
                 hint="20 is the least that can show p = 0.05, 1000 is usual",
             )

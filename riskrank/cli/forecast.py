@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,7 +62,7 @@ def require_room(needed: float, what: str, hint: str, say: Callable[[str], None]
         say(f"note: {what} needs about {needed / 1e9:,.1f} of {there / 1e9:,.1f} GB of memory")
 
 
-def require_room_for_files(scores: Iterable[str], say: Callable[[str], None], *, insist: bool) -> None:
+def require_room_for_files(scores: Collection[str], say: Callable[[str], None], *, insist: bool) -> None:
     """The same of the table in some files, as far as their sizes tell."""
     hint = "select the rows and columns that count into a smaller file"
     require_room(resident_memory(scores), "reading these files", hint, say, insist=insist)
@@ -82,13 +82,13 @@ def require_room_for_replicates(
         if not str(values.get(name)).isdecimal():
             continue
         count = int(str(values[name]))
-        what, needed = option(name, count), float(count) * _KEPT_AT_ALL.get((command, name), 0)
+        what, needed = option(name, count), min(count, 1e300) * _KEPT_AT_ALL.get((command, name), 0)
         if name == "resamples" and command == "gsd" and not values.get("no_test"):
             what += f" with {samples} samples"
-            needed = min(float(count), 2.0 ** min(samples, 64)) * samples * _SIGN
+            needed = min(count, 2.0 ** min(samples, 64)) * samples * _SIGN
         elif name == "resamples" and command in _KEPT:
             what += f" with {models} models"
-            needed = float(count) * models * _KEPT[command]
+            needed = min(count, 1e300) * models * _KEPT[command]
         require_room(needed, what, "ask for fewer", say, insist=insist)
 
 

@@ -34,6 +34,18 @@ def why_not_read(text: str, path: str) -> str | None:
     return None
 
 
+def leading_out(text: str) -> str | None:
+    """What a text would open below the current directory that leads out of it, by way of a link."""
+    from riskrank.scores.files.paths import possible_names
+
+    here = Path.cwd().resolve()
+    for one in (one for name in possible_names(text) for one in _opened(name)):
+        below = Path(os.path.abspath(one)).is_relative_to(here)  # noqa: PTH100 (links stay)
+        if below and not Path(one).resolve().is_relative_to(here):
+            return one
+    return None
+
+
 def _opened(name: str) -> Iterator[str]:
     """What a name may open, one by one: what the caller refuses is not looked into."""
     from riskrank.scores.files.paths import LOGS, matched

@@ -19,6 +19,9 @@ from riskrank.version import __version__
 
 def answer(call: Call) -> None:
     """Answer a call: by the command's own file, or as all others are."""
+    from riskrank.cli.memory import require_memory
+
+    require_memory(())  # with too little, libraries wait for ever when they are loaded
     from riskrank.cli import session
 
     row = call.row

@@ -6,7 +6,7 @@ more, without a word a caller could understand.
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
 
 from riskrank.errors import NumericalError
@@ -23,7 +23,7 @@ _FACTOR = 6
 _RESIDENT = 0.6
 
 
-def require_memory(scores: Iterable[str]) -> None:
+def require_memory(scores: Collection[str]) -> None:
     """Refuse a run whose files need more than a limit on memory leaves it.
 
     Raises
@@ -33,7 +33,9 @@ def require_memory(scores: Iterable[str]) -> None:
     allowed = _allowed()
     if allowed is None:
         return
-    needed = needed_memory(scores)
+    needed = needed_memory(())
+    if needed <= allowed:
+        needed = needed_memory(scores)
     if needed > allowed:
         raise NumericalError(
             f"this run needs about {needed / 1e9:.1f} GB of memory",
@@ -57,18 +59,18 @@ def _allowed() -> int | None:
     return None if allowed == resource.RLIM_INFINITY else allowed
 
 
-def needed_memory(scores: Iterable[str]) -> int:
+def needed_memory(scores: Collection[str]) -> int:
     """Bytes of address space a run on these files needs, as far as their sizes tell."""
     threads = min(os.cpu_count() or 1, _MOST_THREADS)
-    return _BASE + _THREAD * threads + _held(scores)
+    return _BASE + _THREAD * threads + (_held(scores) if scores else 0)
 
 
-def resident_memory(scores: Iterable[str]) -> float:
+def resident_memory(scores: Collection[str]) -> float:
     """Bytes of memory the table in these files takes at most while it is read."""
     return _RESIDENT * _held(scores)
 
 
-def _held(scores: Iterable[str]) -> int:
+def _held(scores: Collection[str]) -> int:
     from riskrank.scores.files.paths import named_files
 
     return sum(map(_needed_by, map(Path, named_files(scores))))

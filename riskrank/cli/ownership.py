@@ -7,6 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ OUTPUTS = ("output", "plot", "dot", "bless", "continues", "confirm")
 READS = ("metrics-file", "baseline", "anchor", "price")
 """Options that name files to read."""
 
+_REPLICATES = ("resamples", "simulations", "resample-models")
 # Options that go on where the tool would refuse.
 _INSISTS = ("yes",)
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|(?:^|=)[/\\]{2}")
@@ -58,16 +60,14 @@ def refuse_reaching_out(settings: Mapping[str, Any], path: str) -> None:
     InputError
     """
     from riskrank.cli.found_paths import why_not_read
-    from riskrank.scores.files.how import MAX_TABLE_BYTES
 
     for key, text in texts_of(settings):
         name = key.replace("_", "-")
-        large = name == "max-bytes" and text.isdecimal() and int(text) > MAX_TABLE_BYTES
         told = (
             (name in _CODE, "names a computer that runs code"),
             (_ADDRESS.search(text), "names an address"),
             (name in _QUERIES and _OPENS.search(text), "opens other files"),
-            (name in _INSISTS or large, "insists on what may not fit into memory"),
+            (name in _INSISTS or _is_beyond(name, text), "insists on what may take all memory or days"),
         )
         why = next((words for is_so, words in told if is_so), None)
         if why is None and name in READS:
@@ -79,6 +79,17 @@ def refuse_reaching_out(settings: Mapping[str, Any], path: str) -> None:
                 hint=f"if you trust it, name it: {option('config', path)}; "
                 f"{option('isolated', True)} ignores it",
             )
+
+
+def _is_beyond(name: str, text: str) -> bool:
+    """Whether a number asks for more memory or work than a run takes by itself, however long it is."""
+    from riskrank.asked.resampling import WORK_LIMIT
+    from riskrank.scores.files.how import MAX_TABLE_BYTES
+
+    most = dict.fromkeys(_REPLICATES, 1e6) | {"max-bytes": MAX_TABLE_BYTES, "work-limit": WORK_LIMIT}
+    with suppress(ValueError):
+        return name in most and float(text) > most[name]
+    return False
 
 
 def without_outputs(

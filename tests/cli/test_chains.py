@@ -280,6 +280,9 @@ def test_links_of_a_checkout_lead_nowhere(project, action, tmp_path_factory, kin
     assert places["environment"].read_text() == "A=1\n"
     assert sorted(path.name for path in places["folder"].iterdir()) == ["kept"]
     assert not places["nothing"].exists()
+    done = action("- id: gate", SCORES=f"runs x=./{names[-1]}", FROM="lm-eval", GATE="--better old:new")
+    assert (done.returncode, "A=1" in done.stdout + done.stderr) == (2, False)
+    assert "leads out of the checkout" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -120,22 +120,24 @@ def test_a_file_and_a_pipe_larger_than_allowed(refused, run, write):
 def test_a_limit_on_memory_is_told_of_beforehand(write):
     path = write("t.csv", TABLE)
 
-    def limited(size):
+    def limited(size, *words):
         return subprocess.run(
-            [sys.executable, "-m", "riskrank", "rank", str(path), "--no-test"],
+            [sys.executable, "-m", "riskrank", *words, str(path)],
             cwd=ROOT,
+            timeout=60,
             capture_output=True,
             text=True,
             check=False,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)),
         )
 
-    enough = limited(needed_memory([str(path)]) + 10**8)
+    enough = limited(needed_memory([str(path)]) + 10**8, "rank", "--no-test")
     assert (enough.returncode, enough.stderr) == (0, "")
-    short = limited(10**9)
-    assert short.returncode == 3
-    assert [line.partition(":")[0] for line in short.stderr.splitlines()] == ["error", "found", "hint"]
-    assert "1.0 GB (ulimit -v)" in short.stderr
+    for words in (("rank", "--no-test"), ("gate", "--better", "A:B")):
+        short = limited(600 * 1024**2, *words)
+        assert short.returncode == 3
+        assert [line.partition(":")[0] for line in short.stderr.splitlines()] == ["error", "found", "hint"]
+        assert "0.6 GB (ulimit -v)" in short.stderr
 
 
 def test_the_memory_needed_grows_with_the_files(write):

@@ -63,6 +63,19 @@ def too_dense(label: str, found: str) -> InputError:
     )
 
 
+def require_room(label: str, packed: int, size: int, limit: int | None) -> None:
+    """Refuse a table that unpacks to more than is allowed, or than anybody wrote into so few bytes.
+
+    Raises
+    ------
+    InputError
+    """
+    if size > max(_LEAST_TOO_DENSE, _TIMES_TOO_DENSE * packed):
+        raise too_dense(label, f"more than {size:,} bytes in {packed:,}")
+    if limit is not None and size > limit:
+        raise too_large(label, limit)
+
+
 def decompressed(label: str, data: bytes, limit: int, *, skippable: bool = True) -> bytes:
     """Undo gzip and Zstandard, told by their first bytes; other data stays as it is.
 
@@ -101,7 +114,7 @@ def inflate(label: str, data: bytes, limit: int, *, window: int = -15, skippable
             part = stream.decompress(piece, _PIECE)
             parts.append(part)
             size += len(part)
-            _require_room(label, len(data), size, limit)
+            require_room(label, len(data), size, limit)
             at += len(piece) - len(stream.unused_data if stream.eof else stream.unconsumed_tail)
             taken = min(2 * taken, _PIECE)
             full = len(part) == _PIECE and not stream.eof
@@ -126,7 +139,7 @@ def unzstd(label: str, data: bytes, limit: int, *, skippable: bool = True) -> by
                     stream = decompressor.decompressobj()
                 parts.append(stream.decompress(chunk))
                 size += len(parts[-1])
-                _require_room(label, len(data), size, limit)
+                require_room(label, len(data), size, limit)
                 chunk = stream.unused_data
     except (zstandard.ZstdError, MemoryError) as error:
         raise _corrupt(label, str(error) or type(error).__name__, skippable) from None
@@ -190,13 +203,6 @@ def parse_lines(label: str, data: bytes) -> Iterator[tuple[int, Any]]:
                     hint=f"it may be cut short; {option('skip_bad', True)} leaves such lines out",
                 ),
             )
-
-
-def _require_room(label: str, packed: int, size: int, limit: int) -> None:
-    if size > limit:
-        raise too_large(label, limit)
-    if size > max(_LEAST_TOO_DENSE, _TIMES_TOO_DENSE * packed):
-        raise too_dense(label, f"more than {size:,} bytes in {packed:,}")
 
 
 def _corrupt(label: str, reason: str, skippable: bool) -> InputError:

@@ -15,9 +15,10 @@ from riskrank.errors import InputError, option
 from riskrank.scores.files.cells import column
 from riskrank.scores.files.contents import BeyondLimitError, too_large
 
-# Seconds a query may take, all its rows included; and without another row.
+# Seconds a query may take, all its rows included; of a small file no more than without another row.
 MOST_SECONDS = 300.0
 MOST_SILENT = 60.0
+_BYTES_A_SECOND = 1e6
 # Rows an answer may have: more than any table that fits into a machine.
 MOST_ROWS = 200_000_000
 # Bytes a database may take for its own work, whatever its answer may have.
@@ -57,8 +58,9 @@ class Budget:
         self._limit = limit
         here = sum(_bytes_of(label + ending) for ending in ("", "-wal", ".wal"))
         self._reason = _LEAST_ANSWER + _TIMES_FILE * here
-        self._end = time.monotonic() + MOST_SECONDS
-        self._silent = time.monotonic() + MOST_SILENT
+        self._seconds = min(MOST_SECONDS, MOST_SILENT + here / _BYTES_A_SECOND)
+        now = time.monotonic()
+        self._end, self._silent = now + self._seconds, now + MOST_SILENT
         self._before = _resident()
         self._rows = 0
         self._bytes = 0
@@ -127,10 +129,10 @@ class Budget:
 
     def _found(self) -> InputError | None:
         now = time.monotonic()
-        if now > self._end:
-            return self._over(f"{MOST_SECONDS:,.0f} seconds")
         if now > self._silent:
             return self._over(f"{MOST_SILENT:,.0f} seconds without another row")
+        if now > self._end:
+            return self._over(f"{self._seconds:,.0f} seconds")
         if self._rows > MOST_ROWS:
             return self._over(f"{MOST_ROWS:,} rows")
         most = min(self._limit, self._reason)

@@ -102,8 +102,12 @@ def _piped(stdin: BinaryIO | None, limit: int) -> bytes:
 
 
 def _open_parts(path: str, how: How) -> Source:
-    parts = parts_of(path, how.input_format) if is_folder(path) else parts_by_name(path)
-    return DataSetSource(path, parts, [_open(part.path, how) for part in parts])
+    left: list[str] = []
+    parts = parts_of(path, how.input_format, left) if is_folder(path) else parts_by_name(path)
+    source = DataSetSource(path, parts, [_open(part.path, how) for part in parts])
+    if left:
+        source.notes = (f"{path}: not followed, as they lead to what holds it: {listing(left)}",)
+    return source
 
 
 def _open_database(path: str, kind: str, compression: str | None, how: How) -> Source:

@@ -4,7 +4,6 @@ import csv
 import io
 import itertools
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -18,6 +17,8 @@ from riskrank.scores.files.two_headers import refuse_two_headers, titles_above, 
 
 # Bytes in which the first rows stand.
 _BEGINNING = 65_536
+# Bytes of a field: no answer that is scored is longer.
+_LONGEST_FIELD = 1 << 24
 # Lines among which titles are looked for.
 _LINES = 30
 _SEPARATORS = (",", ";", "\t")
@@ -30,11 +31,14 @@ class DelimitedSource(Source):
         data = data.removeprefix(b"\xef\xbb\xbf")
         if b"\n" not in data and b"\r" in data:
             data = data.replace(b"\r", b"\n")
+        self.label = label
+        self._require_no_long_line(data)
         body = b"".join(data.splitlines(keepends=True)[skip_rows:]) if skip_rows else data
         body = _names_on_one_line(body)
         body = body if skip_rows else _without_titles(body.lstrip(b"\r\n"), separator)
         above = data[: len(data) - len(body)]
-        self._skipped_lines, self.title = above.count(b"\n"), above.decode(errors="replace")
+        self._skipped_lines = above.count(b"\n")
+        self.title = above[:_BEGINNING].decode(errors="replace")
         if body.endswith((b"\n\n", b"\n\r\n")):
             body = body.rstrip(b"\r\n")
         super().__init__(label, body, sha256)
@@ -55,7 +59,7 @@ class DelimitedSource(Source):
     def _header(self) -> str:
         """The line of names."""
         try:
-            return decode(self.label, self._data.partition(b"\n")[0].rstrip(b"\r"))
+            return decode(self.label, io.BytesIO(self._data).readline().rstrip(b"\r\n"))
         except InputError:
             if not self._read_as_windows():
                 raise
@@ -127,7 +131,7 @@ class DelimitedSource(Source):
     def _read(self, places: Sequence[int]) -> pl.DataFrame:
         require_filled(self.label, self._data.count(b"\n"), len(places), len(self._data))
         try:
-            return (
+            frame = (
                 pl.scan_csv(
                     io.BytesIO(self._data),
                     separator=self._separator,
@@ -137,12 +141,28 @@ class DelimitedSource(Source):
                 .select(f"c{place}" for place in places)
                 .collect()
             )
+            if len(self._data) > _LONGEST_FIELD:
+                self._require_short(*frame.select(pl.all().str.len_bytes().max()).row(0))
+            return frame
         except (pl.exceptions.PolarsError, OSError) as error:
             if self._read_as_windows():
                 return self._read(places)
             decode(self.label, self._data)
             self._check_lengths(allow_short=True)
             raise self._no_csv(first_line(error)) from None
+
+    def _require_no_long_line(self, data: bytes) -> None:
+        """Refuse at once a field that neither a line end nor a quote ends, in steps of its length."""
+        start = 0
+        while len(data) - start > _LONGEST_FIELD:
+            end = start + _LONGEST_FIELD
+            found = max(data.rfind(mark, start, end) for mark in (b"\n", b'"'))
+            self._require_short(len(data) if found < 0 else 0)
+            start = found + 1
+
+    def _require_short(self, *lengths: int | None) -> None:
+        if max(filter(None, lengths), default=0) > _LONGEST_FIELD:
+            raise self._no_csv(f"a line or field of more than {_LONGEST_FIELD:,} bytes")
 
     def _no_csv(self, found: str) -> InputError:
         return InputError(
@@ -203,6 +223,9 @@ def _without_titles(body: bytes, separator: str) -> bytes:
     """A file from its names on: without lines of comments or titles above them."""
     lines = body[:_BEGINNING].decode(errors="replace").splitlines(keepends=True)[:_LINES]
     skipped = next((at for at, line in enumerate(lines) if not line.startswith("#")), 0)
+    if not skipped and body.startswith(b"#") and _sniff_separator(lines[0], separator) not in lines[0]:
+        names = re.search(rb"\n[^#]", body)
+        return _without_titles(body[names.end() - 1 :], separator) if names else b""
     if skipped:
         between = _sniff_separator(lines[skipped], separator)
         counts = [len(_fields(line, between)) for line in lines]
@@ -236,8 +259,8 @@ def _fields(line: str, separator: str) -> list[str]:
 
 @contextmanager
 def long_fields() -> Iterator[None]:
-    """Let Python read fields of any length, as a column of responses has them; its limit is for everyone."""
-    before = csv.field_size_limit(sys.maxsize)
+    """Let Python read long fields, as a column of responses has them; its limit is for everyone."""
+    before = csv.field_size_limit(_LONGEST_FIELD)
     try:
         yield
     finally:

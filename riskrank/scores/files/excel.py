@@ -1,6 +1,7 @@
 """Excel workbooks."""
 
 import io
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -8,8 +9,8 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
+from riskrank.scores.files.bounded import require_room
 from riskrank.scores.files.cells import column
-from riskrank.scores.files.contents import too_large
 from riskrank.scores.files.how import How
 from riskrank.scores.files.query import TABLE, run_sql
 from riskrank.scores.files.source import FrameInMemory
@@ -36,7 +37,8 @@ class ExcelSource(FrameInMemory):
         sql = how.sql
         if not data:
             raise self._empty("0 bytes")
-        sheets = _sheets(label, data, how)
+        with warnings.catch_warnings(action="ignore"):  # openpyxl tells of styles and lists it leaves out
+            sheets = _sheets(label, data, how)
         if sql is None:
             sheets = {title: one for title, one in sheets.items() if _has_numbers(one[0])} or sheets
         if not sheets:
@@ -94,11 +96,8 @@ def _sheets(label: str, data: bytes, how: How) -> dict[str, tuple[pl.DataFrame, 
         chosen = book.worksheets if how.sheet is None else [_named(label, book.worksheets, how.sheet)]
         cells = {sheet.title: [*_rows(sheet, reach, values_only=True)] for sheet in chosen}
         # A text that many cells share stands in the file once.
-        if (
-            sum(len(cell) for rows in cells.values() for row in rows for cell in row if isinstance(cell, str))
-            > how.limit
-        ):
-            raise too_large(label, how.limit)
+        texts = (cell for rows in cells.values() for row in rows for cell in row if isinstance(cell, str))
+        require_room(label, len(data), sum(map(len, texts)), how.limit)
         found = {title: _frame(label, title, rows, how.skip_rows) for title, rows in cells.items()}
         frames = {title: frame for title, frame in found.items() if frame is not None}
         formed = {sheet.title for sheet in chosen if reach[sheet._worksheet_path].formulas}

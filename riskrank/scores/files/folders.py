@@ -22,6 +22,8 @@ SUFFIXES |= {".duckdb": "duckdb", ".ddb": "duckdb"}
 PART_FORMATS = tuple(kind for kind in dict.fromkeys(SUFFIXES.values()) if kind not in (*DATABASES, "xlsx"))
 # How writers of partitioned tables name a value that is missing.
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+# Folders that links lead to: a link to a whole system would be walked through for hours.
+_MOST_LINKED = 10_000
 # Folders by which a table says which of its files still count; that takes its own library.
 _TABLES = {"_delta_log": "Delta Lake", ".hoodie": "Hudi"}
 
@@ -42,7 +44,9 @@ class Part:
     keys: dict[str, str | None]
 
 
-def parts_of(folder: str, input_format: str | None = None) -> list[Part]:
+def parts_of(
+    folder: str, input_format: str | None = None, passed_over: list[str] | None = None
+) -> list[Part]:
     """The parts of a folder, in the order of their paths whatever the file system lists first.
 
     Parameters
@@ -50,13 +54,15 @@ def parts_of(folder: str, input_format: str | None = None) -> list[Part]:
     folder : str
     input_format : str, optional
         Format of the parts; files of other suffixes are passed over.
+    passed_over : list of str, optional
+        Gets the links that are not followed, as they lead to a folder that holds this one.
 
     Raises
     ------
     InputError
         If there are none, or of several formats, a folder is closed, or a key is there twice.
     """
-    files = sorted(_files(folder), key=lambda path: PurePath(path).parts)
+    files = sorted(_files(folder, passed_over), key=lambda path: PurePath(path).parts)
     kinds = {path: part_format(path) for path in files}
     if input_format is not None:
         # What bears no known suffix is of that format only where nothing else is.
@@ -82,9 +88,9 @@ def tables_below(folder: str) -> list[str]:
     ]
 
 
-def _files(folder: str) -> Iterator[str]:
+def _files(folder: str, passed_over: list[str] | None) -> Iterator[str]:
     """Files below a folder but hidden ones."""
-    for place, entries in folders_below(folder, _is_hidden, _closed):
+    for place, entries in folders_below(folder, _is_hidden, _closed, passed_over):
         for entry in entries:
             path = os.path.join(place, entry.name)
             if entry.name in _TABLES:
@@ -221,10 +227,11 @@ def folders_below(
     folder: str,
     is_hidden: Callable[[str], bool],
     closed: Callable[[str, OSError], InputError] | None = None,
+    passed_over: list[str] | None = None,
 ) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
     """A folder and all below it but hidden ones, each with what lies in it.
 
-    One that lies within itself, by way of a link, is not entered again.
+    One that lies within itself, by way of a link, is not entered again, nor one that holds them all.
 
     Parameters
     ----------
@@ -233,24 +240,48 @@ def folders_below(
         Tells by the name of a folder whether it is passed over.
     closed : callable, optional
         Makes an error of a folder that cannot be read, which is passed over otherwise.
+    passed_over : list of str, optional
+        Gets the links to folders that hold this one.
+
+    Raises
+    ------
+    InputError
+        If links lead to more folders than any results have.
     """
-    waiting: list[tuple[str, tuple[tuple[int, int], ...]]] = [(folder, ())]
+    holders = {_identity(one) for one in Path(folder).resolve().parents}
+    linked = 0
+    waiting: list[tuple[str, tuple[tuple[int, int], ...], bool]] = [(folder, (), False)]
     while waiting:
-        place, above = waiting.pop()
+        place, above, by_link = waiting.pop()
+        linked += by_link
+        if linked > _MOST_LINKED:
+            raise InputError(
+                f"{folder}: links in it lead to more than {_MOST_LINKED:,} folders",
+                found=f"{place} is one of them",
+                hint="remove the link, or name the files that count one by one",
+            )
         try:
-            status = os.stat(place or os.curdir)
-            here = (status.st_dev, status.st_ino)
-            if here in above:
+            here = _identity(place or os.curdir)
+            if by_link and here in holders and passed_over is not None:
+                passed_over.append(place)
+            if here in above or (by_link and here in holders):
                 continue
             with os.scandir(place or os.curdir) as found:
                 entries = list(found)
-            inside = [entry.name for entry in entries if not is_hidden(entry.name) and entry.is_dir()]
+            inside = [entry for entry in entries if not is_hidden(entry.name) and entry.is_dir()]
         except OSError as error:
             if closed is not None:
                 raise closed(place, error) from None
             continue
         yield place, entries
-        waiting += ((os.path.join(place, name), (*above, here)) for name in inside)
+        waiting += (
+            (os.path.join(place, one.name), (*above, here), by_link or one.is_symlink()) for one in inside
+        )
+
+
+def _identity(place: str | Path) -> tuple[int, int]:
+    status = os.stat(place)
+    return status.st_dev, status.st_ino
 
 
 def _begins_with_dot(name: str) -> bool:

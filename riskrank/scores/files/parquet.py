@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from riskrank.errors import InputError, option
+from riskrank.scores.files.bounded import require_room
 from riskrank.scores.files.contents import too_large
 from riskrank.scores.files.panics import panics_unsaid
 from riskrank.scores.files.source import Source, first_line
@@ -53,6 +54,8 @@ class ParquetSource(Source):
         if wanted and frame.height == 0 and not self.may_be_empty:
             raise self._empty("a Parquet file with no rows")
         self._require_dates(frame)
+        frame = frame.with_columns(map(_shared_texts, frame.select(pl.selectors.categorical())))
+        require_room(self.label, len(self._data), int(frame.estimated_size()), self._limit)
         return frame.select(pl.col(raw[name]).alias(name) for name in names)
 
     def scan(self, names: Sequence[str]) -> pl.LazyFrame:
@@ -88,6 +91,12 @@ class ParquetSource(Source):
                 hint="copy the file again (it may be cut short), or name its format with "
                 f"{option('input_format')}",
             ) from None
+
+
+def _shared_texts(codes: pl.Series) -> pl.Series:
+    """The texts that codes stand for, each of which lies in memory once; cast, it would in every row."""
+    texts = codes.unique().drop_nulls().cast(pl.String)
+    return texts.gather(codes.cast(pl.Enum(texts)).to_physical()).alias(codes.name)
 
 
 def _depth(kind: pl.DataType) -> int:

@@ -13,7 +13,7 @@ import polars as pl
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.files.json_objects import no_unicode
-from riskrank.scores.files.shape import require_columns
+from riskrank.scores.files.shape import require_columns, require_short
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +130,7 @@ class Source(ABC):
     def _name_columns(self, raw: Sequence[str]) -> None:
         """Strip the column names; one that occurs twice could mean either column."""
         require_columns(self.label, raw)
+        require_short(self.label, "for a column", raw)
         self.columns = tuple(name.strip() for name in raw)
         named = [name for name in self.columns if name]
         twice = [name for name, count in Counter(named).items() if count > 1]

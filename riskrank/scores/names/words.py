@@ -81,6 +81,7 @@ _SAMPLE = vocabulary(_USUAL_NAMES["sample"]) | vocabulary("name")
 _TIME = vocabulary("date datetime time timestamp created updated year month day datum fecha")
 # Words for how far scores lie apart, how sure a mean is, or of how many it is one.
 _SPREAD = vocabulary("std sd stdev stddev se sem stderr ci variance n num support")
+_NO_DIGITS = str.maketrans("0123456789", " " * 10)
 # Fewer whole numbers may be all different, or in order, by chance.
 _FEWEST_ROWS = 10
 # Epoch seconds of this century and beyond, up to nanoseconds.
@@ -93,9 +94,13 @@ def listed_words(name: str) -> list[str]:
     return re.findall(r"[^\W\d_]+", split.casefold())
 
 
-@lru_cache(maxsize=4_096)
 def words(name: str) -> frozenset[str]:
     """Words of a column's name, and those found within it that are written without blanks."""
+    return _words(name.translate(_NO_DIGITS))  # columns of a wide table have one stem and many numbers
+
+
+@lru_cache(maxsize=4_096)
+def _words(name: str) -> frozenset[str]:
     found = frozenset(listed_words(name))
     if max(name, default="") < _FIRST_UNSPACED:
         return found

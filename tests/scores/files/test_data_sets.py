@@ -14,6 +14,7 @@ import pytest
 import riskrank as rr
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError
+from riskrank.scores.files import folders
 from riskrank.scores.files.data_sets import DataSetSource
 from riskrank.scores.files.folders import parts_of
 from riskrank.scores.files.opening import open_sources
@@ -205,6 +206,21 @@ def test_a_link_in_circles_is_followed_once(frame, one, tmp_path):
     (runs / "model=a" / "again").symlink_to(runs)
     (runs / "self").symlink_to(runs)
     assert_same(read_scores([str(runs)]), read_scores([one]))
+
+
+@pytest.mark.parametrize(("to", "said"), [("/", "lead to what holds it"), (".", "more than 3 folders")])
+def test_links_that_lead_out(frame, one, tmp_path, monkeypatch, to, said):
+    monkeypatch.setattr(folders, "_MOST_LINKED", 3)
+    runs = Path(partitioned(frame, tmp_path / "runs", ["model"]))
+    for at in range(4):
+        (tmp_path / "beside" / str(at)).mkdir(parents=True)
+    (runs / "out").symlink_to(to if to == "/" else tmp_path / "beside")
+    if to == ".":
+        assert said in refusal(runs).what
+        return
+    table = read_scores([str(runs)])
+    assert_same(table, read_scores([one]))
+    assert said in str(table.warnings)
 
 
 def test_a_folder_below_another_of_the_same_key(frame, tmp_path):

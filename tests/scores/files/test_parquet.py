@@ -32,6 +32,7 @@ for _ in range(40):
         (pl.lit(2_932_897, pl.Int32).cast(pl.Date), "beyond the years 1 to 9999"),
         (pl.lit(2**63 - 1).cast(pl.Datetime("us")), "beyond the years 1 to 9999"),
         (DEEP, "nested too deep"),
+        (pl.lit("x" * 100).repeat_by(1_200_000).list.join("").cast(pl.Categorical), "more densely than"),
         (pl.lit(2_932_896, pl.Int32).cast(pl.Date), None),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.scores.files import delimited
 from riskrank.scores.files.json_tables import JsonLinesSource
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.table.inspection import inspect_scores
@@ -91,8 +92,16 @@ def test_a_name_as_long_as_a_text(write, long_frame, column):
     with pytest.raises(InputError, match=f"a name of 10,001 characters in column {column}; 10,000 are"):
         read_scores([path])
     wide = write("t.csv", long_frame.select("model", "sample", pl.col("score").alias("x" * 10_001)))
-    with pytest.raises(InputError, match="for a metric"):
+    with pytest.raises(InputError, match="for a column"):
         read_scores([wide], ReadOptions(wide=True))
+
+
+@pytest.mark.parametrize("cell", ["x" * 3_000, f'"{"x,y " * 500}"', '"' + "x,\n" * 900 + '"'])
+@pytest.mark.parametrize("text", ["model,{},score\nA,1,1\n", "model,sample,metric,score\nA,1,{},1\n"])
+def test_a_field_longer_than_any_answer(write, monkeypatch, text, cell):
+    monkeypatch.setattr(delimited, "_LONGEST_FIELD", 1_000)
+    with pytest.raises(InputError, match="cannot be read as CSV"):
+        read_scores([write("t.csv", text.format(cell))])
 
 
 SPARSE = {

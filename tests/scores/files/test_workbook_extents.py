@@ -122,8 +122,16 @@ def test_a_cell_that_excel_takes_is_read(edited):
         read_scores([edited(_below(TEXT.format(f"<t>{'&amp;' * 32_767}</t>")))])
 
 
-def test_a_text_that_cells_share_counts_in_each(edited):
+@pytest.mark.parametrize(
+    ("rows", "most", "message"),
+    [(0, 100_000, "more than 100,000 bytes once read"), (7_000, None, "packed more densely than")],
+)
+def test_a_text_that_cells_share_counts_in_each(edited, rows, most, message):
     cells = re.compile(r'<c r="(B\d+)".*?</c>')
-    path = edited(lambda text: cells.sub(r'<c r="\1" t="s"><v>0</v></c>', text), shared="x" * 30_000)
-    with pytest.raises(InputError, match="more than 100,000 bytes once read"):
-        read_scores([path], ReadOptions(max_bytes=100_000))
+    more = "".join(f'<row r="{at + 26}"><c r="B{at + 26}"></c></row>' for at in range(rows))
+
+    def shared(text):
+        return cells.sub(r'<c r="\1" t="s"><v>0</v></c>', _below(more)(text))
+
+    with pytest.raises(InputError, match=message):
+        read_scores([edited(shared, shared="x" * 30_000)], ReadOptions(max_bytes=most))

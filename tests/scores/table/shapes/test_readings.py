@@ -664,7 +664,9 @@ def test_numbers_under_a_name_that_says_nothing_are_asked_about(values, first):
     assert first in str(caught.value.ways[0][0])
 
 
-@pytest.mark.parametrize(("title", "way"), [("# held-out perplexity", "lower"), ("# results", "higher")])
+@pytest.mark.parametrize(
+    ("title", "way"), [("# held-out perplexity", "lower"), ("# a" + 99 * "\n#", "higher")]
+)
 def test_a_comment_says_what_is_measured(tmp_path, title, way):
     rows = "".join(f"m{at},{','.join(str(20 + at + task) for task in range(8))}\n" for at in range(4))
     text = f"{title}\nmodel,{','.join(f't{task}x' for task in range(8))}\n{rows}"
