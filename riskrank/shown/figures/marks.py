@@ -16,6 +16,8 @@ P = TypeVar("P", bound=Figure)
 
 HEADING, CURVE = "heading", "curve"
 """Marks of what a page writes as text of its own instead, and of what it draws thicker in focus."""
+PANEL_NAMES = "panel-names"
+"""Mark of the names of rows that panels beside each other share."""
 
 
 _MARK = re.compile(r"model-(\d+)")
@@ -28,6 +30,11 @@ def model_mark(*models: int) -> str:
     Whatever belongs to a model bears it, the texts that are its name included; a pair belongs to both.
     """
     return " ".join(f"model-{model}" for model in models)
+
+
+def panel_mark(place: int) -> str:
+    """Mark of the axes at a place from the left, which a narrow page draws below each other."""
+    return f"panel-{place}"
 
 
 def curve_mark(model: int) -> str:

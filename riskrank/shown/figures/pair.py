@@ -12,11 +12,11 @@ from matplotlib.axes import Axes
 
 from riskrank.engine.dominance.pair_curves import PairCurves
 from riskrank.engine.types import Floats
-from riskrank.shown.figures.fonts import TEXT, text_width
+from riskrank.shown.figures.fonts import TEXT
 from riskrank.shown.figures.key import Look, looks
 from riskrank.shown.figures.marks import model_mark, write
 from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.style import GREY, INK, MARGIN, QUIET, SMALL, Plot, drawn, sheet
+from riskrank.shown.figures.style import GREY, INK, MARGIN, QUIET, ROW, SMALL, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit
 from riskrank.shown.means import score_of
 from riskrank.shown.numbers import ratio
@@ -35,7 +35,7 @@ def draw_pair(
     level: float = 0.95,
     given: Sequence[Look] | None = None,
 ) -> Plot:
-    """Draw the differences, orders side by side. Marks number the winner 0, the loser 1.
+    """Draw the differences, an order below the other. Marks number the winner 0, the loser 1.
 
     Parameters
     ----------
@@ -50,7 +50,8 @@ def draw_pair(
         Of the two in all pictures of their study.
     """
     shown, given = fitted(names, 100.0), looks(2, (0, 1), models=False) if given is None else given
-    width, height, gap = 118.0, 150.0, 50.0
+    # Orders below each other, so that a phone shows both.
+    width, height, step = 190.0, 100.0, 158.0
     differences = [_difference_of(found, order) for order in (1, 2)]
     parts = [
         f"Height: score of {shown[0]} less that of {shown[1]}, each one's samples from the worst to the best."
@@ -65,12 +66,12 @@ def draw_pair(
     page = sheet(
         f"{shown[0]} against {shown[1]} on {score_of(column)}",
         " ".join(parts),
-        width=2 * MARGIN + 52 + 2 * width + gap,
-        height=height + 90,
+        width=2 * MARGIN + 46 + width,
+        height=2 * step + 20 + ROW,
         method=f"dominance of both orders on {column}",
     )
     for order, difference in enumerate(differences, start=1):
-        axes = page.axes(MARGIN + 46 + (order - 1) * (width + gap), 42, width, height)
+        axes = page.axes(MARGIN + 46, 42 + (2 - order) * step, width, height)
         _difference(axes, found, difference, order, given)
         axes.set_xlim(0, 1)
         axes.grid(visible=True)
@@ -83,13 +84,12 @@ def draw_pair(
         )
         axes.set_ylabel(Unit.of(difference).label("worse ← → better"), size=SMALL)
         axes.set_xlabel("share of samples p" if order == 1 else "worst share p, summed up", size=SMALL)
-    canvas, x, y = page.canvas(), MARGIN + 46.0, height + 80
-    write(canvas, MARGIN, y, "Ahead:", _BOTH)
+    canvas, x, top = page.canvas(), MARGIN + 46.0, 2 * step + 12 + ROW
+    write(canvas, MARGIN, top, "Ahead:", _BOTH)
     for number, name in enumerate(shown):
-        mark = model_mark(number)
+        mark, y = model_mark(number), top - number * ROW
         canvas.plot([x, x + 24], [y, y], color=given[number].color, linewidth=4, gid=mark)
         write(canvas, x + 30, y, name, mark)
-        x += 30 + text_width(name) + 24
     return page.figure
 
 

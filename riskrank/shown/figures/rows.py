@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from riskrank.engine.types import Floats
 from riskrank.shown.figures.fonts import text_width
-from riskrank.shown.figures.marks import model_mark, write
+from riskrank.shown.figures.marks import PANEL_NAMES, model_mark, panel_mark, write
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.style import FAINT, MARGIN, QUIET, ROW, SMALL, Sheet, sheet
 
@@ -119,6 +119,7 @@ class Rows:
         left = self.width if left is None else left
         for label, y, mark in zip(self.labels, self.y, self.marks, strict=False):
             write(canvas, left - 6, below + y, label, mark, "right")
+        canvas.set_gid(PANEL_NAMES)
         if self.rest:
             y = below + float(self.y[len(self.labels) :].mean())
             write(canvas, left - 6, y, self._others, ha="right", size=SMALL, color=QUIET)
@@ -159,7 +160,10 @@ def ruled(
     for axes in found:
         for y, mark in zip(rows.y[: len(rows.labels)], rows.marks, strict=False):
             axes.axhline(y, color=FAINT, linewidth=0.6, zorder=0, gid=mark)
+        axes.set_gid(panel_mark(found.index(axes)))
     rows.draw(page.canvas(), BELOW)
+    edges = [rows.width + at * step - _BETWEEN / 2 for at in range(1, columns)]
+    page.figure.panels = (rows.width - 6, *edges, whole)
     return page, found
 
 

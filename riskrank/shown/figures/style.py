@@ -121,11 +121,15 @@ class Plot(Figure):
         Its heading in full.
     heading : float
         Height of the heading, in points from the upper edge.
+    panels : tuple of float
+        Where panels beside each other begin, and the last one ends, in points from the left: names of rows
+        stand before the first.
     """
 
     title: str = ""
     reading: str = ""
     heading: float = 0.0
+    panels: tuple[float, ...] = ()
 
     def to_bytes(self, kind: str, *, text_as_text: bool = False) -> bytes:
         """Write as ``svg``, ``png`` or ``pdf``.

@@ -155,7 +155,12 @@ class Exhibitor:
                 identity=f"{self._mark}-{self._drawn}",
                 alternative=in_words(for_page(figure.picture.caption)),
             )
-        key = self._colors if figure.picture.kind in _KEYED else {}
+        key = {}
+        if figure.picture.kind in _KEYED:
+            named = [name for name in self._numbers if name in self._colors]
+            rest = [name for name in self._numbers if name not in self._colors]
+            rest = rest if len(rest) == 1 else [f"{len(rest)} others"] * bool(rest)
+            key = {name: self._colors.get(name, "others") for name in [*named, *rest]}
         return Drawing(Markup(svg), plot.title, plot.reading, 72 * plot.get_figwidth() * PIXELS, key)
 
     def _table(self, table: Table) -> PageTable:

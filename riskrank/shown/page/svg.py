@@ -5,12 +5,13 @@ can name it and the dark page can change it. Text stays text: it can be searched
 carried along.
 """
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.etree import ElementTree
 
-from riskrank.shown.figures.marks import CURVE, HEADING, marked_models
+from riskrank.shown.figures.marks import CURVE, HEADING, PANEL_NAMES, marked_models, panel_mark
 from riskrank.shown.figures.style import ABOVE, FAINT, GREY, INK, PALETTE, QUIET, SMALL, Plot
 
 # Colours that follow the page, by what Matplotlib writes; all others stay as they are.
@@ -63,7 +64,7 @@ def _color(color: str) -> str:
 
 
 def to_inline(plot: Plot, styles: Styles, *, identity: str, alternative: str) -> str:
-    """Write a figure as an element of a page, without its heading.
+    """Write a figure as elements of a page, one that may be broken between its panels, without its heading.
 
     Parameters
     ----------
@@ -78,23 +79,34 @@ def to_inline(plot: Plot, styles: Styles, *, identity: str, alternative: str) ->
     root = ElementTree.fromstring(plot.to_bytes("svg", text_as_text=True))
     width, height = (float(number) for number in root.attrib["viewBox"].split()[2:])
     top = plot.heading - ABOVE
-    svg = ElementTree.Element(
-        "svg",
-        {
-            "viewBox": f"0 {top:g} {width:g} {height - top:g}",
-            "width": f"{width * PIXELS:.0f}",
-            "height": f"{(height - top) * PIXELS:.0f}",
-            "role": "img",
-            "aria-labelledby": f"{identity}-t",
-        },
-    )
+
+    def window(left: float, right: float, attributes: dict[str, str]) -> ElementTree.Element:
+        size = {"width": f"{(right - left) * PIXELS:.1f}", "height": f"{(height - top) * PIXELS:.1f}"}
+        view = f"{left:g} {top:g} {right - left:g} {height - top:g}"
+        return ElementTree.Element("svg", {"viewBox": view, **size, **attributes})
+
+    names_end, *ends = plot.panels if len(plot.panels) > 2 else (0.0, width)
+    figure = root.findall(f"{_SVG}g")[-1]
+    svg = window(0, ends[0], {"role": "img", "aria-labelledby": f"{identity}-t"})
     title = ElementTree.SubElement(svg, "title", {"id": f"{identity}-t"})
     title.text = alternative
     used = _references(root)
     names = {name: f"{identity}-{number}" for number, name in enumerate(sorted(used))}
+    parts = [svg]
+    # Panels that find no room beside the first stand below it, each with the names of its rows again.
+    for at, (left, right) in enumerate(itertools.pairwise(ends), start=1):
+        panel = ElementTree.Element("div", {"class": "panel", "aria-hidden": "true"})
+        for kind, edges, again in ((PANEL_NAMES, (0, names_end), "again"), (panel_mark(at), (left, right), "")):
+            found = [group for group in figure if group.get("id") == kind]
+            view = window(*edges, {"class": again} if again else {})
+            view.extend(one for group in found for one in _cleaned(group, styles, names))
+            panel.append(view)
+            for group in () if again else found:
+                figure.remove(group)
+        parts.append(panel)
     for child in root:
         svg.extend(_cleaned(child, styles, names))
-    return ElementTree.tostring(svg, encoding="unicode", short_empty_elements=True)
+    return "".join(ElementTree.tostring(one, encoding="unicode") for one in parts)
 
 
 def _references(root: ElementTree.Element) -> set[str]:

@@ -9,7 +9,7 @@ from riskrank.engine.portfolio.mean_risk import MeanRisk
 from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.shown.figures.fonts import TEXT
 from riskrank.shown.figures.key import in_focus, looks
-from riskrank.shown.figures.marks import model_mark, write
+from riskrank.shown.figures.marks import model_mark, panel_mark, write
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.rows import Rows, dot
 from riskrank.shown.figures.scatter import COLUMN, name_points
@@ -101,13 +101,15 @@ def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequen
         height=-(-len(risks.columns) // across) * high + 6,
         method=f"mean-risk models of {column}",
     )
+    starts = [rows.width + place * (width + 12) - 6 for place in range(across)]
+    page.figure.panels = (*starts, page.width)
     canvas = page.canvas()
     for at, risk in enumerate(risks.columns):
         line, place = divmod(at, across)
         left, below = rows.width + place * (width + 12), page.top - (line + 1) * high
         axes = page.axes(left, below, width, rows.height)
         rows.lay_out(axes, "", 1)
-        axes.set(xlim=(-0.06, 1.3), xticks=[])
+        axes.set(xlim=(-0.06, 1.3), xticks=[], gid=panel_mark(place))
         axes.set_title(
             risk.model, size=TEXT, loc="left", pad=4, style="normal" if risk.risk.ssd_consistent else "italic"
         )

@@ -244,10 +244,11 @@ class Trade:
 
 
 def trade(document: RankDocument) -> Trade | None:
-    """The two models that a verdict on several metrics speaks of; None where it names one or nothing."""
+    """The two models that a verdict on several metrics speaks of; None where nothing was tested of them."""
     found = [*document.leading.values()]
-    if document.named or len(document.means) < 2 or len(found) != 1 or found[0].recommendation is None:
+    if len(document.means) < 2 or len(found) != 1 or found[0].recommendation is None or not found[0].others:
         return None
-    held, (first, other) = found[0].recommendation.leader.contrasts, found[0].pair
-    assert held.against == first
-    return Trade((first, other), -held.difference[other], held.error[other], -held.answers.side[other])
+    held, (first, other) = found[0].contrasts, found[0].pair
+    # Everybody is held against the first of the ranking, which may be the second of the two.
+    at, sign = (other, -1) if held.against == first else (first, 1)
+    return Trade((first, other), sign * held.difference[at], held.error[at], sign * held.answers.side[at])

@@ -16,15 +16,16 @@ from riskrank.shown.figures.key import in_focus, looks
 from riskrank.shown.figures.marks import model_mark, write
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.picture import Picture
-from riskrank.shown.figures.rows import BELOW, Rows, bar, dot, ruled
-from riskrank.shown.figures.style import QUIET, SMALL, Plot, drawn
+from riskrank.shown.figures.rows import BELOW, bar, dot
+from riskrank.shown.figures.style import MARGIN, QUIET, SMALL, Plot, drawn, sheet
 from riskrank.shown.figures.units import worse_to_better
 from riskrank.shown.means import score_of
 from riskrank.studies.rank.document import RankDocument, trade
 from riskrank.studies.units import Units
 from riskrank.studies.wording import percent
 
-_WIDTH = 140.0
+# Of the picture of a trade, which a phone shows whole, and of its rows: words above, an interval below.
+_WIDTH, _HIGH = 234.0, 32.0
 # Standard errors that a bar reaches to either side.
 _REACH = 2.0
 
@@ -36,32 +37,32 @@ def draw_trade(document: RankDocument) -> Plot:
     assert found is not None
     both = model_mark(*found.pair)
     first, other = (models[model] for model in found.pair)
-    rows = Rows.of([mean.name for mean in means], [both] * len(means))
-    figures = [mean.against(*found.pair) for mean in means]
-    page, (axes,) = ruled(
-        rows,
+    page = sheet(
         f"Who wins what: {first} or {other}",
         f"Right: {first} is better; left: {other}. Bar: the difference of the means and two standard errors "
         "to either side, each row to its own scale. Filled: shown, after all models and metrics are allowed "
         f"for; hollow: open. Figures: mean of {first} against that of {other}.",
-        width=_WIDTH,
-        beside=max(map(text_width, figures)) + 10,
+        width=_WIDTH + 2 * MARGIN,
+        height=_HIGH * len(means) + BELOW / 2,
     )
+    axes = page.axes(MARGIN, BELOW / 2, _WIDTH, _HIGH * len(means))
     given, canvas = looks(len(models), found.pair), page.canvas()
     scale = np.maximum(np.abs(found.lead) + _REACH * found.error, np.finfo(float).tiny)
     lead, reach = found.lead / scale, _REACH * found.error / scale
     axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)
-    for at, y in enumerate(rows.y.tolist()):
-        side = int(found.side[at])
+    for at, mean in enumerate(means):
+        side, y = int(found.side[at]), (len(means) - at - 0.75) * _HIGH
         color = QUIET if side == 0 else given[found.pair[0 if side > 0 else 1]].color
         bar(axes, [lead[at] - reach[at], lead[at] + reach[at]], y, both, color)
         dot(axes, lead[at], y, both, color, size=6.0, full=side != 0)
-        right = rows.width + _WIDTH + 10
-        write(canvas, right, y + BELOW, figures[at], both)
-    axes.set_xlim(-1.06, 1.06)
-    names = fitted([first, other], _WIDTH / 2 + 5)
-    rows.lay_out(axes, f"{names[1]} ← better → {names[0]}", 1)
-    axes.set_xticks([])
+        above, figures = BELOW / 2 + y + _HIGH / 2, mean.against(*found.pair)
+        name = fitted([mean.name], _WIDTH - text_width(figures) - 10)[0]
+        write(canvas, MARGIN, above, name, both)
+        write(canvas, MARGIN + _WIDTH, above, figures, both, "right")
+    names = fitted([first, other], _WIDTH / 2 - 25, SMALL)
+    axes.set(xlim=(-1.06, 1.06), ylim=(0, _HIGH * len(means)), xticks=[], yticks=[])
+    axes.set_xlabel(f"{names[1]} ← better → {names[0]}", size=SMALL)
+    axes.spines["left"].set_visible(False)
     return page.figure
 
 

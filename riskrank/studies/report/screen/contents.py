@@ -21,7 +21,7 @@ from riskrank.studies.judged import screen as judged
 from riskrank.studies.metric_means import bad_cases
 from riskrank.studies.mrm.screen import first as mean_risk
 from riskrank.studies.mrm.study import MeanRiskDocument
-from riskrank.studies.rank.document import TRADE, RankDocument, trade
+from riskrank.studies.rank.document import RankDocument, trade
 from riskrank.studies.rank.screen.detail import (
     detail_table,
     percent,
@@ -194,13 +194,12 @@ def _of_suite(document: ReportDocument) -> Document | None:
 
 
 def _of_trade(document: ReportDocument) -> RankDocument | None:
-    """The ranking, where each of two models is better on some metrics."""
-    found = trade(document.ranking) if document.certainty == TRADE else None
-    return document.ranking if found is not None and (found.side < 0).any() else None
+    """The ranking, where two models can be compared metric by metric."""
+    return None if trade(document.ranking) is None else document.ranking
 
 
 def _of_pair(document: ReportDocument) -> Document | None:
-    """The pairs, where it is one score that decides."""
+    """The pairs, where there is one metric."""
     return None if _of_trade(document) else document.pairs
 
 
@@ -239,7 +238,7 @@ REPORT = (
         words=_on_risks,
     ),
     Entry(
-        *(AUDIT, "pairs", CHAPTERS["pairs"], attrgetter("pairs"), ("heatmap",)),
+        *(AUDIT, "pairs", CHAPTERS["pairs"], attrgetter("pairs"), ("heatmap", "pair")),
         lead=_two_tests,
         words=lambda study, _: dominance.details(study),
     ),
