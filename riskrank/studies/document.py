@@ -15,6 +15,9 @@ from riskrank.scores.table.scores import FOLDERS_NAME, READ_AS
 
 Row = TypeVar("Row")
 
+COUNT_ALIKE = "count alike"
+"""What a warning says of metrics that nobody weighed."""
+
 
 def entries(of: object, *names: str) -> dict[str, Any]:
     """Some attributes by their names, as ``meta`` has them: tuples are lists."""
@@ -117,17 +120,17 @@ class Provenance:
 
     @property
     def gravest_first(self) -> list[str]:
-        """Warnings: that something is left out, then all others, last how the file was read."""
+        """Warnings: that something is left out, then all others, last weights and how the file was read."""
         return sorted(self.warnings, key=_gravity)
 
 
 def _gravity(warning: str) -> int:
     """Place of a warning among others: before all what the answer rests on, last how files were read."""
     if warning.startswith(READ_AS) or FOLDERS_NAME in warning:
-        return 3
+        return 4
     if warning.startswith("chapter "):  # of a report, and not of its ranking
-        return 2
-    return int(not tells_of_gone(warning))
+        return 3
+    return 2 if f" {COUNT_ALIKE}" in warning else int(not tells_of_gone(warning))
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from riskrank.errors import NumericalError, UsageError, listing, option
 from riskrank.scores.names.directions import looks_like_a_cost
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.scores import READ_AS
+from riskrank.studies.document import COUNT_ALIKE
 from riskrank.studies.portfolio.options import PortfolioSettings
 
 
@@ -35,8 +36,8 @@ def counted_alike(table: ScoreTable) -> list[str]:
         return []
     most = (others or costs)[0]
     return [
-        f"{listing(names)} count alike, for nobody weighed them: {option('weight', f'{most}=5')} weighs one, "
-        f"{option('weight', 'equal')} settles that they do"
+        f"{listing(names)} {COUNT_ALIKE}, as no weights were given: {option('weight', f'{most}=5')} weighs "
+        f"one, {option('weight', 'equal')} settles that they do"
     ]
 
 

@@ -180,7 +180,7 @@ def names(models: Sequence[str], most: int = 4) -> str:
 
 def blind_to(worth: int) -> str:
     """What so many independent samples cannot see, as a caption has it: happens less than once in n/3."""
-    return f"blind to what happens less than once in {max(worth // 3, 1):,}"
+    return f"too few to see what happens less than once in {max(worth // 3, 1):,}"
 
 
 def unseen(samples: int, unit: str = "samples") -> str:

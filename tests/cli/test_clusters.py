@@ -119,5 +119,5 @@ def test_every_command_says_the_same_of_clusters_worth_half_of_their_number(run,
     worth = int(sum(sizes) ** 2 / sum(size**2 for size in sizes))
     assert f"only 40 clusters of samples, worth {worth} independent ones: verdicts below 30" in found.stderr
     said = " ".join(found.stdout.split())
-    assert f"blind to what happens less than once in {worth // 3})" in said
+    assert f"too few to see what happens less than once in {worth // 3})" in said
     assert "40 " in said

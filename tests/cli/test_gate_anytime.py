@@ -152,7 +152,7 @@ def test_clusters_are_not_called_samples(run, write):
     for looks in ((), ("--anytime", "--largest-cluster", "3"), more):
         outcome = run("gate", path, "--cluster", "doc", "--not-worse", "new:old", *looks)
         page = " ".join(outcome.stdout.split())
-        assert "20 clusters of samples (blind to" in page
+        assert "20 clusters of samples (too few to see" in page
         assert re.search("clusters of samples(?: in reach)?, were the difference found the true one", page)
         for text in (page, outcome.stderr):
             assert re.search("clusters of samples(?: in reach)? would decide", text)

@@ -49,7 +49,7 @@ def test_means_are_prediction_powered(run, command):
             assert row["mean_difference"] == pytest.approx(wanted[row["winner"]] - wanted[row["loser"]])
     assert document["meta"]["settings"]["human"] == "people"
     assert document["meta"]["judge"]["labelled"] == 150
-    assert "150 labels and the judge are worth" in document["meta"]["verdict"]
+    assert "150 labels with the judge tell as much of a difference as" in document["meta"]["verdict"]
 
 
 def test_a_gate_has_three_answers(run):
@@ -303,7 +303,7 @@ def test_the_report_has_a_part_of_its_own(run, tmp_path):
     text = page.read_text()
     part = text[text.index('id="judge"') : text.index('id="distributions"')]
     assert "The judge and the labels" in part
-    assert "judge scored all 600 samples, people 150 of them. 150 labels and the judge are worth" in part
+    assert "judge scored all 600 samples, people 150 of them. 150 labels with the judge tell as much" in part
     assert "What 150 labels moved" in part
     for model, mean in plain_means().items():
         assert model in part

@@ -54,12 +54,12 @@ def test_labels_are_worth_something_to_means_only(run, on):
     """What they are worth to a difference of means was said of tails, where it is far off."""
     call = ("gate", *BOTH, "--better", "tuned:small", "--format", "json", "--on")
     meta, means = run(*call, on).document["meta"], run(*call, "mean").document["meta"]
-    assert "the judge are worth" not in meta["verdict"]
+    assert "with the judge tell as much" not in meta["verdict"]
     assert (meta["judge"]["worth_low"], meta["judge"]["worth_high"]) == (None, None)
     assert means["judge"]["worth_low"] > 150
     both = run(*call, on, "--on", "mean").document["meta"]
     assert both["judge"]["worth_high"] == means["judge"]["worth_high"]
-    assert "150 labels and the judge are worth" in both["verdict"]
+    assert "150 labels with the judge tell as much of a difference as" in both["verdict"]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,9 +1,11 @@
 """A document as chapters of a page: words, tables and figures in the order a meeting asks for them."""
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 
+from riskrank.errors import spell
 from riskrank.shown.contents import AUDIT, CHAPTERS, WHY, ChapterPart, Entry, parts_of
 from riskrank.shown.figures.catalogue import pictures
 from riskrank.shown.figures.picture import Picture, numbered
@@ -53,6 +55,10 @@ class Chapter:
 _SHAPES = ("quantiles", "tvar", "scatter", "risks", "heatmap", "pair", "profile")
 
 
+# Characters of warnings in a summary line.
+_SUMMARY = 160
+
+
 def _whole(document: Document) -> Document:
     return document
 
@@ -96,9 +102,11 @@ def chapters(document: Document) -> list[Chapter]:
         else STUDY
     )
     drawn: dict[int, Sequence[Picture]] = {}
+    shown: set[int] = set()
     of_chapter: dict[str, list[PagePart]] = {name: [] for name in CHAPTERS}
     for part in parts_of(document, table):
-        figures = _figures(part, document, drawn)
+        figures = [one for one in _figures(part, document, drawn) if id(one.picture) not in shown]
+        shown |= {id(one.picture) for one in figures}
         blocks = (*_beside(part), *figures, *part.words)
         if blocks:
             kept = PagePart(part.entry.anchor, part.title, blocks, part.finding)
@@ -152,10 +160,18 @@ def _minded(document: Document) -> Iterator[PagePart]:
     """Warnings, the gravest in the summary line."""
     told = document.provenance.gravest_first
     if told:
-        more = f"; {len(told) - 1} more" if told[1:] else ""
-        yield PagePart(
-            "mind", "What to mind", tuple(Line(one, style="yellow") for one in told), f"{told[0]}{more}"
-        )
+        facts = [_fact(one) for one in told]
+        shown = [one for at, one in enumerate(facts) if not at or sum(map(len, facts[: at + 1])) < _SUMMARY]
+        more = f"; {len(told) - len(shown)} more" if len(shown) < len(told) else ""
+        finding = "; ".join(shown) + more
+        yield PagePart("mind", "What to mind", tuple(Line(one, style="yellow") for one in told), finding)
+
+
+def _fact(warning: str) -> str:
+    """A warning less what an option would do about it, where a sentence is left."""
+    fact, *rest = warning.split(": ")
+    fact = ": ".join([fact, *itertools.takewhile(lambda part: spell(part, flags=True) == part, rest)])
+    return fact if " " in fact else warning
 
 
 def _compared(document: Document) -> PagePart:
@@ -190,6 +206,7 @@ def _compared(document: Document) -> PagePart:
         ),
     ]
     finding = f"{len(origin.models)} models on {', '.join(row[0] for row in rows)}"
+    finding += "" if origin.scored else "; no score is missing"
     return PagePart("compared", "What was compared", tuple(blocks), finding)
 
 

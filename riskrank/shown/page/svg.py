@@ -78,35 +78,39 @@ def to_inline(plot: Plot, styles: Styles, *, identity: str, alternative: str) ->
     """
     root = ElementTree.fromstring(plot.to_bytes("svg", text_as_text=True))
     width, height = (float(number) for number in root.attrib["viewBox"].split()[2:])
-    top = plot.heading - ABOVE
-
-    def window(left: float, right: float, attributes: dict[str, str]) -> ElementTree.Element:
-        size = {"width": f"{(right - left) * PIXELS:.1f}", "height": f"{(height - top) * PIXELS:.1f}"}
-        view = f"{left:g} {top:g} {right - left:g} {height - top:g}"
-        return ElementTree.Element("svg", {"viewBox": view, **size, **attributes})
-
+    down = plot.heading - ABOVE, height
     names_end, *ends = plot.panels if len(plot.panels) > 2 else (0.0, width)
-    figure = root.findall(f"{_SVG}g")[-1]
-    svg = window(0, ends[0], {"role": "img", "aria-labelledby": f"{identity}-t"})
+    svg = _window((0, ends[0]), down, {"role": "img", "aria-labelledby": f"{identity}-t"})
     title = ElementTree.SubElement(svg, "title", {"id": f"{identity}-t"})
     title.text = alternative
     used = _references(root)
     names = {name: f"{identity}-{number}" for number, name in enumerate(sorted(used))}
-    parts = [svg]
+    figure, further = root.findall(f"{_SVG}g")[-1], []
+    rows = [group for group in figure if group.get("id") == PANEL_NAMES]
     # Panels that find no room beside the first stand below it, each with the names of its rows again.
-    for at, (left, right) in enumerate(itertools.pairwise(ends), start=1):
-        panel = ElementTree.Element("div", {"class": "panel", "aria-hidden": "true"})
-        for kind, edges, again in ((PANEL_NAMES, (0, names_end), "again"), (panel_mark(at), (left, right), "")):
-            found = [group for group in figure if group.get("id") == kind]
-            view = window(*edges, {"class": again} if again else {})
-            view.extend(one for group in found for one in _cleaned(group, styles, names))
-            panel.append(view)
-            for group in () if again else found:
-                figure.remove(group)
-        parts.append(panel)
+    for at, across in enumerate(itertools.pairwise(ends), start=1):
+        own = [group for group in figure if group.get("id") == panel_mark(at)]
+        again = _window((0, names_end), down, {"aria-hidden": "true", "class": "again"})
+        alone = _window(across, down, {"aria-hidden": "true"})
+        for window, groups in ((again, rows), (alone, own)):
+            window.extend(one for group in groups for one in _cleaned(group, styles, names))
+        for group in own:
+            figure.remove(group)
+        further.append(ElementTree.Element("div", {"class": "panel"}))
+        further[-1].extend([again, alone])
     for child in root:
         svg.extend(_cleaned(child, styles, names))
-    return "".join(ElementTree.tostring(one, encoding="unicode") for one in parts)
+    return "".join(ElementTree.tostring(one, encoding="unicode") for one in (svg, *further))
+
+
+def _window(
+    across: tuple[float, float], down: tuple[float, float], attributes: dict[str, str]
+) -> ElementTree.Element:
+    """An empty picture of a part of the sheet."""
+    width, height = across[1] - across[0], down[1] - down[0]
+    size = {"width": f"{width * PIXELS:.1f}", "height": f"{height * PIXELS:.1f}"}
+    view = f"{across[0]:g} {down[0]:g} {width:g} {height:g}"
+    return ElementTree.Element("svg", {"viewBox": view, **size, **attributes})
 
 
 def _references(root: ElementTree.Element) -> set[str]:

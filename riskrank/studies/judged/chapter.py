@@ -109,8 +109,7 @@ class JudgedChapter:
             return f"The judge adds nothing to the {n:,} labels: {self._why_nothing}."
         low, high = (n if n / GAIN < end < n else two_digits(end) for end in (least, most))
         span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-        by_pair = " for a difference of two means, by pair" if low != high else ""
-        return f"{n:,} labels and the judge are worth {span} labels{by_pair}."
+        return f"{n:,} labels with the judge tell as much of a difference as {span} labels alone."
 
     @property
     def _why_nothing(self) -> str:

@@ -46,7 +46,7 @@ def draw_judge(entry: JudgedEntry, models: Sequence[str]) -> Plot:
         f"Hollow: mean {entry.human} by {entry.judge} alone, of {entry.samples:,} samples{on_scale}. "
         f"Tick: by the {entry.labelled:,} labels alone. Filled, with its 95 % interval by itself: the judge "
         "corrected by the labels.",
-        width=340.0,
+        width=190.0,
     )
     found = np.array(
         [[one.judge_mean, one.labelled_mean, one.mean, one.low, one.high] for one in entry.models]
@@ -60,5 +60,5 @@ def draw_judge(entry: JudgedEntry, models: Sequence[str]) -> Plot:
         dot(axes, judge, y, mark, hue(model), full=False)
         dot(axes, mean, y, mark, hue(model))
     axes.margins(x=0.06)
-    rows.lay_out(axes, worse_to_better(unit.label(f"mean {entry.human}"), lower=entry.lower), 5)
+    rows.lay_out(axes, worse_to_better(unit.label(f"mean {entry.human}"), lower=entry.lower), 4)
     return page.figure

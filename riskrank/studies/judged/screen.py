@@ -55,8 +55,8 @@ READING = Line(
 )
 
 TAIL = Line(
-    "how much of the judge is taken (λ) is chosen for each worst share here and in the first table, and for "
-    "means in the other pictures: their worst shares may differ a little from these.",
+    "how much of the judge is taken (λ) is chosen for each worst share in the picture of the tail and in the "
+    "first table, and for means in the other pictures: worst shares may differ a little there.",
     "Two estimates:",
 )
 """Why curves of worst shares are not those of the corrected distribution."""

@@ -43,7 +43,7 @@ def _mean(one: Leading, mean: MetricMeans, case: RankCase) -> Quote:
     """What both reach on a metric."""
     model, other = one.pair
     span = span_of(one, one.pair, case) if len(case.means) == 1 else ""
-    what = f"mean {mean.name}{' (lower is better)' if mean.lower else ''}"
+    what = f"{mean.name}{' (lower is better)' if mean.lower else ''}, mean"
     if one.named or not span:
         return _of_two(one.pair, mean.both(model, other), what, one, case, differing(span))
     gap, better = float(mean.mean[model] - mean.mean[other]), "lower" if mean.lower else "higher"

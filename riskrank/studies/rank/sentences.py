@@ -106,7 +106,7 @@ def _trade_of_metrics(one: Leading, case: RankCase, also: str) -> str:
     losses = _on_metrics(held.better[rival], one.pair if wins else (rival, first), case)
     name, other = case.models[first], case.models[rival]
     if len(one.trade) == 1 and len(one.others) > 1:
-        also = " (no other is shown to be better on any metric)"
+        also = f" (no model but {other} is shown to be better than {name} on any metric)"
     mine = f"better than {other} on {wins}, worse on" if wins else f"yet {other} is better on"
     return (
         f"A trade-off: {name} comes first if all metrics count alike, {mine} {losses}{also}. "

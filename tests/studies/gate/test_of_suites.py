@@ -139,13 +139,13 @@ def test_the_screen_has_a_column_of_tasks():
 
 def test_drawn_tasks_are_counted_as_tasks():
     frame = table(size={f"t{number}": 30 for number in range(8)})
-    assert " 8 tasks (blind to" in gate(frame, on="macro", tasks="random").to_text()
-    assert " 240 samples (blind to" in gate(frame, on="macro").to_text()
+    assert " 8 tasks (too few to see" in gate(frame, on="macro", tasks="random").to_text()
+    assert " 240 samples (too few to see" in gate(frame, on="macro").to_text()
     # The verdict says which of the two questions it answers.
     assert ". On tasks like these " in gate(frame, on="macro", tasks="random").verdict
     assert "tasks like these" not in gate(frame, on="macro").verdict
     # Claims on single tasks are about their samples.
-    assert " 8 to 30 samples (blind to" in gate(frame, on=["macro", "task"], tasks="random").to_text()
+    assert " 8 to 30 samples (too few to see" in gate(frame, on=["macro", "task"], tasks="random").to_text()
 
 
 def decided_by(row):

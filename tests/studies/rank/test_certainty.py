@@ -73,7 +73,7 @@ def test_disagreement_if_another_is_ahead_of_the_first():
     assert found.document.certainty == "disagreement"
     mean, tail, against = found.document.quotes
     # Figures are on the model to look at, held against the first of the ranking.
-    assert mean.words.startswith("mean q of B; ")
+    assert mean.words.startswith("q, mean of B; ")
     assert " of A (difference " in mean.words
     assert tail.words.startswith("mean of the worst 5 % of B; ")
     assert against.figure == "1 of 9"

@@ -149,10 +149,12 @@ def test_a_trade_says_who_is_better_on_what(lower, legible):
     assert drawn == {*curves, QUIET}
 
 
-def test_a_verdict_that_names_a_model_is_no_trade():
+def test_a_named_model_is_held_against_the_next_and_a_refuted_first_against_who_speaks_against_it():
     result = rr.rank(_apart(4.0), resamples=1000, higher="*", jobs=1)
     assert result.document.named
-    assert "trade" not in result.pictures
+    found = trade(result.document)
+    assert found.pair == (*result.document.named, next(iter(result.document.leading.values())).others[0])
+    assert (found.lead > 0).all()
 
 
 def test_sources_of_noise_are_drawn_with_their_shares(legible):

@@ -77,7 +77,7 @@ def test_key_figures_are_those_of_the_named_model_or_of_two(documents, case):
     models = document.provenance.models
     if names:
         assert mean.figure == means.of(models.index(names[0]))
-        assert mean.words.startswith(f"mean q of {names[0]}; ")
+        assert mean.words.startswith(f"q, mean of {names[0]}; ")
     else:
         one, other = next(iter(document.leading.values())).pair
         gap = float(means.mean[one] - means.mean[other])

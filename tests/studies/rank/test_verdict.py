@@ -73,7 +73,8 @@ def test_clusters_are_counted_as_clusters():
     for study in (rr.rank, rr.dominance, rr.mrm):
         result = study(frame, cluster="doc", resamples=200)
         assert "20 clusters of samples say nothing about" in result.verdict or (
-            "20 paired clusters of samples (blind to what happens less than once in 6)" in result.to_text()
+            "20 paired clusters of samples (too few to see what happens less than once in 6)"
+            in result.to_text()
         )
         assert any("only 20 clusters of samples" in line for line in result.warnings)
 
@@ -97,7 +98,7 @@ def test_mean_risk_ties_are_said():
     result = rr.mrm(table(a=NOISE, b=NOISE, c=NOISE - 1), resamples=100)
     assert result.verdict.startswith("a and b tie for the first place on x by mean minus risk, ")
     assert "its interval overlaps with" in " ".join(result.document.more)
-    assert "60 paired samples (blind to what happens less than once in 20)" in result.to_text()
+    assert "60 paired samples (too few to see what happens less than once in 20)" in result.to_text()
 
 
 def test_of_two_that_tie_by_mean_and_risk_the_one_with_the_worst_means_is_named():
@@ -114,7 +115,7 @@ def test_of_two_that_tie_by_mean_and_risk_the_one_with_the_worst_means_is_named(
 def test_what_was_tested_stands_in_one_line():
     text = rr.rank(table(a=NOISE + 1, b=NOISE), resamples=200).to_text()
     assert "1 of 1 pairs told apart (second-order dominance on x, α 0.05, Holm)" in " ".join(text.split())
-    assert "60 paired samples (blind to what happens less than once in 20)" in " ".join(text.split())
+    assert "60 paired samples (too few to see what happens less than once in 20)" in " ".join(text.split())
 
 
 def test_gains_and_losses_are_told_in_the_units_of_the_metrics():

@@ -91,7 +91,11 @@ def reading(document: DominanceDocument) -> list[Line]:
     if tested:
         parts.append("p: adjusted p-value" + (" of the direct claim" if DIRECT in kinds else "") + "; ")
         parts[-1] += "~ marks one from the extrapolated tail, ? one that more resamples would decide"
-        parts[-1] += ", ≤ the least that so many can tell." if document.inference.resampled else "."
+        parts[-1] += (
+            ", ≤ at most so much, which is as far as so many can tell."
+            if document.inference.resampled
+            else "."
+        )
     parts.append(
         f"difference: of the means of {first.units.label}, better minus worse"
         + (", with an interval for this pair alone." if document.inference.resampled else ".")

@@ -38,7 +38,7 @@ def draw_trade(document: RankDocument) -> Plot:
     both = model_mark(*found.pair)
     first, other = (models[model] for model in found.pair)
     page = sheet(
-        f"Who wins what: {first} or {other}",
+        f"{first} or {other}, metric by metric",
         f"Right: {first} is better; left: {other}. Bar: the difference of the means and two standard errors "
         "to either side, each row to its own scale. Filled: shown, after all models and metrics are allowed "
         f"for; hollow: open. Figures: mean of {first} against that of {other}.",

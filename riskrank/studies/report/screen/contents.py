@@ -33,11 +33,11 @@ from riskrank.studies.rank.screen.first import other_metrics
 from riskrank.studies.report.screen.by_metric import against_the_next, differences, tested
 from riskrank.studies.report.screen.limits import bad_cases_apart, unseen
 from riskrank.studies.report.screen.summaries import (
-    best_tail,
     first_of_the_worst,
     firsts,
     hidden,
     leading,
+    tails_apart,
     told_apart,
 )
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
@@ -152,8 +152,8 @@ def _risks(ranking: RankDocument, _: ReportDocument) -> list[Line]:
     if first is not None:
         tail, model = ranking.tails[metric], ranking.provenance.models[first]
         text = (
-            f"a hidden risk comes behind another model. {model} comes first, and its worst "
-            f"{percent(tail.level)} average {tail.of(first)}: the worst of all models."
+            f"the worst {percent(tail.level)} of {model} average {tail.of(first)}, the worst of all models. "
+            "It is no hidden risk, which only a model behind another has."
         )
         found.append(Line(text, "First in the ranking:"))
     return found
@@ -178,14 +178,11 @@ def _judge(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
         yield from judged.lead(ranking.judged)
 
 
-def _tail(ranking: RankDocument, _: ReportDocument) -> list[Line]:
-    return [] if ranking.judged is None else [judged.TAIL]
-
-
 def _judged_means(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
     if ranking.judged is not None:
         yield judged.table(ranking.judged)
         yield judged.READING
+        yield judged.TAIL
         yield judged.by_pair(ranking.judged)
 
 
@@ -199,8 +196,8 @@ def _of_trade(document: ReportDocument) -> RankDocument | None:
 
 
 def _of_pair(document: ReportDocument) -> Document | None:
-    """The pairs, where there is one metric."""
-    return None if _of_trade(document) else document.pairs
+    """The pairs, where there is one metric, and no judge whose labels decide."""
+    return None if _of_trade(document) or _of_judge(document) else document.pairs
 
 
 def _shares(document: ReportDocument) -> RankDocument | None:
@@ -211,10 +208,11 @@ def _shares(document: ReportDocument) -> RankDocument | None:
 REPORT = (
     Entry(WHY, "means", "Differences to the first", _shares, ("forest",), lead=means_say_it),
     Entry(WHY, "trade", "Who wins what", _of_trade, ("trade",)),
-    Entry(WHY, "curves", "The tail that matters", _of_scores("ranking"), ("tvar",), _tail, bad_cases_apart),
+    Entry(WHY, "labels", "What the labels moved", _of_judge, ("judge",)),
+    Entry(WHY, "curves", "The tail that matters", _of_scores("ranking"), ("tvar",), words=bad_cases_apart),
     Entry(WHY, "pair", "The pair that decides", _of_pair, ("pair",)),
-    Entry(WHY, "by-task", "Task by task", _of_suite, ("taskforest",)),
     Entry(WHY, "unseen", "What these samples could have shown", attrgetter("ranking"), words=unseen),
+    Entry(WHY, "by-task", "Task by task", _of_suite, ("taskforest",)),
     Entry(AUDIT, "ranking", CHAPTERS["ranking"], attrgetter("ranking"), words=_ranking, finding=told_apart),
     Entry(
         *(AUDIT, "differences", "Differences by metric", tested),
@@ -222,14 +220,14 @@ REPORT = (
         finding=against_the_next,
     ),
     Entry(
-        *(AUDIT, "judge", "The judge and the labels", _of_judge, ("judge",)),
+        *(AUDIT, "judge", "The judge and the labels", _of_judge),
         lead=_judge,
         words=_judged_means,
         finding=lambda study, _: study.judged.worth.rstrip("."),
     ),
     Entry(
         *(AUDIT, "distributions", "Distributions", _of_scores("ranking"), ("quantiles",)),
-        finding=best_tail,
+        finding=tails_apart,
     ),
     Entry(AUDIT, "risks", "Hidden risks", _of_scores("ranking"), words=_risks, finding=hidden),
     Entry(

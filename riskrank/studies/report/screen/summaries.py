@@ -5,6 +5,7 @@ import numpy as np
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.studies.metric_means import bad_cases
 from riskrank.studies.rank.document import RankDocument
+from riskrank.studies.rank.marks import milder
 from riskrank.studies.rank.screen.detail import leading_method
 from riskrank.studies.report.study import ReportDocument
 from riskrank.studies.wording import names, percent
@@ -23,8 +24,10 @@ def told_apart(ranking: RankDocument, _: ReportDocument) -> str:
     first = ranking.provenance.models[int(study.rankings[method].order[0])]
     separation = study.separations.get(method)
     said = separation and f"{separation.separated} of {separation.pairs} pairs told apart"
-    apart = f"; {said} by how they do against the field" if said else ""
-    return f"{first} first{apart if ranking.inference.test else ''}"
+    if not said or not ranking.inference.test:
+        return f"{first} first"
+    correction = ranking.inference.family.correction.capitalize()
+    return f"{first} first; {said} by how they do against the field, corrected for all pairs ({correction})"
 
 
 def hidden(ranking: RankDocument, _: ReportDocument) -> str:
@@ -51,12 +54,18 @@ def first_of_the_worst(ranking: RankDocument) -> int | None:
     return first if tail.says_something and (np.delete(values, first) > values[first]).all() else None
 
 
-def best_tail(ranking: RankDocument, _: ReportDocument) -> str:
-    """Whose worst samples are best."""
-    metric, _method = leading(ranking)
-    tail = ranking.tails[metric]
-    best = int(np.argmax(ranking.units[metric].sign * np.asarray(tail.values)))
-    return f"worst {percent(tail.level)} best with {ranking.provenance.models[best]}"
+def tails_apart(ranking: RankDocument, _: ReportDocument) -> str:
+    """Whose worst samples a test shows to be milder, of the two models of the verdict."""
+    one, models = next(iter(ranking.leading.values())), ranking.provenance.models
+    if not (one.others and one.tested and ranking.tails[one.column].says_something):
+        return "scores from the worst to the best"
+    pair = [one.first, next(model for model in one.pair if model != one.first)]
+    side = milder(one, pair[1])
+    first, other = (models[model] for model in pair[:: side or 1])
+    worst = f"worst {percent(ranking.tails[one.column].level)}"
+    if side == 0:
+        return f"{worst} of {first} and of {other} not shown to differ"
+    return f"{worst} of {first} shown to be milder than of {other}"
 
 
 def firsts(others: RankDocument, document: ReportDocument) -> str:

@@ -617,7 +617,7 @@ def test_weights_nobody_gave_are_named_where_metrics_are_folded():
     frame = frame.with_columns(cost_usd=pl.col("accuracy") * 2, latency_s=pl.Series(RNG.random(2 * N)))
     quick = {"resamples": 50, "jobs": 1}
     (text,) = alike(rr.rank(frame, **quick))
-    assert text.startswith("accuracy, cost_usd, latency_s count alike, for nobody weighed them")
+    assert text.startswith("accuracy, cost_usd, latency_s count alike, as no weights were given")
     assert 'weights="accuracy=5"' in text
     for said in (
         {"weights": {"accuracy": 5}},
