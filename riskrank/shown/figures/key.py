@@ -32,7 +32,6 @@ from riskrank.shown.figures.style import (
 P = TypeVar("P")
 WIDEST = 150.0
 """Room for a name beside a picture, in points."""
-_APART = 20.0
 
 
 @dataclass(frozen=True)
@@ -282,11 +281,11 @@ def beside_key(
         Draws the key, as :meth:`Key.draw` does at its place.
     """
     height, left = max(200.0, key.height), 58.0
-    whole = left + width + _APART + key.width + MARGIN
+    whole = left + width + 20 + key.width + MARGIN
     page = sheet(title, reading, width=whole, height=below + height + 4, method=method)
     axes = page.axes(left, below, width, height)
     axes.grid(visible=True)
-    return page, axes, partial(key.draw, page.canvas(), left + width + _APART, below + height)
+    return page, axes, partial(key.draw, page.canvas(), left + width + 20, below + height)
 
 
 def joined(axes: Axes, x: ArrayLike, y: ArrayLike, look: Look, model: int, size: float, **how: Any) -> None:

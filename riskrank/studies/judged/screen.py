@@ -48,15 +48,9 @@ def by_pair(chapter: JudgedChapter) -> Table:
 
 READING = Line(
     "each interval is of its mean by itself. λ is how much of the judge is taken, as much as is good for "
-    "differences of models; means of worst shares take as much as is good for theirs; worth are the labels "
+    "differences of models; the picture of the tail and the first table take as much as is good for each worst "
+    "share, so that other pictures may differ a little there; worth are the labels "
     "that would tell as much of this mean without the judge. Of a difference of two means they "
     "tell otherwise: what is hard for both models cancels there.",
     "Reading:",
 )
-
-TAIL = Line(
-    "how much of the judge is taken (λ) is chosen for each worst share in the picture of the tail and in the "
-    "first table, and for means in the other pictures: worst shares may differ a little there.",
-    "Two estimates:",
-)
-"""Why curves of worst shares are not those of the corrected distribution."""

@@ -182,7 +182,6 @@ def _judged_means(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]
     if ranking.judged is not None:
         yield judged.table(ranking.judged)
         yield judged.READING
-        yield judged.TAIL
         yield judged.by_pair(ranking.judged)
 
 
