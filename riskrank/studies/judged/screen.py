@@ -48,8 +48,8 @@ def by_pair(chapter: JudgedChapter) -> Table:
 
 READING = Line(
     "each interval is of its mean by itself. λ is how much of the judge is taken, as much as is good for "
-    "differences of models; the picture of the tail and the first table take as much as is good for each worst "
-    "share, so that other pictures may differ a little there; worth are the labels "
+    "differences of models; the picture of the tail and the first table take as much as is good for each "
+    "worst share, so that other pictures may differ a little there; worth are the labels "
     "that would tell as much of this mean without the judge. Of a difference of two means they "
     "tell otherwise: what is hard for both models cancels there.",
     "Reading:",
