@@ -1,8 +1,9 @@
 """What calls tell, fact by fact: ``tests/cli/told``, tables and calls in the signs of ``tests/cli/refused``.
 
-Below a call ``=`` begins a place of its JSON document and what stands there (``*`` is every row, ``"-"``
-nothing), ``~`` words of its screen, and ``!`` words that are not on it. A call ends with 0, or its facts
-begin with ``= status``. ``pytest tests/cli/test_told.py -n 0 --write-made`` writes the values anew.
+A file whose lines begin with ``SELECT`` is what DuckDB answers to them. Below a call ``=`` begins a place of
+its JSON document and what stands there (``*`` is every row, ``"-"`` nothing), ``~`` words of its screen, and
+``!`` words that are not on it. A call ends with 0, or its facts begin with ``= status``.
+``pytest tests/cli/test_told.py -n 0 --write-made`` writes the values anew.
 """
 
 import difflib
@@ -10,6 +11,7 @@ import json
 import shlex
 from pathlib import Path
 
+import duckdb
 import pytest
 from rich.cells import cell_len
 
@@ -36,14 +38,15 @@ def facts(run):
 
     def told(call, lines):
         asked = shlex.split(call)
-        screen = run(*asked)
-        document = run(*asked, "--format", "json") if any(line.startswith("= ") for line in lines) else screen
-        found = {"status": document.status}
-        if document is not screen and document.status != 2:
-            found |= document.document
-        words = " ".join(f"{screen.stdout} {screen.stderr}".split())
+        told = [Path("told.json"), Path("told.txt")] if any(line.startswith("= ") for line in lines) else []
+        outcome = run(*asked, *(word for path in told for word in ("-o", path)))
+        found, screen = {"status": outcome.status}, outcome.stdout
+        if told and outcome.status != 2:
+            found |= json.loads(told[0].read_text("utf-8"))
+            screen = told[1].read_text("utf-8")
+        words = " ".join(f"{screen} {outcome.stderr}".split())
         assert "\x1b" not in words, call
-        assert all(cell_len(line) <= 100 for line in screen.stdout.splitlines()), screen.stdout
+        assert all(cell_len(line) <= 100 for line in screen.splitlines()), screen
         made = []
         for line in lines:
             sign, text = line[:2], line[2:]
@@ -54,8 +57,7 @@ def facts(run):
             else:
                 assert (text in words) == (sign == "~ "), (call, line, words)
                 made.append(line)
-        assert screen.status == document.status, call
-        assert screen.status == 0 or f"= status: {screen.status}" in made, (call, screen)
+        assert outcome.status == 0 or f"= status: {outcome.status}" in made, (call, outcome)
         return made
 
     return told
@@ -72,7 +74,11 @@ def test_what_calls_tell_is_told_as_before(facts, tmp_path, monkeypatch, write_m
         lines = below.splitlines()
         if sign == "> ":
             Path(text).unlink(missing_ok=True)
-            Path(text).write_text("".join(f"{line[2:]}\n" for line in lines), "utf-8")
+            written = "".join(f"{line[2:]}\n" for line in lines)
+            if written.startswith("SELECT "):
+                duckdb.sql(written).write_csv(text)
+            else:
+                Path(text).write_text(written, "utf-8")
         made += [sign + text, *(facts(text, lines) if sign == "$ " else lines)]
     if write_made:
         (TOLD / f"{name}.txt").write_text("\n".join(made) + "\n", "utf-8")
