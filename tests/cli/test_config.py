@@ -40,43 +40,12 @@ def settings(outcome) -> dict:
 RANK = ("rank", "scores.csv", "--no-test", "--format", "json")
 
 
-def test_without_a_file_nothing_is_said(run, project):
-    assert "config" not in run(*RANK).document["meta"]
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_options_come_from_either_file(run, project, name):
-    head = "tool.riskrank." if name == "pyproject.toml" else ""
-    project(FILES[name].format(f"order = 2\n[{head}rank]\ntop = 1\n[{head}mrm]\nlevel = [0.1]\n"), name)
-    outcome = run(*RANK)
-    assert settings(outcome)["order"] == "2"
-    assert settings(outcome)["top"] == 1
-    assert outcome.document["meta"]["config"] == name
-
-
-def test_the_command_line_goes_before_the_command_and_that_before_all(run, project):
-    project('seed = 1\nrepeats = "mean"\nmissing = "drop"\n[rank]\nseed = 2\nrepeats = "draws"\n')
-    found = run("rank", "scores.csv", "--repeats", "min", "--resamples", "40", "--format", "json")
-    assert found.document["meta"]["seed"] == 2
-    assert [settings(found)[name] for name in ("repeats", "missing")] == ["min", "drop"]
-    other = run("dominance", "scores.csv", "--resamples", "40", "--format", "json")
-    assert other.document["meta"]["seed"] == 1
-    assert settings(other)["repeats"] == "mean"
-
-
 def test_the_same_options_give_the_same_rows_wherever_they_stand(run, project):
     said = run(*RANK, "--per-metric", "--lower", "f1", "--threshold", "0.1", "--threshold", "0.2")
     project('per_metric = true\nlower = ["f1"]\nthreshold = [0.1, 0.2]\n')
     read = run(*RANK).document
     assert read["meta"].pop("config") == "riskrank.toml"
     assert read == said.document
-
-
-def test_columns_and_weights_are_tables(run, project, make_scores, write):
-    write("renamed.csv", make_scores().rename({"model": "system"}))
-    project('columns = {model = "system"}\nweight = {acc = 0.25, f1 = 0.75}\n')
-    found = run("rank", "renamed.csv", "--no-test", "--format", "json")
-    assert settings(found)["weights"] == {"acc": 0.25, "f1": 0.75}
 
 
 def test_a_file_in_a_parent_counts_up_to_the_repository(run, project, tmp_path, monkeypatch):
@@ -117,33 +86,6 @@ def test_outside_of_repository_and_home_nobody_elses_parent_counts(run, project,
     assert settings(run(*args))["order"] == "both"
     monkeypatch.setenv("HOME", str(tmp_path))
     assert settings(run(*args))["order"] == "1"
-
-
-def test_named_and_ignored_files(run, project):
-    project("order = 1\n")
-    project("order = 2\n", "other.toml")
-    assert settings(run(*RANK, "--config", "other.toml"))["order"] == "2"
-    assert settings(run(*RANK, "--isolated"))["order"] == "both"
-    assert "config" not in run(*RANK, "--isolated").document["meta"]
-    assert "config" not in run(*RANK, "--order", "2").document["meta"]  # nothing of it was used
-
-
-def test_general_settings_go_to_commands_that_have_them(run, project):
-    project('top = 1\nsweep = "acc"\nmissing = "drop"\ncopula = "empirical"\n')
-    assert run("check", "scores.csv").status == 0
-    project('cluster = "cluster"\nhigher = ["*"]\n', "c.toml")  # gsd only knows --cluster to refuse it
-    assert run("gsd", "scores.csv", "--no-test", "--config", "c.toml").status == 0
-    planned = run(
-        "power", "normal:1,1", "normal:0,1", "--sizes", "20", "--simulations", "2", "--format", "json"
-    )
-    assert planned.status == 0, planned.stderr
-    assert run("convert", "verdicts", "--help").status == 0
-
-
-def test_settings_of_convert_hold_for_all_its_formats(run, project, write):
-    write("v.csv", "sample,model_a,model_b,verdict\n1,A,B,a\n2,A,B,b\n")
-    project('[convert]\nmetric-name = "wins"\nfilter = ["strict"]\n')
-    assert ",wins," in run("convert", "verdicts", "v.csv").stdout
 
 
 @pytest.mark.parametrize(
@@ -364,8 +306,3 @@ def test_every_option_that_names_a_file_reads_or_is_passed_over():
     words = re.compile("FILE|LEDGER")
     named = {option.flag[2:] for option in options if words.search(option.asking.metavar or "")}
     assert named == {*READS, *OUTPUTS}
-
-
-def test_a_file_that_was_named_may_reach_out(run, project):
-    project("sql = \"SELECT * FROM read_csv('scores.csv')\"\n")
-    assert run("rank", "scores.csv", "--no-test", "--config", "riskrank.toml").status == 0

@@ -6,7 +6,6 @@ from xml.etree import ElementTree
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 
 def frame_of(rows, columns="model sample metric score"):
@@ -118,30 +117,6 @@ def test_junit_has_a_case_a_sample(run, flips, repeated, tmp_path):
     suite = ElementTree.parse(path).getroot()[0]
     assert (suite.get("tests"), suite.get("failures")) == ("40", "3")
     assert int(suite.get("skipped")) > 0
-
-
-def test_a_gate_lists_the_cases_behind_it(run, flips, write):
-    scores = pl.read_csv(flips).filter(pl.col("metric") == "acc").drop("kind")
-    more = pl.concat([scores.with_columns(sample=pl.col("sample") + f"-{part}") for part in range(20)])
-    path = write("more.csv", more)
-    asked = ("gate", path, "--not-worse", "new:old", "--margin", "0.01")
-    document = run(*asked, "--cases", "4", "--format", "json").document
-    (lost,) = document["meta"]["cases"]
-    assert (lost["new"], lost["old"], lost["metric"]) == ("new", "old", "acc")
-    assert [case["change"] for case in lost["cases"]] == ["worse"] * 4
-    assert [len(lost["cases"]), lost["worse"] > 4, lost["of"]] == [4, True, more["sample"].n_unique()]
-    changed = run("diff", path, "--pair", "new:old", "--format", "json").document["meta"]
-    (change,) = changed["changes"]
-    assert (lost["worse"], lost["better"]) == (change["worse"], change["better"])
-    expected = stats.binomtest(lost["worse"], lost["worse"] + lost["better"]).pvalue
-    assert lost["p_value"] == pytest.approx(expected, rel=1e-6)
-    text = " ".join(run(*asked, "--cases", "4").stdout.split())
-    counted = f"{lost['worse']} worse, {lost['better']} better of {lost['of']} (p "
-    assert f"Cases that new lost most on acc: {counted}" in text
-    assert "cases" not in run(*asked, "--format", "json").document["meta"]
-    passed = run("gate", path, "--better", "old:new", "--cases", "4", "--format", "json")
-    assert passed.status == 0
-    assert "cases" not in passed.document["meta"]
 
 
 def test_a_page_has_a_part_of_its_own_for_cases(run, flips, tmp_path):

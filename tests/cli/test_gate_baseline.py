@@ -175,61 +175,6 @@ def test_another_filter_of_an_export_counts_other_scores(told, run, write, tmp_p
     assert "--from auto" in told("gate", f"new={table}", "--baseline", path, *CLAIM)
 
 
-def test_what_both_have_is_compared_on_demand_and_said(run, write, bless):
-    path = bless(scores("v1", seed=2, metrics=("acc", "f1"), tasks=("a", "b", "c")))
-    new = scores(n=90, metrics=("acc", "new"), tasks=("a", "b"))
-    outcome = run(
-        *("gate", f"new={write('new.csv', new)}", "--baseline", path, *CLAIM, *FEW),
-        *("--on", "acc", "--missing", "drop"),
-    )
-    assert outcome.status in (0, 4), outcome.stderr
-    assert "the new scores have 180 of its 300 samples." in " ".join(outcome.stdout.split())
-    for text in (
-        "left out: 120 of the 300 samples",
-        "no f1, which was blessed",
-        "no new, which is new",
-    ):
-        assert text in outcome.stderr, outcome.stderr
-
-
-def test_new_samples_beside_all_that_were_blessed(run, refused, write, bless):
-    """Those cannot be the same under other names, as none is missing."""
-    path, given = bless(scores("v1")), f"new={write('new.csv', scores(n=130))}"
-    hint = refused("gate", given, "--baseline", path, *CLAIM)[2]
-    assert "--most-unshared" not in hint
-    outcome = run("gate", given, "--baseline", path, *CLAIM, *FEW, "--most-unshared", "0.3")
-    assert "Left out: 30 of the 130 samples of the new scores (100, 101, 102, 103 … and 26 more)" in " ".join(
-        outcome.stdout.split()
-    )
-    outcome = run("gate", given, "--baseline", path, *CLAIM, *FEW, "--missing", "drop")
-    assert "warning: left out: 30 new\n" in outcome.stderr
-
-
-@pytest.mark.parametrize("way", ["higher", "lower"])
-def test_percent_beside_shares_is_for_whoever_means_both(run, write, way):
-    """And a model that nothing is claimed of costs nothing."""
-    percent = scores().with_columns(score=100 * pl.col("score"))
-    given = (f"new={write('new.csv', percent)}", f"old={write('v1.csv', scores('v1', seed=2))}")
-    bounds = write("bounds.toml", f'[acc]\ndirection = "{way}"\nbounds = [0, 100]\n')
-    claim = ("--not-worse", "old:new", "--margin", "0.1", "--metrics-file", bounds, *FEW)
-    assert run("gate", *given, *claim).status in (0, 1, 4)
-
-
-def test_the_very_files_that_were_blessed_are_no_news(run, write, bless):
-    table = scores("v1")
-    path = bless(table)
-    outcome = run("gate", f"new={write('old.csv', table)}", "--baseline", path, *CLAIM, *FEW)
-    assert "byte for byte the files" in outcome.stderr
-    assert "They are the very files that were blessed" in " ".join(outcome.stdout.split())
-    # Another model of the same file is news.
-    both = pl.concat([table, scores("v2", seed=5)])
-    path, given = bless(both, "--models", "v1"), write("old.csv", both)
-    claim = ("--not-worse", "v2:baseline", "--margin", "0.3")
-    outcome = run("gate", given, "--models", "v2", "--baseline", path, *claim, *FEW)
-    assert outcome.status in (0, 4), outcome.stderr
-    assert "very files" not in outcome.stdout
-
-
 @pytest.mark.parametrize(
     ("change", "found"),
     [
@@ -281,34 +226,6 @@ def test_only_a_pass_is_blessed(run, write, bless, tmp_path):
     assert read_baseline(path).model == "new"
 
 
-def test_nothing_is_written_over_what_is_read(write, bless, run):
-    path = bless(scores("v1"))
-    outcome = run(
-        *("gate", f"new={write('new.csv', scores())}", "--baseline", path, *CLAIM),
-        *("-o", path, "--format", "json"),
-    )
-    assert (outcome.status, "would replace its own input" in outcome.stderr) == (2, True)
-    outcome = run("gate", write("old.csv", scores("v1")), "--bless", path, "-o", "x.json")
-    assert (outcome.status, "decides nothing" in outcome.stderr) == (2, True)
-
-
-def test_looks_go_on_while_the_baseline_stays(run, write, bless, tmp_path):
-    path, look = bless(scores("v1", seed=2, n=200)), str(tmp_path / "look.json")
-    options = ("--baseline", path, *CLAIM, "--anytime", "--missing", "drop")
-    table = scores(n=200)
-    first = run("gate", f"new={write('new.csv', table.head(50))}", *options, "-o", look)
-    assert first.status in (0, 4), first.stderr
-    second = run(
-        *("gate", f"new={write('new.csv', table)}", *options, "--continues", look),
-        *("--format", "json"),
-    )
-    assert second.document["meta"]["looks"]["number"] == 2
-    bless(scores("v3", seed=3, n=200))
-    third = run("gate", f"new={write('new.csv', table)}", *options, "--continues", look)
-    assert third.status == 2
-    assert "samples of baseline on acc" in third.stderr
-
-
 def test_python_has_both(tmp_path, write):
     path = tmp_path / "kept.parquet"
     old, new = scores("v1", seed=2), scores(share=0.95)
@@ -326,77 +243,3 @@ def test_python_has_both(tmp_path, write):
         rr.read(scores(metrics=("acc", "llm")), human="acc", judge="llm").bless(path)
     with pytest.raises(rr.errors.InputError, match=r"rr\.read\(scores\)\.bless"):
         rr.gate(new, new="v2", baseline=str(tmp_path / "gone"))
-
-
-def test_what_the_new_scores_lack_counts_and_what_they_have_more_does_not(run, tmp_path):
-    """A lost sample is a gap of the new model; a new sample is none of the baseline's."""
-    rows = [("m", f"s{at:02}", "ok", at % 4 > 0) for at in range(40)]
-    schema = ["model", "sample", "metric", "score"]
-    old, new = tmp_path / "old.parquet", tmp_path / "new.parquet"
-    pl.DataFrame(rows, schema=schema, orient="row").write_parquet(old)
-    more = [("m", f"t{at:02}", "ok", True) for at in range(30)]
-    pl.DataFrame(rows[6:] + more, schema=schema, orient="row").write_parquet(new)
-    blessed = tmp_path / "blessed.parquet"
-    assert run("gate", old, "--bless", blessed).status == 0
-    claim = ("--baseline", blessed, "--not-worse", "m:baseline", "--margin", "0.3", "--format", "json")
-    claim = (*claim, "--most-failed", "0.2")
-    outcome = run("gate", new, *claim, "--missing", "worst")
-    (row,) = outcome.document["results"]
-    assert (row["samples"], row["estimate"]) == (40, pytest.approx(-4 / 40))
-    assert "6 of the 40 samples" in outcome.stderr
-    assert "left out: 30 new" in outcome.stderr
-    (row,) = run("gate", new, *claim, "--missing", "bounds").document["results"]
-    assert (row["estimate_low"], row["estimate_high"]) == (pytest.approx(-4 / 40), pytest.approx(2 / 40))
-
-
-def test_a_sample_without_a_score_is_not_one_the_new_scores_have(run, write, bless):
-    baseline = bless(scores("v1"))
-    gaps = scores().with_columns(score=pl.when(pl.col("sample").cast(int) < 12).then(None).otherwise("score"))
-    asked = ("gate", f"new={write('new.csv', gaps)}", "--baseline", baseline, *CLAIM, *FEW)
-    page = " ".join(run(*asked, "--missing", "drop").stdout.split())
-    assert "the new scores have 88 of its 100 samples" in page
-    told = run(*asked, "--missing", "drop", "--format", "json").document["meta"]["baseline"]
-    assert (told["common"], told["missing"], told["added"]) == (88, 12, 0)
-
-
-@pytest.mark.parametrize(
-    ("new", "found"),
-    [
-        ({"start": 50}, "scores of 50 of the 100 blessed samples, and 50 others"),
-        ({"n": 50}, "scores of 50 of the 100 blessed samples; a gate"),
-        ({"start": 1}, "99 of 101 samples are common"),
-    ],
-)
-def test_little_in_common_is_no_ground_for_an_answer(told, write, bless, new, found):
-    baseline = bless(scores("v1"))
-    asked = ("gate", f"new={write('new.csv', scores(**new))}", "--baseline", baseline, *CLAIM, *FEW)
-    text = told(*asked, "--missing", "drop")
-    assert found in text
-    hint = told(*asked).splitlines()[2]
-    assert "--missing drop" not in hint
-    assert "equal samples, if" not in hint
-
-
-def test_worst_is_proposed_where_it_is_taken(told, run, write, bless):
-    baseline = bless(scores("v1"))
-    for n, proposed in ((50, True), (49, False)):
-        path = write("new.csv", scores(n=n))
-        asked = ("gate", f"new={path}", "--baseline", baseline, *CLAIM, *FEW)
-        assert ("--missing worst" in told(*asked).splitlines()[2]) is proposed
-        bounds = ("--metrics-file", write("m.toml", "[acc]\nbounds = [0, 1]\n"), "--missing", "worst")
-        assert (run(*asked, *bounds).status != 2) is proposed
-
-
-def test_tasks_that_are_gone_are_samples_that_are_gone(run, told, write, bless):
-    baseline = bless(scores("v1", tasks=("a", "b", "c")), "--task", "task")
-    asked = ("--baseline", baseline, *CLAIM, *FEW, "--on", "macro", "--missing", "drop")
-    two, one = (write(f"{n}.csv", scores(tasks=("a", "b", "c")[:n])) for n in (2, 1))
-    assert run("gate", f"new={two}", *asked).status in (0, 4)
-    assert "100 of the 300 blessed samples" in told("gate", f"new={one}", *asked)
-
-
-def test_samples_beyond_the_blessed_are_no_loss(run, write, bless):
-    baseline = bless(scores("v1"))
-    path = write("new.csv", scores(n=500))
-    outcome = run("gate", f"new={path}", "--baseline", baseline, *CLAIM, *FEW, "--missing", "drop")
-    assert outcome.status in (0, 4), outcome.stderr

@@ -10,11 +10,6 @@ import pytest
 
 UCI = Path(__file__).parents[2] / "sample_data" / "uci.csv"
 UCI_OPTIONS = (str(UCI), "--metrics-file", str(UCI.with_suffix(".toml")))
-LEVELS = {  # one ordinal criterion on six samples
-    "A": (3, 2, 3, 4, 2, 3),
-    "B": (2, 2, 1, 3, 1, 2),
-    "C": (1, 4, 1, 1, 3, 1),
-}
 
 
 def long_table(models, metric="level"):
@@ -60,11 +55,6 @@ def gsd(run):
         return outcome.document
 
     return run_gsd
-
-
-@pytest.fixture
-def ordinal(write):
-    return (write("levels.csv", long_table(LEVELS)), "--higher", "level", "--ordinal", "level", "--jobs", "1")
 
 
 @pytest.fixture
@@ -182,33 +172,6 @@ def test_equal_models_share_a_node(run, write, tmp_path):
     assert graph.startswith('digraph "delta = 0" {\n')
     assert r'[label = "A = B\""]' in graph
     assert re.findall(r"n\d -> n\d", graph) == ["n0 -> n1"]
-
-
-def test_warnings_of_doubtful_scales(run, write):
-    rng = np.random.default_rng(0)
-    values = rng.permutation(60)
-    table = pl.DataFrame(
-        {
-            "model": ["A"] * 30 + ["B"] * 30,
-            "sample": [*range(30)] * 2,
-            "measured": values,
-            "shuffled": rng.permutation(values),
-        }
-    )
-    path = write("t.csv", table)
-    options = ("--wide", "--higher", "measured,shuffled", "--no-test", "--jobs", "1", "--models", "A,B")
-    said = run("gsd", path, *options, "--ordinal", "measured,shuffled").stderr
-    assert "'measured' has 60 levels" in said
-    assert "'shuffled' holds the values of 'measured' in another order" in said
-    assert "warning" not in run("gsd", path, *options).stderr
-
-
-def test_warnings_of_tests_that_cannot_succeed(run, ordinal):
-    said = run("gsd", *ordinal).stderr
-    assert "1/64 times 6 ordered pairs, is 0.0938; it takes 7 samples" in said
-    assert "no result can be significant" not in run("gsd", *ordinal, "--correction", "none").stderr
-    said = run("gsd", *ordinal, "--resamples", "40").stderr
-    assert "no result can be significant" in said
 
 
 def test_diagram_replaces_neither_input_nor_output(run, write, tmp_path):
