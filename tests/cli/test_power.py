@@ -30,25 +30,6 @@ def test_the_same_for_any_number_of_jobs(run):
     assert alone.stdout != run(*call, "--jobs", "1", "--seed", "1").stdout
 
 
-def test_extremes_and_the_size_between(run):
-    document = run("power", *TWO, *SMALL, "--sizes", "20,500", "--format", "json").document
-    power = power_at(document, "A", "B")
-    assert power[20] < 0.5
-    assert power[500] == 1
-    required = document["meta"]["required_size"]
-    assert 20 < required["size"] < 500
-    assert required["confirmed"] is True
-    assert required["power"] == pytest.approx(0.8, abs=2 * required["standard_error"])
-    there = run(
-        "power", *TWO, *SMALL, "--sizes", required["size"], "--limit", required["size"], "--format", "json"
-    ).document
-    assert power_at(there, "A", "B")[required["size"]] == required["power"]
-    assert document["schema"] == "riskrank/power"
-    assert document["meta"]["models"] == ["A", "B"]
-    assert document["meta"]["method"]["distributions"] == {"A": "normal:0.5,1", "B": "normal:0,1"}
-    assert document["meta"]["resamples"] is None
-
-
 @pytest.mark.slow
 def test_the_order_of_a_pilot(run):
     models = ("--models", "neural_net,lda,logistic")
@@ -77,17 +58,6 @@ def test_many_pairs_are_folded_but_none_is_lost(run, tmp_path):
     assert "easier pairs" in page.read_text()
     assert "More than 100 samples" in page.read_text()
     assert len([line for line in table.read_text().splitlines() if ",pair," in line]) > 25
-
-
-def test_what_no_number_of_samples_shows(run):
-    outcome = run("power", *reversed(TWO), *SMALL, "--sizes", "50", "--format", "json")
-    assert outcome.status == 0
-    assert "no number of samples will show B over A" in outcome.stderr
-    assert outcome.document["meta"]["required_size"]["size"] is None
-    assert outcome.document["meta"]["warnings"]
-    words = run("power", *TWO, *SMALL, "--sizes", "50", "--pair", "B:A", "-q", "--explain")
-    assert words.stderr == ""
-    assert "No number of samples shows the pair" in words.stdout
 
 
 @pytest.mark.slow
@@ -131,17 +101,3 @@ def test_what_else_a_pilot_could_have_suggested(run, write, tmp_path):
     assert f"anything from {low} to {above} is possible." in " ".join(words.split())
     assert "Pilot: 40 samples, compatible with" in words
     assert "Pairs were chosen" not in words
-
-
-def test_a_pilot_that_says_the_contrary_does_not_say_never(run, write):
-    path = write("pilot.jsonl", "".join(json.dumps(row) + "\n" for row in pilot_rows(0.08)))
-    call = ("--higher", "m", "--variance", "clt", "--simulations", "10", "--sizes", "60", "--format", "json")
-    call += ("--limit", "5000")
-    pairs = ("new:old", "old:new")
-    found = [run("power", path, "--pair", pair, *call) for pair in pairs]
-    (against,) = (one for one in found if one.document["meta"]["warnings"])
-    required = against.document["meta"]["required_size"]
-    assert "in the pilot the claim does not hold" in against.document["meta"]["warnings"][0]
-    assert required["size"] is None
-    assert 60 < required["size_low"] < 5000
-    assert required["size_high"] is None
