@@ -75,7 +75,7 @@ def problems(draw):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(problem=problems())
 def test_against_brute_force_with_ties_and_weights(method, problem):
     rankings, weights, names = problem

@@ -80,13 +80,13 @@ def p_values_of_pairs(draw):
     return found
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(p_values_of_pairs(), st.sampled_from([0.01, 0.05, 0.2]))
 def test_against_the_method_word_by_word(evidence, alpha):
     assert front_states(evidence, Family(alpha)).words == states_by_loops(evidence, alpha)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(p_values_of_pairs(), st.randoms(use_true_random=False))
 def test_names_and_order_of_models_and_objectives_change_nothing(evidence, random):
     order = list(range(len(evidence[0].as_good)))
@@ -100,7 +100,7 @@ def test_names_and_order_of_models_and_objectives_change_nothing(evidence, rando
     assert np.array_equal(after.stands, before.stands[order])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(arrays(float, (4, 20, 2), elements=st.floats(-5, 5, width=16)), st.sampled_from([0.0, 0.5]))
 def test_no_model_is_off_by_one_that_is_off_by_it_and_the_best_is_never_off(scores, margin):
     objectives = [measured(list(scores[..., k]), margin) for k in range(2)]

@@ -36,7 +36,7 @@ def table(loss=0.0, size=None, seed=0):
 
 
 def gate(frame, **how):
-    asked = {"not_worse": "new:old", "margin": 0.2, "higher": ["x"]} | how
+    asked = {"not_worse": "new:old", "margin": 0.2, "higher": ["x"], "resamples": 400} | how
     return rr.gate(frame, **asked)
 
 
