@@ -162,14 +162,6 @@ def test_cases_have_what_was_asked_and_answered(run, answered, name):
     assert {row["input"] for row in rows[2:]} == {None}, "only those shown"
 
 
-def test_texts_of_two_files_and_of_chosen_rows(run, answered, write):
-    frame = pl.read_csv(answered())
-    parts = [write(f"{name}.csv", frame.filter(pl.col("model") == name)) for name in ("old", "new")]
-    asked = ("--metric", "acc", "--pair", "new:old", "--where", "sample <> 's0'", "--format", "json")
-    row = run("diff", *parts, *asked).document["results"][0]
-    assert (row["sample"], row["output_new"], row["output_old"]) == ("s1", "=cmd()", "yes")
-
-
 def test_junit_has_the_texts_of_the_cases_shown(run, answered, tmp_path):
     path = tmp_path / "cases.xml"
     run(*_diff(answered(), "--cases", "2", "-o", str(path)))
@@ -193,14 +185,6 @@ def test_junit_of_a_gate_has_the_cases_behind_what_did_not_pass(run, answered, t
     assert out.splitlines()[:2] == ["s0: new 0, old 1", "  input: What is s0?"]
     run("gate", answered(), *claims, "-o", str(path))
     assert "What is s0" not in path.read_text()
-
-
-@pytest.mark.parametrize("command", [("rank",), ("gate", "--not-worse", "new:old", "--on", "acc")])
-def test_who_shows_no_cases_knows_no_texts(run, answered, command):
-    name, *more = command
-    found = run(name, answered(), *more, "--columns", "input=Question")
-    assert found.status == 2
-    assert "does not name a role" in found.stderr
 
 
 def test_python_has_the_texts(answered):
