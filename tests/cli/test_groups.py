@@ -38,7 +38,7 @@ def test_other_commands_refuse_groups(refused, grouped):
 
 @pytest.mark.usefixtures("no_pictures")
 def test_gates_in_every_group(run, grouped):
-    args = ("gate", grouped, "--group-by", "task", "--not-worse", "A:B", "--on", "acc")
+    args = ("gate", grouped, "--group-by", "task", "--not-worse", "A:B", "--on", "acc", "--resamples", "400")
     result = run(*args, "--format", "json", "--inconclusive", "pass")
     rows = result.document["results"]
     assert [row["group"] for row in rows] == [None, "law", "math"]
@@ -46,7 +46,7 @@ def test_gates_in_every_group(run, grouped):
     assert " all " in run(*args, "--inconclusive", "pass").stdout
     assert " math " in run(*args, "--inconclusive", "pass", "--format", "markdown").stdout
     assert "acc in math" in run(*args, "--inconclusive", "pass", "--format", "junit").stdout
-    result = rr.gate(str(grouped), group_by="task", not_worse="A:B", on="acc")
+    result = rr.gate(str(grouped), group_by="task", not_worse="A:B", on="acc", resamples=400)
     assert result.frame["group"].to_list() == [None, "law", "math"]
     assert "Ranks by task" in rr.rank(str(grouped), group_by="task", no_test=True).to_markdown()
     result = rr.rank(str(grouped), group_by="task", no_test=True)

@@ -97,12 +97,14 @@ def test_python_takes_both(run):
     asked = {"wide": True, "human": "people", "judge": "judge", "higher": ["people", "judge"]}
     result = rr.rank(DATA[0], **asked, no_test=True)
     assert {row.model: row.mean for row in result.rows} == pytest.approx(plain_means())
+    assert b"What 150 labels moved" in result.plot("judge").to_bytes("svg", text_as_text=True)
     read = rr.read(DATA[0], **asked)
     assert rr.rank(read, no_test=True).to_json() == result.to_json()
     with pytest.raises(UsageError, match="judge"):
         rr.copa(read)
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_the_report_has_a_part_of_its_own(run, tmp_path):
     page = tmp_path / "page.html"
     assert run("report", *BOTH, "--resamples", "60", "--output", str(page)).status == 0
@@ -110,7 +112,8 @@ def test_the_report_has_a_part_of_its_own(run, tmp_path):
     part = text[text.index('id="judge"') : text.index('id="distributions"')]
     assert "The judge and the labels" in part
     assert "judge scored all 600 samples, people 150 of them. 150 labels with the judge tell as much" in part
-    assert "What 150 labels moved" in text[text.index('id="labels"') : text.index('id="curves"')]
+    told = text[text.index('id="labels"') : text.index('id="curves"')]
+    assert "mean by the judge alone, by the labels alone, and by the judge corrected" in told
     for model, mean in plain_means().items():
         assert model in part
         assert f"{mean:.2f}" in part
