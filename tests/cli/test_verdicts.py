@@ -21,25 +21,6 @@ def test_per_metric(run, table, quick):
     assert {row["metric"] for row in pairs} == {"acc", "f1"}
 
 
-@pytest.mark.parametrize(
-    ("options", "count"),
-    [
-        (["--order", "1"], 4),
-        (["--order", "2", "--test", "relative"], 1),
-        (["--order", "2", "--test", "direct"], 1),
-        (["--order", "1", "--test", "all"], 5),
-        (["--test", "absolute", "--threshold", "0.3", "--threshold", "0.1"], 4),
-        (["--threshold", "0.3", "--threshold", "0.3"], 4),
-    ],
-)
-def test_the_claims_asked_for(run, table, quick, options, count):
-    found = rows(run("dominance", table, *quick, *options, "--format", "json"))
-    assert len({(row["order"], row["test"], row["threshold"]) for row in found}) == count
-    assert len(found) == 6 * count
-    assert run("rank", table, *quick, *options).status == 0
-    assert run("dominance", table, *quick, *options, "--ratios").status == 0
-
-
 def test_a_weight_of_1_is_the_metric_alone(run, table):
     weighted = rows(run("portfolio", table, "--weight", "acc=1", "--weight", "f1=0", "--format", "json"))
     alone = rows(run("portfolio", table, "--metric", "acc", "--format", "json"))
