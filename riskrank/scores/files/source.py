@@ -43,6 +43,8 @@ class Source(ABC):
         Name its models are to have: this alone if it holds one, else before each.
     queried : bool
         Whether the rows are those a query gave.
+    chosen : bool
+        Whether they are made of rows that were chosen already.
     own_sql : bool
         Whether a query is in the SQL of a database, where the table has its own name.
     columnar : bool
@@ -62,6 +64,7 @@ class Source(ABC):
     decimal_comma = False
     model_label: str | None = None
     queried = False
+    chosen = False
     own_sql = False
     columnar = False
     folder_columns: tuple[str, ...] = ()
