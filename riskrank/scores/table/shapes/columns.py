@@ -170,7 +170,7 @@ class Columns:
         """Columns of a leaderboard that are tasks, and those that are none, with what they are."""
         found, gone = self.measures(names)
         amounts = [name for name in found if looks_like_an_amount(name)]
-        if 2 * len(amounts) > len(found):
+        if 4 * len(amounts) > len(found):
             return found, gone
         gone |= dict.fromkeys(amounts, "what was used up")
         return [name for name in found if name not in amounts], gone
