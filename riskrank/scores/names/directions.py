@@ -6,8 +6,17 @@ from riskrank.scores.names.words import known, listed_words, plain, vocabulary, 
 
 # Less of these is better as often as not, where they are what is measured and no bookkeeping.
 _UNCERTAIN = known("uncertain")
-# Words between what is counted and what ends it.
-_UNTIL = vocabulary("to until till before bis jusqu hasta fino")
+# Words between what is counted and what ends it; what nobody wants to come soon; and how long a thing lasts.
+_UNTIL, _ENDS, _LASTING = known("until"), known("ends"), known("lasting")
+_LASTING_ENDING = re.compile(
+    "(?:leb(?:en)?s|ueberlebens|stand|akkulauf|batterielauf|nutzungs|levens|overlevings|livs)"
+    "(?:zeit|dauer|duur|tijd|laengd)$"
+)
+# Articles and the like before what ends something.
+_BEFORE_ENDS = vocabulary("the a first next zum zur zu den dem au aux a la le l al alla il el o de per na")
+_PAID = vocabulary("cost costs price energy kosten preis coût prix costo coste custo kosztu стоимость")
+# What is measured when something fails: "failure_load" is no number of failures.
+_AT_ENDS = vocabulary("time times cycles hours days load stress strain force torque pressure temperature age")
 # How words end that are written without blanks, and say that less is better.
 _COST_ENDING = re.compile(
     "(?:zeit|dauer|kosten|latenz|verbrauch|tijd|duur|kostnad"
@@ -39,7 +48,7 @@ _COST_UNIT = re.compile(r"[(\[]\s*([mun\u00b5\u03bc]?s|sec|min|[km]?Wh)\s*[)\]]\
 
 def looks_like_a_cost(name: str) -> bool:
     """Whether a word of the metric's name, or the unit behind it, says that less of it is better."""
-    return _says(name, _COST_WORDS)
+    return _says(name, _COST_WORDS) and not _lasts(name)
 
 
 def lower_by_name(name: str) -> bool:
@@ -50,9 +59,14 @@ def lower_by_name(name: str) -> bool:
 def doubtful_by_name(name: str) -> bool:
     """Whether less is probably better by the name, and nobody should take that for granted."""
     found = _tokens(name)
+    if _lasts(name):
+        # What else the name says may turn it around: an error of a lifetime, the cost of each failure.
+        return bool(found & (_TURNING | _PAID | known("cost")) - _ENDS)
+    if found & _ENDS and found & _AT_ENDS:
+        return True
     good = bool(found & _GOOD_NAMES - {"return", "match", "rating"})
     if end := _counted_until(name):
-        return good or looks_like_a_cost(end) or not looks_like_a_cost(name)
+        return looks_like_a_cost(end) or not looks_like_a_cost(name)
     if not looks_like_a_cost(name):
         # Calls per second are how fast it goes.
         uncertain = bool(found & _UNCERTAIN) or any(map(_NEGATED.fullmatch, found))
@@ -64,11 +78,21 @@ def doubtful_by_name(name: str) -> bool:
 def lower_is_likelier(name: str) -> bool:
     """Whether of a doubtful name less is rather better: nothing turns it, and its last word says so."""
     found, last = _tokens(name), listed_words(name)[-1]
+    if _lasts(name) or (found & _ENDS and found & _AT_ENDS):
+        return False
     if end := _counted_until(name):
         return not looks_like_a_cost(end)
     if listed_words(name)[0] in ("rank", "position"):
         return True
     return not found & _TURNING and (_says(last, _COST_WORDS) or not found & _GOOD_NAMES - _CARRIERS)
+
+
+def _lasts(name: str) -> bool:
+    """Whether a name says how long or how much something lasts, before it fails or at all."""
+    found, whole = listed_words(name), words(name)
+    until = [place for place, word in enumerate(found) if word in _UNTIL]
+    ends = [next((word for word in found[at + 1 :] if word not in _BEFORE_ENDS), "") for at in until]
+    return bool(whole & _LASTING or {*ends} & _ENDS) or any(map(_LASTING_ENDING.search, whole))
 
 
 def _counted_until(name: str) -> str:
@@ -114,7 +138,7 @@ def measured_by(title: str) -> str:
 
 
 def _is_good(name: str) -> bool:
-    return bool(_tokens(name) & _GOOD_NAMES)
+    return bool(_tokens(name) & _GOOD_NAMES) or _lasts(name)
 
 
 def _says(name: str, known: frozenset[str]) -> bool:

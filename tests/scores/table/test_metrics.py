@@ -14,6 +14,7 @@ from riskrank.scores.names.directions import (
     looks_like_an_amount,
     lower_by_name,
     lower_is_likelier,
+    names_a_metric,
 )
 from riskrank.scores.table.metrics import oriented_bounds, original_units, resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec, read_metrics_file
@@ -54,14 +55,26 @@ def test_names_of_gains(name):
     assert not looks_like_a_cost(name)
 
 
-@pytest.mark.parametrize(
-    "name", ["minutes_to_resolve", "n_days_until_success", "time_to_correct", "tage_bis_loesung"]
-)
+@pytest.mark.parametrize("name", ["minutes_to_resolve", "n_days_until_success", "tage_bis_loesung"])
 def test_less_of_what_is_counted_until_something_is_better_in_doubt(name):
     assert (lower_by_name(name), doubtful_by_name(name), lower_is_likelier(name)) == (False, True, True)
-    ended = f"{name.rpartition('_')[0]}_failure"
-    assert (lower_by_name(ended), doubtful_by_name(ended), lower_is_likelier(ended)) == (False, True, False)
     assert lower_by_name("time_to_first_token")
+    assert lower_by_name("time_to_correct")
+
+
+@pytest.mark.parametrize(
+    ("names", "way"),
+    [
+        ("cycles_to_failure MTBF days_until_relapse Lebensdauer durée_de_vie время_до_отказа", "more"),
+        ("time_to_crash failure_load lifetime_error life_cycle_cost", "asked, more first"),
+        ("failure_rate lifecycle_loss speech_to_text_errors churn mttr", "less"),
+    ],
+)
+def test_what_lasts_longer_is_better_where_nothing_else_is_said(names, way):
+    for name in names.split():
+        asked = f"asked, {'less' if lower_is_likelier(name) else 'more'} first"
+        assert way == ("less" if lower_by_name(name) else asked if doubtful_by_name(name) else "more"), name
+        assert names_a_metric(name)
 
 
 def test_amounts_are_costs_that_are_no_shares():
