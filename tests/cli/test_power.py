@@ -70,18 +70,13 @@ def test_the_papers_rule_is_liberal(run):
     assert power_at(run(*call).document, "A", "B")[50] < 0.2
 
 
-def pilot_rows(gap):
+@pytest.mark.slow
+def test_what_else_a_pilot_could_have_suggested(run, write, tmp_path):
     rows = []
     for i in range(40):
         base = (7 * i) % 40 / 10
-        rows.append({"model": "new", "sample": i, "metric": "m", "score": base + gap + (11 * i) % 17 / 10})
+        rows.append({"model": "new", "sample": i, "metric": "m", "score": base + 0.45 + (11 * i) % 17 / 10})
         rows.append({"model": "old", "sample": i, "metric": "m", "score": base + (13 * i) % 19 / 10})
-    return rows
-
-
-@pytest.mark.slow
-def test_what_else_a_pilot_could_have_suggested(run, write, tmp_path):
-    rows = pilot_rows(0.45)
     paths = [
         write(name, "".join(json.dumps(row) + "\n" for row in some))
         for name, some in (("rows.jsonl", rows), ("turned.jsonl", rows[::-1]))

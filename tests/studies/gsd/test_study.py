@@ -18,11 +18,12 @@ from riskrank.studies.gsd.options import GsdSettings
 from riskrank.studies.gsd.screen.hasse import to_dot
 from riskrank.studies.gsd.study import gsd, thresholds
 from riskrank.studies.runtime import Runtime
-from tests.cli.test_gsd import LEVELS, UCI, long_table, mixed_table
+from tests.cli.test_gsd import UCI, long_table, mixed_table
 
 READ = {field.name for field in fields(ReadOptions)}
 
 
+LEVELS = {"A": (3, 2, 3, 4, 2, 3), "B": (2, 2, 1, 3, 1, 2), "C": (1, 4, 1, 1, 3, 1)}  # of six samples
 ORDINAL = {"higher": ("level",), "ordinal": "level"}
 MIXED = {"wide": True, "lower": ("cost",), "higher": ("acc", "grade"), "ordinal": "grade"}
 
