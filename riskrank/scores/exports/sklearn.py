@@ -5,13 +5,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from riskrank.errors import InputError, listing
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.data_frames import Columns
-from riskrank.scores.names.words import is_unnamed, looks_like_an_identifier
+from riskrank.scores.names.words import is_unnamed
 
 _FOLD = re.compile(r"split(\d+)_test_(.+)")
 _SCORER = re.compile(r"test_(.+)")
@@ -86,8 +84,6 @@ def _out_of_fold(file: ExportFile, columns: Columns, truth: str) -> Rows:
     for model in (name for name in columns if name != truth and not is_unnamed(name)):
         # What hardly ever is one of the classes, or is text, names the rows.
         if not numbers and 2 * sum(value in known for value in columns[model]) < len(known):
-            continue
-        if numbers and looks_like_an_identifier(model, pl.Series(list(columns[model]), strict=False)):
             continue
         called = file.model() if model == "y_pred" else model
         predicted: list[Any] = list(columns[model])

@@ -121,7 +121,12 @@ def _of_traces(row: Record) -> Mapping[str, Any] | str:
 
 
 LAYOUTS = {
-    "braintrust": Layout(sample="input", metric=r"scores\.(.+)", shares=True, flat=_roots),
+    "braintrust": Layout(
+        sample="input",
+        metric=r"scores\.(.+)",
+        shares=True,
+        flat=_roots,
+    ),
     "langsmith": Layout(
         sample="example_id",
         metric=r"feedback\.(.+)",
@@ -136,7 +141,12 @@ LAYOUTS = {
         beside=("latency_ms", "prompt_token_count", "completion_token_count"),
         flat=_annotations,
     ),
-    "langfuse": Layout(sample="trace", metric=r"value(?:\.(.+))?", sparse=True, flat=_of_traces),
+    "langfuse": Layout(
+        sample="trace",
+        metric=r"value(?:\.(.+))?",
+        sparse=True,
+        flat=_of_traces,
+    ),
 }
 braintrust, langsmith, phoenix, langfuse = (
     RowReader(

@@ -13,7 +13,7 @@ import polars as pl
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.files.json_objects import no_unicode
-from riskrank.scores.files.shape import require_columns, require_short
+from riskrank.scores.files.shape import require_columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +43,6 @@ class Source(ABC):
         Name its models are to have: this alone if it holds one, else before each.
     queried : bool
         Whether the rows are those a query gave.
-    chosen : bool
-        Whether they are made of rows that were chosen already.
     own_sql : bool
         Whether a query is in the SQL of a database, where the table has its own name.
     columnar : bool
@@ -64,7 +62,6 @@ class Source(ABC):
     decimal_comma = False
     model_label: str | None = None
     queried = False
-    chosen = False
     own_sql = False
     columnar = False
     folder_columns: tuple[str, ...] = ()
@@ -133,7 +130,6 @@ class Source(ABC):
     def _name_columns(self, raw: Sequence[str]) -> None:
         """Strip the column names; one that occurs twice could mean either column."""
         require_columns(self.label, raw)
-        require_short(self.label, "for a column", raw)
         self.columns = tuple(name.strip() for name in raw)
         named = [name for name in self.columns if name]
         twice = [name for name, count in Counter(named).items() if count > 1]

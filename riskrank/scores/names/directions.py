@@ -39,8 +39,6 @@ _AMOUNT_WORDS = known("amount")
 # Less of these is better more often than not: nobody takes that for granted.
 _DOUBTFUL_WORDS = known("doubtful")
 _COST_WORDS = _AMOUNT_WORDS | known("cost") | _DOUBTFUL_WORDS
-# Words for what was not done, as in "unsubscribed", or done wrong.
-_NEGATED = re.compile("(?:un|mis|non)[a-z]{4,}ed")
 _WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 # Units of time and energy behind a name, as in "answer (s)".
 _COST_UNIT = re.compile(r"[(\[]\s*([mun\u00b5\u03bc]?s|sec|min|[km]?Wh)\s*[)\]]\s*$")
@@ -69,9 +67,7 @@ def doubtful_by_name(name: str) -> bool:
         return looks_like_a_cost(end) or not looks_like_a_cost(name)
     if not looks_like_a_cost(name):
         # Calls per second are how fast it goes.
-        uncertain = bool(found & _UNCERTAIN) or any(map(_NEGATED.fullmatch, found))
-        good = good and listed_words(name)[0] not in _UNCERTAIN  # "rank of first hit"
-        return uncertain and not good and "per" not in found
+        return bool(found & _UNCERTAIN) and not good and "per" not in found
     return bool(good or found & _TURNING) or not _says(name, _COST_WORDS - _DOUBTFUL_WORDS)
 
 
@@ -82,8 +78,6 @@ def lower_is_likelier(name: str) -> bool:
         return False
     if end := _counted_until(name):
         return not looks_like_a_cost(end)
-    if listed_words(name)[0] in ("rank", "position"):
-        return True
     return not found & _TURNING and (_says(last, _COST_WORDS) or not found & _GOOD_NAMES - _CARRIERS)
 
 

@@ -23,8 +23,6 @@ def like_errors(values: Floats) -> bool:
     if values.size < _FEWEST or values.min() < 0 or values.max() == values.min():
         return False
     top, mean = float(values.max()), float(values.mean())
-    if values.min() > mean / 2:  # nothing comes near to none
-        return False
     whole = not (values % 1).any()
     # Outcomes of 0 and 1, and grades.
     if whole and (top <= 1 or (values.min() > 0 and top <= _GRADES)):
@@ -58,8 +56,3 @@ def of_both_signs(values: Floats) -> bool:
 def negated_errors(name: str, values: Floats) -> bool:
     """Whether errors by name are all below 0, as where more is to be better."""
     return lower_by_name(name) and values.size > 0 and values.max() <= 0 and values.min() < 0
-
-
-def within_shares(values: Floats) -> bool:
-    """Whether numbers are shares of one, of which more is mostly better; what is 0 or 1 may be either."""
-    return bool(((values >= 0) & (values <= 1)).all() and ((values > 0) & (values < 1)).any())

@@ -6,12 +6,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.errors import listing, option
-from riskrank.scores.names.directions import (
-    doubtful_by_name,
-    is_duration,
-    looks_like_an_amount,
-    names_a_metric,
-)
+from riskrank.scores.names.directions import is_duration, names_a_metric
 from riskrank.scores.names.words import (
     HUMAN,
     IDENTIFIER,
@@ -71,8 +66,6 @@ def scores_and_bookkeeping(
         if name not in kept and (why := _by_name(name, series[name], whole_name=models))
     }
     durations = {name for name in columns if is_duration(name)}
-    if not any(_is_of_quality(name) for name in columns if name not in out and name not in durations):
-        durations = set()
     left = {name: name in durations for name in columns if name not in out}
     for name in [one for one in left if one not in kept]:
         others = len(left) - sum(left.values()) - (name not in durations)
@@ -84,8 +77,6 @@ def scores_and_bookkeeping(
             out[name] = "the best of the others"
         elif name in durations and others:
             out[name] = "how long it took"
-        elif "baseline" in words(name) and any(words(name) & words(one) for one in left if one != name):
-            out[name] = "what it was before"
         elif others and not constant and _is_constant(columns[name]):
             out[name] = "the same in every row"
         if name in out:
@@ -109,7 +100,7 @@ def _by_name(name: str, series: pl.Series, *, whole_name: bool) -> str:
     found = words(name)
     if found & _PREDICTED and found <= _PREDICTED | _OF_SCORES and not whole_name:
         return "what was predicted"
-    if found and found <= PROPERTIES:
+    if whole_name and found and found <= PROPERTIES:
         return "what samples are like"
     if found in _WHOLE_NAMES:
         return "how it was run, or where"
@@ -126,11 +117,6 @@ def _by_name(name: str, series: pl.Series, *, whole_name: bool) -> str:
     if found & _SETTINGS and not found & (HUMAN | JUDGE):
         return "how it was run"
     return ""
-
-
-def _is_of_quality(name: str) -> bool:
-    """Whether a column measures more than what was used up: beside that, how long it took is no score."""
-    return not (looks_like_an_amount(name) or doubtful_by_name(name) or is_spread(name))
 
 
 def _is_average(columns: Mapping[str, np.ndarray], name: str, durations: Mapping[str, bool]) -> bool:

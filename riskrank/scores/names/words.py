@@ -43,12 +43,6 @@ def known(name: str) -> frozenset[str]:
     return vocabulary(_LISTED[name])
 
 
-def phrases(name: str) -> tuple[tuple[str, ...], ...]:
-    """What ``vocabularies.txt`` lists under a name between commas, each in the parts slashes divide."""
-    listed = " ".join(_LISTED[name].split()).split(", ")
-    return tuple(tuple(phrase.split("/")) for phrase in listed)
-
-
 # What people call these columns: English first, then languages of Europe, then those without blanks.
 _ROLES = ("model", "compared", "sample", "metric", "score", "model_a", "model_b", "verdict")
 _USUAL_NAMES = {role: _LISTED[f"role {role}"] for role in _ROLES}

@@ -19,7 +19,6 @@ from riskrank.scores.names.distributions import (
     marks_of_a_school,
     negated_errors,
     of_both_signs,
-    within_shares,
 )
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.missing_codes import changing, missing_codes
@@ -101,7 +100,7 @@ def doubtful_directions(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator
             doubtful.append(name)
             likely.add(name)
             why = f"; numbers of {name} are distributed as errors or amounts often are"
-        elif guessed and not names_a_metric(name) and not within_shares(values):
+        elif guessed and not names_a_metric(name) and (values < 0).any() | (values > 1).any():
             doubtful.append(name)
         if looks_signed(name) and of_both_signs(values):
             yield _signed(scores, name, of_metric)

@@ -254,7 +254,7 @@ def way_out(scores: Scores, rows: Rows) -> tuple[str, Ways]:
         pairs = np.unique(rows.sample[kept] * models + rows.model[kept])
         return np.bincount(pairs // models, minlength=len(scores.samples)) == models
 
-    if scores.options.unpaired or whole(scored.all(axis=1)).any():
+    if whole(scored.all(axis=1)).any():
         of_model = np.bincount(rows.model, (~scored).sum(axis=1), minlength=models).astype(np.int64)
         from riskrank.scores.table.gap_reasons import reason_for
 

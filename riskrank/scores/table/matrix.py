@@ -96,7 +96,7 @@ def _models(
     kinds = {name: column_kind(frame[name], source.decimal_comma) for name in free}
     refuse_mixed(source, frame.select(name for name, kind in kinds.items() if kind == "text"), "models")
     numbers = [name for name, kind in kinds.items() if kind == "number"]
-    models, gone = columns.tasks(numbers) if on_its_side else columns.measures(numbers, models=True)
+    models, gone = columns.measures(numbers, models=not on_its_side)
     if gone and not on_its_side:
         raise InputError(
             f"{source.label}: column '{next(iter(gone))}' looks like no scores of a model: "

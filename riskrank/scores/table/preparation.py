@@ -42,7 +42,7 @@ def prepared(
         found = [named_by_paths(source, named) for source in sources]
     if options.where is not None or options.sql is not None:
         from riskrank.scores.files import query
-    if options.where is not None and not all(source.chosen for source in found):
+    if options.where is not None:
         found = query.where(found, options.where, beside=of_models(found, named, options))
     if options.sql is not None:
         # Databases and workbooks hold several tables and have answered when they were opened.

@@ -21,12 +21,7 @@ _COLUMNS = ("columns", "task", "cluster", "where", "sql", "wide")
 
 
 def tried(
-    error: InputError,
-    before: ReadOptions,
-    asked: ReadOptions,
-    read: Callable[[ReadOptions], object],
-    *,
-    further: bool = True,
+    error: InputError, before: ReadOptions, asked: ReadOptions, read: Callable[[ReadOptions], object]
 ) -> InputError:
     """The same error with the ways that lead somewhere, each with all that has to be said.
 
@@ -40,26 +35,16 @@ def tried(
         What is changed.
     read : callable
         What failed, with other options.
-    further : bool
-        Whether a way may lead to a refusal, one of whose own ways leads somewhere.
     """
     ways: list[tuple[str, object]] = []
-    asking: list[tuple[str, object]] = []
     for way, change in error.ways:
-        found = ways
         with suppress(RiskrankError):
             if change is not None:
                 options = change if isinstance(change, ReadOptions) else replace(asked, **change)  # type: ignore[arg-type]
-                try:
-                    read(options)
-                except InputError as refusal:
-                    if not further or not tried(refusal, before, options, read, further=False).ways:
-                        continue
-                    found = asking
+                read(options)
                 way = written(options, before)
-            found.append((way, None))
-    # What leads to a table comes before what leads to a question.
-    return type(error)(error.what, found=error.found, hint=error.hint, ways=[*ways, *asking])
+            ways.append((way, None))
+    return type(error)(error.what, found=error.found, hint=error.hint, ways=ways)
 
 
 def tried_on(

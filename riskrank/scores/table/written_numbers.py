@@ -10,7 +10,6 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.parsing import MISSING_TEXT, numeric_share
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quoted_column
-from riskrank.scores.names.words import phrases
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+|\d+,\d{1,2})"
 _PERCENT = rf"^\s*{_NUMBER}\s*%\s*$"
@@ -28,11 +27,24 @@ _SIGNS = ("±", "+/-", "+-", "\\pm", "(")
 # Cells that tell whether a column holds two words or many.
 _LOOK = 1000
 # What tests and people write for true and false: words that judge, and answers to whatever the name asks.
-_VERDICTS, _ANSWERS = phrases("verdicts"), phrases("answers")
-# How a run may end: well in a word of its own, and badly in one of several.
-_WELL, _BADLY = ([word for (word,) in phrases(f"ended {how}")] for how in ("well", "badly"))
+_VERDICTS = (
+    *(("passed", "failed"), ("pass", "fail"), ("correct", "incorrect"), ("correct", "wrong")),
+    *(("right", "wrong"), ("resolved", "unresolved"), ("solved", "unsolved"), ("won", "lost")),
+    *(("win", "loss"), ("richtig", "falsch"), ("bestanden", "nicht bestanden"), ("correcto", "incorrecto")),
+    *(("réussi", "échoué"), ("juste", "faux"), ("aprobado", "suspenso"), ("acierto", "fallo")),
+    *(("correto", "incorreto"), ("certo", "errado"), ("corretto", "sbagliato"), ("goed", "fout")),
+    *(("poprawnie", "błędnie"), ("dobrze", "źle"), ("správně", "špatně"), ("rätt", "fel")),
+    *(("doğru", "yanlış"), ("верно", "неверно"), ("正确", "错误"), ("对", "错"), ("通过", "未通过")),
+    *(("正解", "不正解"), ("合格", "不合格"), ("정답", "오답"), ("합격", "불합격")),
+)
+_ANSWERS = (
+    *(("yes", "no"), ("true", "false"), ("ja", "nein"), ("oui", "non"), ("sí", "no"), ("si", "no")),
+    *(("sì", "no"), ("ja", "nee"), ("vrai", "faux"), ("wahr", "falsch"), ("verdadero", "falso")),
+    *(("sim", "não"), ("tak", "nie"), ("ano", "ne"), ("evet", "hayır"), ("да", "нет"), ("是", "否")),
+    *(("はい", "いいえ"), ("예", "아니오"), ("○", "×"), ("✓", "✗"), ("✅", "❌"), ("✔", "✘")),
+)
 # What stands in place of a verdict where there is none.
-_NO_VERDICT = [*MISSING_TEXT, *(word for (word,) in phrases("no verdict"))]
+_NO_VERDICT = (*MISSING_TEXT, "skipped", "skip", "ignored", "pending", "disabled", "not run", "übersprungen")
 # Stars of a rating, those that are filled first.
 _STARS = r"^\s*(?:[★⭐]+☆*|☆+)\s*$"
 
@@ -58,7 +70,7 @@ class Writing:
     groups : str
         What stands between thousands.
     truths : tuple of str, or None
-        The word for true and those for false, where these are all that is written.
+        The words for true and false, where these are all that is written.
     stars : bool
         Whether it is stars, of which the filled ones count.
     """
@@ -70,16 +82,15 @@ class Writing:
     comma: bool = False
     trimmed: str = ""
     groups: str = ""
-    truths: tuple[str, ...] | None = None
+    truths: tuple[str, str] | None = None
     stars: bool = False
 
     def query(self, name: str) -> str:
         """The number alone, in SQL."""
         found = quoted_column(name)
         if self.truths:
-            yes, *no = self.truths
-            wrong = " ".join(f"WHEN '{word}' THEN 0" for word in no)
-            return f"CASE LOWER(TRIM({found})) WHEN '{yes}' THEN 1 {wrong} END"
+            yes, no = self.truths
+            return f"CASE LOWER(TRIM({found})) WHEN '{yes}' THEN 1 WHEN '{no}' THEN 0 END"
         if self.stars:
             return f"CASE WHEN TRIM({found}) <> '' THEN LENGTH(TRIM(REPLACE({found}, '☆', ''))) END"
         if not self.spread:
@@ -100,13 +111,13 @@ class Writing:
     @property
     def judges(self) -> bool:
         """Whether the words say themselves what is right, whatever the column is called."""
-        return self.truths is not None and self.truths not in _ANSWERS
+        return self.truths in _VERDICTS
 
     @property
     def counts(self) -> str:
         """What is said of texts that count; nothing of numbers."""
         if self.truths:
-            return f"{self.truths[0]} counts 1 and {listing(self.truths[1:])} 0"
+            return f"{self.truths[0]} counts 1 and {self.truths[1]} 0"
         return "each filled star counts 1" if self.stars else ""
 
     def numbers(self, column: pl.Series) -> pl.Series:
@@ -117,20 +128,16 @@ class Writing:
             column = column.str.replace_all(self.groups, "", literal=True) if self.groups else column
             return column.str.extract(r"([+-]?\d*[.,]?\d+)", 1)
         folded = column.str.strip_chars().str.to_lowercase()
-        counted = [float(word == self.truths[0]) for word in self.truths]
-        return folded.replace_strict(self.truths, counted, default=None, return_dtype=pl.Float64)
+        return folded.replace_strict(self.truths, (1.0, 0.0), default=None, return_dtype=pl.Float64)
 
 
 def truths_of(series: pl.Series) -> Writing | None:
     """The words for true and false of a column that holds both of them and no others."""
-    if series.dtype != pl.String or series.head(_LOOK).n_unique() > len(_BADLY) + len(_NO_VERDICT):
+    if series.dtype != pl.String or series.head(_LOOK).n_unique() > 2 + len(_NO_VERDICT):
         return None
     folded = series.drop_nulls().str.strip_chars().str.to_lowercase()
     said = set(folded.filter(~folded.is_in(_NO_VERDICT)).unique())
-    found: tuple[str, ...] | None = next((pair for pair in (*_VERDICTS, *_ANSWERS) if said == {*pair}), None)
-    well, badly = said & {*_WELL}, tuple(word for word in _BADLY if word in said)
-    if found is None and len(well) == 1 and len(badly) == len(said) - 1 > 0:
-        found = (*well, *badly)
+    found = next((pair for pair in (*_VERDICTS, *_ANSWERS) if said == {*pair}), None)
     return None if found is None else Writing("truths in words", "%", truths=found)
 
 

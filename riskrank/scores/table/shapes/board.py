@@ -35,7 +35,7 @@ def as_board(
     """
     if options.sample_optional:
         return None
-    tasks, gone = columns.tasks(free)
+    tasks, gone = columns.measures(free)
     named = sum(names_a_metric(name) for name in tasks)
     measured = measured_by_all(tasks) if len(tasks) >= FEWEST_TASKS else ""
     no_tasks = metric or len(tasks) < FEWEST_TASKS or (2 * named > len(tasks) and not measured)

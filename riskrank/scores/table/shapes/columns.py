@@ -10,13 +10,7 @@ import polars as pl
 from riskrank.errors import InputError
 from riskrank.scores.files.parsing import MISSING_TEXT, column_kind, parse_scores
 from riskrank.scores.files.source import Source
-from riskrank.scores.names.directions import (
-    looks_like_a_cost,
-    looks_like_an_amount,
-    measured_by,
-    more_by_name,
-    names_a_truth,
-)
+from riskrank.scores.names.directions import looks_like_a_cost, measured_by, more_by_name, names_a_truth
 from riskrank.scores.names.measures import scores_and_bookkeeping
 from riskrank.scores.names.words import (
     STATUS,
@@ -165,15 +159,6 @@ class Columns:
         series = {name: self.frame[name] for name in numbers}
         columns = {name: self.numbers(name) for name in numbers}
         return scores_and_bookkeeping(columns, series, kept, constant=constant, models=models)
-
-    def tasks(self, names: Iterable[str]) -> tuple[list[str], dict[str, str]]:
-        """Columns of a leaderboard that are tasks, and those that are none, with what they are."""
-        found, gone = self.measures(names)
-        amounts = [name for name in found if looks_like_an_amount(name)]
-        if 4 * len(amounts) > len(found):
-            return found, gone
-        gone |= dict.fromkeys(amounts, "what was used up")
-        return [name for name in found if name not in amounts], gone
 
 
 def columns_of(sources: Sequence[Source], asked: Collection[str] = ()) -> Columns:

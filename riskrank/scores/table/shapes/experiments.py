@@ -8,14 +8,16 @@ import polars as pl
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, by_door, listing
 from riskrank.scores.files.parsing import column_kind
-from riskrank.scores.names.words import STATUS, phrases, words
+from riskrank.scores.names.words import STATUS, vocabulary, words
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.reading import Reading, with_roles
 
 _TRIALS = {"number", "state", "datetime_start"}
 _VALUES = re.compile(r"values?(_.+)?")
 # How a run ends that has no last value.
-_UNFINISHED = {word for (word,) in phrases("ended badly")} | {"killed", "cancelled", "running", "pruned"}
+_UNFINISHED = vocabulary(
+    "crashed failed fail failure killed error errored timeout cancelled aborted running pruned"
+)
 
 
 def as_study(columns: Columns, options: ReadOptions) -> Reading | None:

@@ -127,8 +127,8 @@ def _scored_once(columns: Columns, cell: Sequence[str], beside: Sequence[str]) -
 
 
 def _shared_run(columns: Columns, fixed: Sequence[str], by: Sequence[str], candidates: Sequence[str]) -> str:
-    """Seeds all models were run with, or judges of all, once each: nothing else is the same for all."""
-    runs = (name for name in candidates if words(name) & (RUN | JUDGE))
+    """Seeds that all models were run with, once each: nothing else is the same for all of them."""
+    runs = (name for name in candidates if words(name) & RUN)
     return next((run for run in runs if columns.tell_apart(*fixed, run) and columns.shared(run, by) == 1), "")
 
 

@@ -11,7 +11,7 @@ from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.measures import left_out
-from riskrank.scores.names.words import JUDGE, STATUS, known, names_tasks, words
+from riskrank.scores.names.words import names_tasks
 from riskrank.scores.table.shapes.board import (
     FEWEST_TASKS,
     measured_by_all,
@@ -31,9 +31,6 @@ from riskrank.scores.table.shapes.rows import as_rows
 _BEYOND_SHARES, _ALIKE = 1.5, 5.0
 # Fewer rows that nothing names are no samples.
 _FEWEST_NUMBERED = 3
-# Names of more are none of models; and words for what samples are, not what is compared on them.
-_MOST_NAMES = 20
-_KINDS = known("kinds") | JUDGE | STATUS
 
 
 def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
@@ -90,16 +87,7 @@ def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
         ]
     if strange:
         raise _of_two_ranges(columns, models, strange, boards)
-    if options.matrix is None and not options.models and not keys.task and not keys.cluster:
-        for name in _otherwise(columns, free):
-            boards += as_rows(columns, name, named, options)
     return boards
-
-
-def _otherwise(columns: Columns, free: Sequence[str]) -> list[str]:
-    """Columns of a few names, which may be what is compared instead."""
-    text = [name for name in free if columns.kind(name) == "text" and not words(name) & _KINDS]
-    return [name for name in text if 2 <= columns.count(name) <= _MOST_NAMES]
 
 
 def _directions(

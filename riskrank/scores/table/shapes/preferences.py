@@ -15,7 +15,6 @@ from riskrank.asked.shared import SHARED
 from riskrank.engine.portfolio.judge_votes import VoteScores, is_vote, score_votes
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.files.source import FrameInMemory, InputFile, Source
-from riskrank.scores.files.sql_names import quoted_column
 from riskrank.scores.names.words import JUDGE, words
 from riskrank.scores.table.shapes.board import pair_by_pair
 from riskrank.scores.table.shapes.columns import Columns
@@ -41,7 +40,7 @@ class PreferencesSource(FrameInMemory):
 
     def __init__(self, inner: Source, found: VoteScores, wholes: pl.DataFrame | None = None) -> None:
         super().__init__(inner.label, b"", inner.sha256)
-        self._inner, self.queried, self.chosen = inner, inner.queried, True
+        self._inner = inner
         columns = zip(found.models, found.scores.T.tolist(), (found.judged > 0).T.tolist(), strict=True)
         rows = [
             (model, sample, METRIC, score)
@@ -84,7 +83,7 @@ def _is_whole(columns: Columns, name: str, sample: str) -> bool:
     return belongs(columns, name, [sample]) or bool(judged and says_of(columns, name, [sample]))
 
 
-def _roles(columns: Columns, options: ReadOptions) -> dict[str, str]:
+def _roles(columns: Columns) -> dict[str, str]:
     """Columns of votes by their names, or by what they hold: two of the same models, and which won."""
     roles = vote_columns(columns.names)
     if {*ROLES[1:]} <= {*roles}:
@@ -107,48 +106,7 @@ def _roles(columns: Columns, options: ReadOptions) -> dict[str, str]:
                 return told | vote_columns(
                     [name for name in columns.names if name not in told.values()], told
                 )
-    if not options.sql and not options.metric:
-        _require_votes(columns, held, options)
     return roles
-
-
-def _require_votes(columns: Columns, texts: Mapping[str, set[str]], options: ReadOptions) -> None:
-    """Refuse scores of two models a row: who won makes a vote of them."""
-    numbers = [name for name in columns.names if columns.kind(name) == "number"]
-    for one, other in combinations(texts, 2):
-        if 2 * len(texts[one] & texts[other]) < len(texts[one] | texts[other]):
-            continue
-        sides = _apart(one, other)
-        for first, second in combinations(numbers, 2):
-            if _apart(first, second) != sides:
-                continue
-            more, less = quoted_column(first), quoted_column(second)
-            queries = (
-                f"SELECT *, CASE SIGN({won}) WHEN 1 THEN 'a' WHEN -1 THEN 'b' ELSE 'tie' END AS winner "
-                "FROM scores"
-                for won in (f"{more} - {less}", f"{less} - {more}")
-            )
-            ways = [("", replace(options, sql=query)) for query in queries]
-            raise InputError(
-                f"{columns.label}: a row has two models, {one} and {other}, and scores of both",
-                found=f"columns: {listing(columns.names, 20)}",
-                hint=f"say who wins: who has more, or less, of {first} and {second}",
-                ways=ways,
-            )
-
-
-def _apart(one: str, other: str) -> tuple[str, str]:
-    """What is left of two names without what both begin and end with."""
-    while one and other and one[0] == other[0]:
-        one, other = one[1:], other[1:]
-    while one and other and one[-1] == other[-1]:
-        one, other = one[:-1], other[:-1]
-    return one, other
-
-
-def _shares(found: VoteScores) -> list[float]:
-    """Of each model the share of its comparisons it won, ties half."""
-    return (0.5 + np.nansum(found.scores, axis=0) / (4 * found.votes)).tolist()
 
 
 def _between(pairs: Sequence[tuple[str, str]], models: Sequence[str]) -> list[int]:
@@ -174,11 +132,9 @@ def _require_all_pairs(
     """Refuse win rates of models that met different opponents."""
     if not found.missing_pairs:
         return
-    shares = dict(zip(found.models, _shares(found), strict=True))
-    # Whoever wins most against whoever comes next is what is mostly asked.
     every = sorted(
         combinations(sorted(found.models), 2),
-        key=lambda pair: ({*pair} <= {*options.models}, sum(shares[name] for name in pair)),
+        key=lambda pair: (met[pair], not {*pair} <= {*options.models}),
     )
     whole = int((found.judged == len(found.models) - 1).all(axis=1).sum())
     few = [f"{one} and {other} met {met[one, other]:,} times" for one, other in every]
@@ -207,7 +163,7 @@ def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tu
     UsageError
         If models are to have samples of their own.
     """
-    roles = _roles(columns, options)
+    roles = _roles(columns)
     asked = roles.get("sample", "")
     if not asked or not columns.tell_apart(*(column for role, column in roles.items() if role != "verdict")):
         # Several votes on the same two answers are a sample each, of what was asked.
@@ -247,7 +203,8 @@ def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tu
         _require_all_pairs(source, found, Counter(tuple(sorted(pairs[at])) for at in kept), options)
     sides_told = f"{roles['model_a']} against {roles['model_b']}, by {roles['verdict']}"
     of = f"of {listing(found.models)} a win counts 2 a {roles['sample']}, a loss -2, a tie 0"
-    rates = (f"{model} {share:.0%}" for model, share in zip(found.models, _shares(found), strict=True))
+    shares = 0.5 + np.nansum(found.scores, axis=0) / (4 * found.votes)
+    rates = (f"{model} {share:.0%}" for model, share in zip(found.models, shares, strict=True))
     told = "two models by the votes between them" if by_pair else f"win rates, ties half: {listing(rates)}"
     said = f"pairwise preferences: {sides_told}; {of}; {told}"
     own = [name for name in columns.names if name not in _TAKEN and name not in roles.values()]

@@ -8,7 +8,7 @@ import polars as pl
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.sql_names import leaving_out, quoted_column, quoted_text
-from riskrank.scores.names.directions import looks_like_an_amount, names_a_metric
+from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.measures import NAMES_ROWS, left_out
 from riskrank.scores.names.words import (
     ANSWER,
@@ -28,7 +28,6 @@ from riskrank.scores.names.words import (
 from riskrank.scores.table.metrics_file import described_metrics
 from riskrank.scores.table.shapes.board import SPLITS, as_board, pair_by_pair
 from riskrank.scores.table.shapes.columns import Columns
-from riskrank.scores.table.shapes.experiments import unfinished
 from riskrank.scores.table.shapes.keys import Keys, keyed, keys_of
 from riskrank.scores.table.shapes.reading import Reading, taken_as_better, told_by_title, with_roles
 from riskrank.scores.table.shapes.totals import totals_of
@@ -37,8 +36,6 @@ from riskrank.scores.table.shapes.totals import totals_of
 _MOST_MODELS, _MOST_METRICS = 20, 100
 # Programs that grade, which may be what is compared.
 _GRADERS = vocabulary("grader scorer evaluator")
-# What a group of a trial is called that others are compared with.
-_ARMS = vocabulary("control placebo baseline treatment treated kontrolle témoin controllo controle grupo")
 # Samples all models have, where only content tells what the models are.
 _NEARLY_ALL = 0.8
 
@@ -77,9 +74,8 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
             found += [name] if columns.shared(parts[0], [name]) >= _NEARLY_ALL else []
     told = [name for name in found if not words(name) & (WHOLE | SETTING | WORDING | RUN)]
     told = [name for name in told if synonym("metric", [name]) is None] or told
-    arms = [name for name in text if any(words(value) & _ARMS for value in columns.frame[name].unique())]
-    compared = synonym("compared", [] if found else arms or text) or next(iter(arms), None)
-    return [compared] if compared and not found else sorted(told or found, key=columns.count)
+    compared = synonym("compared", [] if found else text)
+    return [compared] if compared else sorted(told or found, key=columns.count)
 
 
 def _may_name_models(columns: Columns, name: str) -> bool:
@@ -159,33 +155,16 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
         options = replace(
             options, wide=True, metric=options.metric or (tuple(measures) if gone or keys.averaged else ())
         )
-    options, told = _told(columns, measures, gone, options)
+    doubtful = [name for name in measures if name not in columns.written or not columns.written[name].judges]
+    options, told = _told(columns, doubtful, gone, options)
     said = [f"a column a metric ({listing(measures)})", *told, *without]
     return [Reading(said=_sentence("a wide table", model, keys, said), options=options)]
-
-
-def _require_outcomes(columns: Columns, measures: Sequence[str]) -> None:
-    """Refuse amounts alone where runs failed: who fails at once uses up least."""
-    ended = unfinished(columns, measures)
-    if ended and all(map(looks_like_an_amount, measures)):
-        raise InputError(
-            f"{columns.label}: {listing(measures)} alone would be best of what failed soonest{ended}",
-            found=f"columns: {listing(columns.names, 20)}",
-            hint=f"write 1 for what went well and 0 for what did not; or {option('metric', measures[0])}",
-        )
 
 
 def _told(
     columns: Columns, names: Sequence[str], gone: Mapping[str, str], options: ReadOptions
 ) -> tuple[ReadOptions, list[str]]:
     """What is said of directions nobody gave, and of columns that are no scores; and options that say it."""
-    # Words say themselves what is right, whatever the column is called.
-    judged = {name for name in names if name in columns.written and columns.written[name].judges}
-    silent = [name for name in names if name in judged - {*options.lower} and not names_a_metric(name)]
-    options, names = (
-        replace(options, higher=(*options.higher, *silent)),
-        [one for one in names if one not in judged],
-    )
     options, by_title = told_by_title(names, options, columns.measured)
     left = [f"left out: {left_out(gone)}"] if gone else []
     return options, [*taken_as_better(names, options), *by_title, *left]
@@ -251,15 +230,11 @@ def _measures(
         return [name for name in free if name in options.metric and columns.kind(name) == "number"], {}
     said = {*options.lower, *options.higher, *options.weight, *described_metrics(options)[1]}
     found, gone = columns.measures(free, said, constant=options.allow_constant)
-    _require_outcomes(columns, found)
     unsaid = [name for name in found if name not in said] if len(found) > 1 and sample else []
     same = [name for name in unsaid if columns.constant_within(name, sample.split("+"))]
-    if not same or len(same) == len(found):
+    if len(same) == len(found):
         return found, gone
-    gone |= dict.fromkeys(same, "the same for all models")
-    others = [name for name in free if name not in same]
-    found, _ = columns.measures(others, said, constant=options.allow_constant)
-    return found, {name: why for name, why in gone.items() if name not in found}
+    return [name for name in found if name not in same], gone | dict.fromkeys(same, "the same for all models")
 
 
 def _measures_of(

@@ -7,11 +7,14 @@ import polars as pl
 
 from riskrank.errors import listing
 from riskrank.scores.files.sql_names import leaving_out, quoted_column
-from riskrank.scores.names.words import known, words
+from riskrank.scores.names.words import vocabulary, words
 from riskrank.scores.table.shapes.columns import Columns
 
 # What the last rows of a table are called that sum it up.
-_TOTALS = known("totals")
+_TOTALS = vocabulary(
+    """total totals mean average avg sum overall all median gesamt summe mittel mittelwert durchschnitt
+    moyenne somme promedio media suma totale totaal std ø macro micro"""
+)
 _MOST_TOTALS = 3
 _DIGIT = re.compile(r"\d")
 
