@@ -116,7 +116,8 @@ def _side_by_side(document: RankDocument) -> Table:
 def _shown(document: RankDocument, one: Leading) -> list[int]:
     """The best models, and whatever else the verdict speaks of."""
     order = one.ranking.order.tolist()
-    room = MOST_ROWS if len(order) <= MOST_ROWS else MOST_ROWS - 1  # a line says how many more
+    # A line says how many more; what is not decided takes one below.
+    room = MOST_ROWS - (len(order) > MOST_ROWS) * (1 + any(map(_undecided, document.leading.values())))
     rows = order[: document.top or room]
     found = one.recommendation
     spoken = [] if found is None or found.choice is None else [found.choice]
