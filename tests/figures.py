@@ -74,7 +74,9 @@ def drawn(figure: DocumentFigure) -> Iterator[tuple[str, str]]:
     (caption,) = [text for name, text in result.pictures.items() if name.startswith(figure.picture)][:1]
     styles = Styles()
     with browser_fonts():
-        svg = to_inline(result.plot(figure.picture), styles, identity=figure.name, alternative=caption)
+        plot = result.plot(figure.picture)
+        plot.panels = ()  # a file of its own is not broken up
+        svg = to_inline(plot, styles, identity=figure.name, alternative=caption)
     rules = f"svg{{font-family:{FONTS}}}text{{white-space:pre;stroke:none}}\n{styles.sheet(figure.name)}"
     rules = rules.replace(f".{figure.name} ", "")
     whole = svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
