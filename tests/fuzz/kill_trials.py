@@ -84,6 +84,7 @@ class Outcome:
     status: int | None = None
     took: float = 0.0
     missed: bool = False
+    begun: bool = True
     faults: list[str] = field(default_factory=list)
 
 
@@ -104,6 +105,13 @@ def children(pid: int) -> list[int]:
             if int(entry.read_text().rpartition(")")[2].split()[1]) == pid:
                 found.append(int(entry.parent.name))
     return found
+
+
+def has_begun(pid: int) -> bool:
+    """Whether riskrank answers Ctrl-C, which it starts its first thread for, and not Python or the system."""
+    with suppress(OSError):
+        return len(list(Path(f"/proc/{pid}/task").iterdir())) > 1
+    return True
 
 
 def shared_memory(pid: int) -> set[Path]:
@@ -202,6 +210,7 @@ def trial(kind: str, command: str, known: Reference, given: Path, patience: floa
                 after *= 0.1
             time.sleep(after)
             shared = shared_memory(process.pid)
+            outcome.begun = has_begun(process.pid)
             hit = strike(process, kind, chance)
             start = time.monotonic()
             # A worker that had nothing left to do is missed by nobody: then the run takes its time.
@@ -264,6 +273,8 @@ def wrong_end(outcome: Outcome, errors: str, written: bool) -> list[str]:
         # Until its first function runs riskrank can answer nothing: Python itself does.
         begun = any("riskrank/" in line and not line.endswith("<module>") for line in lines)
         faults.append("traceback" if begun else "before the first line")
+    elif outcome.status == -signal.SIGINT and not (outcome.begun or written or lines):
+        faults.append("before the first line")  # the system ended it, or Python at the second one
     elif outcome.status not in allowed:
         faults.append(f"exit {outcome.status}")
     elif outcome.status == 3:
