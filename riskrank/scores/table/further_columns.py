@@ -4,13 +4,14 @@ Nothing is done because of them: messages name them with what they could mean, w
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 
 import numpy as np
 import polars as pl
 
 from riskrank.asked.option import options_of
-from riskrank.errors import listing, option
+from riskrank.errors import InputError, listing, option
 from riskrank.scores.exports import unscored
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.names.measures import PROPERTIES
@@ -162,7 +163,9 @@ def hint_for_parts(scores: Scores) -> tuple[str, list[Reading]]:
     """How to read the largest part of a table in which all models share the samples, if there is one."""
     cells = _rows_read(scores).select("model", "sample")
     for name in _without_role(scores, set(scores.metrics)):
-        columns = _columns(scores, [name])
+        columns = Columns(pl.DataFrame(), [])
+        with suppress(InputError):  # a column nobody needs may be damaged, or too much
+            columns = _columns(scores, [name])
         if not columns.names or not 1 < columns.count(name) <= _MOST_VALUES:
             continue
         best = _largest(cells.with_columns(columns.frame[name].cast(pl.String).alias("of")))
