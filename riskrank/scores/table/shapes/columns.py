@@ -1,7 +1,7 @@
 """The columns of a file, looked at once: what each holds, and which of them tell rows apart."""
 
 from collections.abc import Collection, Iterable, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,8 @@ from riskrank.scores.table.written_numbers import Writing, truths_of, writing_of
 
 # More rows would take as long as reading them, and tell no more; of more columns nobody means each.
 _MOST_ROWS, _MOST_COLUMNS = 2_000_000, 1_000
+# Numbers that are kept, as several look at the same columns: 80 MB of them.
+_MOST_KEPT = 10_000_000
 # What two words beside scores may be called that are one; and what why there is no score may be called.
 _VERDICT = vocabulary("outcome verdict grade result correctly answered richtig korrekt correcto")
 _STATES = STATUS - {"outcome"}
@@ -70,22 +72,25 @@ class Columns:
         self.height, self.asked = frame.height, asked
         self.measured = measured_by(title) or measured_by(Path(label).stem)
         self.groups = cache(self._groups)
+        self.held = cache(lambda name: column_kind(frame[name], decimal_comma))
         self.kind = cache(self._kind)
+        self.numbers = lru_cache(_MOST_KEPT // max(frame.height, 1))(self._numbers)
         self.whole = cache(self._whole)
 
     @cached_property
     def written(self) -> dict[str, Writing]:
         """Columns of text that write all their numbers with the same sign behind, and scores in words."""
-        kinds = {name: column_kind(self.frame[name], self.decimal_comma) for name in self.names}
-        text = [name for name, kind in kinds.items() if kind == "text"]
+        text = [name for name in self.names if self.held(name) == "text"]
         found = {name: one for name in text if (one := writing_of(self.frame[name])) is not None}
-        scores = [name for name, kind in kinds.items() if kind == "number" and not self._is_role(name)]
         truths = {name: one for name in text if (one := truths_of(self.frame[name])) is not None}
+        if not truths:
+            return found
+        scores = [name for name in self.names if self.held(name) == "number" and not self._is_role(name)]
         if not found and not scores:
             return truths
         there = [found[name].numbers(self.frame[name]) for name in found]
         there += [self.frame[name] for name in scores]
-        numbers = [parse_scores(one, self.decimal_comma)[0] for one in there] if truths else []
+        numbers = [parse_scores(one, self.decimal_comma)[0] for one in there]
         return found | {name: one for name, one in truths.items() if self._is_score(name, one, numbers)}
 
     def _is_role(self, name: str) -> bool:
@@ -104,7 +109,7 @@ class Columns:
 
     def _kind(self, name: str) -> str:
         """``number``, ``text``, ``empty`` or ``other``."""
-        found = column_kind(self.frame[name], self.decimal_comma)
+        found = self.held(name)
         return "number" if found == "text" and name in self.written else found
 
     def count(self, name: str) -> int:
@@ -144,7 +149,7 @@ class Columns:
             blank += int(column.str.strip_chars().str.to_lowercase().is_in([*MISSING_TEXT, "nan"]).sum())
         return blank
 
-    def numbers(self, name: str) -> np.ndarray:
+    def _numbers(self, name: str) -> np.ndarray:
         """A column as numbers, NaN where there is none."""
         column = self.frame[name]
         if name in self.written:
