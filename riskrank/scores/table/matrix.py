@@ -6,7 +6,6 @@ import polars as pl
 
 from riskrank.errors import InputError, index_of, listing, option
 from riskrank.scores.files.derived import DerivedSource
-from riskrank.scores.files.parsing import column_kind
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.words import is_unnamed
 from riskrank.scores.table.columns import OF_SAMPLES
@@ -93,7 +92,7 @@ def _models(
     free = [name for name in free if not is_unnamed(name) and name not in source.folder_columns]
     frame = source.load(free)
     columns = Columns(frame, free, decimal_comma=source.decimal_comma)
-    kinds = {name: column_kind(frame[name], source.decimal_comma) for name in free}
+    kinds = {name: columns.held(name) for name in free}
     refuse_mixed(source, frame.select(name for name, kind in kinds.items() if kind == "text"), "models")
     numbers = [name for name, kind in kinds.items() if kind == "number"]
     models, gone = columns.measures(numbers, models=not on_its_side)
