@@ -92,7 +92,7 @@ def test_a_name_as_long_as_a_text(write, long_frame, column):
     with pytest.raises(InputError, match=f"a name of 10,001 characters in column {column}; 10,000 are"):
         read_scores([path])
     wide = write("t.csv", long_frame.select("model", "sample", pl.col("score").alias("x" * 10_001)))
-    with pytest.raises(InputError, match="for a column"):
+    with pytest.raises(InputError, match="for a metric"):
         read_scores([wide], ReadOptions(wide=True))
 
 
