@@ -41,7 +41,7 @@ def leading_out(text: str) -> str | None:
     here = Path.cwd().resolve()
     for one in (one for name in possible_names(text) for one in _opened(name)):
         below = Path(os.path.abspath(one)).is_relative_to(here)  # noqa: PTH100 (links stay)
-        if below and not Path(one).resolve().is_relative_to(here):
+        if below and not Path(os.path.realpath(one)).is_relative_to(here):
             return one
     return None
 

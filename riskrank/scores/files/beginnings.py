@@ -51,7 +51,7 @@ def head_of(head: bytes, size: int) -> bytes:
             return zlib.decompressobj(31).decompress(head, size)
     if head[:4] == b"\x28\xb5\x2f\xfd":
         with contextlib.suppress(zstandard.ZstdError):
-            return zstandard.ZstdDecompressor().decompressobj().decompress(head)[:size]
+            return zstandard.ZstdDecompressor().stream_reader(head).read(size)
     return head
 
 

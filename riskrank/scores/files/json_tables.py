@@ -72,7 +72,7 @@ class JsonLinesSource(FrameInMemory):
         while start < len(self._data):
             end = self._data.find(b"\n", start + _PIECE) + 1 or len(self._data)
             piece, start = self._data[start:end], end
-            if piece.count(b":") > MOST_COLUMNS:  # one long line
+            if piece.count(b":") > MOST_COLUMNS and piece.lstrip()[:1] == b"{":  # one long line
                 names.update(dict.fromkeys(json.loads(piece)))
                 require_columns(self.label, [*names])
             elif piece.strip():

@@ -157,10 +157,10 @@ def ruled(
     whole = rows.width + columns * step - _BETWEEN + beside + MARGIN + 10
     page = sheet(title, reading, width=whole, height=BELOW + rows.height + above, method=method)
     found = [page.axes(rows.width + at * step, BELOW, width, rows.height) for at in range(columns)]
-    for axes in found:
+    for at, axes in enumerate(found):
         for y, mark in zip(rows.y[: len(rows.labels)], rows.marks, strict=False):
             axes.axhline(y, color=FAINT, linewidth=0.6, zorder=0, gid=mark)
-        axes.set_gid(panel_mark(found.index(axes)))
+        axes.set_gid(panel_mark(at))
     rows.draw(page.canvas(), BELOW)
     edges = [rows.width + at * step - _BETWEEN / 2 for at in range(1, columns)]
     page.figure.panels = (rows.width - 6, *edges, whole)

@@ -1,10 +1,12 @@
 import gzip
+import tracemalloc
 import zlib
 
 import pytest
 import zstandard
 
 from riskrank.errors import InputError
+from riskrank.scores.files.beginnings import head_of
 from riskrank.scores.files.bounded import decompressed, inflate, parse_lines
 
 
@@ -29,6 +31,16 @@ def test_members_and_frames_one_after_another():
         with pytest.raises(InputError, match="packed more densely"):
             decompressed("t", pack(bytes(21_000_000)) * 10, 10**9)
         assert decompressed("t", packed + empty * (1_000_000 // len(empty)), 10**9) == text
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_a_beginning_takes_no_more_than_is_asked_for(pack):
+    packed = pack(bytes(50_000_000))
+    tracemalloc.start()
+    assert head_of(packed[:4096], 100) == bytes(100)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10_000_000
 
 
 def test_members_that_follow_are_not_copied(monkeypatch):

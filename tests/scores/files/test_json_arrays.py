@@ -56,3 +56,9 @@ def test_nan_is_found_and_null_is_missing(write, long_frame):
 def test_what_is_no_table(write, text, message):
     with pytest.raises(InputError, match=rf"t\.json: .*{message}"):
         read_scores([write("t.json", text)])
+
+
+def test_an_array_on_one_line_is_no_line_of_json_lines(write):
+    text = json.dumps([{"a": 1}] * 110_000)
+    with pytest.raises(InputError, match="row 1 is not a JSON object"):
+        read_scores([write("t.jsonl", text)])

@@ -64,7 +64,8 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
             name for name in judges if 2 <= columns.count(name) <= _MOST_MODELS and not columns.gaps(name)
         ]
     found = []
-    for name in text:
+    # Fewer rows than columns of text tell nothing by what they hold.
+    for name in text if len(text) <= columns.height else ():
         others = [other for other in free if other != name]
         keys = keys_of(columns, [name], [], others)
         parts = keys.sample.split("+") if keys.sample else []

@@ -586,6 +586,13 @@ def test_words_beside_models_of_numbers_are_no_model():
     assert (table.models, "counts 1" in said(table)) == (("claude", "gpt"), False)
 
 
+def test_fewer_rows_than_columns_of_text_are_not_searched_for_models(monkeypatch):
+    frame = pl.DataFrame({f"c{at}": ["x", "y", f"z{at % 3}"] for at in range(30)})
+    monkeypatch.setattr("riskrank.scores.table.shapes.rows.keys_of", None)
+    with pytest.raises(InputError, match="missing columns"):
+        read(frame)
+
+
 def test_filled_stars_are_counted():
     frame = crossed(cook=["a", "b"], recipe=QUESTIONS).drop("note", "rate")
     count = pl.int_range(pl.len()) % 6
