@@ -53,7 +53,7 @@ function brokenWords() {
 
 // Words of pictures that are smaller than eleven pixels.
 function smallWords() {
-  return all('figure svg').flatMap(svg => {
+  return all('figure svg').filter(svg => svg.checkVisibility()).flatMap(svg => {
     const scale = box(svg).width / svg.viewBox.baseVal.width;
     const size = text => scale * parseFloat(getComputedStyle(text).fontSize);
     const words = [...svg.querySelectorAll('text')].filter(text => /[a-z]{2}/i.test(text.textContent));
