@@ -119,3 +119,39 @@ def test_the_report_has_a_part_of_its_own(run, tmp_path):
         assert f"{mean:.2f}" in part
     alone = run("report", *DATA, "--metric", "judge", "--no-test", "--format", "html").stdout
     assert 'id="judge"' not in alone
+
+
+def test_a_gate_has_three_answers(run):
+    passed = run("gate", *BOTH, "--better", "tuned:base", "--format", "json")
+    row, wanted = passed.document["results"][0], plain_means()
+    assert row["estimate"] == pytest.approx(wanted["tuned"] - wanted["base"])
+    assert row["samples"] == 150
+    assert row["verdict"] == "pass"
+    assert run("gate", *BOTH, "--better", "wordy:base").status == 4
+    assert run("gate", *BOTH, "--not-worse", "small:tuned", "--margin", "0.2").status == 1
+
+
+def test_power_says_the_share_of_a_row_that_is_the_size_found(run):
+    call = ("power", *BOTH, "--pair", "tuned:base", "--simulations", "61", "--format", "json")
+    size = run(*call).document["meta"]["required_labels"]["size"]
+    found = run(*call, "--sizes", size).document
+    assert found["meta"]["required_labels"]["size"] == size
+    share = next(row["power"] for row in found["results"] if row["size"] == size)
+    assert round(share, 2) != 0.8
+    assert f"a power of 80 % ({100 * share:.0f} % of 61 simulated tables)" in found["meta"]["verdict"]
+
+
+def test_a_gate_says_what_labels_are_worth_to_its_claims(run):
+    """And not to pairs that nobody asked about."""
+    told = {}
+    for pair in ("tuned:small", "wordy:tuned", "tuned:base"):
+        meta = run("gate", *BOTH, "--better", pair, "--format", "json").document["meta"]
+        assert meta["judge"]["worth_low"] == meta["judge"]["worth_high"]
+        told[pair] = meta["judge"]["worth_low"]
+    claims = ("--better", "tuned:small", "--better", "tuned:base")
+    meta = run("gate", *BOTH, *claims, "--format", "json").document["meta"]
+    both = sorted((told["tuned:small"], told["tuned:base"]))
+    assert [meta["judge"]["worth_low"], meta["judge"]["worth_high"]] == both
+    for pair, worth in told.items():
+        alone = run("rank", *BOTH, "--models", pair.replace(":", ","), "--no-test", "--format", "json")
+        assert worth == pytest.approx(alone.document["meta"]["judge"]["worth_low"], rel=0.1)
