@@ -144,5 +144,6 @@ def _says(name: str, known: frozenset[str]) -> bool:
 
 
 def _tokens(name: str) -> frozenset[str]:
-    """Words of a name, with the digits behind them and without."""
-    return words(name) | {word.lower() for word in _WORD.findall(plain(name))}
+    """Words of a name, with the digits behind them and without, and all as one: chrF."""
+    joined = "".join(listed_words(name))
+    return words(name) | {joined} | {word.lower() for word in _WORD.findall(plain(name))}

@@ -23,7 +23,9 @@ def plain(name: str) -> str:
     if name.isascii():
         return name
     found = unicodedata.normalize("NFKD", unicodedata.normalize("NFC", name).translate(_UMLAUTS))
-    bare = "".join(char for char in found if not unicodedata.combining(char)).replace("ł", "l")
+    # Vowel signs of scripts such as Devanagari are marks, at which a name would fall to pieces.
+    bare = "".join(char for char in found if not unicodedata.category(char).startswith("M"))
+    bare = bare.replace("ł", "l")
     return unicodedata.normalize("NFC", bare)
 
 
@@ -41,6 +43,11 @@ _LISTED = dict(zip(_PARTS[1::2], _PARTS[2::2], strict=True))
 def known(name: str) -> frozenset[str]:
     """The words that ``vocabularies.txt`` lists under a name."""
     return vocabulary(_LISTED[name])
+
+
+def pairs(name: str) -> tuple[tuple[str, str], ...]:
+    """The pairs of words that ``vocabularies.txt`` lists under a name, as they are written there."""
+    return tuple((one, other) for one, _, other in (pair.partition("/") for pair in _LISTED[name].split()))
 
 
 # What people call these columns: English first, then languages of Europe, then those without blanks.
@@ -67,6 +74,8 @@ BENCHMARK = known("benchmark")
 WITHIN = known("within")
 # Words for how a model was run: its few values are settings, even if they are fractions.
 SETTING = known("setting")
+# Words for what is true of a sample, beside which predictions stand.
+TRUE = vocabulary("true truth gold target actual label labels expected y groundtruth")
 # Words for who labels by hand, and for who labels in their place.
 HUMAN = known("human")
 AUTOMATIC = vocabulary("judge llm auto autoeval autorater automatic automated gpt grader juge juez richter")
@@ -164,6 +173,11 @@ def synonym(role: str, candidates: Iterable[str]) -> str | None:
     places = {name: min((known[word] for word in words(name) & known.keys()), default=-1) for name in named}
     places = {name: place for name, place in places.items() if place >= 0}
     return min(places, key=places.__getitem__) if places else None
+
+
+def names_wholes(name: str) -> bool:
+    """Whether what a name says several samples are about, or come from; the answer to a document is none."""
+    return bool(words(name) & BELONGING) and not words(name) & (TRUE | {"answer", "answers"})
 
 
 def names_tasks(name: str) -> bool:

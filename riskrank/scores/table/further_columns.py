@@ -17,11 +17,11 @@ from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.names.measures import PROPERTIES
 from riskrank.scores.names.words import (
     ANSWER,
-    BELONGING,
     JUDGE,
     SETTING,
     WHOLE,
     WITHIN,
+    names_wholes,
     numbers_runs,
     typed,
     words,
@@ -196,7 +196,7 @@ def _largest(rows: pl.DataFrame) -> str | None:
 
 def belonging_column(scores: Scores) -> tuple[str, int] | None:
     """A column that says by its name what samples belong to, where several belong to one; and how many."""
-    named = [name for name in _free(scores, set(scores.metrics)) if words(name) & BELONGING]
+    named = [name for name in _free(scores, set(scores.metrics)) if names_wholes(name)]
     columns = _columns(scores, named)
     return next(
         ((name, columns.count(name)) for name in columns.names if belongs(columns, name, [_SAMPLE])), None

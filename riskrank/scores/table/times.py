@@ -18,7 +18,7 @@ from riskrank.engine.evidence.series import (
 from riskrank.engine.sampling.neighbours import neighbours_alike
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
-from riskrank.scores.names.words import BELONGING, words
+from riskrank.scores.names.words import names_wholes
 from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.oriented import ScoreTable
 from riskrank.scores.table.role_names import list_of
@@ -222,7 +222,7 @@ def belonging_noted(scores: Scores, table: ScoreTable) -> ScoreTable:
         or table.folds is not None
     ):
         return table
-    if not any(words(name) & BELONGING for name in scores.notes.files[0].source.columns):
+    if not any(names_wholes(name) for name in scores.notes.files[0].source.columns):
         return table
     from riskrank.scores.table.further_columns import belonging_column
 

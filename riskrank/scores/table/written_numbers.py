@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.parsing import MISSING_TEXT, numeric_share
 from riskrank.scores.files.source import Source
-from riskrank.scores.files.sql_names import quoted_column
+from riskrank.scores.files.sql_names import quoted_column, quoted_text
+from riskrank.scores.names.judgements import Judgement, judgement
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+|\d+,\d{1,2})"
 _PERCENT = rf"^\s*{_NUMBER}\s*%\s*$"
@@ -26,23 +27,6 @@ _SIGNS = ("±", "+/-", "+-", "\\pm", "(")
 
 # Cells that tell whether a column holds two words or many.
 _LOOK = 1000
-# What tests and people write for true and false: words that judge, and answers to whatever the name asks.
-_VERDICTS = (
-    *(("passed", "failed"), ("pass", "fail"), ("correct", "incorrect"), ("correct", "wrong")),
-    *(("right", "wrong"), ("resolved", "unresolved"), ("solved", "unsolved"), ("won", "lost")),
-    *(("win", "loss"), ("richtig", "falsch"), ("bestanden", "nicht bestanden"), ("correcto", "incorrecto")),
-    *(("réussi", "échoué"), ("juste", "faux"), ("aprobado", "suspenso"), ("acierto", "fallo")),
-    *(("correto", "incorreto"), ("certo", "errado"), ("corretto", "sbagliato"), ("goed", "fout")),
-    *(("poprawnie", "błędnie"), ("dobrze", "źle"), ("správně", "špatně"), ("rätt", "fel")),
-    *(("doğru", "yanlış"), ("верно", "неверно"), ("正确", "错误"), ("对", "错"), ("通过", "未通过")),
-    *(("正解", "不正解"), ("合格", "不合格"), ("정답", "오답"), ("합격", "불합격")),
-)
-_ANSWERS = (
-    *(("yes", "no"), ("true", "false"), ("ja", "nein"), ("oui", "non"), ("sí", "no"), ("si", "no")),
-    *(("sì", "no"), ("ja", "nee"), ("vrai", "faux"), ("wahr", "falsch"), ("verdadero", "falso")),
-    *(("sim", "não"), ("tak", "nie"), ("ano", "ne"), ("evet", "hayır"), ("да", "нет"), ("是", "否")),
-    *(("はい", "いいえ"), ("예", "아니오"), ("○", "×"), ("✓", "✗"), ("✅", "❌"), ("✔", "✘")),
-)
 # What stands in place of a verdict where there is none.
 _NO_VERDICT = (*MISSING_TEXT, "skipped", "skip", "ignored", "pending", "disabled", "not run", "übersprungen")
 # Stars of a rating, those that are filled first.
@@ -69,7 +53,7 @@ class Writing:
         Characters before and behind the number: a unit, a currency.
     groups : str
         What stands between thousands.
-    truths : tuple of str, or None
+    truths : Judgement, or None
         The words for true and false, where these are all that is written.
     stars : bool
         Whether it is stars, of which the filled ones count.
@@ -82,15 +66,15 @@ class Writing:
     comma: bool = False
     trimmed: str = ""
     groups: str = ""
-    truths: tuple[str, str] | None = None
+    truths: Judgement | None = None
     stars: bool = False
 
     def query(self, name: str) -> str:
         """The number alone, in SQL."""
         found = quoted_column(name)
         if self.truths:
-            yes, no = self.truths
-            return f"CASE LOWER(TRIM({found})) WHEN '{yes}' THEN 1 WHEN '{no}' THEN 0 END"
+            yes, no = quoted_text(self.truths.yes), quoted_text(self.truths.no)
+            return f"CASE LOWER(TRIM({found})) WHEN {yes} THEN 1 WHEN {no} THEN 0 END"
         if self.stars:
             return f"CASE WHEN TRIM({found}) <> '' THEN LENGTH(TRIM(REPLACE({found}, '☆', ''))) END"
         if not self.spread:
@@ -109,15 +93,19 @@ class Writing:
         return self.sign not in ("%", "")
 
     @property
-    def judges(self) -> bool:
-        """Whether the words say themselves what is right, whatever the column is called."""
-        return self.truths in _VERDICTS
+    def open(self) -> bool:
+        """Whether only the reader knows which of two words is better."""
+        return self.truths is not None and self.truths.open
+
+    def in_doubt(self, doubt: bool) -> "Writing":
+        """The same, of which the reader is to say which word is better."""
+        return replace(self, truths=replace(self.truths, open=True)) if self.truths and doubt else self
 
     @property
     def counts(self) -> str:
         """What is said of texts that count; nothing of numbers."""
         if self.truths:
-            return f"{self.truths[0]} counts 1 and {self.truths[1]} 0"
+            return f"{self.truths.yes} counts 1 and {self.truths.no} 0"
         return "each filled star counts 1" if self.stars else ""
 
     def numbers(self, column: pl.Series) -> pl.Series:
@@ -128,7 +116,9 @@ class Writing:
             column = column.str.replace_all(self.groups, "", literal=True) if self.groups else column
             return column.str.extract(r"([+-]?\d*[.,]?\d+)", 1)
         folded = column.str.strip_chars().str.to_lowercase()
-        return folded.replace_strict(self.truths, (1.0, 0.0), default=None, return_dtype=pl.Float64)
+        return folded.replace_strict(
+            (self.truths.yes, self.truths.no), (1.0, 0.0), default=None, return_dtype=pl.Float64
+        )
 
 
 def truths_of(series: pl.Series) -> Writing | None:
@@ -136,8 +126,8 @@ def truths_of(series: pl.Series) -> Writing | None:
     if series.dtype != pl.String or series.head(_LOOK).n_unique() > 2 + len(_NO_VERDICT):
         return None
     folded = series.drop_nulls().str.strip_chars().str.to_lowercase()
-    said = set(folded.filter(~folded.is_in(_NO_VERDICT)).unique())
-    found = next((pair for pair in (*_VERDICTS, *_ANSWERS) if said == {*pair}), None)
+    said = folded.filter(~folded.is_in(_NO_VERDICT)).unique().to_list()
+    found = judgement(*said) if len(said) == 2 else None
     return None if found is None else Writing("truths in words", "%", truths=found)
 
 

@@ -1,6 +1,6 @@
 """The columns of a file, looked at once: what each holds, and which of them tell rows apart."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
@@ -10,13 +10,20 @@ import polars as pl
 from riskrank.errors import InputError
 from riskrank.scores.files.parsing import MISSING_TEXT, column_kind, parse_scores
 from riskrank.scores.files.source import Source
-from riskrank.scores.names.directions import looks_like_a_cost, measured_by, more_by_name, names_a_truth
-from riskrank.scores.names.measures import scores_and_bookkeeping
+from riskrank.scores.names.directions import (
+    looks_like_a_cost,
+    measured_by,
+    more_by_name,
+    names_a_metric,
+    names_a_truth,
+)
+from riskrank.scores.names.measures import NAMES_ROWS, scores_and_bookkeeping
 from riskrank.scores.names.words import (
     STATUS,
     is_unnamed,
     looks_like_an_identifier,
     sounds_like_a_role,
+    synonym,
     typed,
     vocabulary,
     words,
@@ -30,6 +37,8 @@ _MOST_KEPT = 10_000_000
 # What two words beside scores may be called that are one; and what why there is no score may be called.
 _VERDICT = vocabulary("outcome verdict grade result correctly answered richtig korrekt correcto")
 _STATES = STATUS - {"outcome"}
+# What counts the parts of so many wholes, up to so many, is a place in each.
+_FEWEST_WHOLES, _FEWEST_PLACES = 3, 3
 # The column of the file a row stands in, where files name their models.
 FILE = "\0file"
 
@@ -76,22 +85,25 @@ class Columns:
         self.kind = cache(self._kind)
         self.numbers = lru_cache(_MOST_KEPT // max(frame.height, 1))(self._numbers)
         self.whole = cache(self._whole)
+        self.counts_within = cache(self._counts_within)
 
     @cached_property
     def written(self) -> dict[str, Writing]:
         """Columns of text that write all their numbers with the same sign behind, and scores in words."""
         text = [name for name in self.names if self.held(name) == "text"]
         found = {name: one for name in text if (one := writing_of(self.frame[name])) is not None}
-        truths = {name: one for name in text if (one := truths_of(self.frame[name])) is not None}
+        judged = [name for name in text if synonym("model", [name]) is None]
+        truths = {name: one for name in judged if (one := truths_of(self.frame[name])) is not None}
         if not truths:
             return found
-        scores = [name for name in self.names if self.held(name) == "number" and not self._is_role(name)]
-        if not found and not scores:
-            return truths
-        there = [found[name].numbers(self.frame[name]) for name in found]
-        there += [self.frame[name] for name in scores]
-        numbers = [parse_scores(one, self.decimal_comma)[0] for one in there]
-        return found | {name: one for name, one in truths.items() if self._is_score(name, one, numbers)}
+        counts = [name for name in self.names if self.held(name) == "number" and not self._is_role(name)]
+        numbers = {name: parse_scores(self.frame[name], self.decimal_comma)[0] for name in counts}
+        scores, beside = self._scores_among(numbers)
+        there = [parse_scores(found[name].numbers(self.frame[name]), self.decimal_comma)[0] for name in found]
+        there += [numbers[name] for name in scores]
+        if there:
+            return found | {name: one for name, one in truths.items() if self._is_score(name, one, there)}
+        return _asked_about(truths, bool(beside))
 
     def _is_role(self, name: str) -> bool:
         return sounds_like_a_role(name) or looks_like_an_identifier(name, self.frame[name])
@@ -105,7 +117,8 @@ class Columns:
             if any(np.isnan(numbers[failed]).mean() > 0.5 for numbers in others):
                 return False
         told = bool(words(name) & _VERDICT) or (names_a_truth(name) and more_by_name(name))
-        return not looks_like_a_cost(name) and (one.judges or told)
+        assert one.truths is not None
+        return not looks_like_a_cost(name) and (one.truths.told or told)
 
     def _kind(self, name: str) -> str:
         """``number``, ``text``, ``empty`` or ``other``."""
@@ -161,9 +174,46 @@ class Columns:
     ) -> tuple[list[str], dict[str, str]]:
         """Columns of numbers that are scores, and those that are none: as of `scores_and_bookkeeping`."""
         numbers = [name for name in names if self.kind(name) == "number"]
-        series = {name: self.frame[name] for name in numbers}
         columns = {name: self.numbers(name) for name in numbers}
-        return scores_and_bookkeeping(columns, series, kept, constant=constant, models=models)
+        return self._scores_among(columns, kept, constant=constant, models=models)
+
+    def _scores_among(
+        self, numbers: Mapping[str, np.ndarray], kept: Collection[str] = (), **how: bool
+    ) -> tuple[list[str], dict[str, str]]:
+        places = [name for name in numbers if name not in kept and self.counts_within(name)]
+        left = {name: values for name, values in numbers.items() if name not in places}
+        scores, gone = scores_and_bookkeeping(left, {name: self.frame[name] for name in left}, kept, **how)
+        return scores, dict.fromkeys(places, NAMES_ROWS) | gone
+
+    def _counts_within(self, name: str) -> int:
+        """How often whole numbers count from 0 or 1 on in the order of the file; 0 where they are no places.
+
+        A place may stand in several rows, those of each model, in as many as any other.
+        """
+        if names_a_metric(name) or not self.whole(name) or self.gaps(name):
+            return 0
+        values = typed(self.frame[name]).to_numpy()
+        at = np.flatnonzero(np.diff(values, prepend=values[0] - 1))
+        places, starts = values[at], values[at] == values[0]
+        follows = starts[1:] | (np.diff(places) == 1)
+        same = len({*np.diff(at, append=values.size).tolist()}) == 1
+        told = values[0] in (0, 1) and same and follows.all() and np.ptp(values) >= _FEWEST_PLACES - 1
+        return int(starts.sum()) if told and starts.sum() >= _FEWEST_WHOLES else 0
+
+
+def _asked_about(truths: Mapping[str, Writing], beside_numbers: bool) -> dict[str, Writing]:
+    """Words that are scores where no numbers are: those that judge, or one column that has to be asked about.
+
+    Beside numbers that are none, such as of words, an answer under a name that says nothing may be a flag.
+    """
+    known = {name: one for name, one in truths.items() if one.truths and not one.truths.open}
+    if known and beside_numbers:
+        return {
+            name: one.in_doubt(one.truths is not None and not one.truths.told and not names_a_metric(name))
+            for name, one in known.items()
+        }
+    rest = [name for name in truths if synonym("compared", [name]) is None]
+    return known or ({rest[0]: truths[rest[0]]} if len(rest) == 1 else {})
 
 
 def columns_of(sources: Sequence[Source], asked: Collection[str] = ()) -> Columns:

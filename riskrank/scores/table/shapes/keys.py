@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.names.words import (
-    BELONGING,
     JUDGE,
     RUN,
     SETTING,
@@ -16,6 +15,7 @@ from riskrank.scores.names.words import (
     WORDING,
     looks_like_an_identifier,
     may_name_samples,
+    names_wholes,
     synonym,
     vocabulary,
     words,
@@ -100,8 +100,9 @@ def keys_of(columns: Columns, model: Sequence[str], metric: Sequence[str], free:
         if by and (words(sample) & _OF_ROWS or not columns.shared(sample, by)):
             sample = _shared_run(columns, fixed, by, candidates) or sample
         return _with_wholes(columns, sample, by, free)
-    of_sample = [name for name in candidates if not _is_beside(name) and not words(name) & WITHIN]
-    strong = [name for name in of_sample if may_name_samples(name) or words(name) & BELONGING]
+    within = [name for name in candidates if _is_place(columns, name, by)]
+    of_sample = [name for name in candidates if not _is_beside(name) and name not in within]
+    strong = [name for name in of_sample if may_name_samples(name) or names_wholes(name)]
     strong = strong or [name for name in of_sample if by and columns.shared(name, by) >= _MOST]
     if not strong:
         drawn = [name for name in candidates if not words(name) & _NO_DRAWS]
@@ -159,11 +160,17 @@ def _may_tell(columns: Columns, name: str) -> bool:
         return columns.count(name) <= MOST_PARTS
     if not columns.whole(name):
         return False
-    return may_name_samples(name) or _is_beside(name) or bool(found & WITHIN) or _counts(columns, name)
+    known = may_name_samples(name) or _is_beside(name) or bool(found & WITHIN)
+    return known or _counts(columns, name) or bool(columns.counts_within(name))
 
 
 def _counts(columns: Columns, name: str) -> bool:
     return looks_like_an_identifier(name, columns.frame[name].unique())
+
+
+def _is_place(columns: Columns, name: str, by: Sequence[str]) -> bool:
+    """Whether a column says where in a whole something is, rather than which sample of a model it is."""
+    return bool(words(name) & WITHIN) or columns.counts_within(name) > columns.groups(*by)
 
 
 def _is_beside(name: str) -> bool:
@@ -231,9 +238,9 @@ def _of_parts(
 ) -> Keys:
     """What several columns mean that together tell rows apart."""
     kinds = [next((kind for kind in _BESIDE if words(name) & kind), None) for name in beside]
-    if None in kinds or (words(base) & BELONGING and words(beside[0]) & WITHIN):
+    if None in kinds or (names_wholes(base) and _is_place(columns, beside[0], by)):
         joined = "+".join([base, *beside])
-        if words(base) & BELONGING or (len(beside) == 1 and words(beside[0]) & WITHIN):
+        if names_wholes(base) or (len(beside) == 1 and _is_place(columns, beside[0], by)):
             return Keys(sample=joined, cluster=base, said=(drawn_whole(base),))
         numbered = len(beside) == 1 and columns.whole(beside[0])
         if (may_name_samples(base) or numbered) and columns.count(base) >= FEWEST_IN_PART:

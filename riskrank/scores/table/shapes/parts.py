@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from riskrank.scores.names.words import BELONGING, WHOLE, vocabulary, words
+from riskrank.scores.names.words import WHOLE, names_wholes, vocabulary, words
 from riskrank.scores.table.shapes.columns import Columns
 
 # Of more tasks and wholes a part counts as samples.
@@ -25,7 +25,7 @@ def says_of(columns: Columns, name: str, own: Sequence[str]) -> bool:
 
 def belongs(columns: Columns, name: str, own: Sequence[str]) -> bool:
     """Whether a column says, by its name too, what several samples belong to; `own` names the samples."""
-    if not words(name) & BELONGING or not 2 <= columns.count(name) <= _SHARED * columns.groups(*own):
+    if not names_wholes(name) or not 2 <= columns.count(name) <= _SHARED * columns.groups(*own):
         return False
     return says_of(columns, name, own)
 
@@ -42,7 +42,7 @@ def is_part(columns: Columns, name: str) -> bool:
     """Whether a column names parts of all samples; of subjects those of a school, which have no numbers."""
     if not words(name) & WHOLE:
         return False
-    if not words(name) & BELONGING:
+    if not names_wholes(name):
         return bool(words(name) & _PARTS)
     values = columns.frame[name].cast(pl.String).unique()
     return (

@@ -8,10 +8,9 @@ import numpy as np
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.sql_names import quoted_column
-from riskrank.scores.names.words import vocabulary, words
+from riskrank.scores.names.words import TRUE, vocabulary, words
 from riskrank.scores.table.shapes.columns import Columns
 
-_TRUTH = vocabulary("true truth gold target actual label labels expected y groundtruth")
 _PREDICTED = vocabulary(
     """pred preds predicted prediction predictions yhat hat prob probs probability proba forecast forecasts"""
 )
@@ -26,7 +25,7 @@ def require_scores(columns: Columns, named: Mapping[str, str], options: ReadOpti
     """
     told = options.metric or options.matrix or options.sql or "score" in named
     fit = [name for name in columns.names if columns.kind(name) in ("text", "number")]
-    true = [name for name in fit if words(name) and words(name) <= _TRUTH]
+    true = [name for name in fit if words(name) and words(name) <= TRUE]
     predicted = [name for name in fit if words(name) & _PREDICTED]
     if told or len(true) != 1 or not predicted:
         return

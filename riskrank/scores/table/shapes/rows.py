@@ -31,6 +31,7 @@ from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import Keys, keyed, keys_of
 from riskrank.scores.table.shapes.reading import Reading, taken_as_better, told_by_title, with_roles
 from riskrank.scores.table.shapes.totals import totals_of
+from riskrank.scores.table.written_numbers import Writing
 
 # Names of models are no more, where only content tells that they are; nor metrics.
 _MOST_MODELS, _MOST_METRICS = 20, 100
@@ -63,7 +64,7 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
         text = [
             name for name in judges if 2 <= columns.count(name) <= _MOST_MODELS and not columns.gaps(name)
         ]
-    found = []
+    found, crossed = [], []
     # Fewer rows than columns of text tell nothing by what they hold.
     for name in text if len(text) <= columns.height else ():
         others = [other for other in free if other != name]
@@ -73,10 +74,15 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
         apart = columns.tell_apart(name, *parts, *runs) and (bool(runs) or not keys.repeats)
         if parts and (keys.copied or apart):
             found += [name] if columns.shared(parts[0], [name]) >= _NEARLY_ALL else []
+            crossed += [name] if all(columns.shared(part, [name]) >= _NEARLY_ALL for part in parts) else []
     told = [name for name in found if not words(name) & (WHOLE | SETTING | WORDING | RUN)]
     told = [name for name in told if synonym("metric", [name]) is None] or told
     compared = synonym("compared", [] if found else text)
-    return [compared] if compared else sorted(told or found, key=columns.count)
+    return (
+        [compared]
+        if compared
+        else sorted(told or found, key=lambda name: (name not in crossed, columns.count(name)))
+    )
 
 
 def _may_name_models(columns: Columns, name: str) -> bool:
@@ -156,10 +162,33 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
         options = replace(
             options, wide=True, metric=options.metric or (tuple(measures) if gone or keys.averaged else ())
         )
-    doubtful = [name for name in measures if name not in columns.written or not columns.written[name].judges]
-    options, told = _told(columns, doubtful, gone, options)
-    said = [f"a column a metric ({listing(measures)})", *told, *without]
-    return [Reading(said=_sentence("a wide table", model, keys, said), options=options)]
+    words_of = {name: one for name in measures if (one := columns.written.get(name)) and one.truths}
+    asked = [
+        name for name in words_of if words_of[name].open and name not in (*options.lower, *options.higher)
+    ]
+    silent = [name for name in measures if name not in asked]
+    silent = [name for name in silent if not (name in words_of and words_of[name].truths.told)]
+    options, told = _told(columns, silent, gone, options)
+    readings = []
+    for way, better in _ways_of_words(asked, words_of):
+        said = [f"a column a metric ({listing(measures)})", *better, *told, *without]
+        chosen = replace(options, **{side: (*getattr(options, side), *names) for side, names in way.items()})
+        readings.append(Reading(said=_sentence("a wide table", model, keys, said), options=chosen))
+    return readings
+
+
+def _ways_of_words(
+    asked: Sequence[str], words_of: Mapping[str, Writing]
+) -> list[tuple[dict[str, Sequence[str]], list[str]]]:
+    """Options for words of which only the reader knows which is better, the likelier first, and sentences."""
+    if not asked:
+        return [({}, [])]
+    likely = all((found := words_of[name].truths) is None or found.likely for name in asked)
+    ways = [("higher", "more"), ("lower", "less")]
+    return [
+        ({side: asked}, [f"{word} {listing(asked)} is better"])
+        for side, word in (ways if likely else ways[::-1])
+    ]
 
 
 def _told(

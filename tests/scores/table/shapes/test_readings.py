@@ -679,3 +679,43 @@ def test_a_comment_says_what_is_measured(tmp_path, title, way):
     text = f"{title}\nmodel,{','.join(f't{task}x' for task in range(8))}\n{rows}"
     (tmp_path / "board.csv").write_text(text, encoding="utf-8")
     assert read_scores([str(tmp_path / "board.csv")], ReadOptions()).metrics[0].direction == way
+
+
+@pytest.mark.parametrize(
+    ("yes", "no", "way"),
+    [
+        ("supported", "unsupported", ""),
+        ("juist", "onjuist", ""),
+        ("解決", "未解決", ""),
+        ("başarılı", "başarısız", ""),
+        ("nicht bestanden", "bestanden", "lower"),
+        ("cached", "uncached", "higher"),
+        ("toxic", "non-toxic", "lower"),
+        ("हाँ", "नहीं", ""),
+    ],
+)
+def test_a_word_beside_its_negation_judges_and_what_only_readers_know_is_asked(yes, no, way):
+    """The bare word is good where it says so; a count of words is no score in its place."""
+    frame = crossed(summarizer=["a", "b"], document=QUESTIONS).drop("note").with_columns(in_words(yes, no))
+    frame = frame.rename({"rate": "सही" if yes == "हाँ" else "finding"}).with_columns(
+        n_words=pl.Series([5, 7] * N)
+    )
+    good = yes if way != "lower" or yes == "toxic" else no
+    count = [(frame.filter(summarizer=name)[frame.columns[2]] == good).sum() for name in "ab"]
+    if way and yes != "nicht bestanden":
+        with pytest.raises(InputError, match="several ways to read it") as caught:
+            read(frame)
+        assert way in caught.value.ways[0][0]
+        return
+    table = read(frame)
+    assert [spec.name for spec in table.metrics] == [frame.columns[2]]
+    assert [scores.sum() for scores in table.values] == count
+
+
+@pytest.mark.parametrize("sort", [["conv", "bot"], ["conv", "stelle"]])
+def test_what_counts_the_parts_of_each_whole_is_no_score(sort):
+    frame = crossed(bot=["a", "b"], conv=QUESTIONS, stelle=[1, 2, 3, 4]).rename({"rate": "rating"})
+    table = read(frame.sort(*sort, maintain_order=True).rename({"conv": "conversation"}))
+    assert [spec.name for spec in table.metrics] == ["rating"]
+    assert "sample (conversation+stelle)" in said(table)
+    assert "each conversation is a cluster" in said(table)
