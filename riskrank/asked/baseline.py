@@ -22,6 +22,8 @@ class GateReading(ReadOptions):
     ----------
     grows : bool
         Samples still come in: those that are not there yet are no gap.
+    compared : tuple of str
+        Pairs of models that claims are about, which tell the column that names them: ``new:old``.
     """
 
     missing: str = ask(
@@ -39,6 +41,7 @@ class GateReading(ReadOptions):
         common=False,
     )
     grows: bool = False
+    compared: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -60,7 +60,8 @@ class ExcelSource(FrameInMemory):
                 else f"choose: {option('sheet', likeliest(columns))}",
                 ways=[(option("sql", models), None)] if alike else [],
             )
-        self._frame, self._first_row = next(iter(sheets.values()))
+        self._frame, above = next(iter(sheets.values()))
+        self._first_row, self.title = len(above) + 2, "\n".join(above)
         if sql is not None:
             tables = {title: frame for title, (frame, _) in sheets.items()}
             tables |= {} if len(sheets) > 1 else {TABLE: self._frame}
@@ -79,8 +80,8 @@ def _has_numbers(frame: pl.DataFrame) -> bool:
     return any(dtype.is_numeric() or dtype == pl.Boolean for dtype in frame.dtypes)
 
 
-def _sheets(label: str, data: bytes, how: How) -> dict[str, tuple[pl.DataFrame, int]]:
-    """The sheets that hold a table, a header and rows below it, or the one asked for; and the first row."""
+def _sheets(label: str, data: bytes, how: How) -> dict[str, tuple[pl.DataFrame, list[str]]]:
+    """The sheets that hold a table, a header and rows below it, or the one asked for; and rows above it."""
     try:
         import openpyxl  # type: ignore[import-untyped]
     except ImportError:
@@ -149,8 +150,9 @@ def _rows(sheet: Any, reach: Mapping[str, Extent], **how: bool) -> Iterator[Sequ
 
 def _frame(
     label: str, title: str, rows: Sequence[Sequence[object]], skipped: int
-) -> tuple[pl.DataFrame, int] | None:
+) -> tuple[pl.DataFrame, list[str]] | None:
     first = skipped or titles_above(rows)
+    above = [" ".join(str(cell) for cell in row if cell is not None) for row in rows[:first]]
     rows = [row for row in rows[first:] if any(cell is not None for cell in row)]
     if len(rows) < 2:
         return None
@@ -169,7 +171,7 @@ def _frame(
         )
     cells = [(*row, *[None] * width)[:width] for row in rows[1:]]
     frame = [column(name, [row[at] for row in cells]) for at, name in enumerate(header) if name]
-    return pl.DataFrame(frame), first + 2
+    return pl.DataFrame(frame), above
 
 
 def _refuse_uncomputed(

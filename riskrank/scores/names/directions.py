@@ -127,7 +127,8 @@ def measured_by(title: str) -> str:
 
     Words that tell different ways tell none.
     """
-    found = [word for word in listed_words(title.replace("time series", "")) if names_a_metric(word)]
+    named = listed_words(title.replace("time series", "").replace("match", ""))
+    found = [word for word in named if names_a_metric(word)]
     return found[-1] if len({*map(looks_like_a_cost, found)}) == 1 else ""
 
 

@@ -2,7 +2,7 @@
 
 from riskrank.engine.types import Floats
 from riskrank.scores.names.directions import lower_by_name
-from riskrank.scores.names.words import known, words
+from riskrank.scores.names.words import known, vocabulary, words
 
 # Fewer numbers tell nothing.
 _FEWEST = 20
@@ -13,7 +13,9 @@ _LOWER_PART, _SKEWED = 0.3, 0.5
 # Of numbers with a sign each sign has more than this share.
 _BOTH = 0.05
 # Marks of schools, of which 1 is best in some countries and worst in others.
-_MARKS = {"note", "noten", "schulnote"}
+_MARKS = vocabulary(
+    "note noten schulnote nota notas voto voti ocena oceny známka známky mark marks grade grades"
+)
 # Words for how far something is off, of which nearer to 0 is better.
 _OFF = known("off")
 
@@ -31,6 +33,13 @@ def like_errors(values: Floats) -> bool:
         scale = _SHARES if top <= _SHARES else _PERCENT
         return mean < _LOWER_PART * scale and _skewness(values) > _SKEWED
     return _skewness(values) > _SKEWED
+
+
+def long_tailed(values: Floats) -> bool:
+    """Whether numbers have no known end above and a long tail there, as errors and amounts have."""
+    known_end = values.min() < 0 or values.max() <= _SHARES or not (values % 1).any()
+    # Grades lie as much on both sides, and far from 0.
+    return not known_end and _skewness(values) > _SKEWED / 2
 
 
 def _skewness(values: Floats) -> float:

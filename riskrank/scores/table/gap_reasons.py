@@ -174,9 +174,14 @@ def _failures(scores: Scores, lacking: np.ndarray, worst: int | None, status: st
     told = f"{lacking[most]:,} of {int(lacking.sum()):,} missing scores are of {scores.models[most]}"
     told += f", and where they are missing {status}" if status else ""
     counts = f"{option('missing', 'worst')} counts each as the worst there can be"
+    metric, lost = scores.codes("metric"), scores.invalid()
+    ways = [as_worst(scores, lost)]
+    # Of some metrics their ends are known.
+    for code in np.unique(metric[lost]).tolist() if len(scores.metrics) > 1 else ():
+        ways.append(as_worst(scores, lost & (metric == code), metric=(scores.metrics[code],)))
     return Reason(
         f"{told}: failures rather than accidents, and to leave them out would flatter who fails; {counts}",
-        [as_worst(scores, scores.invalid())],
+        ways,
     )
 
 

@@ -10,7 +10,9 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.parsing import MISSING_TEXT, numeric_share
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
+from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.names.judgements import Judgement, judgement
+from riskrank.scores.names.words import listed_words, vocabulary, words
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+|\d+,\d{1,2})"
 _PERCENT = rf"^\s*{_NUMBER}\s*%\s*$"
@@ -29,6 +31,9 @@ _SIGNS = ("±", "+/-", "+-", "\\pm", "(")
 _LOOK = 1000
 # What stands in place of a verdict where there is none.
 _NO_VERDICT = (*MISSING_TEXT, "skipped", "skip", "ignored", "pending", "disabled", "not run", "übersprungen")
+# Minutes and seconds, and hours before them; in a column of amounts, for else it is the time of a day.
+_CLOCK = r"^\s*(?:\d+:)?\d+:[0-5]\d(?:\.\d+)?\s*$"
+_HOURS, _OF_DAY = 23, vocabulary("start end begin started ended created arrival departure day")
 # Stars of a rating, those that are filled first.
 _STARS = r"^\s*(?:[★⭐]+☆*|☆+)\s*$"
 
@@ -57,6 +62,8 @@ class Writing:
         The words for true and false, where these are all that is written.
     stars : bool
         Whether it is stars, of which the filled ones count.
+    clock : int
+        How many parts it has at most, where it is minutes and seconds, ``12:30``, or hours before; else 0.
     """
 
     what: str
@@ -68,6 +75,7 @@ class Writing:
     groups: str = ""
     truths: Judgement | None = None
     stars: bool = False
+    clock: int = 0
 
     def query(self, name: str) -> str:
         """The number alone, in SQL."""
@@ -77,6 +85,12 @@ class Writing:
             return f"CASE LOWER(TRIM({found})) WHEN {yes} THEN 1 WHEN {no} THEN 0 END"
         if self.stars:
             return f"CASE WHEN TRIM({found}) <> '' THEN LENGTH(TRIM(REPLACE({found}, '☆', ''))) END"
+        if self.clock:
+            parts = [f"CAST(SPLIT_PART(TRIM({found}), ':', {at}) AS DOUBLE)" for at in (1, 2, 3)]
+            short, long = f"{parts[0]} * 60 + {parts[1]}", f"{parts[0]} * 3600 + {parts[1]} * 60 + {parts[2]}"
+            if self.clock == 2:
+                return short
+            return f"CASE WHEN {found} LIKE '%:%:%' THEN {long} ELSE {short} END"
         if not self.spread:
             found = f"REPLACE({found}, '{self.groups}', '')" if self.groups else found
             found = f"REPLACE({found}, ',', '.')" if self.comma else found
@@ -92,26 +106,30 @@ class Writing:
         """Whether a spread stands behind the number."""
         return self.sign not in ("%", "")
 
-    @property
-    def open(self) -> bool:
-        """Whether only the reader knows which of two words is better."""
-        return self.truths is not None and self.truths.open
-
-    def in_doubt(self, doubt: bool) -> "Writing":
-        """The same, of which the reader is to say which word is better."""
-        return replace(self, truths=replace(self.truths, open=True)) if self.truths and doubt else self
+    def in_doubt(self) -> "Writing":
+        """The same, of which the reader is to say which word is better, if the words do not."""
+        if self.truths is None or self.truths.told:
+            return self
+        return replace(self, truths=replace(self.truths, open=True))
 
     @property
     def counts(self) -> str:
         """What is said of texts that count; nothing of numbers."""
         if self.truths:
             return f"{self.truths.yes} counts 1 and {self.truths.no} 0"
+        if self.clock:
+            return "12:30 counts 12 times 60 and 30"
         return "each filled star counts 1" if self.stars else ""
 
     def numbers(self, column: pl.Series) -> pl.Series:
         """The numbers of a column, as text or as numbers."""
         if self.stars:
             return column.str.count_matches("[★⭐]")
+        if self.clock:
+            parts = column.str.strip_chars().str.split(":").list.reverse()
+            places = (parts.list.get(at, null_on_oob=True).cast(pl.Float64) * 60**at for at in (0, 1, 2))
+            first, second, third = places
+            return first + second + third.fill_null(0)
         if not self.truths:
             column = column.str.replace_all(self.groups, "", literal=True) if self.groups else column
             return column.str.extract(r"([+-]?\d*[.,]?\d+)", 1)
@@ -141,6 +159,8 @@ def writing_of(series: pl.Series) -> Writing | None:
         return None
     if filled.str.contains(_STARS).all():
         return Writing("stars", "", stars=True)
+    if filled.str.contains(_CLOCK).all() and _is_amount(series.name, filled):
+        return Writing("times", "", clock=3 if filled.str.contains(r":.*:").any() else 2)
     if filled.str.contains(_PERCENT).all():
         return Writing("percentages", "%", comma=bool(filled.str.contains(",", literal=True).any()))
     sign = next((sign for sign in _SIGNS if sign in filled[0]), None)
@@ -155,6 +175,13 @@ def writing_of(series: pl.Series) -> Writing | None:
             ).all():
                 return Writing("means with spreads", sign, dollars, percent)
     return None
+
+
+def _is_amount(name: str, filled: pl.Series) -> bool:
+    """Whether times are how long something took: more than a day has, or called so by more than "time"."""
+    longer = (filled.str.extract(r"^\s*(\d+):", 1).cast(pl.Int64) > _HOURS).any()
+    told = len(listed_words(name)) > 1 and not words(name) & _OF_DAY
+    return looks_like_an_amount(name) and (told or longer)
 
 
 def _of_units(filled: pl.Series) -> Writing | None:

@@ -174,6 +174,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
             "min_models": 2 if self.each_sample is None else 1,
             "texts": self.listed > 0,
             "grows": self.anytime,
+            "compared": (*self.better, *self.not_worse),
         }
 
     def _check_each_sample(self, share: float) -> None:

@@ -58,8 +58,7 @@ def test_names_of_gains(name):
 @pytest.mark.parametrize("name", ["minutes_to_resolve", "n_days_until_success", "tage_bis_loesung"])
 def test_less_of_what_is_counted_until_something_is_better_in_doubt(name):
     assert (lower_by_name(name), doubtful_by_name(name), lower_is_likelier(name)) == (False, True, True)
-    assert lower_by_name("time_to_first_token")
-    assert lower_by_name("time_to_correct")
+    assert [*map(lower_by_name, ("time_to_first_token", "time_to_correct"))] == [True, True]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """A row a model and no samples: a leaderboard, whose tasks are columns, or means alone."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -7,9 +8,9 @@ import numpy as np
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.shared import SHARED, RankReading
 from riskrank.errors import InputError, by_door, listing
-from riskrank.scores.names.directions import names_a_metric
+from riskrank.scores.names.directions import looks_like_a_cost, names_a_metric
 from riskrank.scores.names.measures import left_out
-from riskrank.scores.names.words import is_spread, listed_words, names_tasks, synonym
+from riskrank.scores.names.words import is_spread, listed_words, names_tasks, plain, synonym
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.reading import Reading, with_roles
 
@@ -38,7 +39,8 @@ def as_board(
     tasks, gone = columns.measures(free)
     named = sum(names_a_metric(name) for name in tasks)
     measured = measured_by_all(tasks) if len(tasks) >= FEWEST_TASKS else ""
-    no_tasks = metric or len(tasks) < FEWEST_TASKS or (2 * named > len(tasks) and not measured)
+    told = 2 * named <= len(tasks) or measured or _each_by_its_metric(tasks)
+    no_tasks = metric or len(tasks) < FEWEST_TASKS or not told
     if no_tasks or not on_one_scale(columns, tasks):
         raise _means_only(columns, tasks, options, model)
     said = (
@@ -77,12 +79,24 @@ def on_one_scale(columns: Columns, names: Sequence[str]) -> bool:
 
 def measured_by_all(names: Sequence[str]) -> str:
     """What names of columns say alike that is measured, where all of them say something else beside it."""
-    parts = [listed_words(name) for name in names]
+    parts = [re.findall(r"[^\W\d_]+\d*", plain(name).casefold()) for name in names]
     alike = [word for word in parts[0] if all(word in part for part in parts)]
     rests = [{*part} - {*alike} for part in parts]
     told = any(map(names_a_metric, alike)) and all(rests) and len({*map(frozenset, rests)}) == len(names)
     said = any(names_a_metric(word) or word in SPLITS for rest in rests for word in rest)
     return "_".join(alike) if told and not said else ""
+
+
+def _each_by_its_metric(names: Sequence[str]) -> bool:
+    """Whether names are those of tasks, each with a metric behind it of which more is better."""
+    rests = []
+    for name in names:
+        parts = listed_words(name)
+        while parts and names_a_metric(parts[-1]):
+            parts.pop()
+        rests.append(tuple(parts))
+    said = any(word in SPLITS for rest in rests for word in rest) or any(map(looks_like_a_cost, names))
+    return all(rests) and len({*rests}) == len(names) and not said
 
 
 def sizes(columns: Columns, names: Sequence[str]) -> list[float]:

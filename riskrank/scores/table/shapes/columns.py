@@ -117,8 +117,7 @@ class Columns:
             if any(np.isnan(numbers[failed]).mean() > 0.5 for numbers in others):
                 return False
         told = bool(words(name) & _VERDICT) or (names_a_truth(name) and more_by_name(name))
-        assert one.truths is not None
-        return not looks_like_a_cost(name) and (one.truths.told or told)
+        return not looks_like_a_cost(name) and (told or (one.truths is not None and one.truths.told))
 
     def _kind(self, name: str) -> str:
         """``number``, ``text``, ``empty`` or ``other``."""
@@ -153,6 +152,11 @@ class Columns:
     def constant_within(self, name: str, whole: Sequence[str]) -> bool:
         """Whether a column says the same of all rows that agree in others."""
         return self.groups(*whole, name) == self.groups(*whole)
+
+    def in_words(self, name: str) -> str:
+        """Whether two words are ``told`` better and worse, ``open``, or mere ``answers``; or nothing."""
+        found = self.written[name].truths if name in self.written else None
+        return "" if found is None else "open" if found.open else "told" if found.told else "answers"
 
     def gaps(self, name: str) -> int:
         """Cells without a value."""
@@ -208,10 +212,7 @@ def _asked_about(truths: Mapping[str, Writing], beside_numbers: bool) -> dict[st
     """
     known = {name: one for name, one in truths.items() if one.truths and not one.truths.open}
     if known and beside_numbers:
-        return {
-            name: one.in_doubt(one.truths is not None and not one.truths.told and not names_a_metric(name))
-            for name, one in known.items()
-        }
+        return {name: one if names_a_metric(name) else one.in_doubt() for name, one in known.items()}
     rest = [name for name in truths if synonym("compared", [name]) is None]
     return known or ({rest[0]: truths[rest[0]]} if len(rest) == 1 else {})
 

@@ -97,6 +97,10 @@ def keys_of(columns: Columns, model: Sequence[str], metric: Sequence[str], free:
     alone = [name for name in candidates if columns.tell_apart(*fixed, name) and not _is_beside(name)]
     if alone:
         sample = max(alone, key=lambda name: _strength(columns, name, by))
+        if by and not columns.shared(sample, by):
+            rest = keys_of(columns, model, metric, [name for name in free if name not in alone])
+            if _crossed(columns, fixed, rest):
+                return rest
         if by and (words(sample) & _OF_ROWS or not columns.shared(sample, by)):
             sample = _shared_run(columns, fixed, by, candidates) or sample
         return _with_wholes(columns, sample, by, free)
@@ -125,6 +129,15 @@ def _scored_once(columns: Columns, cell: Sequence[str], beside: Sequence[str]) -
         name for name in columns.names if name not in (*cell, *beside) and columns.kind(name) == "number"
     ]
     return bool(numbers) and all(columns.constant_within(name, cell) for name in numbers)
+
+
+def _crossed(columns: Columns, fixed: Sequence[str], keys: Keys) -> bool:
+    """Whether each sample stands once with every model: what numbers the rows then names none."""
+    of_sample = [part for one in (keys.sample, keys.draw, keys.task) for part in one.split("+") if part]
+    samples = columns.groups(*of_sample)
+    return samples > 1 and columns.height == columns.groups(*fixed, *of_sample) == samples * columns.groups(
+        *fixed
+    )
 
 
 def _shared_run(columns: Columns, fixed: Sequence[str], by: Sequence[str], candidates: Sequence[str]) -> str:

@@ -10,10 +10,12 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.names.directions import names_a_metric
+from riskrank.scores.names.distributions import long_tailed
 from riskrank.scores.names.measures import left_out
 from riskrank.scores.names.words import names_tasks
 from riskrank.scores.table.shapes.board import (
     FEWEST_TASKS,
+    ONE_SCALE,
     measured_by_all,
     on_one_scale,
     pair_by_pair,
@@ -56,7 +58,13 @@ def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
     shared = "" if options.matrix else measured_by_all(models)
     if shared and _one_metric(columns, models):
         raise _of_one_measure(columns, models, shared)
-    if options.matrix is None and (any(map(names_a_metric, models)) or not _one_metric(columns, models)):
+    if options.matrix is None and not options.models:
+        models, far = _without_counts(columns, models)
+        gone |= far
+    metrics = sum(map(names_a_metric, models))
+    # Where a title says what is measured, one of many models may be called as a metric is: elo.
+    wide = metrics and (not columns.measured or 2 * metrics >= len(models))
+    if options.matrix is None and (wide or not _one_metric(columns, models)):
         return []
     boards: list[Reading] = []
     if "sample" not in named and rows_may_be_models(columns, sample, models):
@@ -108,9 +116,18 @@ def _directions(
         ([f"of which more {metric} is better"], {"higher": (metric,)}),
         ([f"of which less {metric} is better"], {"lower": (metric,)}),
     ]
-    # Errors and amounts have no end and a long tail of large ones; grades and shares have an end.
-    amounts = values.min() >= 0 and values.max() > 1 and values.mean() > np.median(values)
-    return ways[::-1] if ranked or (amounts and (values % 1).any()) else ways
+    return ways[::-1] if ranked or long_tailed(values) else ways
+
+
+def _without_counts(columns: Columns, models: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Columns without one of whole numbers beside fractions that are all far smaller: it counts something."""
+    found = dict(zip(models, sizes(columns, models), strict=True))
+    top = max(found, key=found.__getitem__)
+    rest = [name for name in models if name != top]
+    fractions = len(rest) > 1 and columns.whole(top) and not any(map(columns.whole, rest))
+    if not fractions or found[top] <= ONE_SCALE * max(found[name] for name in rest):
+        return [*models], {}
+    return rest, {top: "whole numbers in another range"}
 
 
 def _of_another_range(columns: Columns, models: Sequence[str]) -> list[str]:

@@ -18,11 +18,12 @@ from riskrank.scores.table.shapes.columns import Columns, columns_of
 from riskrank.scores.table.shapes.crossed import as_crossed
 from riskrank.scores.table.shapes.experiments import as_study, unfinished
 from riskrank.scores.table.shapes.matrix import as_matrix
+from riskrank.scores.table.shapes.models import models_of
 from riskrank.scores.table.shapes.predictions import require_scores
 from riskrank.scores.table.shapes.preferences import as_preferences
 from riskrank.scores.table.shapes.reading import Reading, written
 from riskrank.scores.table.shapes.refusals import no_reading, too_many_columns
-from riskrank.scores.table.shapes.rows import as_rows, models_of
+from riskrank.scores.table.shapes.rows import as_rows
 from riskrank.scores.table.shapes.totals import without_totals
 from riskrank.scores.table.written_numbers import reading_query
 
@@ -64,7 +65,7 @@ def understood(
     known = {*seen[0].columns}
     if any(part not in known for name in named.values() if name not in known for part in name.split("+")):
         return opened, options, ()
-    columns, totals = columns_of(seen, options.metric), ""
+    columns, totals, asked_where = columns_of(seen, options.metric), "", options.where
     if len(seen) == 1:
         where, totals = without_totals(columns, options.where)
         options = replace(options, where=where)
@@ -104,7 +105,8 @@ def understood(
     metrics = reading.options.metric or reading.options.models or columns.names
     counting = {name: one.counts for name, one in columns.written.items() if name in metrics and one.counts}
     counts = "".join(f"; {told}" for told in dict.fromkeys(counting.values()))
-    told = "; ".join([reading.said, totals] if totals else [reading.said])
+    chosen = [f"of the rows where {asked_where} alone"] if asked_where else []
+    told = "; ".join([reading.said, *([totals] if totals else []), *chosen])
     return opened, reading.options, (f"{READ_AS}{told}{counts}{unfinished(columns, counting)}",)
 
 

@@ -6,98 +6,33 @@ from dataclasses import replace
 import polars as pl
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import InputError, listing, option
-from riskrank.scores.files.sql_names import leaving_out, quoted_column, quoted_text
-from riskrank.scores.names.directions import names_a_metric
+from riskrank.errors import listing
+from riskrank.scores.files.sql_names import leaving_out
 from riskrank.scores.names.measures import NAMES_ROWS, left_out
 from riskrank.scores.names.words import (
-    ANSWER,
     AUTOMATIC,
     HUMAN,
-    RUN,
-    SETTING,
-    WHOLE,
-    WORDING,
     may_name_samples,
-    names_something,
     names_tasks,
     synonym,
     vocabulary,
     words,
 )
 from riskrank.scores.table.metrics_file import described_metrics
-from riskrank.scores.table.shapes.board import SPLITS, as_board, pair_by_pair
+from riskrank.scores.table.shapes.board import as_board, pair_by_pair
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import Keys, keyed, keys_of
 from riskrank.scores.table.shapes.reading import Reading, taken_as_better, told_by_title, with_roles
+from riskrank.scores.table.shapes.splits import require_alike
 from riskrank.scores.table.shapes.totals import totals_of
-from riskrank.scores.table.written_numbers import Writing
 
-# Names of models are no more, where only content tells that they are; nor metrics.
-_MOST_MODELS, _MOST_METRICS = 20, 100
-# Programs that grade, which may be what is compared.
-_GRADERS = vocabulary("grader scorer evaluator")
-# Samples all models have, where only content tells what the models are.
-_NEARLY_ALL = 0.8
-
-
-def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[str]:
-    """Columns that may name the models: one by its name, else all that may by what they hold."""
-    if "model" in named:
-        return [named["model"]]
-    taken = {part for column in named.values() for part in column.split("+")}
-    if "model" in columns.names and "model" not in taken and columns.count("model") > 1:
-        return ["model"]
-    free = [name for name in columns.names if name not in taken]
-    fit = [name for name in free if _may_name_models(columns, name)]
-    numbers = [name for name in fit if columns.kind(name) == "number"]
-    # Several columns of numbers that are called as models are a model each.
-    fit = [name for name in fit if len(numbers) == 1 or name not in numbers]
-    by_name = synonym("model", [name for name in fit if columns.count(name) > 1] or fit)
-    if by_name is None and "model" in free:
-        return ["model"]
-    if by_name is not None or columns.by_file:
-        return [] if by_name is None else [by_name]
-    text = [name for name in fit if columns.kind(name) == "text" and 2 <= columns.count(name) <= _MOST_MODELS]
-    if not text and any(map(names_a_metric, columns.names)):  # graders that are compared
-        judges = [name for name in free if words(name) & _GRADERS and columns.kind(name) == "text"]
-        text = [
-            name for name in judges if 2 <= columns.count(name) <= _MOST_MODELS and not columns.gaps(name)
-        ]
-    found, crossed = [], []
-    # Fewer rows than columns of text tell nothing by what they hold.
-    for name in text if len(text) <= columns.height else ():
-        others = [other for other in free if other != name]
-        keys = keys_of(columns, [name], [], others)
-        parts = keys.sample.split("+") if keys.sample else []
-        runs = [keys.draw] if keys.draw else []
-        apart = columns.tell_apart(name, *parts, *runs) and (bool(runs) or not keys.repeats)
-        if parts and (keys.copied or apart):
-            found += [name] if columns.shared(parts[0], [name]) >= _NEARLY_ALL else []
-            crossed += [name] if all(columns.shared(part, [name]) >= _NEARLY_ALL for part in parts) else []
-    told = [name for name in found if not words(name) & (WHOLE | SETTING | WORDING | RUN)]
-    told = [name for name in told if synonym("metric", [name]) is None] or told
-    compared = synonym("compared", [] if found else text)
-    return (
-        [compared]
-        if compared
-        else sorted(told or found, key=lambda name: (name not in crossed, columns.count(name)))
-    )
-
-
-def _may_name_models(columns: Columns, name: str) -> bool:
-    # Cheap questions come first: wide tables have many columns.
-    if not names_something(name) or (words(name) & ANSWER and "model" not in words(name)):
-        return False
-    kind = columns.kind(name)
-    if kind not in ("text", "number") or columns.frame[name].dtype.is_nested():
-        return False
-    # Only its name says of a number that it is a model's.
-    if kind == "number" and not (
-        synonym("model", [name]) and columns.whole(name) and columns.count(name) <= _MOST_MODELS
-    ):
-        return False
-    return not columns.gaps(name)
+# Names of metrics are no more, where only content tells that they are.
+_MOST_METRICS = 100
+# What tests are called, and the seconds that each took.
+_TESTS = vocabulary("test tests testcase testname classname nodeid spec suite testsuite")
+_TOOK = vocabulary(
+    "time times duration seconds secs sec s ms elapsed call setup teardown tests took zeit dauer"
+)
 
 
 def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
@@ -122,7 +57,7 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
     keys = _keys(columns, named, by, of_metric, free)
     if not keys.sample and not options.sample_optional:
         return []
-    _require_one_split(columns, [name for name in free if name != keys.task], options)
+    require_alike(columns, model, [name for name in free if name != keys.task], options)
     wholes = (keys.cluster, named.get("cluster", ""), keys.task, *keys.averaged)
     used = {part for one in (keys.sample, keys.draw, *wholes) for part in one.split("+")}
     roles = {"model": model, "sample": keys.sample, "draw": keys.draw, "metric": metric, "score": score}
@@ -130,12 +65,7 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
     options = with_roles(options, roles, **keyed(keys, named, options))
     if names_tasks(keys.sample) and _has_holes(columns, by, of_metric, keys.sample):
         options = replace(options, **pair_by_pair(options))  # type: ignore[arg-type]
-    totals = totals_of(columns, keys.sample, [*by, *of_metric])
-    without = []
-    if totals:
-        rows = columns.frame[keys.sample].to_list()
-        options = replace(options, where=leaving_out(keys.sample, totals, rows, options.where))
-        without = [f"without the row{'s' if len(totals) > 1 else ''} {listing(totals)}"]
+    options, without = _without_totals(columns, keys.sample, [*by, *of_metric], options)
     if score:
         known, gone = _measures_of(columns, metric, score, options)
         options, told = _told(
@@ -162,60 +92,51 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
         options = replace(
             options, wide=True, metric=options.metric or (tuple(measures) if gone or keys.averaged else ())
         )
-    words_of = {name: one for name in measures if (one := columns.written.get(name)) and one.truths}
-    asked = [
-        name for name in words_of if words_of[name].open and name not in (*options.lower, *options.higher)
+    options, told = _told(columns, measures, gone, options)
+    said = [f"a column a metric ({listing(measures)})", *told, *without]
+    return [
+        Reading(said=_sentence("a wide table", model, keys, [*said, *better]), options=way)
+        for way, better in _ways_of_words(columns, measures, options)
     ]
-    silent = [name for name in measures if name not in asked]
-    silent = [name for name in silent if not (name in words_of and words_of[name].truths.told)]
-    options, told = _told(columns, silent, gone, options)
-    readings = []
-    for way, better in _ways_of_words(asked, words_of):
-        said = [f"a column a metric ({listing(measures)})", *better, *told, *without]
-        chosen = replace(options, **{side: (*getattr(options, side), *names) for side, names in way.items()})
-        readings.append(Reading(said=_sentence("a wide table", model, keys, said), options=chosen))
-    return readings
+
+
+def _without_totals(
+    columns: Columns, sample: str, by: Sequence[str], options: ReadOptions
+) -> tuple[ReadOptions, list[str]]:
+    """Options without rows that sum up those of every model, and what is said of them."""
+    totals = totals_of(columns, sample, by)
+    if not totals:
+        return options, []
+    where = leaving_out(sample, totals, columns.frame[sample].to_list(), options.where)
+    said = f"without the row{'s' if len(totals) > 1 else ''} {listing(totals)}"
+    return replace(options, where=where), [said]
 
 
 def _ways_of_words(
-    asked: Sequence[str], words_of: Mapping[str, Writing]
-) -> list[tuple[dict[str, Sequence[str]], list[str]]]:
-    """Options for words of which only the reader knows which is better, the likelier first, and sentences."""
+    columns: Columns, measures: Sequence[str], options: ReadOptions
+) -> list[tuple[ReadOptions, list[str]]]:
+    """Both ways to take two words of which only the reader knows the better, the likelier first."""
+    said = (*options.lower, *options.higher)
+    asked = [name for name in measures if name not in said and columns.in_words(name) == "open"]
     if not asked:
-        return [({}, [])]
-    likely = all((found := words_of[name].truths) is None or found.likely for name in asked)
-    ways = [("higher", "more"), ("lower", "less")]
-    return [
-        ({side: asked}, [f"{word} {listing(asked)} is better"])
-        for side, word in (ways if likely else ways[::-1])
+        return [(options, [])]
+    names = listing(asked)
+    ways = [
+        (replace(options, higher=(*options.higher, *asked)), [f"more {names} is better"]),
+        (replace(options, lower=(*options.lower, *asked)), [f"less {names} is better"]),
     ]
+    found = [columns.written[name].truths for name in asked]
+    return ways if all(one is None or one.likely for one in found) else ways[::-1]
 
 
 def _told(
     columns: Columns, names: Sequence[str], gone: Mapping[str, str], options: ReadOptions
 ) -> tuple[ReadOptions, list[str]]:
     """What is said of directions nobody gave, and of columns that are no scores; and options that say it."""
+    names = [name for name in names if columns.in_words(name) not in ("open", "told")]
     options, by_title = told_by_title(names, options, columns.measured)
     left = [f"left out: {left_out(gone)}"] if gone else []
     return options, [*taken_as_better(names, options), *by_title, *left]
-
-
-def _require_one_split(columns: Columns, free: Sequence[str], options: ReadOptions) -> None:
-    """Refuse rows of training beside those of test, which would count as samples like them."""
-    for name in (one for one in free if words(one) & {"split", "partition", "fold", "set", "subset"}):
-        held = columns.frame[name].unique().to_list() if columns.kind(name) == "text" else []
-        known = [one for one in SPLITS for text in held if text and one == text.casefold()]
-        if name in (options.task, options.cluster) or len(known) < max(len(held), 2):
-            continue
-        last = next(text for text in held if text.casefold() == known[0])
-        where = f"{quoted_column(name)} = {quoted_text(last)}"
-        where = f"({options.where}) AND {where}" if options.where else where
-        raise InputError(
-            f"{columns.label}: {name} names parts of the data, which are not samples alike",
-            found=f"{name}: {listing(sorted(held))}",
-            hint=f"{option('where', where)} takes the rows of {last} alone",
-            ways=[(option("where", where), replace(options, where=where))],
-        )
 
 
 def _has_holes(columns: Columns, model: Sequence[str], metric: Sequence[str], sample: str) -> bool:
@@ -262,9 +183,20 @@ def _measures(
     found, gone = columns.measures(free, said, constant=options.allow_constant)
     unsaid = [name for name in found if name not in said] if len(found) > 1 and sample else []
     same = [name for name in unsaid if columns.constant_within(name, sample.split("+"))]
+    if _are_tests(columns, found):
+        # Whether tests pass is asked; how long they took is known of any of them.
+        timed = [name for name in unsaid if words(name) <= _TOOK]
+        gone |= dict.fromkeys(timed, "how long it took")
+        found = [name for name in found if name not in timed]
     if len(same) == len(found):
         return found, gone
     return [name for name in found if name not in same], gone | dict.fromkeys(same, "the same for all models")
+
+
+def _are_tests(columns: Columns, found: Sequence[str]) -> bool:
+    """Whether rows are those of tests that pass or fail."""
+    judged = any(map(columns.in_words, found))
+    return judged and any(words(name) & _TESTS for name in columns.names)
 
 
 def _measures_of(

@@ -719,3 +719,103 @@ def test_what_counts_the_parts_of_each_whole_is_no_score(sort):
     assert [spec.name for spec in table.metrics] == ["rating"]
     assert "sample (conversation+stelle)" in said(table)
     assert "each conversation is a cluster" in said(table)
+
+
+def numbered(**levels):
+    """As `crossed`, with a number of its own for each row, and a count that is the same for no two."""
+    frame = crossed(**levels).rename({"rate": "f1"})
+    return frame.with_columns(run_id=pl.format("r-{}", pl.int_range(pl.len()).shuffle(7)))
+
+
+TIMES = {"12:30": 750, "1:02:03": 3723, "59:59": 3599}
+ALIKE = [
+    # What numbers each row names no sample where others are met with every model.
+    (numbered(arch=["a", "b"], dataset=["x", "y", "z"], seed=[*range(4)]), {}, "sample (seed)", ("a", "b")),
+    # What a claim or the caller names tells which column holds it.
+    (
+        numbered(mode=["on", "off"], place=[*"pqrs"], commit=QUESTIONS),
+        {"models": ("on", "off")},
+        "sample (",
+        ("off", "on"),
+    ),
+    # A title says what is measured though one model is called as a metric is.
+    (
+        pl.DataFrame({"ticket": QUESTIONS} | {name: RNG.random(N) * 3 for name in ("elo", "glicko", "bt")}),
+        {"matrix": "loss"},
+        "",
+        ("bt", "elo", "glicko"),
+    ),
+    # A count beside fractions is no model.
+    (
+        pl.DataFrame(
+            {"request": QUESTIONS, "sent": [*range(9000, 9000 + N)], "p": RNG.random(N), "q": RNG.random(N)}
+        ),
+        {},
+        "left out: sent",
+        ("p", "q"),
+    ),
+    # Kinds of people are no models where something else was tried on each of them.
+    (
+        crossed(shoe=["s", "t"], athlete=QUESTIONS).with_columns(
+            kind=pl.when(pl.col("athlete").is_in(QUESTIONS[:9])).then(pl.lit("m")).otherwise(pl.lit("f"))
+        ),
+        {},
+        "model (shoe)",
+        ("s", "t"),
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("at", range(len(ALIKE)))
+def test_what_is_met_with_every_model_tells_samples_from_models(at):
+    frame, options, words, models = ALIKE[at]
+    table = read(frame, **options)
+    assert table.models == models
+    assert words in "".join(text for text in table.warnings if text.startswith("Read as "))
+
+
+def test_minutes_and_seconds_are_read_of_what_lasts_and_not_of_the_time_of_day():
+    frame = crossed(shoe=["s", "t"], athlete=QUESTIONS).drop("note", "rate")
+    times = pl.Series([[*TIMES][at % 3] for at in range(2 * N)])
+    table = read(frame.with_columns(lap_time=times))
+    assert [scores.sum() for scores in table.values] == [-sum(TIMES.values()) * N / 3] * 2
+    with pytest.raises(InputError, match="missing column"):
+        read(frame.with_columns(start_time=pl.Series(["12:30", "11:59"] * N)))
+    with pytest.raises(InputError, match="missing column"):
+        read(frame.with_columns(time=pl.Series(["12:30", "11:59"] * N)))
+
+
+def test_how_long_tests_took_is_no_score_beside_whether_they_pass():
+    frame = crossed(agent=["a", "b"], classname=QUESTIONS).with_columns(time=pl.col("rate") * 3)
+    table = read(frame.with_columns(in_words("passed", "failed")).rename({"rate": "status"}))
+    assert [spec.name for spec in table.metrics] == ["status"]
+    assert "time (how long it took)" in said(table)
+
+
+@pytest.mark.parametrize(("clean", "seen"), [("no", "yes"), ("unseen", "seen"), (0, 1)])
+def test_samples_a_model_may_have_seen_are_not_taken_without_a_word(clean, seen):
+    frame = crossed(model=["a", "b"], item=QUESTIONS).with_columns(
+        contaminated=pl.when(pl.col("item").is_in(QUESTIONS[:9])).then(pl.lit(seen)).otherwise(pl.lit(clean))
+    )
+    with pytest.raises(InputError, match="seen in training") as caught:
+        read(frame.rename({"rate": "f1"}))
+    where = caught.value.ways[0][1].where if caught.value.ways[0][1] else caught.value.hint
+    assert f"= '{clean}'" in where
+    table = read(frame.rename({"rate": "f1"}), where=f"contaminated = {clean!r}")
+    assert "of the rows where contaminated" in said(table)
+    assert len(table.samples) == N - 9
+
+
+def test_tasks_whose_names_end_in_their_metrics_are_a_board():
+    names = [
+        "QA - F1",
+        "Open QA - EM",
+        "Math - Equivalent",
+        "Summaries - ROUGE-2",
+        "WMT - BLEU-4",
+        "BoolQ - EM",
+    ]
+    frame = pl.DataFrame({"Model": ["a", "b"], **{name: RNG.random(2) for name in names}})
+    assert "a leaderboard" in said(read(frame))
+    with pytest.raises(InputError, match="nothing can be tested from means"):
+        read(frame.rename(dict(zip(names, ["val_f1", "val_em", "f1", "em", "bleu", "rouge"], strict=True))))

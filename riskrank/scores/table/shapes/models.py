@@ -1,0 +1,103 @@
+"""The column that names the models: by its name, by what was asked, or by what it holds."""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from riskrank.asked.baseline import GateReading
+from riskrank.asked.reading import ReadOptions
+from riskrank.scores.names.directions import names_a_metric
+from riskrank.scores.names.words import (
+    ANSWER,
+    RUN,
+    SETTING,
+    WHOLE,
+    WORDING,
+    names_something,
+    synonym,
+    vocabulary,
+    words,
+)
+from riskrank.scores.table.shapes.columns import Columns
+from riskrank.scores.table.shapes.keys import keys_of
+
+# Names of models are no more, where only content tells that they are.
+_MOST_MODELS = 20
+# Programs that grade, which may be what is compared.
+_GRADERS = vocabulary("grader scorer evaluator")
+# Samples all models have, where only content tells what the models are.
+_NEARLY_ALL = 0.8
+
+
+def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[str]:
+    """Columns that may name the models: one by its name, else all that may by what they hold."""
+    if "model" in named:
+        return [named["model"]]
+    taken = {part for column in named.values() for part in column.split("+")}
+    if "model" in columns.names and "model" not in taken and columns.count("model") > 1:
+        return ["model"]
+    free = [name for name in columns.names if name not in taken]
+    if told := [name for name in free if _holds(columns, name, options)]:
+        return told[:1]
+    fit = [name for name in free if _may_name_models(columns, name)]
+    numbers = [name for name in fit if columns.kind(name) == "number"]
+    # Several columns of numbers that are called as models are a model each.
+    fit = [name for name in fit if len(numbers) == 1 or name not in numbers]
+    by_name = synonym("model", [name for name in fit if columns.count(name) > 1] or fit)
+    if by_name is None and "model" in free:
+        return ["model"]
+    if by_name is not None or columns.by_file:
+        return [] if by_name is None else [by_name]
+    text = [name for name in fit if columns.kind(name) == "text" and 2 <= columns.count(name) <= _MOST_MODELS]
+    if not text and any(map(names_a_metric, columns.names)):  # graders that are compared
+        judges = [name for name in free if words(name) & _GRADERS and columns.kind(name) == "text"]
+        text = [
+            name for name in judges if 2 <= columns.count(name) <= _MOST_MODELS and not columns.gaps(name)
+        ]
+    found, crossed = [], []
+    # Fewer rows than columns of text tell nothing by what they hold.
+    for name in text if len(text) <= columns.height else ():
+        others = [other for other in free if other != name]
+        keys = keys_of(columns, [name], [], others)
+        parts = keys.sample.split("+") if keys.sample else []
+        runs = [keys.draw] if keys.draw else []
+        apart = columns.tell_apart(name, *parts, *runs) and (bool(runs) or not keys.repeats)
+        if parts and (keys.copied or apart):
+            found += [name] if columns.shared(parts[0], [name]) >= _NEARLY_ALL else []
+            crossed += [name] if all(columns.shared(part, [name]) >= _NEARLY_ALL for part in parts) else []
+    told = [name for name in found if not words(name) & (WHOLE | SETTING | WORDING | RUN)]
+    told = [name for name in told if synonym("metric", [name]) is None] or told
+    # What all samples have each of is compared rather than what says of what kind they are.
+    likely = crossed if found else [one for one in text if not columns.tell_apart(one)]
+    compared = synonym("compared", likely)
+    return (
+        [compared]
+        if compared
+        else sorted(told or found, key=lambda name: (name not in crossed, columns.count(name)))
+    )
+
+
+def _holds(columns: Columns, name: str, options: ReadOptions) -> bool:
+    """Whether a column holds all models somebody named: those asked for, and those that claims are about."""
+    pairs = options.compared if isinstance(options, GateReading) else ()
+    if not (pairs or options.models) or columns.kind(name) not in ("text", "number"):
+        return False
+    held = {*columns.frame[name].cast(pl.String).unique().drop_nulls()}
+    # Names may hold a colon themselves.
+    splits = ([(pair[:at], pair[at + 1 :]) for at, sign in enumerate(pair) if sign == ":"] for pair in pairs)
+    return {*options.models} <= held and all(any({*both} <= held for both in ways) for ways in splits)
+
+
+def _may_name_models(columns: Columns, name: str) -> bool:
+    # Cheap questions come first: wide tables have many columns.
+    if not names_something(name) or (words(name) & ANSWER and "model" not in words(name)):
+        return False
+    kind = columns.kind(name)
+    if kind not in ("text", "number") or columns.frame[name].dtype.is_nested():
+        return False
+    # Only its name says of a number that it is a model's.
+    if kind == "number" and not (
+        synonym("model", [name]) and columns.whole(name) and columns.count(name) <= _MOST_MODELS
+    ):
+        return False
+    return not columns.gaps(name)
