@@ -13,9 +13,7 @@ _LOWER_PART, _SKEWED = 0.3, 0.5
 # Of numbers with a sign each sign has more than this share.
 _BOTH = 0.05
 # Marks of schools, of which 1 is best in some countries and worst in others.
-_MARKS = vocabulary(
-    "note noten schulnote nota notas voto voti ocena oceny známka známky mark marks grade grades"
-)
+_MARKS = vocabulary("note noten schulnote nota notas voto voti ocena oceny známka známky")
 # Words for how far something is off, of which nearer to 0 is better.
 _OFF = known("off")
 

@@ -82,6 +82,9 @@ def _holds(columns: Columns, name: str, options: ReadOptions) -> bool:
     pairs = options.compared if isinstance(options, GateReading) else ()
     if not (pairs or options.models) or columns.kind(name) not in ("text", "number"):
         return False
+    # A row a model is no table of their scores.
+    if columns.tell_apart(name):
+        return False
     held = {*columns.frame[name].cast(pl.String).unique().drop_nulls()}
     # Names may hold a colon themselves.
     splits = ([(pair[:at], pair[at + 1 :]) for at, sign in enumerate(pair) if sign == ":"] for pair in pairs)
