@@ -92,7 +92,9 @@ class Columns:
         """Columns of text that write all their numbers with the same sign behind, and scores in words."""
         text = [name for name in self.names if self.held(name) == "text"]
         found = {name: one for name in text if (one := writing_of(self.frame[name])) is not None}
-        judged = [name for name in text if synonym("model", [name]) is None]
+        # Of several that are called as models are, each holds the outcomes of one: build_41, build_42.
+        called = [name for name in text if synonym("model", [name]) is not None]
+        judged = [name for name in text if len(called) > 1 or name not in called]
         truths = {name: one for name in judged if (one := truths_of(self.frame[name])) is not None}
         if not truths:
             return found

@@ -819,3 +819,10 @@ def test_tasks_whose_names_end_in_their_metrics_are_a_board():
     assert "a leaderboard" in said(read(frame))
     with pytest.raises(InputError, match="nothing can be tested from means"):
         read(frame.rename(dict(zip(names, ["val_f1", "val_em", "f1", "em", "bleu", "rouge"], strict=True))))
+
+
+def test_outcomes_in_columns_called_as_models_are_a_matrix_and_one_such_column_names_models():
+    outcomes = [pl.Series(name, ["pass", "fail", "pass"] * (N // 3)) for name in ("build_41", "build_42")]
+    assert read(pl.DataFrame({"case": QUESTIONS}).with_columns(outcomes)).models == ("build_41", "build_42")
+    frame = crossed(build=["pass", "fail"], case=QUESTIONS).rename({"rate": "f1"})
+    assert read(frame).models == ("fail", "pass")
