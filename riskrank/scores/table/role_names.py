@@ -67,17 +67,20 @@ def coded_names(source: Source, roles: Roles, role: str, series: pl.Series) -> p
     if not isinstance(text.dtype, pl.Enum):
         text = text.cast(pl.Enum(text.unique().drop_nulls().sort()))
     distinct = list_of(text)
-    clean = distinct.str.strip_chars()
+    clean = distinct.to_frame("name").select(_cleaned(role)).to_series()
     if role != "sample":
         require_short(source.label, f"in column {series.name}", clean.drop_nulls())
-    if role not in ("model", "metric"):
-        clean = clean.str.replace(WHOLE_FLOAT, "$1")
     if text.null_count() or (clean == "").any():
         raise _blank_name(source, role, str(getattr(roles, role)), text.cast(pl.String))
     names = clean.unique().sort()
     if names.equals(distinct):
         return text
     return clean.cast(pl.Enum(names)).gather(text.to_physical())
+
+
+def _cleaned(role: str) -> pl.Expr:
+    name = pl.col("name").str.strip_chars()
+    return name if role in ("model", "metric") else name.str.replace(WHOLE_FLOAT, "$1")
 
 
 def _blank_name(source: Source, role: str, column: str, text: pl.Series) -> InputError:

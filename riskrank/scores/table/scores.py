@@ -144,9 +144,13 @@ class Scores:
         """In the order asked for, else sorted."""
         return self.names("metric")
 
+    @cached_property
+    def _saying(self) -> frozenset[str]:
+        return frozenset(column.name for column in self.frame if column.dtype != pl.Null)
+
     def has(self, role: str) -> bool:
         """Whether a column says anything."""
-        return self.frame.schema[role] != pl.Null
+        return role in self._saying
 
     @property
     def in_tasks(self) -> bool:

@@ -219,7 +219,6 @@ def test_invariance_under_row_order_and_format(pair, repeats):
         assert_same(table, tables[0])
 
 
-@settings(max_examples=50)
 @given(frames())
 def test_draws_against_a_dictionary(pair):
     frame, shuffled = pair

@@ -51,10 +51,6 @@ def test_null_and_nan_in_other_formats(write, suffix):
 REPEATED = "A,1,m,3\nA,1,m,1\nA,1,m,2.5\nB,1,m,0.1\nA,2,m,7\nB,2,m,8\nB,2,m,6\n"
 
 
-DRAW_HEAD = "model,sample,metric,score,{}\n"
-LINKED = "A,1,m,9,x\nA,1,m,2,y\nA,1,n,3,x\nA,1,n,4,y\nB,1,m,5,x\nB,1,n,6,x\n"
-
-
 def test_sparse_unpaired_tables_stay_small(write):
     """Every model has its own samples: the table of all pairs would be far larger than the rows."""
     rows = "".join(f"m{i},m{i}s{j},x,{i + j}\n" for i in range(40) for j in range(50))

@@ -26,7 +26,9 @@ def test_independent_samples_are_refused_no_more_often_than_promised(samples, ma
     assert refused <= 3  # 0.4 are expected, and more than 3 happen once in 1,000 times
 
 
-@pytest.mark.parametrize(("samples", "within"), [(300, 0.3), (120_000, 0.02)])
+@pytest.mark.parametrize(
+    ("samples", "within"), [(300, 0.3), pytest.param(120_000, 0.02, marks=pytest.mark.slow)]
+)
 def test_samples_that_are_alike_are_found(samples, within):
     own = np.random.default_rng(12)
     whole = np.arange(samples) % (samples // 10)
