@@ -144,13 +144,9 @@ class Scores:
         """In the order asked for, else sorted."""
         return self.names("metric")
 
-    @cached_property
-    def _saying(self) -> frozenset[str]:
-        return frozenset(column.name for column in self.frame if column.dtype != pl.Null)
-
     def has(self, role: str) -> bool:
         """Whether a column says anything."""
-        return role in self._saying
+        return self.frame.get_column(role).dtype != pl.Null
 
     @property
     def in_tasks(self) -> bool:
