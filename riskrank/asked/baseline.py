@@ -13,6 +13,8 @@ from riskrank.errors import UsageError, option
 BASELINE = "baseline"
 """What the model of a baseline is called, whatever its own name is."""
 
+_MOST_UNSHARED = 0.2
+
 
 @dataclass(frozen=True, kw_only=True)
 class GateReading(ReadOptions):
@@ -36,7 +38,7 @@ class GateReading(ReadOptions):
     )
     most_unshared: float = ask(
         "Share of a model's samples that others need not have: those are left out. Beyond it is refused.",
-        0.2,
+        _MOST_UNSHARED,
         metavar="SHARE",
         common=False,
     )
@@ -46,11 +48,18 @@ class GateReading(ReadOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_share("most_unshared", self.most_unshared)
+        if self.missing not in ("auto", "keep") and self.most_unshared != _MOST_UNSHARED:
+            raise UsageError(
+                f"{option('most_unshared')} goes with {option('missing', 'auto')}",
+                found=option("missing", self.missing),
+                hint=f"leave out one of them; {option('missing', 'drop')} leaves out any share",
+            )
 
 
 def for_blessing(reading: GateReading) -> GateReading:
     """The reading of scores of one model that are blessed as they are: what failed is not blessed unasked."""
-    return replace(reading, min_models=1, missing="error" if reading.missing == "auto" else reading.missing)
+    missing = "error" if reading.missing == "auto" else reading.missing
+    return replace(reading, min_models=1, missing=missing, most_unshared=_MOST_UNSHARED)
 
 
 def require_share(name: str, value: float) -> None:
