@@ -1,4 +1,4 @@
-"""What calls tell, fact by fact: ``tests/cli/told``, tables and calls in the signs of ``tests/cli/refused``.
+"""What calls tell, fact by fact: ``tests/cli/told``, tables and calls in the signs of ``tests/told.py``.
 
 A file whose lines begin with ``SELECT`` is what DuckDB answers to them. Below a call ``=`` begins a place of
 its JSON document and what stands there (``*`` is every row, ``"-"`` nothing), ``~`` words of its screen, and
@@ -6,7 +6,6 @@ its JSON document and what stands there (``*`` is every row, ``"-"`` nothing), `
 ``pytest tests/cli/test_told.py -n 0 --write-made`` writes the values anew.
 """
 
-import difflib
 import json
 import shlex
 from pathlib import Path
@@ -15,9 +14,7 @@ import duckdb
 import pytest
 from rich.cells import cell_len
 
-from tests.cli.test_refused import ROOT, blocks
-
-TOLD = Path(__file__).with_name("told")
+from tests import told as texts
 
 
 def at(found, *place):
@@ -63,24 +60,19 @@ def facts(run):
     return told
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in TOLD.glob("*.txt")))
-def test_what_calls_tell_is_told_as_before(facts, tmp_path, monkeypatch, write_made, name):
+def write(path, text):
+    path.unlink(missing_ok=True)
+    if text.startswith("SELECT "):
+        duckdb.sql(text).write_csv(str(path))
+    else:
+        path.write_text(text, "utf-8")
+
+
+@texts.files_of(__file__, "told")
+def test_what_calls_tell_is_told_as_before(facts, tmp_path, monkeypatch, write_made, told):
+    def answer(sign, text, lines):
+        return facts(text, lines) if sign == "$ " else lines
+
     monkeypatch.chdir(tmp_path)
-    stored, made = (TOLD / f"{name}.txt").read_text("utf-8"), []
-    for path in (ROOT / "sample_data").glob("*.*"):
-        if path.name in stored:
-            (tmp_path / path.name).symlink_to(path)
-    for sign, text, below in blocks(stored):
-        lines = below.splitlines()
-        if sign == "> ":
-            Path(text).unlink(missing_ok=True)
-            written = "".join(f"{line[2:]}\n" for line in lines)
-            if written.startswith("SELECT "):
-                duckdb.sql(written).write_csv(text)
-            else:
-                Path(text).write_text(written, "utf-8")
-        made += [sign + text, *(facts(text, lines) if sign == "$ " else lines)]
-    if write_made:
-        (TOLD / f"{name}.txt").write_text("\n".join(made) + "\n", "utf-8")
-    elif made != stored.splitlines():
-        pytest.fail("\n".join(difflib.unified_diff(stored.splitlines(), made, "stored", "made", lineterm="")))
+    texts.link_sample_data(told, tmp_path)
+    texts.compare(told, write_made, answer, write)

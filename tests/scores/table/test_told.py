@@ -1,22 +1,15 @@
-"""What tables are read as: ``tests/scores/table/told``, in the signs of ``tests/cli/refused``.
+"""What tables are read as: ``tests/scores/table/told``, in the signs of ``tests/told.py``.
 
 Below a call stands what it reads: metrics, then a line a model, each sample with its scores, transformed and
 oriented; clusters, groups and tasks where there are any; gaps and warnings; or the error, in its lines.
 ``pytest tests/scores/table/test_told.py -n 0 --write-made`` writes the answers anew.
 """
 
-import difflib
-from pathlib import Path
-
-import pytest
-
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import RiskrankError, spell
 from riskrank.scores.table.score_table import read_scores
-from tests.cli.test_refused import blocks
-
-TOLD = Path(__file__).with_name("told")
+from tests import told as texts
 
 
 def kind_of(metric):
@@ -60,16 +53,10 @@ def read(*paths, **options):
         return error.lines(flags=True)
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in TOLD.glob("*.txt")))
-def test_what_is_read_is_told_as_before(tmp_path, monkeypatch, write_made, name):
+@texts.files_of(__file__, "told")
+def test_what_is_read_is_told_as_before(tmp_path, monkeypatch, write_made, told):
+    def answer(sign, text, lines):
+        return eval(text, {"read": read}) if sign == ">>> " else lines
+
     monkeypatch.chdir(tmp_path)
-    stored, made = (TOLD / f"{name}.txt").read_text("utf-8"), []
-    for sign, text, below in blocks(stored):
-        lines = below.splitlines()
-        if sign == "> ":
-            Path(text).write_text("".join(f"{line[2:]}\n" for line in lines), "utf-8")
-        made += [sign + text, *(eval(text, {"read": read}) if sign == ">>> " else lines)]
-    if write_made:
-        (TOLD / f"{name}.txt").write_text("\n".join(made) + "\n", "utf-8")
-    elif made != stored.splitlines():
-        pytest.fail("\n".join(difflib.unified_diff(stored.splitlines(), made, "stored", "made", lineterm="")))
+    texts.compare(told, write_made, answer)
