@@ -36,10 +36,6 @@ def scores(export: Export, *columns: str) -> dict:
     return found
 
 
-def mean(export: Export, **kept) -> float:
-    return export.rows.filter(**kept)["score"].mean()
-
-
 def only_reader_of(path: Path) -> str:
     """The one format whose reader recognises a file."""
     fitting = [name for name in READERS if reader(name).recognises(path)]
