@@ -1,5 +1,6 @@
 """The ``riskrank`` command: the application with all its commands on it, each built when it is asked for."""
 
+import atexit
 import dataclasses
 import gc
 import os
@@ -112,8 +113,9 @@ def run() -> None:
     from riskrank.cli.surroundings import settle
     from riskrank.engine.sampling.threads import single_threaded
 
-    # Modules and the table stay until the end: to look through them for garbage is a tenth of a small run.
-    gc.set_threshold(100_000)
+    # Modules and the table stay until the end: to look through them for garbage is a quarter of a small run.
+    gc.set_threshold(300_000)
+    atexit.register(gc.freeze)
     settle(os.environ)
     single_threaded(os.environ)
     app()

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.gsd.relation import HasseDiagram
 from riskrank.engine.types import Booleans, Integers
 
 CELLS = 17
@@ -129,12 +128,13 @@ def _runs(places: Sequence[int]) -> str:
     return " ".join(parts)
 
 
-def hasse_rows(diagram: HasseDiagram, order: Sequence[int]) -> list[str]:
+def hasse_rows(covers: Sequence[tuple[int, int]], order: Sequence[int]) -> list[str]:
     """A Hasse diagram, a row a node: its line runs down and branches into each node it is directly over.
 
     Parameters
     ----------
-    diagram : HasseDiagram
+    covers : sequence of (int, int)
+        Edges of the diagram: a node and one that it is directly over.
     order : sequence of int
         Nodes from the top, each after those above it.
 
@@ -144,7 +144,7 @@ def hasse_rows(diagram: HasseDiagram, order: Sequence[int]) -> list[str]:
         In that order.
     """
     place = {node: row for row, node in enumerate(order)}
-    edges = {(place[upper], place[lower]) for upper, lower in diagram.edges}
+    edges = {(place[upper], place[lower]) for upper, lower in covers}
     last = {upper: max(lower for above, lower in edges if above == upper) for upper, _ in edges}
     rows = []
     for row in range(len(order)):

@@ -60,7 +60,7 @@ def test_a_diagram_can_be_read_back(seed):
         relation |= np.outer(relation[:, middle], relation[middle])
     found = hasse_diagram(relation | np.eye(7, dtype=bool))
     order = sorted(range(len(found.nodes)), key=lambda node: (found.levels[node], node))
-    rows = hasse_rows(found, order)
+    rows = hasse_rows(found.edges, order)
     assert [row.index("●") for row in rows] == [2 * row for row in range(len(rows))]
     edges = {
         (order[lane], order[row])

@@ -13,7 +13,7 @@ def hasse_table(study: GsdAnalysis, models: Sequence[str], *, title: str) -> Tab
     hasse = study.hasse
     names = _node_names(study, models)
     order = sorted(range(len(hasse.nodes)), key=lambda node: (hasse.levels[node], node))
-    drawn = dict(zip(order, hasse_rows(hasse, order), strict=True))
+    drawn = dict(zip(order, hasse_rows(hasse.edges, order), strict=True))
 
     def below(node: int) -> str:
         return ", ".join(names[lower] for upper, lower in hasse.edges if upper == node) or "–"
@@ -38,11 +38,7 @@ def to_dot(studies: Sequence[GsdAnalysis], models: Sequence[str]) -> str:
 def _graph(study: GsdAnalysis, models: Sequence[str]) -> str:
     share = study.threshold.share
     title = f"delta = {study.threshold.delta:g}" if share is None else f"regularization = {share:g}"
-    lines = [
-        f"digraph {_quoted(title)} {{",
-        "  node [shape = box];",
-        "  edge [dir = none];",
-    ]
+    lines = [f"digraph {_quoted(title)} {{", "  node [shape = box];", "  edge [dir = none];"]
     lines += [f"  n{node} [label = {_quoted(name)}];" for node, name in enumerate(_node_names(study, models))]
     nodes, significant = study.hasse.nodes, study.significant
     for upper, lower in study.hasse.edges:
