@@ -11,6 +11,8 @@ from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 
 ROOT = Path(__file__).resolve().parents[2]
+# Seconds from which a run is not done again.
+LONG = 10.0
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -27,8 +29,9 @@ def measure(words: Sequence[str], *, runs: int = 3, tree: Path = ROOT) -> Measur
     command = [sys.executable, "-P", "-m", "riskrank", *words]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPATH"] = str(tree)
-    spent, memory = [], 0
-    for _ in range(runs):
+    spent: list[float] = []
+    memory = 0
+    while len(spent) < runs and sum(spent) < LONG:
         with subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
         ) as process:
