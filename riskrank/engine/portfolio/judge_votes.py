@@ -32,19 +32,10 @@ SPELLINGS = {
     ),
     "tie": (
         *("tie", "tied", "draw", "equal", "same", "c", "[[c]]", "a=b", "[[a=b]]", "gleich", "unentschieden"),
-        *(
-            "1/2-1/2",
-            "½-½",
-            "no difference",
-            "none",
-            "gleichstand",
-            "égalité",
-            "empate",
-            "pareggio",
-            "parità",
-        ),
-        *("gelijk", "gelijkspel", "remis"),
-        *("remíza", "oavgjort", "berabere", "ничья", "平局", "平手", "引き分け", "무승부"),
+        *("1/2-1/2", "½-½", "no difference", "no preference", "none", "undecided", "gleichstand", "égalité"),
+        *("keine präferenz", "sans préférence", "sin preferencia", "sem preferência", "geen voorkeur"),
+        *("empate", "pareggio", "parità", "nessuna preferenza", "gelijk", "gelijkspel", "remis", "remíza"),
+        *("oavgjort", "berabere", "ничья", "平局", "平手", "引き分け", "무승부"),
     ),
 }
 """Spellings of arenas, judge prompts, MixInstruct and chess; case is ignored, "_" and "-" are spaces."""

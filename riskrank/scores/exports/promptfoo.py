@@ -29,7 +29,7 @@ NAME = "promptfoo"
 _LONGEST_NAME = 80
 _ERROR = 2  # failureReason of a row that ended in an error; 1 is a failed assertion
 # What a table as CSV is told by; its scores have two decimals.
-_TABLE = re.compile(rb',Status,Score,Named Scores|,Grader Reason,Comment|[,\n]"?\[(PASS|FAIL|ERROR)\] ')
+_TABLE = re.compile(rb',Status,Score,Named Scores|,Grader Reason,Comment|[,\n]"?\[(PASS|FAIL|ERROR)\] \(\d')
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,7 @@ from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.data_frames import Columns, is_number, json_columns
 from riskrank.scores.files.delimited import long_fields
+from riskrank.scores.names.words import known
 
 # Columns that hold a model's answer, by the names tools have given it.
 _ANSWERS = ("response", "answer", "outputs", "output")
@@ -102,21 +103,9 @@ def mlflow(file: ExportFile) -> Rows:
 
 # Fields of a sample, in the names of versions before and after 0.2; everything else is a metric.
 _QUESTIONS = ("user_input", "question")
-_FIELDS = {
-    *_QUESTIONS,
-    *("retrieved_contexts", "reference_contexts", "response", "multi_responses", "reference", "rubrics"),
-    *("rubric", "reference_topics", "reference_tool_calls", "contexts", "answer", "ground_truth"),
-    *("ground_truths", "retrieved_context_ids", "reference_context_ids", "synthesizer_name"),
-    *("persona_name", "query_style", "query_length", "evolution_type", "episode_done", "metadata"),
-}
+_FIELDS = known("ragas fields")
 _IDENTIFIER = re.compile(r"(Unnamed: \d+|index|row|.*_?id|.*_id_.*|)", re.IGNORECASE)
-_HIGHER = {
-    *("faithfulness", "answer_relevancy", "answer_correctness", "answer_similarity", "semantic_similarity"),
-    *("context_precision", "context_recall", "context_entity_recall", "context_utilization"),
-    *("llm_context_precision_with_reference", "llm_context_precision_without_reference"),
-    *("non_llm_context_precision_with_reference", "non_llm_context_recall", "nv_accuracy"),
-    *("nv_context_relevance", "nv_response_groundedness", "factual_correctness"),
-}
+_HIGHER = known("ragas scores")
 
 
 def _is_ragas(path: Path) -> bool:

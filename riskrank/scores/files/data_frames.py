@@ -12,6 +12,7 @@ from riskrank.scores.files.delimited import DelimitedSource
 from riskrank.scores.files.json_objects import shown, unique_names
 from riskrank.scores.files.parsing import MISSING, TEXT, parse_scores
 from riskrank.scores.files.shape import require_columns, require_filled
+from riskrank.scores.names.words import synonym
 
 Columns = dict[str, list[object]]
 
@@ -58,6 +59,7 @@ def json_columns(
         If it is none of these, or its columns differ in length.
     """
     value = parse_json(str(path), data.removeprefix(b"\xef\xbb\xbf"), hook=partial(unique_names, str(path)))
+    value = rows_within(value)
     columns: Columns = {}
     if isinstance(value, dict) and {"columns", "data"} <= value.keys():
         names, rows = value["columns"], value["data"]
@@ -91,6 +93,20 @@ def json_columns(
             hint="check the run that wrote it",
         )
     return columns
+
+
+def rows_within(document: object) -> object:
+    """The only table in a document, a list of rows of plain values that name models; else the document."""
+    tables = (
+        [value for value in document.values() if isinstance(value, list)]
+        if isinstance(document, dict)
+        else []
+    )
+    rows = tables[0] if len(tables) == 1 else []
+    plain = all(
+        isinstance(row, dict) and not any(isinstance(of, dict | list) for of in row.values()) for row in rows
+    )
+    return rows if rows and plain and synonym("model", rows[0]) else document
 
 
 def is_number(value: object) -> bool:

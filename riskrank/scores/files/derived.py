@@ -190,7 +190,7 @@ class FlatSource(DerivedSource):
 
 
 def flattened(source: Source) -> Source:
-    """A source with a column a field of every column of objects; as it is where none holds them."""
+    """A source with a column a field of every object, however deep it lies; as it is where there is none."""
     fields: dict[str, tuple[str, str]] = {}
     names = [name for name in source.columns if name]
     looked_at = source.load(names[:_MOST_COLUMNS])
@@ -200,7 +200,9 @@ def flattened(source: Source) -> Source:
         if objects and all(one is not None for one in objects):
             keys = dict.fromkeys(key for one in objects for key in one or ())
             fields |= {f"{column.name}.{key}": (column.name, key) for key in keys}
-    return FlatSource(source, fields) if fields and not set(fields) & set(source.columns) else source
+    return (
+        flattened(FlatSource(source, fields)) if fields and not set(fields) & set(source.columns) else source
+    )
 
 
 def _object(cell: object) -> dict[str, object] | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import InputError
-from riskrank.scores.files.data_frames import json_columns
+from riskrank.scores.files.data_frames import json_columns, rows_within
 from riskrank.scores.files.json_objects import Pairs, is_half, json_text, no_unicode, reason_of, repeated_name
 from riskrank.scores.files.nested_json import rows_of
 from riskrank.scores.files.shape import MOST_COLUMNS, require_columns, require_filled
@@ -194,6 +194,6 @@ class JsonArraySource(FrameInMemory):
         if not path.is_file():
             return None
         try:
-            return rows_of(self.label, json.loads(path.read_bytes()))
+            return rows_of(self.label, rows_within(json.loads(path.read_bytes())))
         except ValueError:  # it is compressed
             return None

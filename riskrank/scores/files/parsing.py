@@ -6,7 +6,10 @@ import polars as pl
 VALID, MISSING, NOT_A_NUMBER, INFINITE, TEXT = range(5)
 
 # Text that stands for "no value"; nan is not among them: it is a number gone wrong.
-MISSING_TEXT = ("", "-", "–", "—", "na", "n/a", "null", "none")
+MISSING_TEXT = (
+    *("", "-", "–", "—", "na", "n/a", "#n/a", "n.a.", "null", "none", "k.a.", "k. a.", "n.d.", "n. d."),
+    *("n/d", "s/d", "b.d.", "н/д"),
+)
 _COMMA_NUMBER = r"^[+-]?\d+,\d+([eE][+-]?\d+)?$"
 
 

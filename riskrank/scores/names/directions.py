@@ -33,7 +33,7 @@ _GOOD_NAMES = known("good")
 # Words that carry what others say: a score of quality, a score of pain.
 _CARRIERS = vocabulary("score scores rating ratings points grade mark marks")
 # Words for what is true or false of a sample.
-_TRUTHS = vocabulary("""pass passed solved success correct resolved win won match exact em accepted right""")
+_TRUTHS = known("truths")
 # Words that name a quantity people want less of. Matched word by word, so that "timeline" is not "time".
 _AMOUNT_WORDS = known("amount")
 # Less of these is better more often than not: nobody takes that for granted.

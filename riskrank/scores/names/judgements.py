@@ -7,6 +7,8 @@ from riskrank.scores.names.words import known, listed_words, pairs, plain
 
 # Words that judge by themselves, and answers to whatever the name of the column asks.
 _VERDICTS, _ANSWERS = pairs("verdicts"), pairs("answers")
+# How a run ends, well in one of these words, and badly in several.
+_WELL, _BADLY = known("ended well"), known("ended badly")
 # What is written before or behind a word and turns it into its contrary, as part of it or apart.
 _NEGATING, _NEGATING_ENDS = known("negating"), known("negating ends")
 _ENDINGS = [(plain(yes), plain(no)) for yes, no in pairs("negating endings")]
@@ -20,8 +22,10 @@ class Judgement:
 
     Attributes
     ----------
-    yes, no : str
-        What counts 1 and 0, in lower case.
+    yes : str
+        What counts 1, in lower case.
+    no : tuple of str
+        What counts 0.
     told : bool
         Whether the words say themselves what is right, whatever the column is called.
     open : bool
@@ -31,22 +35,28 @@ class Judgement:
     """
 
     yes: str
-    no: str
+    no: tuple[str, ...]
     told: bool = False
     open: bool = False
     likely: bool = True
 
 
-def judgement(one: str, other: str) -> Judgement | None:
-    """What two words in lower case say of samples; None where they are no judgement."""
+def judgement(*said: str) -> Judgement | None:
+    """What words in lower case say of samples, two or how runs ended; None where they are no judgement."""
+    if len(said) != 2:
+        badly = tuple(sorted(_BADLY.intersection(said)))
+        well = [word for word in said if word not in badly]
+        ended = len(well) == 1 and well[0] in _WELL and bool(badly)
+        return Judgement(well[0], badly, told=True) if ended else None
+    one, other = said
     for yes, no in ((one, other), (other, one)):
         if (yes, no) in _VERDICTS or (yes, no) in _ANSWERS:
-            return Judgement(yes, no, told=(yes, no) in _VERDICTS)
+            return Judgement(yes, (no,), told=(yes, no) in _VERDICTS)
     for yes, no in ((one, other), (other, one)):
         if negates(no, yes):
             bad = looks_like_a_cost(yes) or bool({*listed_words(yes)} & _BAD)
             told = not bad and (bool({*listed_words(yes)} & _JUDGING) or names_a_truth(yes))
-            return Judgement(yes, no, told=told, open=not told, likely=not bad)
+            return Judgement(yes, (no,), told=told, open=not told, likely=not bad)
     return None
 
 

@@ -75,7 +75,7 @@ WITHIN = known("within")
 # Words for how a model was run: its few values are settings, even if they are fractions.
 SETTING = known("setting")
 # Words for what is true of a sample, beside which predictions stand.
-TRUE = vocabulary("true truth gold target actual label labels expected y groundtruth")
+TRUE = known("truth")
 # Words for who labels by hand, and for who labels in their place.
 HUMAN = known("human")
 AUTOMATIC = vocabulary("judge llm auto autoeval autorater automatic automated gpt grader juge juez richter")

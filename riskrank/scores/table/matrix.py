@@ -10,6 +10,7 @@ from riskrank.scores.files.source import Source
 from riskrank.scores.names.words import is_unnamed
 from riskrank.scores.table.columns import OF_SAMPLES
 from riskrank.scores.table.shapes.columns import Columns
+from riskrank.scores.table.shapes.totals import refuse_totals
 from riskrank.scores.table.written_numbers import refuse_mixed
 
 
@@ -29,7 +30,8 @@ class MatrixSource(DerivedSource):
     Raises
     ------
     InputError
-        If no column holds a model's scores, or nothing names the samples and a column might.
+        If no column holds a model's scores, nothing names the samples and a column might, or last rows sum
+        up all others.
     UsageError
         If a model is asked for that is no column.
     """
@@ -43,6 +45,8 @@ class MatrixSource(DerivedSource):
         self._across = "sample" if "model" in of_sample else "model"
         asked = models if self._across == "model" else ()
         self._models = _models(inner, tuple(of_sample.values()), asked, on_its_side="model" in of_sample)
+        if "sample" in of_sample and self._across == "model":
+            refuse_totals(inner, of_sample["sample"], self._models)
         self._metric = metric
         self._height = inner.load([self._models[0]]).height
         further = [role for role in OF_SAMPLES[1:] if role in of_sample]

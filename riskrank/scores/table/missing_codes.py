@@ -8,7 +8,7 @@ from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.names.directions import names_a_truth
-from riskrank.scores.names.words import vocabulary, words
+from riskrank.scores.names.words import known, words
 from riskrank.scores.table.metrics_file import MetricSpec, how_to_bound
 from riskrank.scores.table.scores import Scores
 
@@ -17,10 +17,7 @@ _CODES = {-1.0, *(sign * number for number in (99, 999, 9999, 99999, 999999) for
 # A code lies so many times as far out as the farthest of the scores, of which there are at least so many.
 _FAR, _FEWEST = 5.0, 8
 # Below zero may be what differs from something, is paid, or is a logarithm.
-_SIGNED = vocabulary(
-    """reward rewards return returns profit pnl delta difference diff change gain margin payoff utility log
-    logprob likelihood elo advantage points sentiment correlation similarity"""
-)
+_SIGNED = known("signed")
 
 
 def missing_codes(scores: Scores, spec: MetricSpec, of_metric: Booleans) -> Iterator[InputError]:

@@ -12,7 +12,7 @@ from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.names.judgements import Judgement, judgement
-from riskrank.scores.names.words import listed_words, vocabulary, words
+from riskrank.scores.names.words import known, listed_words, vocabulary, words
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+|\d+,\d{1,2})"
 _PERCENT = rf"^\s*{_NUMBER}\s*%\s*$"
@@ -30,7 +30,9 @@ _SIGNS = ("±", "+/-", "+-", "\\pm", "(")
 # Cells that tell whether a column holds two words or many.
 _LOOK = 1000
 # What stands in place of a verdict where there is none.
-_NO_VERDICT = (*MISSING_TEXT, "skipped", "skip", "ignored", "pending", "disabled", "not run", "übersprungen")
+_NO_VERDICT = (*MISSING_TEXT, *known("no verdict"), "not run")
+# Words in brackets before what they judge.
+_TAG = r"^\s*\[([^\W\d_]+)\]\s"
 # Minutes and seconds, and hours before them; in a column of amounts, for else it is the time of a day.
 _CLOCK = r"^\s*(?:\d+:)?\d+:[0-5]\d(?:\.\d+)?\s*$"
 _HOURS, _OF_DAY = 23, vocabulary("start end begin started ended created arrival departure day")
@@ -60,6 +62,8 @@ class Writing:
         What stands between thousands.
     truths : Judgement, or None
         The words for true and false, where these are all that is written.
+    tagged : bool
+        Whether they are tags in brackets before other text, ``[PASS] Yes``.
     stars : bool
         Whether it is stars, of which the filled ones count.
     clock : int
@@ -74,6 +78,7 @@ class Writing:
     trimmed: str = ""
     groups: str = ""
     truths: Judgement | None = None
+    tagged: bool = False
     stars: bool = False
     clock: int = 0
 
@@ -81,8 +86,9 @@ class Writing:
         """The number alone, in SQL."""
         found = quoted_column(name)
         if self.truths:
-            yes, no = quoted_text(self.truths.yes), quoted_text(self.truths.no)
-            return f"CASE LOWER(TRIM({found})) WHEN {yes} THEN 1 WHEN {no} THEN 0 END"
+            found = f"SPLIT_PART(SPLIT_PART({found}, ']', 1), '[', 2)" if self.tagged else found
+            wrong = " ".join(f"WHEN {quoted_text(word)} THEN 0" for word in self.truths.no)
+            return f"CASE LOWER(TRIM({found})) WHEN {quoted_text(self.truths.yes)} THEN 1 {wrong} END"
         if self.stars:
             return f"CASE WHEN TRIM({found}) <> '' THEN LENGTH(TRIM(REPLACE({found}, '☆', ''))) END"
         if self.clock:
@@ -106,6 +112,11 @@ class Writing:
         """Whether a spread stands behind the number."""
         return self.sign not in ("%", "")
 
+    @property
+    def ends(self) -> bool:
+        """Whether several words say how what ran came to a bad end."""
+        return self.truths is not None and len(self.truths.no) > 1
+
     def in_doubt(self) -> "Writing":
         """The same, of which the reader is to say which word is better, if the words do not."""
         if self.truths is None or self.truths.told:
@@ -116,7 +127,7 @@ class Writing:
     def counts(self) -> str:
         """What is said of texts that count; nothing of numbers."""
         if self.truths:
-            return f"{self.truths.yes} counts 1 and {self.truths.no} 0"
+            return f"{self.truths.yes} counts 1 and {listing(self.truths.no)} 0"
         if self.clock:
             return "12:30 counts 12 times 60 and 30"
         return "each filled star counts 1" if self.stars else ""
@@ -133,20 +144,28 @@ class Writing:
         if not self.truths:
             column = column.str.replace_all(self.groups, "", literal=True) if self.groups else column
             return column.str.extract(r"([+-]?\d*[.,]?\d+)", 1)
-        folded = column.str.strip_chars().str.to_lowercase()
-        return folded.replace_strict(
-            (self.truths.yes, self.truths.no), (1.0, 0.0), default=None, return_dtype=pl.Float64
-        )
+        said = (self.truths.yes, *self.truths.no)
+        counted = [float(word == said[0]) for word in said]
+        folded = _folded(column, self.tagged)
+        return folded.replace_strict(said, counted, default=None, return_dtype=pl.Float64)
 
 
 def truths_of(series: pl.Series) -> Writing | None:
     """The words for true and false of a column that holds both of them and no others."""
-    if series.dtype != pl.String or series.head(_LOOK).n_unique() > 2 + len(_NO_VERDICT):
+    if series.dtype != pl.String:
         return None
-    folded = series.drop_nulls().str.strip_chars().str.to_lowercase()
-    said = folded.filter(~folded.is_in(_NO_VERDICT)).unique().to_list()
-    found = judgement(*said) if len(said) == 2 else None
-    return None if found is None else Writing("truths in words", "%", truths=found)
+    tagged = bool(series.head(_LOOK).drop_nulls().str.contains(_TAG).all())
+    if _folded(series.head(_LOOK), tagged).n_unique() > 2 + len(_NO_VERDICT):
+        return None
+    folded = _folded(series.drop_nulls(), tagged)
+    found = judgement(*folded.filter(~folded.is_in(_NO_VERDICT)).unique())
+    return None if found is None else Writing("truths in words", "%", truths=found, tagged=tagged)
+
+
+def _folded(column: pl.Series, tagged: bool) -> pl.Series:
+    """Words of a column in lower case, those of a tag before others alone."""
+    found = column.str.extract(_TAG, 1) if tagged else column
+    return found.str.strip_chars().str.to_lowercase()
 
 
 def writing_of(series: pl.Series) -> Writing | None:
@@ -154,7 +173,7 @@ def writing_of(series: pl.Series) -> Writing | None:
     if series.dtype != pl.String:
         return None
     filled = series.drop_nulls()
-    filled = filled.filter(filled.str.strip_chars() != "")
+    filled = filled.filter(~filled.str.strip_chars().str.to_lowercase().is_in(MISSING_TEXT))
     if filled.len() == 0:
         return None
     if filled.str.contains(_STARS).all():

@@ -12,17 +12,18 @@ from tests.scores.same import assert_same
 
 
 def forms(frame):
-    """Rows, columns beside data, a list a column, a mapping a column."""
+    """Rows, columns beside data, a list a column, rows among other fields, a mapping a column."""
     columns = frame.to_dict(as_series=False)
     return {
         "records": frame.to_dicts(),
         "split": {"columns": frame.columns, "index": [1], "data": [list(row) for row in frame.rows()]},
         "lists": columns,
+        "rows below a word": {"date": "today", "config": {"seed": 1}, "results": frame.to_dicts()},
         "mappings": {name: {str(i): v for i, v in enumerate(cells)} for name, cells in columns.items()},
     }
 
 
-@pytest.mark.parametrize("form", ["records", "split", "lists", "mappings"])
+@pytest.mark.parametrize("form", ["records", "split", "lists", "rows below a word", "mappings"])
 @pytest.mark.parametrize("suffix", ["json", "json.gz"])
 def test_every_form_gives_the_same_table(write, long_frame, form, suffix):
     data = json.dumps(forms(long_frame)[form], indent=1).encode()

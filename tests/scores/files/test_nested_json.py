@@ -52,8 +52,9 @@ SHAPES = {
         {"wide": True},
     ),
     "rows below a word": (
-        {"meta": {}, "rows": [{"model": m, **row} for m, of in SCORES.items() for row in rows(of)]},
-        {"wide": True, "columns": "sample=id"},
+        {"meta": {}, "rows": [{"model": m, "sample": s, "of": both(x)}
+                              for m, of in SCORES.items() for s, x in enumerate(of)]},
+        {"wide": True},
     ),
 }  # fmt: skip
 

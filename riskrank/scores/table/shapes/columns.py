@@ -34,8 +34,10 @@ from riskrank.scores.table.written_numbers import Writing, truths_of, writing_of
 _MOST_ROWS, _MOST_COLUMNS = 2_000_000, 1_000
 # Numbers that are kept, as several look at the same columns: 80 MB of them.
 _MOST_KEPT = 10_000_000
+# A larger share of cells of text is no mistake.
+_MISTAKES = 0.1
 # What two words beside scores may be called that are one; and what why there is no score may be called.
-_VERDICT = vocabulary("outcome verdict grade result correctly answered richtig korrekt correcto")
+_VERDICT = vocabulary("score scores outcome verdict grade result correctly answered richtig korrekt correcto")
 _STATES = STATUS - {"outcome"}
 # What counts the parts of so many wholes, up to so many, is a place in each.
 _FEWEST_WHOLES, _FEWEST_PLACES = 3, 3
@@ -104,6 +106,11 @@ class Columns:
         there = [parse_scores(found[name].numbers(self.frame[name]), self.decimal_comma)[0] for name in found]
         there += [numbers[name] for name in scores]
         if there:
+            # How runs ended is what is measured beside nothing but what they took.
+            quality = bool(found) or not all(map(looks_like_a_cost, scores))
+            truths = {
+                name: one for name, one in truths.items() if name in self.asked or not (quality and one.ends)
+            }
             return found | {name: one for name, one in truths.items() if self._is_score(name, one, there)}
         return _asked_about(truths, bool(beside))
 
@@ -167,6 +174,11 @@ class Columns:
         if column.dtype == pl.String:
             blank += int(column.str.strip_chars().str.to_lowercase().is_in([*MISSING_TEXT, "nan"]).sum())
         return blank
+
+    def mixed(self, name: str) -> bool:
+        """Whether a column of numbers holds much text: more than a mistake here and there."""
+        text = np.count_nonzero(np.isnan(self.numbers(name))) - self.gaps(name)
+        return name not in self.written and bool(text > _MISTAKES * self.height)
 
     def _numbers(self, name: str) -> np.ndarray:
         """A column as numbers, NaN where there is none."""

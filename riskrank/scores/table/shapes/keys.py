@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from riskrank.asked.reading import ReadOptions
+from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.errors import InputError
 from riskrank.scores.names.words import (
     JUDGE,
@@ -13,8 +14,10 @@ from riskrank.scores.names.words import (
     WHOLE,
     WITHIN,
     WORDING,
+    known,
     looks_like_an_identifier,
     may_name_samples,
+    names_tasks,
     names_wholes,
     synonym,
     vocabulary,
@@ -43,8 +46,10 @@ _OF_ROWS = vocabulary("answer response run created updated timestamp")
 _NO_DRAWS = vocabulary("epoch epochs iteration iter fold folds completion generation")
 # A model was run in each of these on its own scale.
 _SCALES = vocabulary("env environment dataset benchmark suite")
+# Fewer runs on each of several data sets are no samples of what a model does.
+_FEWEST_RUNS = 5
 # Models with samples in one of these each differ in nothing that could be told from them.
-_SETS = WHOLE | vocabulary("set corpus testset split")
+_SETS = WHOLE | known("occasions")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,7 +265,8 @@ def _of_parts(
             return Keys(sample=joined, cluster=base, said=(drawn_whole(base),))
         return Keys(sample=joined)
     if len(beside) == 1 and kinds[0] is RUN:
-        if words(base) & _SCALES and columns.count(base) <= MOST_PARTS:
+        few = columns.count(beside[0]) < _FEWEST_RUNS and columns.count(base) >= FEWEST_SAMPLES
+        if words(base) & _SCALES and columns.count(base) <= MOST_PARTS and not (names_tasks(base) and few):
             return Keys(sample=beside[0], task=base, said=(f"each {base} counts alike",))
         return Keys(sample=base, draw=beside[0], repeats="draws", said=(f"{beside[0]}: runs of a {base}",))
     balanced = columns.shared(base, by) >= 1 and columns.height == columns.groups(*fixed) * columns.groups(

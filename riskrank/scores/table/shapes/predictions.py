@@ -8,12 +8,10 @@ import numpy as np
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.sql_names import quoted_column
-from riskrank.scores.names.words import TRUE, vocabulary, words
+from riskrank.scores.names.words import TRUE, known, words
 from riskrank.scores.table.shapes.columns import Columns
 
-_PREDICTED = vocabulary(
-    """pred preds predicted prediction predictions yhat hat prob probs probability proba forecast forecasts"""
-)
+_PREDICTED = known("predicted")
 
 
 def require_scores(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> None:

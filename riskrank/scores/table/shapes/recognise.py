@@ -122,15 +122,13 @@ def _chosen(sources: Sequence[Source], options: ReadOptions) -> list[Source]:
 
 def _readings(columns: Columns, named: dict[str, str], options: ReadOptions) -> list[Reading]:
     """Every way to read a table that explains it; those that names tell alone, where they do."""
-    if options.matrix is not None:
-        return as_matrix(columns, named, options)
-    if crossed := as_crossed(columns, named, options):
+    if options.matrix is None and (crossed := as_crossed(columns, named, options)):
         return crossed
     as_numbers = columns.written
     if as_numbers and options.sql is None:
         options = replace(options, sql=reading_query(as_numbers))
-    models = models_of(columns, named, options)
-    if models or columns.by_file:
+    models = [] if options.matrix is not None else models_of(columns, named, options)
+    if options.matrix is None and (models or columns.by_file):
         found = [one for model in models or [""] for one in as_rows(columns, model, named, options)]
         # Models mostly have samples in common.
         return sorted(found, key=lambda one: one.options.unpaired)

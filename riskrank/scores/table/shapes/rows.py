@@ -8,10 +8,12 @@ import polars as pl
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import listing
 from riskrank.scores.files.sql_names import leaving_out
+from riskrank.scores.names.directions import more_by_name, names_a_metric
 from riskrank.scores.names.measures import NAMES_ROWS, left_out
 from riskrank.scores.names.words import (
     AUTOMATIC,
     HUMAN,
+    WHOLE,
     may_name_samples,
     names_tasks,
     synonym,
@@ -47,6 +49,10 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
     taken = {model, *(part for role in named if role != "cluster" for part in named[role].split("+"))}
     free = [name for name in columns.names if name not in taken]
     metric, score = _long_columns(columns, model, named, free, options)
+    own_metrics: list[str] = []
+    if not options.metric and _one_metric_a_task(columns, model, metric, score, free):
+        options, own_metrics = _as_one_metric(score, options)
+        metric = score = ""
     free = [name for name in free if name not in (metric, score)]
     by = [model] if model else []
     if columns.tell_apart(*by, *([metric] if metric else [])) and "sample" not in named:
@@ -93,7 +99,7 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
             options, wide=True, metric=options.metric or (tuple(measures) if gone or keys.averaged else ())
         )
     options, told = _told(columns, measures, gone, options)
-    said = [f"a column a metric ({listing(measures)})", *told, *without]
+    said = [f"a column a metric ({listing(measures)})", *own_metrics, *told, *without]
     return [
         Reading(said=_sentence("a wide table", model, keys, [*said, *better]), options=way)
         for way, better in _ways_of_words(columns, measures, options)
@@ -160,6 +166,25 @@ def _long_columns(
     return (metric, score) if metric and score else ("", "")
 
 
+def _one_metric_a_task(columns: Columns, model: str, metric: str, score: str, free: Sequence[str]) -> bool:
+    """Whether each task is scored once a model by its own metric: more is better of all, on one scale."""
+    tasks = (
+        [name for name in free if words(name) & WHOLE and columns.tell_apart(model, name)] if metric else []
+    )
+    if not tasks or columns.count(metric) < 2 or not columns.constant_within(metric, tasks[:1]):
+        return False
+    held = columns.frame.select(pl.col(metric).cast(pl.String), score=columns.numbers(score))
+    tops = held.group_by(metric).agg(pl.col("score").max())
+    return all(map(more_by_name, tops[metric].drop_nulls())) and len({*(tops["score"] <= 1)}) == 1
+
+
+def _as_one_metric(score: str, options: ReadOptions) -> tuple[ReadOptions, list[str]]:
+    """Options that take scores of all tasks for one metric, and what is said of it."""
+    higher = () if score in options.lower else (score,)
+    told = ["each task by a metric of its own, of which more is better"]
+    return replace(options, metric=(score,), higher=(*options.higher, *higher)), told
+
+
 def _keys(
     columns: Columns, named: Mapping[str, str], by: Sequence[str], metric: Sequence[str], free: Sequence[str]
 ) -> Keys:
@@ -183,6 +208,11 @@ def _measures(
     found, gone = columns.measures(free, said, constant=options.allow_constant)
     unsaid = [name for name in found if name not in said] if len(found) > 1 and sample else []
     same = [name for name in unsaid if columns.constant_within(name, sample.split("+"))]
+    # What tells of samples in numbers and in words, such as what was read off them, is none beside scores.
+    mixed = [name for name in unsaid if not names_a_metric(name) and columns.mixed(name)]
+    if 0 < len(mixed) < len(found):
+        gone |= dict.fromkeys(mixed, "numbers and text")
+        found = [name for name in found if name not in mixed]
     if _are_tests(columns, found):
         # Whether tests pass is asked; how long they took is known of any of them.
         timed = [name for name in unsaid if words(name) <= _TOOK]

@@ -52,7 +52,7 @@ def _last_part(columns: Columns, name: str, held: Sequence[str]) -> list[str]:
 def _unseen(held: Sequence[str]) -> list[str]:
     """What says that a sample was not seen, where the two values tell; else both."""
     found = judgement(*(text.strip().casefold() for text in held))
-    no = {"0", "0.0", "false", *([found.no] if found else [])}
+    no = {"0", "0.0", "false", *(found.no if found else ())}
     return [text for text in held if text.strip().casefold() in no] or [*held]
 
 

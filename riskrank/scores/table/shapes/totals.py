@@ -1,21 +1,22 @@
 """Last rows of a table that sum up those above them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+import numpy as np
 import polars as pl
 
-from riskrank.errors import listing
+from riskrank.errors import InputError, listing, option
+from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import leaving_out, quoted_column
-from riskrank.scores.names.words import vocabulary, words
+from riskrank.scores.names.words import known, words
 from riskrank.scores.table.shapes.columns import Columns
 
 # What the last rows of a table are called that sum it up.
-_TOTALS = vocabulary(
-    """total totals mean average avg sum overall all median gesamt summe mittel mittelwert durchschnitt
-    moyenne somme promedio media suma totale totaal std ø macro micro"""
-)
+_TOTALS = known("totals")
 _MOST_TOTALS = 3
+# Rows that are summed up; and how seldom another row would agree with all their means, or sums, by chance.
+_FEWEST_SUMMED, _NO_CHANCE = 4, 1e-4
 _DIGIT = re.compile(r"\d")
 
 
@@ -34,7 +35,7 @@ def without_totals(columns: Columns, where: str | None) -> tuple[str | None, str
             return leaving_out(name, totals, known, where), f"without rows of {listing(totals)}"
     for name in (one for one in columns.names if columns.kind(one) == "text"):
         known = columns.frame[name].cast(pl.String).str.strip_chars().to_list()
-        if totals := _last_totals(known):
+        if totals := _last_totals(known) or _summing_up(columns, known):
             plural = "s" if len(totals) > 1 else ""
             return leaving_out(name, totals, known, where), f"without the row{plural} {listing(totals)}"
         if not known[-1] and all(known[:-1]) and len(known) > _MOST_TOTALS:
@@ -62,12 +63,60 @@ def totals_of(columns: Columns, sample: str, by: Sequence[str]) -> list[str]:
     return found[0] if all(one == found[0] for one in found) else []
 
 
+def refuse_totals(source: Source, sample: str, models: Sequence[str]) -> None:
+    """Refuse a matrix whose last rows sum up all above them, which as samples would be counted with them.
+
+    Raises
+    ------
+    InputError
+    """
+    frame = source.load([sample, *models])
+    names = frame[sample].cast(pl.String).str.strip_chars().to_list()
+    if totals := _summing_up(Columns(frame, models, decimal_comma=source.decimal_comma), names):
+        where = leaving_out(sample, totals, names, None)
+        raise InputError(
+            f"{source.label}: the last rows of {sample} sum up those above them, and are no samples",
+            found=f"{listing(totals)}, whose numbers are the means or sums of all others",
+            hint=f"leave them out: {option('where', where)}",
+            ways=[(option("where", where), None)],
+        )
+
+
+def _summing_up(columns: Columns, names: Sequence[str | None]) -> list[str]:
+    """Names without a digit of last rows alone, of which the first holds the means or sums of all above."""
+    for at in range(max(len(names) - _MOST_TOTALS, _FEWEST_SUMMED), len(names)):
+        rest = [str(name or "") for name in names[at:]]
+        alone = all(name and not _DIGIT.search(name) and names.index(name) >= at for name in rest)
+        if alone and min(_chance(columns, at, combined) for combined in (np.mean, np.sum)) < _NO_CHANCE:
+            return rest
+    return []
+
+
+def _chance(columns: Columns, at: int, combined: Callable[..., np.floating]) -> float:
+    """How often a row would hold what is combined of all above it by chance; 1 where it does not.
+
+    By chance a number falls within half of the last of its digits as often as that is of the range above it.
+    """
+    chances = []
+    for column in (columns.numbers(name) for name in columns.names if columns.kind(name) == "number"):
+        above, value = column[:at][~np.isnan(column[:at])], column[at]
+        if np.isnan(value) or above.size < _FEWEST_SUMMED:
+            continue
+        within = 0.51 * 10.0 ** -len(f"{value:.8f}".rstrip("0").partition(".")[2])
+        if abs(combined(above) - value) > within:
+            return 1.0
+        chances.append(min(1.0, 2 * within / max(float(np.ptp(above)), within)))
+    return float(np.prod(chances)) if len(chances) > 1 else 1.0
+
+
 def _among_numbers(columns: Columns, name: str) -> list[str]:
     """Names of totals in a column that else holds whole numbers, as of topics."""
     texts = columns.frame[name].drop_nulls().unique().str.strip_chars()
     strange = [text for text in texts if not text.isdecimal()]
+    if not 0 < len(strange) <= _MOST_TOTALS < texts.len():
+        return []
     told = all(words(text) and words(text) <= _TOTALS for text in strange)
-    return sorted(strange) if told and len(strange) <= _MOST_TOTALS < texts.len() else []
+    return sorted(strange) if told else _summing_up(columns, columns.frame[name].str.strip_chars().to_list())
 
 
 def _last_totals(names: Sequence[str | None]) -> list[str]:

@@ -216,7 +216,8 @@ def test_what_is_no_model_of_a_matrix_is_left_out(name, why):
 
 @pytest.mark.parametrize(("scale", "first"), [(1, "higher"), (-40, "lower")])
 def test_both_directions_of_a_matrix_without_a_name_are_printed_and_the_likelier_first(scale, first):
-    numbers = scale * np.log(RNG.uniform(0.4, 1, (2, 30)) if scale < 0 else RNG.uniform(1.2, 2, (2, 30)))
+    own = np.random.default_rng(7)
+    numbers = scale * np.log(own.uniform(0.4, 1, (2, 30)) if scale < 0 else own.uniform(1.2, 2, (2, 30)))
     frame = pl.DataFrame({"question": [f"q{at}" for at in range(30)], "phi": numbers[0], "qwen": numbers[1]})
     with pytest.raises(InputError, match="several ways") as caught:
         read(frame, tests=True)
@@ -762,6 +763,85 @@ ALIKE = [
         {},
         "model (shoe)",
         ("s", "t"),
+    ),
+]  # fmt: skip
+
+
+ENDS = pl.Series([("passed", "failed", "error", "skipped", "passed")[at * 7 % 11 % 5] for at in range(2 * N)])
+MARKS = pl.Series([at**2 % 7 / 4 for at in range(N)])
+FOOT = pl.DataFrame(
+    {"zadanie": [*QUESTIONS, "Σ"], "a": [*MARKS, MARKS.mean()], "b": [*(MARKS / 2), MARKS.mean() / 2]}
+)
+ALIKE += [
+    # Few runs on each of many data sets are runs, and no samples.
+    (crossed(arch=["a", "b"], dataset=[*"klmnopqrstu"], seed=[0, 1, 2]), {}, "runs of a dataset", ("a", "b")),
+    # What sums up the others is no sample, whatever it is called.
+    (FOOT, {"matrix": "loss"}, "without the row Σ", ("a", "b")),
+    (FOOT, {"matrix": "loss", "models": ("a", "b")}, "without the row Σ", ("a", "b")),
+    # How tests ended is what is measured; how long they took is not.
+    (
+        crossed(agent=["a", "b"], testcase=QUESTIONS).rename({"rate": "time"}).with_columns(status=ENDS),
+        {"missing": "keep"},
+        "left out: time (how long it took); \ue000metric\ue001time\ue002 takes it back; passed counts 1 and error, failed 0",
+        ("a", "b"),
+    ),
+    # Beside a score it is none.
+    (
+        crossed(agent=["a", "b"], case=QUESTIONS).rename({"rate": "f1"}).with_columns(status=ENDS),
+        {},
+        "a column a metric (f1)",
+        ("a", "b"),
+    ),
+    # Tags before answers judge them.
+    (
+        pl.DataFrame(
+            {"question": QUESTIONS}
+            | {"xy"[n]: [f"[{'PASS' if at % (n + 2) else 'FAIL'}] {at}" for at in range(N)] for n in (0, 1)}
+        ),
+        {},
+        "pass counts 1 and fail 0",
+        ("x", "y"),
+    ),
+    # Percent are read where some are not there, as people write it.
+    (
+        pl.DataFrame({"ward": QUESTIONS} | {m: ["n.d.", *[f"{at},5 %" for at in range(1, N)]] for m in "xy"}),
+        {"matrix": "share", "missing": "drop"},
+        "a matrix",
+        ("x", "y"),
+    ),
+    # What was read off a sample in numbers and text is no score beside whether it is right.
+    (
+        crossed(extractor=["a", "b"], field=QUESTIONS).rename({"rate": "match"}).with_columns(
+            pl.col("match") > 0.5, got=pl.Series([f"{at}" if at % 3 else f"{at}?" for at in range(2 * N)])
+        ),
+        {},
+        "got (numbers and text)",
+        ("a", "b"),
+    ),
+    # Objects within objects have fields of their own.
+    (
+        crossed(llm=["a", "b"], id=QUESTIONS).with_columns(
+            scores=pl.struct(choice=pl.struct(value=pl.Series(["C", "I", "C"] * 16), answer=pl.lit("B")))
+        ).drop("rate"),
+        {},
+        "scores.choice.value); ",
+        ("a", "b"),
+    ),
+    # Tasks that are each scored by a metric of their own are one suite.
+    (
+        crossed(model=["a", "b"], task=QUESTIONS)
+        .with_columns(metric=pl.Series(["acc", "f1"] * N), stderr=0.01)
+        .rename({"rate": "value"}),
+        {},
+        "each task by a metric of its own",
+        ("a", "b"),
+    ),
+    # What tells how popular a model is is no task.
+    (
+        pl.DataFrame({"model": ["a", "b"], **{f"task{at}": [at, 9] for at in range(8)}, "likes": [7, 9]}),
+        {},
+        "left out: likes",
+        ("a", "b"),
     ),
 ]  # fmt: skip
 
