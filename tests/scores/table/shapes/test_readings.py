@@ -782,7 +782,7 @@ ALIKE += [
     (
         crossed(agent=["a", "b"], testcase=QUESTIONS).rename({"rate": "time"}).with_columns(status=ENDS),
         {"missing": "keep"},
-        "left out: time (how long it took); \ue000metric\ue001time\ue002 takes it back; passed counts 1 and error, failed 0",
+        " takes it back; passed counts 1 and error, failed 0",
         ("a", "b"),
     ),
     # Beside a score it is none.
