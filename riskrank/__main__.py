@@ -28,8 +28,13 @@ def main() -> None:
 
 
 def _fail(error: Exception) -> None:
-    import contextlib
     import os
+    import signal
+
+    told = signal.set_wakeup_fd(-1)
+    if told >= 0:
+        os.close(told)  # where no more files can be opened, the modules that say so need one
+    import contextlib
 
     what, found, hint = "riskrank cannot start", f"{type(error).__name__}: {error}", "install it anew"
     with contextlib.suppress(ImportError, OSError):

@@ -12,15 +12,15 @@ from pathlib import Path
 
 _SYSTEM = re.compile(r"/(?:dev|proc|sys)(?:/|$)")
 _MAGIC = re.compile(r"[*?\[{]")
-# Letters of a label and a path; no system opens longer ones.
-_LONGEST = 8_192
+# Letters of a label and a path, no system opens longer ones; and signs at each of which a label may end.
+_LONGEST, _MOST_LABELS = 8_192, 16
 
 
 def why_not_read(text: str, path: str) -> str | None:
     """Why a text of the configuration at a path is not to be opened; None where it may be, or is no file."""
     from riskrank.scores.files.paths import possible_names
 
-    if len(text) > _LONGEST:
+    if len(text) > _LONGEST or text.count("=") > _MOST_LABELS:
         return "is longer than a path"
     folder = os.path.dirname(path)  # noqa: PTH120
     home = Path(folder).resolve()

@@ -49,6 +49,9 @@ class Built(Mapping[str, Any]):
 def _build(name: str) -> Any:
     row = BY_NAME[name]
     if name == "convert":
+        from riskrank.cli.memory import require_memory
+
+        require_memory(())
         from riskrank.cli.commands.convert import convert
 
         return typer.main.get_command(convert)

@@ -24,7 +24,7 @@ READS = ("metrics-file", "baseline", "anchor", "price")
 _REPLICATES = ("resamples", "simulations", "resample-models")
 # Options that go on where the tool would refuse.
 _INSISTS = ("yes",)
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|(?:^|=)[/\\]{2}")
+_ADDRESS = re.compile(r"[A-Za-z0-9+.-]://|(?:^|=)[/\\]{2}")
 # What opens a file or an address in SQL of Polars, however it is quoted and whatever stands behind it.
 _OPENS = re.compile(r"(?:read|scan)_\w", re.IGNORECASE)
 

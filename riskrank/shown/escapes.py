@@ -12,7 +12,8 @@ from itertools import pairwise
 # Characters without ink, which make two names look like one, and what is no character, for our own use
 # (``together``); not the joiners that scripts and emoji need.
 _INVISIBLE = (
-    "\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufdd0-\ufdef\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
+    "\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufdd0-\ufdef\ufeff\ufff9-\ufffb\ufffe\uffff"
+    "\U000e0000-\U000e007f"
 )
 # C0 but for the line break, DEL and C1; marks of direction; line and paragraph separators; halves of
 # surrogate pairs, which no encoding can write.

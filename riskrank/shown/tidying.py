@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-# Signals that end a process unless it says otherwise, but for SIGKILL and those that the machine sends.
-_NAMES = "TERM HUP QUIT USR1 USR2 ALRM VTALRM PROF XCPU ABRT TRAP SYS IO PWR STKFLT"
-_ENDINGS = tuple(number for name in _NAMES.split() if (number := getattr(signal, f"SIG{name}", None)))
+# Signals that end no process, that none can answer, and that the machine sends for a fault of its program.
+_OTHERS = "KILL STOP TSTP TTIN TTOU CONT CHLD URG WINCH INFO SEGV BUS FPE ILL"
+_ENDINGS = signal.valid_signals() - {getattr(signal, f"SIG{name}", None) for name in _OTHERS.split()}
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def tidying_up() -> Iterator[Callable[[], None]]:
 
     before = {}
     if threading.current_thread() is threading.main_thread():  # no other may handle signals
-        before = {number: signal.getsignal(number) for number in _ENDINGS}
+        before = {int(number): signal.getsignal(number) for number in _ENDINGS}
     try:
         for number, handler in before.items():
             if handler is signal.SIG_DFL:

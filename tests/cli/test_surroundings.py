@@ -86,7 +86,7 @@ def test_a_style_in_the_working_directory_is_not_read(program, table, tmp_path, 
 
 
 @POSIX
-@pytest.mark.parametrize("files", [6, 8, 10])
+@pytest.mark.parametrize("files", [5, 8, 10])
 def test_hardly_any_open_files(program, table, files):
     status, stdout, stderr = program("rank", table, "--no-test", files=files)
     assert (status, stdout) == (3, "")

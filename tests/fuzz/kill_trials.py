@@ -1,8 +1,9 @@
 """Kill riskrank at random moments and count what that leaves behind.
 
-Every trial starts a real command, lets one signal or two fall at a random moment, half of the time near the
-end, when it writes, and looks at how and when the run ends and at what is left: processes of its session,
-shared memory and semaphores, temporary files, and outputs, all of which must be the old ones or the new ones.
+Every trial starts a real command, lets one signal or two fall, most often as soon as a file is seen to
+change, else at a random moment of what such a run took just before, and looks at how and when the run ends
+and at what is left: processes of its session, shared memory and semaphores, temporary files, and outputs,
+all of which must be the old ones or the new ones.
 
     python tests/fuzz/kill_trials.py --trials 300 --seed 0
 """
@@ -84,6 +85,7 @@ class Outcome:
     status: int | None = None
     took: float = 0.0
     missed: bool = False
+    writing: bool = False
     begun: bool = True
     faults: list[str] = field(default_factory=list)
 
@@ -152,6 +154,14 @@ def state(folder: Path) -> dict[str, bytes | None]:
     }
 
 
+def changed(folder: Path, before: dict[str, bytes | None], process: subprocess.Popen[bytes]) -> bool:
+    """Wait until the names in a folder are others than before; False if the process ends first."""
+    while process.poll() is None:
+        if {str(path.relative_to(folder)) for path in folder.rglob("*")} != before.keys():
+            return True
+    return False
+
+
 def started(job: Job, folder: Path, place: Path, jobs: int) -> subprocess.Popen[bytes]:
     """Run a command in a folder, with a place of its own for temporary files and what it says."""
     (place / "tmp").mkdir()
@@ -190,8 +200,8 @@ def reference(job: Job, given: Path) -> Reference:
 def trial(kind: str, command: str, known: Reference, given: Path, patience: float, seed: int) -> Outcome:
     """Run one command, strike, and look."""
     chance, job = random.Random(seed), JOBS[command]
-    near_end = chance.random() < 0.5
-    after = known.seconds * (chance.uniform(0.7, 1.05) if near_end else chance.uniform(0.02, 1.0))
+    writing = kind != "worker" and chance.random() < 0.9
+    after = chance.uniform(0, 0.003) if writing else known.seconds * chance.uniform(0.02, 0.9)
     outcome = Outcome(kind, command, after)
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
@@ -208,6 +218,7 @@ def trial(kind: str, command: str, known: Reference, given: Path, patience: floa
                 while not children(process.pid) and process.poll() is None and time.monotonic() < until:
                     time.sleep(0.001)
                 after *= 0.1
+            outcome.writing = writing and changed(folder, before, process)
             time.sleep(after)
             shared = shared_memory(process.pid)
             outcome.begun = has_begun(process.pid)
@@ -225,6 +236,7 @@ def trial(kind: str, command: str, known: Reference, given: Path, patience: floa
             outcome.status = process.returncode
             outcome.faults += ["late"] * (outcome.status != 0 and outcome.took > patience)
             outcome.missed = not hit
+            outcome.writing &= hit
             until = time.monotonic() + patience
             while (left := list(session_of(process.pid))) and time.monotonic() < until:
                 time.sleep(0.02)
@@ -336,15 +348,17 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         given = Path(name)
         write_inputs(given)
-        known = {command: reference(JOBS[command], given) for command in commands}
+        known = {}
         for number in range(options.trials):
             kind = kinds[number % len(kinds)]
             command = chance.choice(parallel or commands if kind == "worker" else commands)
+            if command not in known or number % 15 == 0:  # the machine may be busier by now
+                known[command] = reference(JOBS[command], given)
             outcome = trial(kind, command, known[command], given, options.patience, options.seed + number)
             outcomes.append(outcome)
             if outcome.faults:
                 print(f"{number}: {command}, {kind} after {outcome.after:.3f} s: {', '.join(outcome.faults)}")
-    print(f"\n{'signal':<12}{'trials':>8}{'missed':>8}{'longest':>9}  exits, faults")
+    print(f"\n{'signal':<12}{'trials':>8}{'missed':>8}{'writing':>9}{'longest':>9}  exits, faults")
     for kind in kinds:
         of_kind = [outcome for outcome in outcomes if outcome.kind == kind]
         exits = Counter(outcome.status for outcome in of_kind)
@@ -352,7 +366,10 @@ def main() -> int:
         longest = max((outcome.took for outcome in of_kind), default=0.0)
         told = ", ".join(f"{status}: {count}" for status, count in exits.items())
         told += "".join(f"; {count} {fault}" for fault, count in faults.items())
-        print(f"{kind:<12}{len(of_kind):>8}{sum(o.missed for o in of_kind):>8}{longest:>8.2f}s  {told}")
+        print(
+            f"{kind:<12}{len(of_kind):>8}{sum(o.missed for o in of_kind):>8}"
+            f"{sum(o.writing for o in of_kind):>9}{longest:>8.2f}s  {told}"
+        )
     bad = [fault for outcome in outcomes for fault in outcome.faults if fault != "before the first line"]
     print(f"{len(bad)} faults in {len(outcomes)} trials")
     return 1 if bad else 0

@@ -3,6 +3,7 @@
 import json
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,9 @@ _CHUNK = 1 << 10
 _LEAST_UNPACKED, _TIMES_PACKED = 1 << 27, 100
 # The same of a single table, where scores of many samples repeat: tables pack ten to forty times.
 _LEAST_TOO_DENSE, _TIMES_TOO_DENSE = 200_000_000, 200
+
+# Values of packed JSON, and times its bytes; an object takes the memory and time of several numbers.
+_LEAST_VALUES, _VALUES_A_BYTE, _OF_AN_OBJECT = 5_000_000, 16, 8
 
 
 def read_bounded(path: str | Path, limit: int) -> bytes:
@@ -93,9 +97,15 @@ def decompressed(label: str, data: bytes, limit: int, *, skippable: bool = True)
     InputError
         If the data is cut short or corrupt, or holds more than `limit` bytes.
     """
-    if data[:2] == _GZIP:
-        return inflate(label, data, limit, window=31, skippable=skippable)
-    return unzstd(label, data, limit, skippable=skippable) if data[:4] == _ZSTD else data
+    if data[:2] != _GZIP and data[:4] != _ZSTD:
+        return data
+    whole = partial(inflate, window=31) if data[:2] == _GZIP else unzstd
+    plain = whole(label, data, limit, skippable=skippable)
+    if plain[:1] in (b"{", b"["):
+        values = plain.count(b",") + _OF_AN_OBJECT * (plain.count(b"{") + plain.count(b"["))
+        if values > _LEAST_VALUES + _VALUES_A_BYTE * len(data):
+            raise too_dense(label, f"{values:,} values, objects {_OF_AN_OBJECT}-fold, in {len(data):,} bytes")
+    return plain
 
 
 def inflate(label: str, data: bytes, limit: int, *, window: int = -15, skippable: bool = True) -> bytes:

@@ -66,6 +66,15 @@ class Budget:
         self._bytes = 0
         self._problem: InputError | None = None
 
+    @property
+    def used_up(self) -> bool:
+        """Whether something is used up, as far as anybody looked."""
+        return self._problem is not None
+
+    def end_within(self, seconds: float) -> None:
+        """Leave no more than so many seconds to what follows."""
+        self._end = min(self._end, time.monotonic() + seconds)
+
     def exceeded(self) -> InputError | None:
         """What the query has used up, if anything; what it once had too much of stays too much."""
         self._problem = self._problem or self._found()

@@ -18,14 +18,16 @@ from riskrank.scores.files.source import FrameInMemory, first_line
 from riskrank.scores.files.tables import likeliest, roles_in, with_columns
 
 Run = Callable[[str], Answer]
-# What is asked of an open database, with the names of its tables.
-Ask = Callable[[Run, Sequence[str]], Any]
+# What is asked of an open database, with the names of its tables, and what it may take.
+Ask = Callable[[Run, Sequence[str], Budget], Any]
 
 # Rows asked for at a time at most, as long as they are small; and bytes from which they are not.
 _MOST = 65_536
 _LARGE = 1 << 24
 # Seconds between two looks at what a query has used up: so few that large values do not fill the memory.
 _LOOK = 0.01
+# Seconds for the columns of all tables, which a message names: views of views double with each.
+_NAMING = 5.0
 
 # Bytes 18 and 19 of the header: the file is written and read by way of a log.
 _VERSIONS, _LOGGED = slice(18, 20), b"\x02\x02"
@@ -108,7 +110,10 @@ def _ask_sqlite(path: str, sql: str | None, budget: Budget, ask: Ask) -> Any:
                 connection.execute(f"PRAGMA {pragma}")
             longest = connection.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(budget.longest(), longest))
-            return ask(run := partial(_gathered, connection, budget), _names(run, _SQLITE_TABLES))
+            # An interrupt ends no query that is still being prepared.
+            connection.set_authorizer(lambda *_: sqlite3.SQLITE_DENY if budget.used_up else sqlite3.SQLITE_OK)
+            run = partial(_gathered, connection, budget)
+            return ask(run, _names(run, _SQLITE_TABLES), budget)
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise _failed(path, sql, str(error)) from None
 
@@ -132,7 +137,8 @@ def _ask_duckdb(path: str, sql: str | None, budget: Budget, ask: Ask) -> Any:
             closing(duckdb.connect(path, read_only=True, config=safe)) as connection,
             _watched(connection.interrupt, budget),
         ):
-            return ask(run := partial(_gathered, connection, budget), _names(run, _DUCKDB_TABLES))
+            run = partial(_gathered, connection, budget)
+            return ask(run, _names(run, _DUCKDB_TABLES), budget)
     except duckdb.Error as error:
         raise _failed(path, sql, first_line(error)) from None
 
@@ -165,12 +171,12 @@ def _gathered(connection: Any, budget: Budget, query: str) -> Answer:
         If they are more than allowed, or take too long.
     """
     try:
+        if (problem := budget.exceeded()) is not None:
+            raise problem
         with budget.walled():
             cursor = connection.execute(query)
         answer = Answer([entry[0] for entry in cursor.description or ()], budget)
         asked = 1  # a row may be as large as all that is allowed
-        if (problem := budget.exceeded()) is not None:
-            raise problem
         while True:
             with budget.walled():
                 rows = cursor.fetchmany(asked)
@@ -203,7 +209,7 @@ def _names(run: Run, list_tables: str) -> list[str]:
     return list(map(str, chain.from_iterable(run(list_tables).pieces[0])))
 
 
-def _query(path: str, sql: str | None, run: Run, tables: Sequence[str]) -> Answer:
+def _query(path: str, sql: str | None, run: Run, tables: Sequence[str], budget: Budget) -> Answer:
     if sql is not None:
         require_select(sql)
         try:
@@ -211,7 +217,7 @@ def _query(path: str, sql: str | None, run: Run, tables: Sequence[str]) -> Answe
         except RiskrankError:
             raise
         except Exception as error:
-            raise _failed(path, sql, first_line(error), _columns(run, tables)) from None
+            raise _failed(path, sql, first_line(error), _columns(run, tables, budget)) from None
     if not tables:
         raise InputError(
             f"{path}: the file is empty",
@@ -220,7 +226,7 @@ def _query(path: str, sql: str | None, run: Run, tables: Sequence[str]) -> Answe
         )
     if len(tables) == 1:
         return run(_all_of(tables[0]))
-    columns = _columns(run, tables)
+    columns = _columns(run, tables, budget)
     raise UsageError(
         f"{path}: the database holds {len(tables)} tables, and which rows count has to be said",
         found=f"tables: {listing(with_columns(columns))}",
@@ -228,8 +234,9 @@ def _query(path: str, sql: str | None, run: Run, tables: Sequence[str]) -> Answe
     )
 
 
-def _columns(run: Run, tables: Sequence[str]) -> dict[str, list[str]]:
-    """Columns of every table, none of one that cannot be asked."""
+def _columns(run: Run, tables: Sequence[str], budget: Budget) -> dict[str, list[str]]:
+    """Columns of every table, none of one that cannot be asked, or not in time."""
+    budget.end_within(_NAMING)
     found: dict[str, list[str]] = {}
     for table in tables:
         try:

@@ -3,7 +3,7 @@
 import io
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -95,22 +95,17 @@ def _sheets(label: str, data: bytes, how: How) -> dict[str, tuple[pl.DataFrame, 
         # Formulas have the values Excel last computed for them.
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         chosen = book.worksheets if how.sheet is None else [_named(label, book.worksheets, how.sheet)]
-        cells = {sheet.title: [*_rows(sheet, reach, values_only=True)] for sheet in chosen}
+        cells = {sheet.title: [*_rows(sheet, reach)] for sheet in chosen}
         # A text that many cells share stands in the file once.
         texts = (cell for rows in cells.values() for row in rows for cell in row if isinstance(cell, str))
         require_room(label, len(data), sum(map(len, texts)), how.limit)
         found = {title: _frame(label, title, rows, how.skip_rows) for title, rows in cells.items()}
         frames = {title: frame for title, frame in found.items() if frame is not None}
-        formed = {sheet.title for sheet in chosen if reach[sheet._worksheet_path].formulas}
-        gaps = [
-            title
-            for title, (frame, _) in frames.items()
-            if title in formed and frame.null_count().sum_horizontal()[0]
-        ]
-        if gaps:
-            formulas = openpyxl.load_workbook(io.BytesIO(data), read_only=True)
-            for title in gaps:
-                _refuse_uncomputed(label, title, _rows(formulas[title], reach), _rows(book[title], reach))
+        for sheet in chosen:
+            waiting = reach[sheet._worksheet_path].uncomputed
+            frame = frames.get(sheet.title)
+            if waiting and frame and frame[0].null_count().sum_horizontal()[0]:
+                raise _uncomputed(label, sheet.title, waiting)
         return frames
     except (InputError, UsageError):
         raise
@@ -141,11 +136,11 @@ def _named(label: str, sheets: Sequence[Any], asked: str) -> Any:
     return sheets[titles.index(asked)]
 
 
-def _rows(sheet: Any, reach: Mapping[str, Extent], **how: bool) -> Iterator[Sequence[Any]]:
+def _rows(sheet: Any, reach: Mapping[str, Extent]) -> Iterator[Sequence[Any]]:
     """The rows as far as there is anything, whatever size the sheet gives itself."""
     extent = reach[sheet._worksheet_path]
     if extent.rows:
-        yield from sheet.iter_rows(1, extent.rows, 1, extent.columns, **how)
+        yield from sheet.iter_rows(1, extent.rows, 1, extent.columns, values_only=True)
 
 
 def _frame(
@@ -174,24 +169,14 @@ def _frame(
     return pl.DataFrame(frame), above
 
 
-def _refuse_uncomputed(
-    label: str, title: str, formulas: Iterable[Sequence[Any]], values: Iterable[Sequence[Any]]
-) -> None:
-    """Refuse formulas that nothing has computed: programs that write workbooks leave that to Excel."""
-    cells = [
-        cell.coordinate
-        for row, computed in zip(formulas, values, strict=True)
-        for cell, value in zip(row, computed, strict=True)
-        # A formula that gave an empty text was computed.
-        if cell.value is not None
-        and cell.data_type == "f"
-        and value.value is None
-        and value.data_type != "str"
-    ]
-    if cells:
-        raise InputError(
-            f"{label}: formulas in sheet {title} that have no value yet",
-            found=f"{len(cells):,} such cell{'s' if len(cells) > 1 else ''}: {listing(cells)}",
-            hint="open the workbook in a spreadsheet program and save it, which computes them; or save the "
-            "sheet as CSV",
-        )
+def _uncomputed(label: str, title: str, places: Sequence[tuple[int, int]]) -> InputError:
+    """Tell of formulas that nothing has computed: programs that write workbooks leave that to Excel."""
+    from openpyxl.utils import get_column_letter  # type: ignore[import-untyped]
+
+    cells = [f"{get_column_letter(column)}{row}" for row, column in places]
+    return InputError(
+        f"{label}: formulas in sheet {title} that have no value yet",
+        found=f"{len(cells):,} such cell{'s' if len(cells) > 1 else ''}: {listing(cells)}",
+        hint="open the workbook in a spreadsheet program and save it, which computes them; or save the "
+        "sheet as CSV",
+    )

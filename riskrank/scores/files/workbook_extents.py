@@ -4,7 +4,7 @@ import io
 import re
 import zipfile
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO
 from xml.parsers import expat
 
@@ -36,11 +36,11 @@ _PLACE = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d+)")
 
 @dataclass(slots=True)
 class Extent:
-    """The last row of a sheet that holds anything, and the last column of the first such rows."""
+    """The last row with anything, the last column of the first such rows, formulas without a value."""
 
     rows: int = 0
     columns: int = 0
-    formulas: bool = False
+    uncomputed: list[tuple[int, int]] = field(default_factory=list)
 
 
 def extents(label: str, data: bytes, limit: int) -> dict[str, Extent]:
@@ -79,6 +79,7 @@ class _Part:
         self._label, self._name, self._seen, self._most = label, name, seen, most
         self._many = 0  # how deep the row or text is that the parser is in
         self._found = Extent()
+        self._kind, self._formula = "", False  # of the cell the parser is in; a formula has no value so far
         self._depth = self._row = self._column = self._width = self._filled = self._text = self._at = 0
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.StartElementHandler = self._start
@@ -113,14 +114,20 @@ class _Part:
             self._text = 0
         if kind in _TEXTS:
             self._at = self._parser.CurrentByteIndex
+        if kind == "v":
+            self._parser.CharacterDataHandler = self._value
         if kind == "c":
+            self._kind = attributes.get("t", "")
             place = _PLACE.fullmatch(attributes.get("r", ""))
             self._column = _number_of(place[1]) if place else self._column + 1
         elif kind in ("v", "f", "is"):
             self._width = max(self._width, self._column)
-            self._found.formulas |= kind == "f"
+            self._formula |= kind == "f" and self._kind != "str"  # an empty text may be what it gave
         elif kind == "row":
             self._new_row(attributes.get("r"))
+
+    def _value(self, _: str) -> None:
+        self._formula, self._parser.CharacterDataHandler = False, None
 
     def _count(self, kind: str) -> None:
         """Count what is neither a row nor a text: who reads sheets takes long for it, whatever the part."""
@@ -147,6 +154,10 @@ class _Part:
             self._text += self._parser.CurrentByteIndex - self._at
             if self._text > _LONGEST_TEXT:
                 raise self._refused(f"a cell of more than {_LONGEST_TEXT:,} bytes")
+            self._parser.CharacterDataHandler = None
+        elif kind == "c" and self._formula:
+            self._found.uncomputed.append((self._row, self._column))
+            self._formula = False
         if self._width and kind == "row":
             if self._width > _COLUMNS:
                 raise self._refused(f"{self._width:,} columns in row {self._row:,}")

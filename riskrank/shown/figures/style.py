@@ -17,7 +17,9 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
+from riskrank.shown.escapes import visible
 from riskrank.shown.figures.fonts import TEXT, at_hand, displayable, families, text_width
 from riskrank.shown.figures.marks import HEADING, as_classes
 from riskrank.shown.figures.units import Thousands
@@ -141,6 +143,8 @@ class Plot(Figure):
             Leave the fonts of an SVG to who shows it, instead of drawing every glyph.
         """
         buffer = io.BytesIO()
+        for words in self.findobj(Text):
+            words.set_text(visible(words.get_text()))  # no format can write control characters
         fonts: dict[Any, Any] = {"svg.fonttype": "none" if text_as_text else "path"}
         with look(), matplotlib.rc_context(fonts), warnings.catch_warnings():
             if text_as_text:  # who shows it has more fonts than are at hand

@@ -34,6 +34,14 @@ def test_members_and_frames_one_after_another():
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+@pytest.mark.parametrize(("piece", "most"), [('{"a":[[[]]]},', 150_000), ("1,", 5_000_000)])
+def test_json_of_many_values_in_few_bytes(pack, piece, most):
+    assert decompressed("t", pack(b"[" + piece.encode() * most), 10**9)
+    with pytest.raises(InputError, match="packed more densely"):
+        decompressed("t", pack(b"[" + piece.encode() * (2 * most)), 10**9)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
 def test_a_beginning_takes_no_more_than_is_asked_for(pack):
     packed = pack(bytes(50_000_000))
     tracemalloc.start()

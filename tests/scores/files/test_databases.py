@@ -4,6 +4,7 @@ import hashlib
 import shutil
 import sqlite3
 import sys
+import time
 import tracemalloc
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
-from riskrank.scores.files import budget
+from riskrank.scores.files import budget, databases
 from riskrank.scores.files.cells import column
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.table.score_table import read_scores
@@ -172,6 +173,18 @@ def test_a_view_that_gives_rows_is_left_as_late_as_any(tmp_path, monkeypatch):
     telling = _with_view(tmp_path / "t.sqlite", "sqlite", ENDLESS.format(ROWS, ""))
     with pytest.raises(InputError, match=r"no end within (4 seconds|[0-9,]+ (rows|bytes))"):
         read_scores([telling])
+
+
+def test_views_of_views_are_named_as_far_as_there_is_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(databases, "_NAMING", 0.2)
+    path = _with_view(tmp_path / "t.sqlite", "sqlite", f"SELECT {ROWS} FROM (SELECT 1 AS i)")
+    with closing(sqlite3.connect(path)) as connection:
+        for at, of in enumerate(("scores", *(f"v{at}" for at in range(15)))):
+            connection.execute(f"CREATE VIEW v{at} AS SELECT a.* FROM {of} AS a, {of} AS b")
+    start = time.process_time()
+    with pytest.raises(UsageError, match="holds 17 tables"):
+        read_scores([path])
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -20,6 +20,12 @@ SHARED = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{KIND}"/>'
 SHEET = "xl/worksheets/sheet1.xml"
 TEXT = '<row r="26"><c r="B26" t="inlineStr"><is>{}</is></c></row>'
 ROWS = "".join(f'<row r="{at}"><c r="A{at}"><v>1</v></c></row>' for at in range(100, 9_000))
+SHARED_BY = "".join(
+    f'<row r="{at}"><c r="A{at}"><v>1</v></c><c r="D{at}"><f t="shared" si="0"/></c></row>'
+    for at in range(27, 67)
+)
+FORMULA = f'<f t="shared" ref="D26:D66" si="0">{"A1+" * 66_000}A1</f>'
+FORMULAS = f'<row r="26"><c r="D26">{FORMULA}</c></row>{SHARED_BY}'
 
 
 @pytest.fixture
@@ -89,6 +95,7 @@ def test_a_row_beyond_the_size_a_sheet_gives_is_no_less_read(edited):
             lambda text: text.replace("<sheetData>", f'<sheetData x="{"x" * 2_000_000}">'),
             "a tag of more than",
         ),
+        (_below(FORMULAS), "formulas in sheet Sheet that have no value yet"),
         (_below("<a>" * 300 + "</a>" * 300), "nested more than 256 deep"),
         (_below("<sheet/>" * 1_001), "sheet 1,001 or element 100,001 that is no row or text"),
         (_below('<xf numFmtId="14"/>' * 100_001), "sheet 1,001 or element 100,001 that is no row or text"),
