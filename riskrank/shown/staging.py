@@ -38,7 +38,7 @@ def staged(path: Path, data: bytes) -> Iterator[tuple[Callable[[], object], Call
     """
     if is_device(path):
         with _opened(path) as device:  # a pipe waits for its reader here, while nothing else is there yet
-            yield partial(write_whole, device, data), _nothing
+            yield partial(write_whole, device, data), lambda: None  # what is written into it is written
         return
     target = path.parent.resolve() / path.name  # a link is replaced, and what it leads to is not touched
     # The name is known before there is a file: what ends a run in between leaves none.
@@ -142,10 +142,6 @@ def _open_already(device: Path) -> int | None:
         return named
     of_this_process = str(device.parent) in ("/dev/fd", "/proc/self/fd") and device.name.isdecimal()
     return int(device.name) if of_this_process else None
-
-
-def _nothing() -> None:
-    """What is written into a device is written."""
 
 
 def _umask() -> int:

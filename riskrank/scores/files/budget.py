@@ -56,7 +56,8 @@ class Budget:
     def __init__(self, label: str, limit: int) -> None:
         self._label = label
         self._limit = limit
-        here = sum(_bytes_of(label + ending) for ending in ("", "-wal", ".wal"))
+        beside = [label + ending for ending in ("", "-wal", ".wal")]
+        here = sum(Path(one).stat().st_size for one in beside if Path(one).exists())
         self._reason = _LEAST_ANSWER + _TIMES_FILE * here
         self._seconds = min(MOST_SECONDS, MOST_SILENT + here / _BYTES_A_SECOND)
         now = time.monotonic()
@@ -268,13 +269,6 @@ def _compact(values: tuple[object, ...]) -> Piece:
 
 def _size(value: object) -> int:
     return _CELL + len(value) if isinstance(value, str | bytes) else _CELL
-
-
-def _bytes_of(path: str) -> int:
-    """Bytes of a file; 0 where there is none."""
-    with suppress(OSError):
-        return Path(path).stat().st_size
-    return 0
 
 
 def _resident() -> int:

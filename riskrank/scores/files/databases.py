@@ -112,8 +112,7 @@ def _ask_sqlite(path: str, sql: str | None, budget: Budget, ask: Ask) -> Any:
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(budget.longest(), longest))
             # An interrupt ends no query that is still being prepared.
             connection.set_authorizer(lambda *_: sqlite3.SQLITE_DENY if budget.used_up else sqlite3.SQLITE_OK)
-            run = partial(_gathered, connection, budget)
-            return ask(run, _names(run, _SQLITE_TABLES), budget)
+            return ask(run := partial(_gathered, connection, budget), _names(run, _SQLITE_TABLES), budget)
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise _failed(path, sql, str(error)) from None
 
@@ -137,8 +136,7 @@ def _ask_duckdb(path: str, sql: str | None, budget: Budget, ask: Ask) -> Any:
             closing(duckdb.connect(path, read_only=True, config=safe)) as connection,
             _watched(connection.interrupt, budget),
         ):
-            run = partial(_gathered, connection, budget)
-            return ask(run, _names(run, _DUCKDB_TABLES), budget)
+            return ask(run := partial(_gathered, connection, budget), _names(run, _DUCKDB_TABLES), budget)
     except duckdb.Error as error:
         raise _failed(path, sql, first_line(error)) from None
 
