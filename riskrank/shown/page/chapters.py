@@ -16,15 +16,7 @@ from riskrank.shown.view import Column, Line, Section, Table, first_screen
 from riskrank.studies.document import Document
 from riskrank.version import __version__
 
-
-@dataclass(frozen=True)
-class Figure:
-    """A picture of a part."""
-
-    picture: Picture
-
-
-Block = Section | Figure
+Block = Section | Picture
 
 
 @dataclass(frozen=True)
@@ -105,8 +97,8 @@ def chapters(document: Document) -> list[Chapter]:
     shown: set[int] = set()
     of_chapter: dict[str, list[PagePart]] = {name: [] for name in CHAPTERS}
     for part in parts_of(document, table):
-        figures = [one for one in _figures(part, document, drawn) if id(one.picture) not in shown]
-        shown |= {id(one.picture) for one in figures}
+        figures = [one for one in _figures(part, document, drawn) if id(one) not in shown]
+        shown |= {*map(id, figures)}
         blocks = (*_beside(part), *figures, *part.words)
         if blocks:
             kept = PagePart(part.entry.anchor, part.title, blocks, part.finding)
@@ -130,7 +122,7 @@ def _beside(part: ChapterPart) -> Iterator[Section]:
             yield one
 
 
-def _figures(part: ChapterPart, document: Document, drawn: dict[int, Sequence[Picture]]) -> list[Figure]:
+def _figures(part: ChapterPart, document: Document, drawn: dict[int, Sequence[Picture]]) -> list[Picture]:
     """The pictures of a part, the first of every kind, with models by their numbers in the whole document."""
     if part.entry.pictures == ():
         return []
@@ -143,13 +135,13 @@ def _figures(part: ChapterPart, document: Document, drawn: dict[int, Sequence[Pi
     return one_of_each(found, part.entry.pictures)
 
 
-def one_of_each(found: Sequence[Picture], kinds: tuple[str, ...] | slice = slice(None)) -> list[Figure]:
+def one_of_each(found: Sequence[Picture], kinds: tuple[str, ...] | slice = slice(None)) -> list[Picture]:
     """The first picture of every kind, of those kinds that are asked for, in that order."""
     first: dict[str, Picture] = {}
     for picture in found:
         first.setdefault(picture.kind, picture)
     asked = [*first][kinds] if isinstance(kinds, slice) else kinds
-    return [Figure(first[kind]) for kind in asked if kind in first]
+    return [first[kind] for kind in asked if kind in first]
 
 
 def _asked_for(document: Document) -> list[Section]:
@@ -160,18 +152,26 @@ def _minded(document: Document) -> Iterator[PagePart]:
     """Warnings, the gravest in the summary line."""
     told = document.provenance.gravest_first
     if told:
-        facts = [_fact(one) for one in told]
+        facts, changes = zip(*map(_fact, told), strict=True)
         shown = [one for at, one in enumerate(facts) if not at or sum(map(len, facts[: at + 1])) < _SUMMARY]
         more = f"; {len(told) - len(shown)} more" if len(shown) < len(told) else ""
-        finding = "; ".join(shown) + more
-        yield PagePart("mind", "What to mind", tuple(Line(one, style="yellow") for one in told), finding)
+        lines = [
+            Line(text, style=style)
+            for both in zip(facts, changes, strict=True)
+            for text, style in zip(both, ("yellow", "dim"), strict=True)
+            if text
+        ]
+        yield PagePart("mind", "Warnings and assumptions", tuple(lines), "; ".join(shown) + more)
+    else:
+        yield PagePart("mind", "Warnings and assumptions", (Line("None."),), "none")
 
 
-def _fact(warning: str) -> str:
-    """A warning less what an option would do about it, where a sentence is left."""
+def _fact(warning: str) -> tuple[str, str]:
+    """What a warning says, where a sentence is left without it, and what an option would do about it."""
     fact, *rest = warning.split(": ")
-    fact = ": ".join([fact, *itertools.takewhile(lambda part: spell(part, flags=True) == part, rest)])
-    return fact if " " in fact else warning
+    plain = [*itertools.takewhile(lambda part: spell(part, flags=True) == part, rest)]
+    fact = ": ".join([fact, *plain])
+    return (fact, ": ".join(rest[len(plain) :])) if " " in fact else (warning, "")
 
 
 def _compared(document: Document) -> PagePart:
@@ -205,9 +205,10 @@ def _compared(document: Document) -> PagePart:
             tuple(rows),
         ),
     ]
-    finding = f"{len(origin.models)} models on {', '.join(row[0] for row in rows)}"
+    finding = f"{len(origin.models)} models, {origin.samples:,} samples; "
+    finding += ", ".join(f"{row[0]} ({row[2]})" if row[2] != "–" else row[0] for row in rows)
     finding += "" if origin.scored else "; no score is missing"
-    return PagePart("compared", "What was compared", tuple(blocks), finding)
+    return PagePart("compared", "How the table was read, and what is missing", tuple(blocks), finding)
 
 
 def _made(document: Document) -> PagePart:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from riskrank.errors import option, spell
 from riskrank.shown.escapes import for_page
+from riskrank.shown.figures.picture import Picture
 from riskrank.shown.metric_words import in_words
-from riskrank.shown.page.chapters import Block, Figure
+from riskrank.shown.page.chapters import Block
 from riskrank.shown.page.svg import PIXELS, Styles, to_inline
 from riskrank.shown.view import Bar, Cell, Column, Line, Table, as_cell, text_of
 
@@ -109,7 +110,9 @@ class Exhibitor:
         self._mark, self._flags, self._drawn = mark, flags, 0
         self._numbers = {name: number for number, name in enumerate(models)}
 
-    def exhibits(self, blocks: Iterable[Block], *, wide: bool = False) -> Iterator[Exhibit]:
+    def exhibits(
+        self, blocks: Iterable[Block], *, wide: bool = False, finding: str = ""
+    ) -> Iterator[Exhibit]:
         """Words stand beside what they follow; what comes before any table or picture stands alone.
 
         Parameters
@@ -117,6 +120,8 @@ class Exhibitor:
         blocks : iterable of Block
         wide : bool
             Give every table the whole width, its words below.
+        finding : str
+            What the pictures show, for who hears of them.
         """
         found: Exhibit | None = None
         for block in blocks:
@@ -126,8 +131,8 @@ class Exhibitor:
                 continue
             if found is not None:
                 yield found
-            if isinstance(block, Figure):
-                drawing = self._drawing(block)
+            if isinstance(block, Picture):
+                drawing = self._drawing(block, finding)
                 found = Exhibit(drawing=drawing, wide=drawing.width > _BROAD)
             else:
                 plain = block.plain
@@ -141,22 +146,22 @@ class Exhibitor:
         text = spell(_BELOW.sub("below", line.text), flags=self._flags)
         return Line(text, line.label, line.style, line.verbatim)
 
-    def _drawing(self, figure: Figure) -> Drawing:
+    def _drawing(self, picture: Picture, finding: str) -> Drawing:
         from markupsafe import Markup
 
         from riskrank.shown.figures.fonts import browser_fonts
 
         self._drawn += 1
         with browser_fonts():
-            plot = figure.picture.draw()
+            plot = picture.draw()
             svg = to_inline(
                 plot,
                 self.styles,
                 identity=f"{self._mark}-{self._drawn}",
-                alternative=in_words(for_page(figure.picture.caption)),
+                alternative=in_words(for_page(". ".join(filter(None, (finding, picture.caption))))),
             )
         key = {}
-        if figure.picture.kind in _KEYED:
+        if picture.kind in _KEYED:
             named = [name for name in self._numbers if name in self._colors]
             rest = [name for name in self._numbers if name not in self._colors]
             rest = rest if len(rest) == 1 else [f"{len(rest)} others"] * bool(rest)

@@ -78,7 +78,7 @@ def _rendered(template: str, document: Document, *, flags: bool) -> str:
         (
             chapter,
             [
-                (part, spell(part.finding, flags=flags), [*make.exhibits(part.blocks)])
+                (part, spell(part.finding, flags=flags), [*make.exhibits(part.blocks, finding=part.finding)])
                 for part in chapter.parts
             ],
         )

@@ -240,6 +240,8 @@ def _refuted(finding: Finding, case: RankCase) -> str:
         shown = strongest(found.leader.contrasts.difference[ahead] / found.leader.contrasts.error[ahead], 2)
         parts = [against_of(case.means[m], ahead, one.first) for m in shown]
         why = f"but {against} is better on {every} ({', '.join(parts)})"
+        if others := [models[i] for i in found.leader.better if i != ahead]:
+            why += f", as {'is' if len(others) == 1 else 'are'} {names(others)}"
         if one.column not in case.metrics:
             why += ": the combined score counts which score is better, not by how much"
     elif ahead in found.leader.ahead:
@@ -261,7 +263,8 @@ def _instead(found: Recommendation, case: RankCase) -> str:
         ahead = [i for i in found.ahead_of_choice if i != found.leader.model]
         whom = names([case.models[i] for i in ahead or found.before_choice], 2)
         how = "significantly behind {} head to head" if ahead else "behind {} in the ranking, too"
-        return f"No other stands out: {chosen} is {how.format(whom)}."
+        alone = ", the only one nobody beats throughout," if len(found.unbeaten) == 1 else ""
+        return f"No other stands out: {chosen}{alone} is {how.format(whom)}."
     if len(found.unbeaten) == 1:
         leader = case.models[found.leader.model]
         though = f", though {leader} is ahead of it head to head" if found.ahead_of_choice else ""

@@ -168,10 +168,7 @@ def report(
     }
     # One page speaks of one model, in whatever chapter.
     parts = {name: part and replace(part, named=ranking.named) for name, part in parts.items()}
-    title = (
-        settings.title
-        or f"Which of {len(table.models)} models? {names([spec.name for spec in table.metrics])}"
-    )
+    title = settings.title or f"Which of {len(table.models)} models is best {_measured(ranking)}?"
     return ReportDocument(
         provenance=_provenance(ranking, settings, table, **parts),
         rows=ranking.rows,
@@ -182,6 +179,12 @@ def report(
         title=title,
         **parts,
     )
+
+
+def _measured(ranking: RankDocument) -> str:
+    """What they are measured by, for the head of the page."""
+    metrics = names(ranking.provenance.metric_names)
+    return f"on {metrics}" if ranking.judged is None else f"by human labels ({metrics})"
 
 
 def _pair(ranking: RankDocument) -> tuple[int, int] | None:

@@ -24,19 +24,22 @@ from riskrank.studies.mrm.study import MeanRiskDocument
 from riskrank.studies.rank.document import RankDocument, trade
 from riskrank.studies.rank.screen.detail import (
     detail_table,
-    percent,
     reading,
     risk_lines,
     separation_line,
 )
 from riskrank.studies.rank.screen.first import other_metrics
 from riskrank.studies.report.screen.by_metric import against_the_next, differences, tested
-from riskrank.studies.report.screen.limits import bad_cases_apart, unseen
+from riskrank.studies.report.screen.limits import unseen
 from riskrank.studies.report.screen.summaries import (
-    first_of_the_worst,
+    by_task,
+    corrected,
     firsts,
     hidden,
+    labels_moved,
     leading,
+    sources_of_noise,
+    stays_first,
     tails_apart,
     told_apart,
 )
@@ -86,10 +89,6 @@ def _groups(study: RankDocument, _: ReportDocument) -> list[Section]:
 def _two_tests(pairs: DominanceDocument, document: ReportDocument) -> Iterator[Line]:
     """The verdict on pairs, with a word on why it counts otherwise than the ranking does."""
     yield Line(pairs.verdict, "In short:")
-    drawn, before = pairs.provenance.resamples, document.ranking.provenance.resamples
-    if drawn != before and drawn and before:
-        text = f"{drawn:,} here and {before:,} in the ranking, each as many as its own p-values take."
-        yield Line(text, "Resamples:")
     if document.ranking.inference.test:
         text = (
             "each is of one pair alone here: it may leave out 0 where the tests, corrected for all pairs, do "
@@ -116,17 +115,20 @@ def _two_counts(document: ReportDocument) -> Iterator[Line]:
 
 def _ranking(document: RankDocument, whole: ReportDocument) -> list[Section]:
     metric, method = leading(document)
-    study, models = document.study.studies[metric], document.provenance.models
+    study = document.study.studies[metric]
     found: list[Section] = [*other_metrics(document), detail_table(document, metric, method)]
     if method in study.separations and document.inference.test:
         found.append(separation_line(study, method))
         found += _two_counts(whole)
     found += also(document.more)
-    found.append(reading(document, [method]))
-    line = dominance.inference_line(
-        study.dominance, document.inference, models, document.study.columns[metric]
-    )
-    return [*found, line]
+    return [*found, reading(document, [method])]
+
+
+def _corrections(document: RankDocument, _: ReportDocument) -> list[Line]:
+    """The family of the ranking's tests."""
+    metric, _method = leading(document)
+    study, models = document.study.studies[metric].dominance, document.provenance.models
+    return [dominance.inference_line(study, document.inference, models, document.study.columns[metric])]
 
 
 def _on_risks(study: MeanRiskDocument, _: ReportDocument) -> list[Line]:
@@ -145,18 +147,10 @@ def _depends(what: str, about: str) -> Words:
 
 def _risks(ranking: RankDocument, _: ReportDocument) -> list[Line]:
     """Models that another of no larger mean beats in the tail."""
-    metric, first = leading(ranking)[0], first_of_the_worst(ranking)
+    metric = leading(ranking)[0]
     if not bad_cases(ranking.tails[metric].level):
         return [Line("not looked for: a tail would hold more than half of the scores.", "Hidden risks:")]
-    found = risk_lines(ranking, metric)
-    if first is not None:
-        tail, model = ranking.tails[metric], ranking.provenance.models[first]
-        text = (
-            f"the worst {percent(tail.level)} of {model} average {tail.of(first)}, the worst of all models. "
-            "It is no hidden risk, which only a model behind another has."
-        )
-        found.append(Line(text, "First in the ranking:"))
-    return found
+    return risk_lines(ranking, metric)
 
 
 def _agreement(what: str) -> Words:
@@ -189,6 +183,11 @@ def _of_suite(document: ReportDocument) -> Document | None:
     return None if document.ranking.suite is None else document.ranking
 
 
+def _of_tasks(document: ReportDocument) -> Document | None:
+    """The same where one metric is ranked: of several, tasks are compared on the combined score alone."""
+    return None if _of_trade(document) else _of_suite(document)
+
+
 def _of_trade(document: ReportDocument) -> RankDocument | None:
     """The ranking, where two models can be compared metric by metric."""
     return None if trade(document.ranking) is None else document.ranking
@@ -199,6 +198,21 @@ def _of_pair(document: ReportDocument) -> Document | None:
     return None if _of_trade(document) or _of_judge(document) else document.pairs
 
 
+def _without_metrics(document: ReportDocument) -> RankDocument | None:
+    """The ranking, where it was made without each metric, too."""
+    found = next(iter(document.ranking.leading.values())).recommendation
+    return None if found is None or found.first_without_metric is None else document.ranking
+
+
+_WITHOUT = Line("The other metrics count as before; in these samples, by the same method, without a test.")
+_NOISE = Line(
+    "what would come out otherwise another time. Shares are of the variance of a mean, in a suite of the "
+    "difference of two macro means. Where each sample has one run, what another would change is a part of "
+    "the noise of the samples.",
+    "Noise:",
+)
+
+
 def _shares(document: ReportDocument) -> RankDocument | None:
     """The ranking, where means say it all."""
     return document.ranking if only_share(document.ranking) else None
@@ -206,17 +220,32 @@ def _shares(document: ReportDocument) -> RankDocument | None:
 
 REPORT = (
     Entry(WHY, "means", "Differences to the first", _shares, ("forest",), lead=means_say_it),
-    Entry(WHY, "trade", "Who wins what", _of_trade, ("trade",)),
-    Entry(WHY, "labels", "What the labels moved", _of_judge, ("judge",)),
-    Entry(WHY, "curves", "The tail that matters", _of_scores("ranking"), ("tvar",), words=bad_cases_apart),
+    Entry(WHY, "trade", "Who wins what", _of_trade, ("trade",), finding=against_the_next),
+    Entry(WHY, "labels", "What the labels moved", _of_judge, ("judge",), finding=labels_moved),
+    Entry(*(WHY, "curves", "The tail that matters", _of_scores("ranking"), ("tvar",)), finding=tails_apart),
     Entry(WHY, "pair", "The pair that decides", _of_pair, ("pair",)),
     Entry(WHY, "unseen", "What these samples could have shown", attrgetter("ranking"), words=unseen),
-    Entry(WHY, "by-task", "Task by task", _of_suite, ("taskforest",)),
+    Entry(WHY, "by-task", "Task by task", _of_tasks, ("taskforest",), finding=by_task),
     Entry(AUDIT, "ranking", CHAPTERS["ranking"], attrgetter("ranking"), words=_ranking, finding=told_apart),
     Entry(
         *(AUDIT, "differences", "Differences by metric", tested),
         words=differences,
         finding=against_the_next,
+    ),
+    Entry(
+        *(AUDIT, "weights", "Weights of the metrics", _without_metrics),
+        words=lambda *_: [_WITHOUT],
+        finding=stays_first,
+    ),
+    Entry(
+        *(AUDIT, "corrections", "Correction for many comparisons", attrgetter("ranking")),
+        words=_corrections,
+        finding=corrected,
+    ),
+    Entry(
+        *(AUDIT, "noise", "Where the noise comes from", attrgetter("ranking")),
+        words=lambda *_: [_NOISE],
+        finding=sources_of_noise,
     ),
     Entry(
         *(AUDIT, "judge", "The judge and the labels", _of_judge),
@@ -240,10 +269,10 @@ REPORT = (
         words=lambda study, _: dominance.details(study),
     ),
     Entry(
-        *(AUDIT, "tasks", "Tasks", _of_suite, ("taskmap", "profile")),
+        *(AUDIT, "tasks", "Tasks", _of_suite, ("taskforest", "taskmap", "profile")),
         lead=_suite_line,
         words=_tasks,
-        finding=lambda study, _: study.suite.words,
+        finding=by_task,
     ),
     Entry(AUDIT, "groups", _groups_title, attrgetter("by_group"), words=_groups),
     Entry(

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from riskrank.shown.view import Line, Section
 from riskrank.studies.rank.document import RankDocument
-from riskrank.studies.rank.marks import milder
 from riskrank.studies.rank.screen.detail import percent
 from riskrank.studies.report.screen.summaries import leading
 from riskrank.studies.report.study import ReportDocument
@@ -48,19 +47,3 @@ def _of_the_pair(ranking: RankDocument) -> Iterator[Line]:
     told = shown_by_metric(ranking.means, dict(zip((mean.name for mean in ranking.means), seen, strict=True)))
     if told:
         yield Line(told, f"Of {models[one.first]} and {models[other]}, {_OFTEN}")
-
-
-def bad_cases_apart(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
-    """Whether a test tells the worst samples of the two models of the verdict apart."""
-    one = next(iter(ranking.leading.values()))
-    tail, models = ranking.tails[one.column], ranking.provenance.models
-    if not (one.others and one.tested and tail.says_something):
-        return
-    other = next(model for model in one.pair if model != one.first)
-    shown = {1: "a test shows that the former are milder", -1: "a test shows that the latter are milder"}
-    answer = shown.get(milder(one, other), "no test shows a difference between these")
-    figures = " against ".join(tail.both(one.first, other))
-    text = (
-        f"the worst {tail.words} of {models[one.first]} and of {models[other]} average {figures}; {answer}."
-    )
-    yield Line(text, "Bad cases:")

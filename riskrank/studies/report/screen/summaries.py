@@ -2,13 +2,17 @@
 
 import numpy as np
 
+from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.engine.dominance.hidden_risk import RISK
+from riskrank.studies.dominance.screen.detail import CORRECTIONS
 from riskrank.studies.metric_means import bad_cases
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.marks import milder
 from riskrank.studies.rank.screen.detail import leading_method
 from riskrank.studies.report.study import ReportDocument
-from riskrank.studies.wording import names, percent
+from riskrank.studies.runs import split_of_runs
+from riskrank.studies.suites import words
+from riskrank.studies.wording import design, names, percent
 
 
 def leading(document: RankDocument) -> tuple[str, str]:
@@ -26,8 +30,54 @@ def told_apart(ranking: RankDocument, _: ReportDocument) -> str:
     said = separation and f"{separation.separated} of {separation.pairs} pairs told apart"
     if not said or not ranking.inference.test:
         return f"{first} first"
-    correction = ranking.inference.family.correction.capitalize()
-    return f"{first} first; {said} by how they do against the field, corrected for all pairs ({correction})"
+    return f"{first} first; {said} by how they do against the field"
+
+
+def corrected(ranking: RankDocument, _: ReportDocument) -> str:
+    """Which correction, over what, at which level."""
+    inference, k = ranking.inference, len(ranking.provenance.models)
+    if not inference.test:
+        return "nothing was tested"
+    rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.family.correction]
+    return f"{rule} over all pairs of {k} models, level {inference.family.level(1):g}"
+
+
+def by_task(ranking: RankDocument, _: ReportDocument) -> str:
+    """What single tasks say of the two models of the verdict."""
+    one, models = next(iter(ranking.leading.values())), ranking.provenance.models
+    if ranking.suite is None or not one.others:
+        return ""
+    other = next(model for model in one.pair if model != one.first)
+    told = words.by_task(ranking.suite, ranking.suite.columns[one.column], one.first, other)
+    return f"{models[one.first]} against {models[other]}: {told}" if told else ""
+
+
+def stays_first(ranking: RankDocument, _: ReportDocument) -> str:
+    """Without which metrics the first stays first, and who is instead."""
+    one, models = next(iter(ranking.leading.values())), ranking.provenance.models
+    without = (one.recommendation and one.recommendation.first_without_metric) or {}
+    instead = [f"{ranking.means[out].name} (then {models[other]})" for out, other in without.items()]
+    first, but = models[one.first], f" but {names(instead)}" if instead else ""
+    return f"{first} stays first without any one of the {len(ranking.means)} metrics{but}"
+
+
+def sources_of_noise(ranking: RankDocument, _: ReportDocument) -> str:
+    """What would come out otherwise another time, with shares of the variance where they can be told."""
+    one = next(iter(ranking.leading.values()))
+    scopes = {} if ranking.suite is None else ranking.suite.columns[one.column].scopes
+    if RANDOM in scopes and one.others and (drawn := float(scopes[RANDOM].differences.error[one.pair])):
+        share = percent(max(1 - (float(scopes[FIXED].differences.error[one.pair]) / drawn) ** 2, 0.0))
+        return f"on these tasks their samples; on tasks like these {share} from which tasks they are"
+    split = None if one.scores.judged else split_of_runs(one.column, one.scores)
+    if split is None:
+        return f"which samples were drawn: {design(one.scores)}"
+    return f"{percent(split.share)} from runs of the same sample, the rest from which samples were drawn"
+
+
+def labels_moved(ranking: RankDocument, _: ReportDocument) -> str:
+    """Whom the judge alone would have put first, or what it is worth."""
+    told = (one.sentence for one in ranking.findings if one.kind == "judge-alone")
+    return "" if ranking.judged is None else next(told, ranking.judged.worth).rstrip(".")
 
 
 def hidden(ranking: RankDocument, _: ReportDocument) -> str:
@@ -37,21 +87,7 @@ def hidden(ranking: RankDocument, _: ReportDocument) -> str:
     if risks is None or not bad_cases(ranking.tails[metric].level):
         return "not looked for"
     models = ranking.provenance.models
-    shown = [models[i] for i in np.flatnonzero(risks.status == RISK).tolist()]
-    first = first_of_the_worst(ranking)
-    said = names(shown) if shown else "none shown"
-    return (
-        said if first is None else f"{said}; {models[first]}, first in the ranking, has the worst bad cases"
-    )
-
-
-def first_of_the_worst(ranking: RankDocument) -> int | None:
-    """The first of the ranking, where its mean of the worst samples is the worst of all."""
-    metric, method = leading(ranking)
-    first = int(ranking.study.studies[metric].rankings[method].order[0])
-    tail = ranking.tails[metric]
-    values = ranking.units[metric].sign * np.asarray(tail.values)
-    return first if tail.says_something and (np.delete(values, first) > values[first]).all() else None
+    return names([models[i] for i in np.flatnonzero(risks.status == RISK).tolist()]) or "none shown"
 
 
 def tails_apart(ranking: RankDocument, _: ReportDocument) -> str:
@@ -60,12 +96,13 @@ def tails_apart(ranking: RankDocument, _: ReportDocument) -> str:
     if not (one.others and one.tested and ranking.tails[one.column].says_something):
         return "scores from the worst to the best"
     pair = [one.first, next(model for model in one.pair if model != one.first)]
-    side = milder(one, pair[1])
-    first, other = (models[model] for model in pair[:: side or 1])
-    worst = f"worst {percent(ranking.tails[one.column].level)}"
+    side, tail = milder(one, pair[1]), ranking.tails[one.column]
+    pair = pair[:: side or 1]
+    first, other = (models[model] for model in pair)
+    worst, figures = f"worst {tail.words}", " against ".join(tail.both(*pair))
     if side == 0:
-        return f"{worst} of {first} and of {other} not shown to differ"
-    return f"{worst} of {first} shown to be milder than of {other}"
+        return f"{worst} of {first} and of {other} not shown to differ ({figures})"
+    return f"{worst} of {first} shown to be milder than of {other} ({figures})"
 
 
 def firsts(others: RankDocument, document: ReportDocument) -> str:
