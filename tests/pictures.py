@@ -30,7 +30,7 @@ def no_pictures(monkeypatch):
     """Pages without their pictures, which take most of the time, where only the rest matters."""
     from riskrank.shown.page.exhibits import Drawing, Exhibitor
 
-    monkeypatch.setattr(Exhibitor, "_drawing", lambda _, figure: Drawing("", "", figure.picture.caption))
+    monkeypatch.setattr(Exhibitor, "_drawing", lambda _, picture, __: Drawing("", "", picture.caption))
 
 
 @pytest.fixture(scope="session")

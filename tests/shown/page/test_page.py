@@ -378,18 +378,18 @@ def test_templates_are_package_data():
 
 
 def test_warnings_are_folded_below_the_gravest(make_scores):
-    """Its line says what is left out, then the others; without a warning there is no such line."""
+    """Its line says what is left out, then the others; without a warning that there is none."""
     frame = make_scores(["a", "b"], n=20)[1:]
     warned = rank(read(frame, missing="drop"), resamples=40, jobs=1)
     warnings = warned.document.provenance.warnings
     (mind,) = re.findall(r'<details id="mind".*?</details>', warned.to_html(), flags=re.DOTALL)
     line, folded = (re.sub("<.*?>", "", part).strip() for part in mind.split("</summary>"))
-    assert line.startswith("What to mind dropped 1 of 20 samples: ")
+    assert line.startswith("Warnings and assumptions dropped 1 of 20 samples: ")
     assert line.endswith("; only 19 samples: verdicts below 30 samples are fragile")
     assert [folded.count(str(escape(warning))) for warning in warnings] == [1] * len(warnings)
     quiet = rank(read(make_scores(["a", "b"], n=40), higher="*"), weights="equal", no_test=True)
     assert not quiet.document.provenance.warnings
-    assert 'id="mind"' not in quiet.to_html()
+    assert "Warnings and assumptions</h3> <span class=\"finding\" dir=\"auto\">none<" in quiet.to_html()
 
 
 def test_a_direction_that_nobody_gave_is_called_assumed(make_scores):

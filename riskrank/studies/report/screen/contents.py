@@ -62,6 +62,16 @@ def _in_short(study: Document, _: ReportDocument) -> list[Line]:
     return [Line(study.verdict, "In short:")]
 
 
+def _told(label: str, finding: Callable[[Any, Any], str], more: str = "") -> Words:
+    """A finding where there is no heading to say it."""
+
+    def words(study: Any, whole: Any) -> list[Line]:
+        said = finding(study, whole)
+        return [Line(f"{said}. {more}".strip(), label)] if said else []
+
+    return words
+
+
 def _suite_line(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
     if ranking.suite is not None:
         yield Line(f"{ranking.suite.words}; models are ranked {ranking.suite.on}.", "Suite:")
@@ -204,15 +214,6 @@ def _without_metrics(document: ReportDocument) -> RankDocument | None:
     return None if found is None or found.first_without_metric is None else document.ranking
 
 
-_WITHOUT = Line("The other metrics count as before; in these samples, by the same method, without a test.")
-_NOISE = Line(
-    "what would come out otherwise another time. Shares are of the variance of a mean, in a suite of the "
-    "difference of two macro means. Where each sample has one run, what another would change is a part of "
-    "the noise of the samples.",
-    "Noise:",
-)
-
-
 def _shares(document: ReportDocument) -> RankDocument | None:
     """The ranking, where means say it all."""
     return document.ranking if only_share(document.ranking) else None
@@ -222,7 +223,11 @@ REPORT = (
     Entry(WHY, "means", "Differences to the first", _shares, ("forest",), lead=means_say_it),
     Entry(WHY, "trade", "Who wins what", _of_trade, ("trade",), finding=against_the_next),
     Entry(WHY, "labels", "What the labels moved", _of_judge, ("judge",), finding=labels_moved),
-    Entry(*(WHY, "curves", "The tail that matters", _of_scores("ranking"), ("tvar",)), finding=tails_apart),
+    Entry(
+        *(WHY, "curves", "The tail that matters", _of_scores("ranking"), ("tvar",)),
+        lead=_told("Bad cases:", tails_apart),
+        finding=tails_apart,
+    ),
     Entry(WHY, "pair", "The pair that decides", _of_pair, ("pair",)),
     Entry(WHY, "unseen", "What these samples could have shown", attrgetter("ranking"), words=unseen),
     Entry(WHY, "by-task", "Task by task", _of_tasks, ("taskforest",), finding=by_task),
@@ -234,7 +239,9 @@ REPORT = (
     ),
     Entry(
         *(AUDIT, "weights", "Weights of the metrics", _without_metrics),
-        words=lambda *_: [_WITHOUT],
+        lead=_told(
+            "Weights:", stays_first, "The other metrics count as before; by the same method, without a test."
+        ),
         finding=stays_first,
     ),
     Entry(
@@ -244,7 +251,11 @@ REPORT = (
     ),
     Entry(
         *(AUDIT, "noise", "Where the noise comes from", attrgetter("ranking")),
-        words=lambda *_: [_NOISE],
+        lead=_told(
+            "Noise:",
+            sources_of_noise,
+            "Of samples run once, what another run would change is part of it.",
+        ),
         finding=sources_of_noise,
     ),
     Entry(
@@ -255,7 +266,7 @@ REPORT = (
     ),
     Entry(
         *(AUDIT, "distributions", "Distributions", _of_scores("ranking"), ("quantiles",)),
-        finding=tails_apart,
+        finding=lambda *both: tails_apart(*both) or "scores from the worst to the best",
     ),
     Entry(AUDIT, "risks", "Hidden risks", _of_scores("ranking"), words=_risks, finding=hidden),
     Entry(

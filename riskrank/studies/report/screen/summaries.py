@@ -94,7 +94,7 @@ def tails_apart(ranking: RankDocument, _: ReportDocument) -> str:
     """Whose worst samples a test shows to be milder, of the two models of the verdict."""
     one, models = next(iter(ranking.leading.values())), ranking.provenance.models
     if not (one.others and one.tested and ranking.tails[one.column].says_something):
-        return "scores from the worst to the best"
+        return ""
     pair = [one.first, next(model for model in one.pair if model != one.first)]
     side, tail = milder(one, pair[1]), ranking.tails[one.column]
     pair = pair[:: side or 1]
