@@ -389,7 +389,7 @@ def test_warnings_are_folded_below_the_gravest(make_scores):
     assert [folded.count(str(escape(warning))) for warning in warnings] == [1] * len(warnings)
     quiet = rank(read(make_scores(["a", "b"], n=40), higher="*"), weights="equal", no_test=True)
     assert not quiet.document.provenance.warnings
-    assert "Warnings and assumptions</h3> <span class=\"finding\" dir=\"auto\">none<" in quiet.to_html()
+    assert 'Warnings and assumptions</h3> <span class="finding" dir="auto">none<' in quiet.to_html()
 
 
 def test_a_direction_that_nobody_gave_is_called_assumed(make_scores):
