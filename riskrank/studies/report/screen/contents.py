@@ -5,8 +5,6 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
-import numpy as np
-
 from riskrank.shown.agreement import agreement_with
 from riskrank.shown.contents import AUDIT, WHY, ChapterPart, Entry, Words, parts_of
 from riskrank.shown.means import also, means_say_it, only_share
@@ -30,10 +28,10 @@ from riskrank.studies.rank.screen.detail import (
 )
 from riskrank.studies.rank.screen.first import other_metrics
 from riskrank.studies.report.screen.by_metric import against_the_next, differences, tested
+from riskrank.studies.report.screen.corrections import corrected, corrections, two_counts
 from riskrank.studies.report.screen.limits import unseen
 from riskrank.studies.report.screen.summaries import (
     by_task,
-    corrected,
     firsts,
     hidden,
     labels_moved,
@@ -107,38 +105,15 @@ def _two_tests(pairs: DominanceDocument, document: ReportDocument) -> Iterator[L
         yield Line(text, "Intervals:")
 
 
-def _two_counts(document: ReportDocument) -> Iterator[Line]:
-    """How many pairs each of the two tests tells apart, where these are not the same."""
-    metric, method = leading(document.ranking)
-    counted = document.ranking.study.studies[metric].separations.get(method)
-    direct = document.pairs.by_column[0].study.tests[-1]
-    apart = int(np.triu(direct.dominates | direct.dominates.T, 1).sum())
-    if counted is None or not document.ranking.inference.test or counted.separated == apart:
-        return
-    yield Line(
-        f"{counted.separated} of {counted.pairs} pairs are told apart in the ranking, which asks who does "
-        f"better against the field (relative claims), and {apart} in part Pairs, which compares two models "
-        f"with each other alone (direct claims). {dominance.WHY_COUNTS_DIFFER}",
-        "Two tests:",
-    )
-
-
 def _ranking(document: RankDocument, whole: ReportDocument) -> list[Section]:
     metric, method = leading(document)
     study = document.study.studies[metric]
     found: list[Section] = [*other_metrics(document), detail_table(document, metric, method)]
     if method in study.separations and document.inference.test:
         found.append(separation_line(study, method))
-        found += _two_counts(whole)
+        found += two_counts(whole)
     found += also(document.more)
     return [*found, reading(document, [method])]
-
-
-def _corrections(document: RankDocument, _: ReportDocument) -> list[Line]:
-    """The family of the ranking's tests."""
-    metric, _method = leading(document)
-    study, models = document.study.studies[metric].dominance, document.provenance.models
-    return [dominance.inference_line(study, document.inference, models, document.study.columns[metric])]
 
 
 def _on_risks(study: MeanRiskDocument, _: ReportDocument) -> list[Line]:
@@ -246,7 +221,7 @@ REPORT = (
     ),
     Entry(
         *(AUDIT, "corrections", "Correction for many comparisons", attrgetter("ranking")),
-        words=_corrections,
+        words=corrections,
         finding=corrected,
     ),
     Entry(

@@ -4,7 +4,6 @@ import numpy as np
 
 from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.engine.dominance.hidden_risk import RISK
-from riskrank.studies.dominance.screen.detail import CORRECTIONS
 from riskrank.studies.metric_means import bad_cases
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.marks import milder
@@ -31,15 +30,6 @@ def told_apart(ranking: RankDocument, _: ReportDocument) -> str:
     if not said or not ranking.inference.test:
         return f"{first} first"
     return f"{first} first; {said} by how they do against the field"
-
-
-def corrected(ranking: RankDocument, _: ReportDocument) -> str:
-    """Which correction, over what, at which level."""
-    inference, k = ranking.inference, len(ranking.provenance.models)
-    if not inference.test:
-        return "nothing was tested"
-    rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.family.correction]
-    return f"{rule} over all pairs of {k} models, level {inference.family.level(1):g}"
 
 
 def by_task(ranking: RankDocument, _: ReportDocument) -> str:
