@@ -56,7 +56,7 @@ def totals_of(columns: Columns, sample: str, by: Sequence[str]) -> list[str]:
     by : sequence of str
         Columns that tell models apart.
     """
-    if not sample or "+" in sample or sample in by or columns.kind(sample) != "text" or not by:
+    if not sample or "+" in sample or columns.kind(sample) != "text" or not by:
         return []
     parts = columns.frame.select(pl.col(sample).cast(pl.String), *by).partition_by(by)
     found = [_last_totals(part[sample].to_list()) for part in parts]
