@@ -157,7 +157,10 @@ def state(folder: Path) -> dict[str, bytes | None]:
 def changed(folder: Path, before: dict[str, bytes | None], process: subprocess.Popen[bytes]) -> bool:
     """Wait until the names in a folder are others than before; False if the process ends first."""
     while process.poll() is None:
-        if {str(path.relative_to(folder)) for path in folder.rglob("*")} != before.keys():
+        try:
+            if {str(path.relative_to(folder)) for path in folder.rglob("*")} != before.keys():
+                return True
+        except FileNotFoundError:  # it was moved while it was looked at
             return True
     return False
 
