@@ -144,7 +144,7 @@ def test_every_part_has_its_figures(small):
             for one in chapter.parts
             if one.anchor == part.entry.anchor
         ]
-        drawn = [block.picture.name.partition("@")[0] for block in found.blocks if hasattr(block, "picture")]
+        drawn = [block.kind for block in found.blocks if hasattr(block, "kind")]
         assert drawn == [kind for kind in part.entry.pictures if kind in drawn]
         assert bool(drawn) == bool(part.entry.pictures)
 
@@ -433,7 +433,7 @@ def test_two_values_have_no_distribution_to_look_at():
         document = riskrank.report(table, higher="right", resamples=60, jobs=1).document
         found = [part for chapter in chapters(document) for part in chapter.parts]
         blocks = [block for part in found for block in part.blocks]
-        kinds.append([block.picture.kind for block in blocks if hasattr(block, "picture")])
+        kinds.append([block.kind for block in blocks if hasattr(block, "kind")])
         said = "Every score of right is 0 or 1" in " ".join(getattr(block, "text", "") for block in blocks)
         assert said == (table is whole)
     assert kinds == [["forest"], ["tvar", "pair", "quantiles", "scatter", "risks", "heatmap"]]
