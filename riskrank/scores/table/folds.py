@@ -21,7 +21,7 @@ _REPEATS = (
     "rep|repeat|repetition|wiederholung|répétition|repetición|ripetizione|repetição|herhaling|重复|繰り返し"
 )
 _REPEAT = re.compile(rf"(?:cv[ _.-]?)?(?:{_REPEATS})s?{_NUMBER}", re.I)
-_DATA_SET = re.compile(r"data[ _.-]?sets?(?:[ _.-]?(?:name|id))?|datensatz", re.I)
+_DATA_SET = re.compile(r"data(?:[ _.-]?sets?(?:[ _.-]?(?:name|id))?)?|datensatz", re.I)
 _NAME = re.compile(
     r"(?:rep(?:eat)?[ _.-]?(?P<first>\d+)[ _./-]*)?(?P<fold>(?:fold|split|resample|cv)[ _.-]?\d+)"
     r"(?:[ _./-]*rep(?:eat)?[ _.-]?(?P<last>\d+))?",

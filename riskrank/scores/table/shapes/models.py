@@ -41,8 +41,10 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
         return told[:1]
     fit = [name for name in free if _may_name_models(columns, name)]
     numbers = [name for name in fit if columns.kind(name) == "number"]
-    # Several columns of numbers that are called as models are a model each.
-    fit = [name for name in fit if len(numbers) == 1 or name not in numbers]
+    # Several columns of numbers that are called as models are a model each, and so is one beside its like.
+    fit = [
+        name for name in fit if name not in numbers or (len(numbers) == 1 and not _has_likes(columns, name))
+    ]
     by_name = synonym("model", [name for name in fit if columns.count(name) > 1] or fit)
     if by_name is None and "model" in free:
         return ["model"]
@@ -62,19 +64,18 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
         parts = keys.sample.split("+") if keys.sample else []
         runs = [keys.draw] if keys.draw else []
         apart = columns.tell_apart(name, *parts, *runs) and (bool(runs) or not keys.repeats)
+        apart |= bool(keys.averaged) and columns.tell_apart(name, *parts, *keys.averaged)
         if parts and (keys.copied or apart):
             found += [name] if columns.shared(parts[0], [name]) >= _NEARLY_ALL else []
             crossed += [name] if all(columns.shared(part, [name]) >= _NEARLY_ALL for part in parts) else []
     told = [name for name in found if not words(name) & (WHOLE | SETTING | WORDING | RUN)]
-    told = [name for name in told if synonym("metric", [name]) is None] or told
+    told = [name for name in told if synonym("metric", [name]) is None] or told or found
     # What all samples have each of is compared rather than what says of what kind they are.
-    likely = crossed if found else [one for one in text if not columns.tell_apart(one)]
-    compared = synonym("compared", likely)
-    return (
-        [compared]
-        if compared
-        else sorted(told or found, key=lambda name: (name not in crossed, columns.count(name)))
-    )
+    crossed = [name for name in told if name in crossed]
+    compared = synonym("compared", crossed if found else [one for one in text if not columns.tell_apart(one)])
+    if compared:
+        return [compared]
+    return sorted(told, key=lambda name: (name not in crossed, columns.count(name)))
 
 
 def _holds(columns: Columns, name: str, options: ReadOptions) -> bool:
@@ -91,6 +92,13 @@ def _holds(columns: Columns, name: str, options: ReadOptions) -> bool:
     return {*options.models} <= held and all(any({*both} <= held for both in ways) for ways in splits)
 
 
+def _has_likes(columns: Columns, name: str) -> bool:
+    """Whether another column holds the same numbers: a score beside it, of a model with another name."""
+    own = columns.frame[name].unique()
+    others = [one for one in columns.names if one != name and columns.kind(one) == "number"]
+    return own.n_unique() > 1 and any(columns.frame[one].unique().is_in(own).all() for one in others)
+
+
 def _may_name_models(columns: Columns, name: str) -> bool:
     # Cheap questions come first: wide tables have many columns.
     if not names_something(name) or (words(name) & ANSWER and "model" not in words(name)):
@@ -98,9 +106,12 @@ def _may_name_models(columns: Columns, name: str) -> bool:
     kind = columns.kind(name)
     if kind not in ("text", "number") or columns.frame[name].dtype.is_nested():
         return False
-    # Only its name says of a number that it is a model's.
-    if kind == "number" and not (
-        synonym("model", [name]) and columns.whole(name) and columns.count(name) <= _MOST_MODELS
+    # Only its name says of a number that it is a model's, and not how well a model did.
+    if kind == "number" and (
+        synonym("model", [name]) is None
+        or names_a_metric(name)
+        or not columns.whole(name)
+        or columns.count(name) > _MOST_MODELS
     ):
         return False
     return not columns.gaps(name)

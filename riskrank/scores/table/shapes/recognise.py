@@ -9,7 +9,7 @@ from riskrank.scores.files import query
 from riskrank.scores.files.contents import BeyondLimitError
 from riskrank.scores.files.derived import INDEX, flattened, with_index
 from riskrank.scores.files.source import Source
-from riskrank.scores.names.words import sounds_like_a_role
+from riskrank.scores.names.words import sounds_like_a_role, synonym
 from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.folds import columns_of_folds
 from riskrank.scores.table.preparation import lacks
@@ -132,4 +132,5 @@ def _readings(columns: Columns, named: dict[str, str], options: ReadOptions) -> 
         found = [one for model in models or [""] for one in as_rows(columns, model, named, options)]
         # Models mostly have samples in common.
         return sorted(found, key=lambda one: one.options.unpaired)
-    return as_matrix(columns, named, options)
+    alone = synonym("model", columns.names)  # of whom nobody was compared
+    return as_matrix(columns, named, options) or (as_rows(columns, alone, named, options) if alone else [])

@@ -846,6 +846,36 @@ ALIKE += [
         "left out: likes",
         ("a", "b"),
     ),
+    # What one column holds alone another may hold too: neither names models.
+    (
+        pl.DataFrame({"uid": QUESTIONS, "control": [0, 1, 0] * (N // 3), "treatment": [1, 1, 0] * (N // 3)}),
+        {"matrix": "score"},
+        "a column a model (control, treatment)",
+        ("control", "treatment"),
+    ),
+    # How a prompt is worded is compared only where nothing else is.
+    (
+        crossed(item=QUESTIONS, template=["short", "long"], net=["a", "b"]).rename({"rate": "hit"}),
+        {},
+        "model (net)",
+        ("a", "b"),
+    ),
+    # What several have rated is averaged over them, whoever was rated.
+    (
+        crossed(poem=QUESTIONS, grader=["j", "k"], writer=["a", "b", "c"]).rename({"rate": "stars"}),
+        {},
+        "averaged over grader",
+        ("a", "b", "c"),
+    ),
+    # A grade names no models, though it is one that a model gave.
+    (
+        crossed(tutor=["a", "b"], essay=QUESTIONS).rename({"rate": "f1"}).with_columns(
+            llm_grade=pl.Series([3, 4, 5, 4] * (N // 2))
+        ),
+        {"higher": ("llm_grade",)},
+        "model (tutor)",
+        ("a", "b"),
+    ),
 ]  # fmt: skip
 
 
@@ -909,3 +939,8 @@ def test_outcomes_in_columns_called_as_models_are_a_matrix_and_one_such_column_n
     assert read(pl.DataFrame({"case": QUESTIONS}).with_columns(outcomes)).models == ("build_41", "build_42")
     frame = crossed(build=["pass", "fail"], case=QUESTIONS).rename({"rate": "f1"})
     assert read(frame).models == ("fail", "pass")
+
+
+def test_one_model_is_too_few_under_whatever_name():
+    with pytest.raises(InputError, match="at least 2 models"):
+        read(crossed(model_name=["a"], clip=QUESTIONS).rename({"rate": "map"}))
