@@ -210,9 +210,10 @@ class Session:
             if ready is not None:
                 ready()
 
-        write_all(self._rendered(document), self.environment.stdout, files, ready=begin)
+        # What is written is written, and an interrupt would say that nothing is.
+        stdout, settled = self.environment.stdout, settle_interrupts
+        write_all(self._rendered(document), stdout, files, ready=begin, settled=settled)
         self.call.context.meta["riskrank.written"] = True
-        settle_interrupts()  # what is written is written, and an interrupt would say that nothing is
         # After the result, so that an error in writing it stays three lines.
         if not document.tells_warnings:
             for warning in document.provenance.warnings:

@@ -231,6 +231,7 @@ def write_all(
     beside: Mapping[str, bytes] | None = None,
     *,
     ready: Callable[[], object] | None = None,
+    settled: Callable[[], object] | None = None,
 ) -> None:
     """Write to stdout and to files, and further files beside them: whole, and all of them or none.
 
@@ -245,6 +246,8 @@ def write_all(
         Further files.
     ready : callable, optional
         Called when everything is ready and nothing has been written; what it raises leaves nothing behind.
+    settled : callable, optional
+        Called when files begin to appear, which nothing may interrupt from there on.
 
     Raises
     ------
@@ -271,6 +274,8 @@ def write_all(
                     with contextlib.suppress(BrokenPipeError):
                         write_into()
             finishing()
+            if settled is not None:
+                settled()
             with contextlib.ExitStack() as undo:
                 for place, (appear, vanish) in moves:
                     if not is_device(Path(place)):

@@ -288,7 +288,11 @@ main()
 
 
 @LINUX
-def test_an_interrupt_lost_while_files_appear(start, table, tmp_path):
+@pytest.mark.parametrize(
+    "words",
+    ["check {} -q -o", "schema rank -o", "gate {} --higher * --models A --bless", "rank {} --no-test -q -o"],
+)
+def test_an_interrupt_while_files_appear_changes_nothing(start, table, tmp_path, words):
     """What is there whole is there: the run does not say that nothing was written."""
     code = """
 import os, pathlib, signal
@@ -297,19 +301,18 @@ from riskrank.__main__ import main
 replace = pathlib.Path.replace
 
 def replacing(*args):
-    try:
-        os.kill(os.getpid(), signal.SIGINT)
-        for _ in range(1000): pass
-    except KeyboardInterrupt:
-        pass
-    return replace(*args)
+    replace(*args)
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(1000): pass
 
 pathlib.Path.replace = replacing
 main()
 """
-    status, stdout, stderr = finish(start("check", table, "-q", "-o", tmp_path / "c.json", code=code))
-    assert (status, stdout, stderr) == (0, "", "")
-    assert (tmp_path / "c.json").exists()
+    file = tmp_path / ("c.parquet" if "bless" in words else "c.json")
+    status, stdout, stderr = finish(start(*words.format(table).split(), file, code=code))
+    assert (status, stdout) == (0, "")
+    assert "interrupted" not in stderr
+    assert [entry.name for entry in tmp_path.iterdir() if entry.name.startswith("c.")] == [file.name]
 
 
 @LINUX

@@ -9,6 +9,7 @@ from riskrank.asked.option import options_of
 from riskrank.asked.values import contradict
 from riskrank.cli.call import Call
 from riskrank.cli.github import end
+from riskrank.cli.interrupts import begin_writing, settle_interrupts
 from riskrank.cli.session import Session, settled
 from riskrank.errors import UsageError, listing, option, spell
 from riskrank.scores.table.apart import metrics_apart, read_selected
@@ -95,7 +96,8 @@ def _only_bless(session: Session, path: str) -> None:
     # What could not be gated is not blessed either.
     metrics_apart(scores, wanted=lambda names: names)
     session.check_opened()
-    write_all([(path, blessed(scores, model))], session.environment.stdout)
+    kept = [(path, blessed(scores, model))]
+    write_all(kept, session.environment.stdout, ready=begin_writing, settled=settle_interrupts)
     of = f"{len(scores.samples):,} samples, {listing(scores.metrics)}"
     session.say(f"wrote {path}: {model} is blessed as a baseline, unjudged ({of})")
 
