@@ -146,11 +146,12 @@ def _of_another_range(columns: Columns, models: Sequence[str]) -> list[str]:
 def _of_two_ranges(
     columns: Columns, models: Sequence[str], strange: Sequence[str], readings: Sequence[Reading]
 ) -> InputError:
-    ends = ((name, columns.numbers(name)) for name in models)
+    every = {name: columns.numbers(name) for name in models}
+    ends = (f"{name}: {np.fmin.reduce(one):g} to {np.fmax.reduce(one):g}" for name, one in every.items())
     return InputError(
         f"{columns.label}: numbers of {listing(strange)} lie in another range than those of other columns: "
         "whether they are scores of a model has to be said",
-        found=listing((f"{name}: {np.nanmin(one):g} to {np.nanmax(one):g}" for name, one in ends), 8),
+        found=listing(ends, 8),
         hint=f"copy the line that is right: only those with {option('models')} leave out {listing(strange)}",
         ways=[("", one.options) for one in readings],
     )
@@ -170,7 +171,7 @@ def _one_metric(columns: Columns, models: Sequence[str]) -> bool:
     """Whether columns may be of one metric: sizes alike, or shares beside percent, which is refused."""
     if on_one_scale(columns, models):
         return True
-    tops = [float(np.nanmax(columns.numbers(name))) for name in models]
-    ends = [float(np.nanmin(columns.numbers(name))) for name in models]
+    tops = [float(np.fmax.reduce(columns.numbers(name))) for name in models]
+    ends = [float(np.fmin.reduce(columns.numbers(name))) for name in models]
     shares = [top for top in tops if top <= 1]
     return min(ends) >= 0 and bool(shares) and all(top <= 1 or 1.5 < top <= 100 for top in tops)

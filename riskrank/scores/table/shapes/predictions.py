@@ -50,7 +50,7 @@ def _score_of(columns: Columns, true: str, predicted: Sequence[str]) -> tuple[st
     texts = any(columns.kind(name) == "text" or name in columns.written for name in every)
     if texts or all(map(columns.whole, every)):
         return "correct", "CASE WHEN {0} = {1} THEN 1 ELSE 0 END"
-    ends = [(np.nanmin(values), np.nanmax(values)) for values in map(columns.numbers, every)]
+    ends = [(np.fmin.reduce(values), np.fmax.reduce(values)) for values in map(columns.numbers, every)]
     if columns.whole(true) and all(low >= 0 and high <= 1 for low, high in ends):
         return "brier", "({0} - {1}) * ({0} - {1})"
     return "abs_error", "ABS({0} - {1})"

@@ -944,3 +944,10 @@ def test_outcomes_in_columns_called_as_models_are_a_matrix_and_one_such_column_n
 def test_one_model_is_too_few_under_whatever_name():
     with pytest.raises(InputError, match="at least 2 models"):
         read(crossed(model_name=["a"], clip=QUESTIONS).rename({"rate": "map"}))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_column_without_a_number_is_one_of_no_model():
+    gone = pl.Series("b", ["nan", "x", "nan"] * (N // 3))
+    with pytest.raises(InputError, match="missing columns"):
+        read(pl.DataFrame({"case": QUESTIONS, "-1.2e-23": RNG.random(N) * 1e9}).with_columns(gone))
