@@ -230,8 +230,8 @@ def write_all(
     stdout: TextIO,
     beside: Mapping[str, bytes] | None = None,
     *,
-    ready: Callable[[], object] | None = None,
-    settled: Callable[[], object] | None = None,
+    ready: Callable[[], object] = lambda: None,
+    settled: Callable[[], object] = lambda: None,
 ) -> None:
     """Write to stdout and to files, and further files beside them: whole, and all of them or none.
 
@@ -264,8 +264,7 @@ def write_all(
             for place, content in sorted(files, key=lambda one: not is_device(Path(one[0]))):
                 moves.append((place, stack.enter_context(staged(Path(place), content))))
             place = None
-            if ready is not None:
-                ready()
+            ready()
             for data in shown:
                 _send(data, stdout)
             # A device may be full or wait for a reader, which cannot be undone; what replaced a file can.
@@ -274,8 +273,7 @@ def write_all(
                     with contextlib.suppress(BrokenPipeError):
                         write_into()
             finishing()
-            if settled is not None:
-                settled()
+            settled()
             with contextlib.ExitStack() as undo:
                 for place, (appear, vanish) in moves:
                     if not is_device(Path(place)):
