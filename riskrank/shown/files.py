@@ -244,10 +244,9 @@ def write_all(
     stdout : text stream
     beside : mapping of str to bytes, optional
         Further files.
-    ready : callable, optional
-        Called when everything is ready and nothing has been written; what it raises leaves nothing behind.
-    settled : callable, optional
-        Called when files begin to appear, which nothing may interrupt from there on.
+    ready, settled : callable, optional
+        Called when everything is ready and nothing has been written, where what it raises leaves nothing
+        behind; and when files begin to appear, which nothing may interrupt from there on.
 
     Raises
     ------
