@@ -153,7 +153,7 @@ def _content(path: str) -> bytes:
 
 
 def _parsed(path: str, content: bytes) -> Mapping[str, Any]:
-    from riskrank.scores.files.toml import parsed_toml
+    from riskrank.scores.files.bounded import parsed_toml
 
     try:
         return parsed_toml(content)

@@ -16,7 +16,7 @@ import zstandard
 
 from riskrank.scores.files import budget
 from riskrank.scores.files.budget import ended
-from riskrank.scores.files.cells import column
+from riskrank.scores.files.json_objects import column
 from tests.cli.test_bad_input import GOOD
 
 NESTED = {

@@ -28,9 +28,7 @@ def as_board(export: Export, rules: ExportRules) -> Export:
         If tasks have no metric in common and nobody says which counts.
     """
     pairs = export.rows.select("sample", "metric").unique(maintain_order=True)
-    there = {
-        str(task): of["metric"].to_list() for (task,), of in pairs.group_by("sample", maintain_order=True)
-    }
+    there = {str(task): [*of["metric"]] for (task,), of in pairs.group_by("sample", maintain_order=True)}
     spread = Counter(metric for metrics in there.values() for metric in metrics)
     common = {metric for metric, times in spread.items() if times == len(there)}
     wanted = wanted_metrics(rules.metrics, there)

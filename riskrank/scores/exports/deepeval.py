@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import listing
-from riskrank.scores.exports.fields import broken
+from riskrank.scores.exports.fields import ERROR, UNSCORED, broken
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.exports.unscored import COLUMN, ERROR
 from riskrank.scores.files.beginnings import holds
 
 SUCCESS = "success"
@@ -42,7 +41,7 @@ def read(file: ExportFile) -> Rows:
                 file.count(f"{metric}: cases that ended in an error")
             if direction := _direction(entry):
                 file.direct(metric, direction)
-            why = {COLUMN: ERROR} if error and score is None else {}
+            why = {UNSCORED: ERROR} if error and score is None else {}
             yield {"metric": metric, "score": score, **about, **why}
         yield {"metric": SUCCESS, "score": case.get("success"), **about}
 

@@ -6,8 +6,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.scores.exports.gathering import REQUIRED
-from riskrank.scores.exports.interface import Export
-from riskrank.scores.exports.written_texts import ANSWERED, ASKED
+from riskrank.scores.exports.interface import ANSWERED, ASKED, Export
 from riskrank.scores.files.source import InputFile, Source
 
 

@@ -14,8 +14,7 @@ import polars as pl
 
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, nearest, option
 from riskrank.scores.exports.fields import Record, broken
-from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.written_texts import ANSWERED, ASKED, as_text
+from riskrank.scores.exports.interface import ANSWERED, ASKED, Export, ExportRules, LabelledPath, as_text
 from riskrank.scores.files.bounded import decompressed, parse_json, parse_lines, read_bounded
 from riskrank.scores.files.contents import require_file
 from riskrank.scores.files.json_objects import halves, no_unicode, shown
@@ -193,9 +192,7 @@ class Gathering:
     def scores(self, metric: str, value: object) -> list[tuple[str, float | None]]:
         """Names and scores a logged value stands for: one, or one a part, or none; counts what is none."""
         if self.rules.parts and isinstance(value, list | tuple):
-            return [
-                found for place, part in enumerate(value) for found in self.scores(f"{metric}.{place}", part)
-            ]
+            return [found for at, part in enumerate(value) for found in self.scores(f"{metric}.{at}", part)]
         number = as_score(value)
         if isinstance(number, str):
             advice = f" ({option('parts', True)} makes each part a metric)" if number == "lists" else ""
@@ -314,12 +311,7 @@ class Gathering:
     def tasks_wanted(self, there: Mapping[str, Collection[str]]) -> set[str]:
         """Tasks with a metric that is wanted, of those of each; others are noted, with what adds them."""
         wanted = wanted_metrics(self.rules.metrics, there)
-        kept = {
-            task
-            for task, metrics in there.items()
-            for names in (wanted[task],)
-            if not names or not names.isdisjoint(metrics)
-        }
+        kept = {task for task, names in wanted.items() if not names or not names.isdisjoint(there[task])}
         left_out = sorted(there.keys() - kept)
         if kept and left_out:
             adds = [option("metric", f"{task}={min(there[task], key=_shortest)}") for task in left_out]

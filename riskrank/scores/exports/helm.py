@@ -15,8 +15,7 @@ from pathlib import Path
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.exports.fields import Record, wrong_type
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
-from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.written_texts import within
+from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath, within
 from riskrank.scores.files.beginnings import first_bytes
 
 NAME = "helm"

@@ -16,13 +16,10 @@ from typing import Any
 
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.exports.copies import RunFile, leave_copies
-from riskrank.scores.exports.fields import Record, broken
+from riskrank.scores.exports.fields import ERROR, LIMIT, REFUSAL, UNSCORED, Record, broken
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
-from riskrank.scores.exports.inspect_grades import GRADES, Grades
-from riskrank.scores.exports.inspect_texts import Key, texts_in, texts_of
-from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.unscored import COLUMN, ERROR, LIMIT, REFUSAL
-from riskrank.scores.exports.written_texts import within
+from riskrank.scores.exports.inspect_grades import GRADES, Grades, Key, texts_in, texts_of
+from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath, within
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.json_objects import shown
 from riskrank.scores.files.zip_members import ZipMembers, open_members
@@ -35,7 +32,7 @@ _VERSIONS = (None, 1, 2)
 _ZIP = b"PK\x03\x04"
 _FIRST_MEMBERS = (b"header.json", b"_journal/start.json")
 # Columns that mean something else already, and words no column of a row can be called.
-_TAKEN = {*FOUND_BY_NAME, COLUMN, "cluster", "value", "task", "self", "asked", "answered"}
+_TAKEN = {*FOUND_BY_NAME, UNSCORED, "cluster", "value", "task", "self", "asked", "answered"}
 _LONGEST_METADATA = 200
 # Bytes of a sample that is read for its metadata alone.
 _LONGEST_SAMPLE = 1 << 24
@@ -281,10 +278,10 @@ def _is_refused(sample: Mapping[str, Any]) -> bool:
 def _unscored(sample: Mapping[str, Any]) -> dict[str, str]:
     """The column that says why a sample has no score, where the log tells it."""
     if sample.get("error") is not None:
-        return {COLUMN: ERROR}
+        return {UNSCORED: ERROR}
     if _is_refused(sample):
-        return {COLUMN: REFUSAL}
-    return {} if sample.get("limit") is None else {COLUMN: LIMIT}
+        return {UNSCORED: REFUSAL}
+    return {} if sample.get("limit") is None else {UNSCORED: LIMIT}
 
 
 def _note_status(path: Path, header: Record, evaluation: Record, found: int, gathering: Gathering) -> None:

@@ -88,13 +88,7 @@ def _place(record: Record) -> dict[str, str]:
     question = record.name("question_id")
     # Judgments of old forks have no turn, but the judge's prompt says so where it saw the second one.
     turn = record.text("turn") or ("2" if "multi-turn" in prompt else "1")
-    return {
-        "sample": f"{question}/{turn}",
-        "question": question,
-        "turn": turn,
-        "judge": by,
-        "prompt": prompt,
-    }
+    return {"sample": f"{question}/{turn}", "question": question, "turn": turn, "judge": by, "prompt": prompt}
 
 
 def _rating(file: ExportFile, record: Record) -> Rows:

@@ -8,9 +8,9 @@ from xml.parsers import expat
 import polars as pl
 
 from riskrank.errors import InputError, option
+from riskrank.scores.exports.fields import ERROR, UNSCORED
 from riskrank.scores.exports.interface import Export, ExportRules
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.exports.unscored import COLUMN, ERROR
 from riskrank.scores.files.beginnings import first_bytes
 
 PASSED, TIME, SKIPPED = "passed", "time", "skipped test"
@@ -29,9 +29,9 @@ def recognises(path: Path) -> bool:
 def _without_unused(export: Export, _rules: ExportRules) -> Export:
     """Leave out tests that every model skipped: they say nothing of any."""
     rows = export.rows
-    if COLUMN not in rows.columns:
+    if UNSCORED not in rows.columns:
         return export
-    every = (pl.col(COLUMN) == SKIPPED).fill_null(value=False).all().over("sample", "metric")
+    every = (pl.col(UNSCORED) == SKIPPED).fill_null(value=False).all().over("sample", "metric")
     skipped = (pl.col("metric") == PASSED) & every
     gone = rows.filter(skipped)["sample"].n_unique()
     note = f"{PASSED}: tests that all models skipped, left out: {gone:,}"
@@ -60,7 +60,7 @@ def read(file: ExportFile) -> Rows:
         why = ERROR if "error" in outcomes else SKIPPED if "skipped" in outcomes else ""
         if why:
             file.count(f"{PASSED}: tests without a score, {why}s")
-            about[COLUMN] = why
+            about[UNSCORED] = why
         elif "flakyFailure" in outcomes or "flakyError" in outcomes:
             file.count(f"{PASSED}: tests that passed when they were run again")
         yield {"metric": PASSED, "score": None if why else "failure" not in outcomes, **about}

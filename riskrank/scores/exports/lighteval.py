@@ -11,9 +11,8 @@ import polars as pl
 
 from riskrank.errors import listing
 from riskrank.scores.exports.fields import Record, broken
-from riskrank.scores.exports.interface import Export, ExportRules
+from riskrank.scores.exports.interface import Export, ExportRules, likeliest
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.exports.written_texts import likeliest
 from riskrank.scores.files.beginnings import holds
 
 _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d:.\-]+)\.parquet")

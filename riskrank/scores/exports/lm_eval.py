@@ -15,6 +15,7 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import InputError, listing
+from riskrank.scores.exports.fields import UNSCORED
 from riskrank.scores.exports.gathering import (
     Gathering,
     check_used,
@@ -24,12 +25,10 @@ from riskrank.scores.exports.gathering import (
     refuse_rules,
     wanted_metrics,
 )
-from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.exports.interface import ANSWERED, ASKED, Export, ExportRules, LabelledPath
 from riskrank.scores.exports.lm_eval_results import RESULTS, SAMPLES, SUFFIX, Results, Runs
 from riskrank.scores.exports.lm_eval_rows import SCHEMA, bounds_of, frame_of
 from riskrank.scores.exports.lm_eval_texts import with_texts
-from riskrank.scores.exports.unscored import COLUMN
-from riskrank.scores.exports.written_texts import ANSWERED, ASKED
 from riskrank.scores.files.beginnings import first_bytes
 
 NAME = "lm-eval"
@@ -264,7 +263,7 @@ def _named(part: _Part, kept: tuple[str, ...], spelled: bool, *, repeated: bool)
         score="score",
         task=pl.lit(part.task),
         filter="filter",
-        **{name: name for name in (COLUMN, ASKED, ANSWERED) if name in part.rows.columns},
+        **{name: name for name in (UNSCORED, ASKED, ANSWERED) if name in part.rows.columns},
     )
     return frame.with_columns(draw=pl.lit(part.date or part.path.as_posix())) if repeated else frame
 

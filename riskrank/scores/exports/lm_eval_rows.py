@@ -1,19 +1,18 @@
-"""The rows of one lm-eval sample file: by Polars where they are plain, else one by one."""
+"""The rows of one lm-eval sample file, by Polars where they are plain; and metrics that are no means."""
 
 import io
 import json
+import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from riskrank.errors import InputError
-from riskrank.scores.exports.fields import Record, broken, wrong_type
+from riskrank.scores.exports.fields import EMPTY, UNSCORED, Record, broken, wrong_type
 from riskrank.scores.exports.gathering import Gathering
-from riskrank.scores.exports.lm_eval_aggregates import aggregate
-from riskrank.scores.exports.unscored import COLUMN, EMPTY
 
 # Keys of a row that are never metrics; versions before 0.4.8 do not say which keys are.
 _BOOKKEEPING = frozenset(
@@ -153,10 +152,10 @@ def _one_by_one(
         )
     totals = {(name, metric): aggregate(metric, values) for (name, metric), values in logged.items()}
     aggregates |= {key: total for key, total in totals.items() if total is not None}
-    schema = SCHEMA | {"hash": pl.String, COLUMN: pl.String}
+    schema = SCHEMA | {"hash": pl.String, UNSCORED: pl.String}
     named = [dict(zip(schema, row, strict=True)) for row in found]
     frame = gathering.framed(named, schema, lambda _: str(path))
-    frame = frame if frame[COLUMN].count() else frame.drop(COLUMN)
+    frame = frame if frame[UNSCORED].count() else frame.drop(UNSCORED)
     hashed_doc = pl.when(pl.col("hash").is_null()).then(None).otherwise(pl.col("hash").hash())
     return frame.with_columns(hash=hashed_doc)
 
@@ -196,3 +195,63 @@ def _brier(value: object) -> object:
     if not 0 <= gold < len(shares):
         return value
     return sum((share - (place == gold)) ** 2 for place, share in enumerate(shares))
+
+
+Pairs = Sequence[tuple[float, float]]
+
+
+def aggregate(metric: str, values: Sequence[object]) -> float | None:
+    """A metric over all samples, as lm-eval computes it from what they log.
+
+    Parameters
+    ----------
+    metric : str
+    values : sequence
+        Of the samples: ``[gold, prediction]`` for ``mcc``, ``[log-likelihood, weight]`` for perplexities.
+
+    Returns
+    -------
+    float or None
+        None for a metric that is a mean, and for values of another form.
+    """
+    of = _AGGREGATES.get(metric)
+    if of is None or not values:
+        return None
+    pairs = []
+    for value in values:
+        if not isinstance(value, list) or len(value) != 2:
+            return None
+        first, second = value
+        if type(first) not in (int, float) or type(second) not in (int, float):
+            return None
+        pairs.append((first, second))
+    try:
+        found = of(pairs)
+    except (OverflowError, ZeroDivisionError):
+        return None
+    return found if math.isfinite(found) else None
+
+
+def matthews(pairs: Pairs) -> float:
+    """Matthews' correlation of classes and predictions, of two classes or more; 0 where one never varies."""
+    number = len(pairs)
+    right = sum(gold == predicted for gold, predicted in pairs)
+    gold = Counter(first for first, _ in pairs)
+    predicted = Counter(second for _, second in pairs)
+    agreement = right * number - sum(gold[name] * predicted[name] for name in gold)
+    spread = number**2 - sum(count**2 for count in gold.values())
+    other = number**2 - sum(count**2 for count in predicted.values())
+    return agreement / math.sqrt(spread * other) if spread and other else 0.0
+
+
+def nats(pairs: Pairs) -> float:
+    """Negative log-likelihood a word or byte, in nats: all samples' over all samples' weights."""
+    return -math.fsum(first for first, _ in pairs) / math.fsum(weight for _, weight in pairs)
+
+
+_AGGREGATES: dict[str, Callable[[Pairs], float]] = {
+    "mcc": matthews,
+    "word_perplexity": lambda pairs: math.exp(nats(pairs)),
+    "byte_perplexity": lambda pairs: math.exp(nats(pairs)),
+    "bits_per_byte": lambda pairs: nats(pairs) / math.log(2),
+}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from riskrank.scores.exports.fields import Record, a_name
 from riskrank.scores.exports.gathering import as_score
+from riskrank.scores.exports.interface import within
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.exports.written_texts import within
 from riskrank.scores.files.beginnings import first_record
 
 CORRECT = "correct"

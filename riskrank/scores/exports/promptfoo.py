@@ -16,11 +16,9 @@ from typing import Any
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.exports.copies import RunFile, leave_copies
-from riskrank.scores.exports.fields import Record, a_name, broken
+from riskrank.scores.exports.fields import ERROR, REFUSAL, UNSCORED, Record, a_name, broken
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
-from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.unscored import COLUMN, ERROR, REFUSAL
-from riskrank.scores.exports.written_texts import within
+from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath, within
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.json_objects import shown
 
@@ -56,8 +54,8 @@ class Answer:
         """The column that says why a metric has no score, where the row tells it."""
         response = self.row.get("response")
         if isinstance(response, dict) and response.get("isRefusal") is True:
-            return {COLUMN: REFUSAL}
-        return {COLUMN: ERROR} if self.failed else {}
+            return {UNSCORED: REFUSAL}
+        return {UNSCORED: ERROR} if self.failed else {}
 
     @property
     def asked(self) -> object:

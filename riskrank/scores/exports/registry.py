@@ -34,11 +34,7 @@ def reader(name: str) -> Reader:
     return cast(Reader, one if hasattr(one, "recognises") else found)
 
 
-def read_export(
-    name: str,
-    paths: Sequence[str],
-    rules: ExportRules | None = None,
-) -> Export:
+def read_export(name: str, paths: Sequence[str], rules: ExportRules | None = None) -> Export:
     """Read what a harness wrote.
 
     Parameters

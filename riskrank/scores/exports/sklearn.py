@@ -98,9 +98,7 @@ def _candidates(columns: Columns) -> list[str]:
     parameters = columns.get("params")
     if parameters is None:
         grid = [name for name in columns if name.startswith("param_")]
-        cells = [
-            [(name.removeprefix("param_"), columns[name][row]) for name in grid] for row in range(height)
-        ]
+        cells = [[(name.removeprefix("param_"), columns[name][at]) for name in grid] for at in range(height)]
         parameters = [{name: cell for name, cell in row if cell is not None} for row in cells]
     names = [_name(cell) or f"candidate {row}" for row, cell in enumerate(parameters)]
     return [name if names.count(name) == 1 else f"{name} (candidate {row})" for row, name in enumerate(names)]

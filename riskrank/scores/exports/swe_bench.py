@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from riskrank.scores.exports.fields import a_name
+from riskrank.scores.exports.fields import ERROR, UNSCORED, a_name
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.exports.unscored import COLUMN, ERROR
 from riskrank.scores.files.beginnings import holds
 
 RESOLVED, NO_PREDICTION = "resolved", "missing prediction"
@@ -47,7 +46,7 @@ def read(file: ExportFile) -> Rows:
     for key, (score, why, said) in _OUTCOMES.items():
         for value in whole.listed(key):
             sample = a_name(whole.at(key), value)
-            row = rows.setdefault(sample, {"score": score} | ({COLUMN: why} if why else {}))
+            row = rows.setdefault(sample, {"score": score} | ({UNSCORED: why} if why else {}))
             if said and row["score"] == score:
                 file.count(f"{RESOLVED}: {said}")
     for _ in whole.listed("infra_failure_ids"):

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from riskrank.scores.exports.fields import Record
+from riskrank.scores.exports.fields import ERROR, UNSCORED, Record
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.exports.unscored import COLUMN, ERROR
 from riskrank.scores.files.beginnings import holds
 
 RESOLVED = "is_resolved"
@@ -43,7 +42,7 @@ def read(file: ExportFile) -> Rows:
         about = {"model": model, "sample": one.name("task_id")}
         if one.get(RESOLVED) is None:
             file.count(f"{RESOLVED}: trials that were not verified, no score")
-            about[COLUMN] = ERROR
+            about[UNSCORED] = ERROR
         yield {"metric": RESOLVED, "score": one.get(RESOLVED), **about}
 
 
@@ -56,6 +55,6 @@ def _harbor(file: ExportFile, trial: Record) -> Rows:
     if failed:
         file.count(f"trials that ended in an error, {'with' if rewards else 'without'} a reward")
     for metric, score in (rewards or {"reward": None}).items():
-        yield {"metric": metric, "score": score, **about, **({} if rewards else {COLUMN: ERROR})}
+        yield {"metric": metric, "score": score, **about, **({} if rewards else {UNSCORED: ERROR})}
     used = trial.inner("agent_result")
     yield from ({"metric": name, "score": used[name], **about} for name in _USED if name in used)

@@ -9,10 +9,9 @@ from typing import Any
 
 from riskrank.errors import listing
 from riskrank.scores.exports.catalogue import service_of
-from riskrank.scores.exports.fields import Record, broken
+from riskrank.scores.exports.fields import ERROR, UNSCORED, Record, broken
 from riskrank.scores.exports.question_tables import as_question
 from riskrank.scores.exports.row_reader import ExportFile, RowReader, Rows
-from riskrank.scores.exports.unscored import COLUMN, ERROR
 from riskrank.scores.files.beginnings import first_bytes
 
 _KEY = re.compile(rb'"([^"\\]+)"\s*:')
@@ -77,7 +76,7 @@ class Layout:
             about = {"model": model, "sample": sample, **said}
             for name in [one for one in metrics if one in row or not self.sparse]:
                 failed = row.get("error") or row.get(self.failed.format(metrics[name]))
-                why = {COLUMN: ERROR} if failed and row.get(name) is None else {}
+                why = {UNSCORED: ERROR} if failed and row.get(name) is None else {}
                 yield {"metric": metrics[name], "score": row.get(name), **about, **why}
             yield from ({"metric": one, "score": row[one], **about} for one in self.beside if one in row)
 
@@ -97,9 +96,7 @@ def _of(row: Record, pattern: str) -> object:
 def _annotations(row: Record) -> Mapping[str, Any] | str:
     """Phoenix's JSON has a list of annotations, its CSV columns of each."""
     named = [(one.name("name"), one) for one in row.entries("annotations")]
-    return row | {
-        f"annotation_{name}_{key}": one.get(key) for name, one in named for key in ("score", "error")
-    }
+    return row | {f"annotation_{name}_{key}": of.get(key) for name, of in named for key in ("score", "error")}
 
 
 def _roots(row: Record) -> Mapping[str, Any] | str:
@@ -121,12 +118,7 @@ def _of_traces(row: Record) -> Mapping[str, Any] | str:
 
 
 LAYOUTS = {
-    "braintrust": Layout(
-        sample="input",
-        metric=r"scores\.(.+)",
-        shares=True,
-        flat=_roots,
-    ),
+    "braintrust": Layout(sample="input", metric=r"scores\.(.+)", shares=True, flat=_roots),
     "langsmith": Layout(
         sample="example_id",
         metric=r"feedback\.(.+)",
@@ -141,12 +133,7 @@ LAYOUTS = {
         beside=("latency_ms", "prompt_token_count", "completion_token_count"),
         flat=_annotations,
     ),
-    "langfuse": Layout(
-        sample="trace",
-        metric=r"value(?:\.(.+))?",
-        sparse=True,
-        flat=_of_traces,
-    ),
+    "langfuse": Layout(sample="trace", metric=r"value(?:\.(.+))?", sparse=True, flat=_of_traces),
 }
 braintrust, langsmith, phoenix, langfuse = (
     RowReader(

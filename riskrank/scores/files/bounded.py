@@ -1,8 +1,9 @@
-"""Reading files that others made: whole, decompressed, and never more of them than allowed."""
+"""Files that others made: read whole, decompressed and parsed, and never more of them than allowed."""
 
 import json
+import tomllib
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -228,3 +229,40 @@ def _reason(error: Exception, data: bytes) -> str:
     if isinstance(error, UnicodeDecodeError):
         return f"byte 0x{data[error.start]:02x} at {error.start}, which is not UTF-8"
     return reason_of(error)[:200]
+
+
+# Steps down into tables that a text may ask for: the dots of its longest line for every line and every dot.
+_MOST_STEPS = 5_000_000
+# Levels of tables and lists; nothing that is read has more than four.
+_DEEPEST = 32
+
+
+def parsed_toml(content: bytes) -> dict[str, Any]:
+    """Parse a document.
+
+    Raises
+    ------
+    ValueError
+        If it is no TOML or no UTF-8, nests too deeply, or holds a number of thousands of digits, which could
+        not be shown in a message.
+    """
+    text = content.decode("utf-8-sig")
+    # A name with dots costs the square of them, and a table with dots in its name that of every line below.
+    dots = [line.count(".") for line in text.split("\n") if not line.lstrip().startswith("#")]
+    if max(dots, default=0) * (len(dots) + sum(dots)) > _MOST_STEPS:
+        raise ValueError(f"a line with {max(dots):,} dots")
+    try:
+        document = tomllib.loads(text)
+        repr(document)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(reason_of(error)) from None
+    if _is_deeper(document, _DEEPEST):
+        raise ValueError("values nested too deeply")
+    return document
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    if not isinstance(value, Mapping | list):
+        return False
+    below = value.values() if isinstance(value, Mapping) else value
+    return levels == 0 or any(_is_deeper(one, levels - 1) for one in below)

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import polars as pl
 
 from riskrank.errors import InputError, option
-from riskrank.scores.files.cells import column
 from riskrank.scores.files.contents import BeyondLimitError, too_large
+from riskrank.scores.files.json_objects import column
 
 # Seconds a query may take, all its rows included; of a small file no more than without another row.
 MOST_SECONDS = 300.0
@@ -249,7 +249,7 @@ class Answer:
 
 
 def whole_column(name: str, pieces: Sequence[Piece]) -> pl.Series:
-    """Pieces of a column as :func:`riskrank.scores.files.cells.column` makes one of all their values."""
+    """Pieces of a column as `json_objects.column` makes one of all their values."""
     series = [piece for piece in pieces if isinstance(piece, pl.Series)]
     if len(series) == len(pieces) and len({piece.dtype for piece in series}) == 1:
         return pl.concat(series).alias(name)

@@ -97,11 +97,8 @@ def json_columns(
 
 def rows_within(document: object) -> object:
     """The only table in a document, a list of rows of plain values that name models; else the document."""
-    tables = (
-        [value for value in document.values() if isinstance(value, list)]
-        if isinstance(document, dict)
-        else []
-    )
+    values = document.values() if isinstance(document, dict) else []
+    tables = [value for value in values if isinstance(value, list)]
     rows = tables[0] if len(tables) == 1 else []
     plain = all(
         isinstance(row, dict) and not any(isinstance(of, dict | list) for of in row.values()) for row in rows

@@ -15,7 +15,7 @@ from riskrank.errors import InputError, RiskrankError, UsageError, listing, near
 from riskrank.scores.files.budget import Answer, Budget, whole_column
 from riskrank.scores.files.query import no_rows, require_select
 from riskrank.scores.files.source import FrameInMemory, first_line
-from riskrank.scores.files.tables import likeliest, roles_in, with_columns
+from riskrank.scores.files.sql_names import likeliest, roles_in, with_columns
 
 Run = Callable[[str], Answer]
 # What is asked of an open database, with the names of its tables, and what it may take.
@@ -269,11 +269,8 @@ def _failed(
     if tables and ("no such table" in reason or "Table with name" in reason):
         words = [word.strip("\"';") for word in sql.replace(",", " ").split()]
         close = next((near for word in words if word not in tables and (near := nearest(word, tables))), None)
-        hint = (
-            f"did you mean the table {close}?"
-            if close
-            else f"choose: {option('sql', _all_of(likeliest(tables)))}"
-        )
+        other = f"choose: {option('sql', _all_of(likeliest(tables)))}"
+        hint = f"did you mean the table {close}?" if close else other
     return InputError(
         f"{path}: {option('sql', sql)} fails",
         found=f"{reason}; tables: {listing(with_columns(tables))}" if tables else reason,

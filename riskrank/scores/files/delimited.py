@@ -10,9 +10,9 @@ from contextlib import contextmanager
 import polars as pl
 
 from riskrank.errors import InputError
+from riskrank.scores.files.parsing import is_grouped, signs_of_thousands
 from riskrank.scores.files.shape import require_filled
 from riskrank.scores.files.source import Source, decode, first_line, from_windows
-from riskrank.scores.files.thousands import is_grouped, signs_of_thousands
 from riskrank.scores.files.two_headers import refuse_two_headers, titles_above, two_headers, unpivoted
 
 # Bytes in which the first rows stand.

@@ -200,9 +200,7 @@ def flattened(source: Source) -> Source:
         if objects and all(one is not None for one in objects):
             keys = dict.fromkeys(key for one in objects for key in one or ())
             fields |= {f"{column.name}.{key}": (column.name, key) for key in keys}
-    return (
-        flattened(FlatSource(source, fields)) if fields and not set(fields) & set(source.columns) else source
-    )
+    return flattened(FlatSource(source, fields)) if fields and not {*fields} & {*source.columns} else source
 
 
 def _object(cell: object) -> dict[str, object] | None:

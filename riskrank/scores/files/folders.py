@@ -44,9 +44,7 @@ class Part:
     keys: dict[str, str | None]
 
 
-def parts_of(
-    folder: str, input_format: str | None = None, passed_over: list[str] | None = None
-) -> list[Part]:
+def parts_of(folder: str, input_format: str | None = None, left: list[str] | None = None) -> list[Part]:
     """The parts of a folder, in the order of their paths whatever the file system lists first.
 
     Parameters
@@ -54,7 +52,7 @@ def parts_of(
     folder : str
     input_format : str, optional
         Format of the parts; files of other suffixes are passed over.
-    passed_over : list of str, optional
+    left : list of str, optional
         Gets the links that are not followed, as they lead to a folder that holds this one.
 
     Raises
@@ -62,7 +60,7 @@ def parts_of(
     InputError
         If there are none, or of several formats, a folder is closed, or a key is there twice.
     """
-    files = sorted(_files(folder, passed_over), key=lambda path: PurePath(path).parts)
+    files = sorted(_files(folder, left), key=lambda path: PurePath(path).parts)
     kinds = {path: part_format(path) for path in files}
     if input_format is not None:
         # What bears no known suffix is of that format only where nothing else is.
@@ -83,9 +81,7 @@ def parts_of(
 
 def tables_below(folder: str) -> list[str]:
     """What may be a part below a folder, as far as it is open; links are followed, but never in circles."""
-    return [
-        path for path in matches(os.path.join(glob.escape(folder), "**")) if part_format(path) is not None
-    ]
+    return [one for one in matches(os.path.join(glob.escape(folder), "**")) if part_format(one) is not None]
 
 
 def _files(folder: str, passed_over: list[str] | None) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError, listing
-from riskrank.scores.files.cells import column
+from riskrank.scores.files.json_objects import column
 from riskrank.scores.files.source import FrameInMemory, InputFile
 
 LABEL = "frame"

@@ -53,9 +53,7 @@ class JsonLinesSource(FrameInMemory):
         if self._lazy:
             raw = dict(zip(self.columns, self._raw, strict=True))
             try:
-                frame = pl.read_ndjson(
-                    io.BytesIO(self._data), schema={raw[name]: pl.String for name in names}
-                )
+                frame = pl.read_ndjson(io.BytesIO(self._data), schema={raw[one]: pl.String for one in names})
                 self._refuse_repeated(frame)
                 return frame.select(pl.col(raw[name]).alias(name) for name in names)
             except (pl.exceptions.PolarsError, OSError):

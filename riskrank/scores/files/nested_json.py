@@ -140,12 +140,8 @@ def _down(value: object, path: _Path) -> _Path | None:
         return _level(path, loop, ("k", len(value)))
     inner = {name: of for name, of in value.items() if isinstance(of, list | dict)}
     if not inner:
-        count = len(value)
-        return (
-            _level(path, f"for k, x in {path.value}.items()", ("k", count))
-            if all(map(_is_number, value.values()))
-            else None
-        )
+        found = _level(path, f"for k, x in {path.value}.items()", ("k", len(value)))
+        return found if all(map(_is_number, value.values())) else None
     alike = len(inner) == len(value) > 1 and len({_kind(of) for of in inner.values()}) == 1
     if alike:
         letter = f"n{len(path.levels)}"

@@ -1,4 +1,7 @@
-"""Columns become float64 scores, each with a state that says why it is not a number."""
+"""Columns become float64 scores, each with a state that says why it is not a number; signs of thousands."""
+
+import re
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
@@ -94,20 +97,15 @@ def _to_float(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, np.nda
 
 def _careful(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, np.ndarray | None]:
     frame = series.str.strip_chars().alias("text").to_frame()
-    lowered = pl.col("text").str.to_lowercase()
+    text = pl.col("text")
+    lowered = text.str.to_lowercase()
     if decimal_comma and not frame["text"].str.contains(".", literal=True).any():
-        comma = pl.col("text").str.contains(_COMMA_NUMBER)
-        text = (
-            pl.when(comma).then(pl.col("text").str.replace(",", ".", literal=True)).otherwise(pl.col("text"))
-        )
-        frame = frame.with_columns(text=text)
+        point = text.str.replace(",", ".", literal=True)
+        frame = frame.with_columns(pl.when(text.str.contains(_COMMA_NUMBER)).then(point).otherwise(text))
+    truths = pl.when(lowered == "true").then(1.0).when(lowered == "false").then(0.0)
     frame = frame.select(
-        absent=pl.col("text").is_null() | lowered.is_in(MISSING_TEXT),
-        number=pl.when(lowered == "true")
-        .then(1.0)
-        .when(lowered == "false")
-        .then(0.0)
-        .otherwise(pl.col("text").cast(pl.Float64, strict=False)),
+        absent=text.is_null() | lowered.is_in(MISSING_TEXT),
+        number=truths.otherwise(text.cast(pl.Float64, strict=False)),
     )
     unreadable = (frame["number"].is_null() & ~frame["absent"]).to_numpy()
     return frame["number"], unreadable if unreadable.any() else None
@@ -115,3 +113,46 @@ def _careful(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, np.ndar
 
 def _is_text(dtype: pl.DataType) -> bool:
     return dtype == pl.String or dtype == pl.Categorical or isinstance(dtype, pl.Enum)
+
+
+_GROUPED = r"^\s*[+-]?(?:0|[1-9]\d{{0,2}}(?:\{0}\d{{3}})*)\s*$"
+# The sign between thousands, and the one before decimals.
+_SIGNS = ((".", ","), (",", "."))
+
+
+def signs_of_thousands(rows: Sequence[Sequence[str]]) -> dict[int, str]:
+    """Positions of columns whose numbers have a sign between thousands, with that sign.
+
+    That is: all have three digits behind it or none, and either a number without it stands beside one that
+    ends in 0, as no program shortens decimals so; or another column has decimals behind the other sign.
+
+    Parameters
+    ----------
+    rows : sequence of sequences of str
+        The first rows of a file, all of one length.
+    """
+    found: dict[int, str] = {}
+    for sign, decimal in _SIGNS:
+        grouped = re.compile(_GROUPED.format(sign)).match
+        fit = [
+            at
+            for at, cells in enumerate(zip(*rows, strict=True))
+            if any(sign in cell for cell in cells)
+            and all(grouped(cell) or cell.strip().casefold() in MISSING_TEXT for cell in cells)
+        ]
+        if not fit:
+            continue
+        decimals = re.compile(rf"[+-]?\d+\{decimal}\d+").fullmatch
+        told = any(decimals(cell) for row in rows for at, cell in enumerate(row) if at not in fit)
+        for at in fit:
+            cells = [row[at].strip() for row in rows]
+            plain = any(map(str.isdecimal, cells))
+            if told or (plain and any(sign in cell and cell[-1] == "0" for cell in cells)):
+                found[at] = sign
+    return found
+
+
+def is_grouped(cells: pl.Series, sign: str) -> bool:
+    """Whether a sign stands between thousands wherever it stands."""
+    absent = cells.is_null() | cells.str.strip_chars().str.to_lowercase().is_in(MISSING_TEXT)
+    return bool((absent | cells.str.contains(_GROUPED.format(sign))).all())

@@ -1,8 +1,10 @@
-"""Names, texts and conditions as SQL writes them."""
+"""Names, texts and conditions as SQL writes them, and which of several tables a query is to ask."""
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from riskrank.scores.names.words import synonym
 
 # Words that SQL takes for something else than a column.
 _RESERVED = {"current_user", "interval", "not", "select", "session_user", "user"}
@@ -41,3 +43,24 @@ def is_number(name: str) -> bool:
         return math.isfinite(float(name))
     except ValueError:
         return False
+
+
+_ROLES = ("model", "sample", "metric", "score")
+
+
+def likeliest(tables: Mapping[str, Sequence[str]]) -> str:
+    """The table with columns for the most roles; the first of several."""
+    return max(tables, key=lambda name: roles_in(tables[name]))
+
+
+def roles_in(columns: Sequence[str]) -> int:
+    """How many roles have a column that is called like them, or usually is."""
+    return len({found for role in _ROLES if (found := synonym(role, columns)) is not None})
+
+
+def with_columns(tables: Mapping[str, Sequence[str]], most: int = 4) -> list[str]:
+    """Tables with their first columns, for a message."""
+    return [
+        f"{name} ({', '.join(columns[:most])}{', …' if len(columns) > most else ''})"
+        for name, columns in tables.items()
+    ]

@@ -80,14 +80,8 @@ def unpivoted(rows: Sequence[Sequence[object]]) -> list[list[object]] | None:
     order = _order(above[0], below[0]) or _order_of_metrics({*named}, {*below[first:]})
     # Pandas writes what rows are called into a row of its own, below names of columns.
     keys = ["sample"] if first == 1 else [*(below if any(third[first:]) else third)[:first]]
-    if (
-        order is None
-        or not first
-        or len({*named}) < 2
-        or len(below) < len(above)
-        or not all(keys)
-        or len({*keys}) < first
-    ):
+    alike = len({*named}) < 2 or len({*keys}) < first
+    if alike or order is None or not first or len(below) < len(above) or not all(keys):
         return None
     table: list[list[object]] = [[*order, *keys, "score"]]
     for row in rows[2:]:

@@ -106,9 +106,7 @@ def _by_name(name: str, series: pl.Series, *, whole_name: bool) -> str:
         return "how it was run, or where"
     if whole_name and not found <= _NO_MODELS:
         return ""
-    if "per" in found or (
-        names_a_metric(name) and not found & _PLACES and not found & {"id", "ids", "index"}
-    ):
+    if "per" in found or (names_a_metric(name) and not found & (_PLACES | {"id", "ids", "index"})):
         return ""
     if found <= _PLACES:
         return "a rank"

@@ -135,13 +135,8 @@ def typed(values: pl.Series) -> pl.Series:
     if not found.dtype.is_float():
         return found
     filled = found.drop_nulls().drop_nans()
-    if (
-        not filled.is_finite().all()
-        or not (filled == filled.round()).all()
-        or (filled.abs() >= 2.0**62).any()
-    ):
-        return found
-    return found.fill_nan(None).cast(pl.Int64)
+    whole = filled.is_finite().all() and (filled == filled.round()).all()
+    return found.fill_nan(None).cast(pl.Int64) if whole and (filled.abs() < 2.0**62).all() else found
 
 
 def looks_like_an_identifier(name: str, values: pl.Series, *, whole_name: bool = False) -> bool:

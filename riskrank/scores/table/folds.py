@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -11,8 +12,32 @@ from riskrank.engine.types import Floats, Integers
 from riskrank.errors import UsageError, option
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.columns import named_roles
-from riskrank.scores.table.fold_design import FoldDesign
 from riskrank.scores.table.scores import Scores
+
+
+@dataclass(frozen=True, eq=False)
+class FoldDesign:
+    """Which folds the samples of a table are.
+
+    Attributes
+    ----------
+    folds : tuple of D Folds
+        Of each data set.
+    of_sample : ndarray of int, shape (n,)
+        Data set of each sample.
+    weights : ndarray, shape (D,)
+        Of the data sets, of sum 1.
+    """
+
+    folds: tuple[Folds, ...]
+    of_sample: Integers
+    weights: Floats
+
+    @property
+    def unknown(self) -> bool:
+        """Whether nobody knows how many folds a repeat has."""
+        return any(one.known is None for one in self.folds)
+
 
 _NUMBER = r"(?:[ _.-]?(?:id|no|nr|num|number|idx|index))?"
 _FOLDS = "folds?|faltung|plis?|pliegue|dobra|vouw|折"

@@ -12,7 +12,7 @@ import polars as pl
 
 from riskrank.asked.option import options_of
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.exports import unscored
+from riskrank.scores.exports.fields import UNSCORED
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.names.measures import PROPERTIES
 from riskrank.scores.names.words import (
@@ -27,16 +27,15 @@ from riskrank.scores.names.words import (
     words,
 )
 from riskrank.scores.table import told_directions
-from riskrank.scores.table.path_hints import template_of_tasks, written
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import beside_of
 from riskrank.scores.table.shapes.parts import belongs, divides, says_of
-from riskrank.scores.table.shapes.reading import Reading, with_roles
-from riskrank.scores.table.shapes.reading import written as as_options
+from riskrank.scores.table.shapes.reading import Reading, with_roles, written
+from riskrank.scores.table.ways import inputs_written, template_of_tasks
 
 # What these say is of metrics and of missing scores, not of samples.
-_TELLING = (told_directions.COLUMN, unscored.COLUMN)
+_TELLING = (told_directions.COLUMN, UNSCORED)
 # More different values are names, times or measurements: no runs, no parts, no groups to look at.
 _MOST_VALUES = 20
 # A look at further columns of larger tables would take as long as reading them.
@@ -102,7 +101,7 @@ def _may_explain(columns: Columns, name: str) -> bool:
 
 def _told(scores: Scores, readings: Sequence[Reading]) -> str:
     """Readings in words, with the options that say each."""
-    return ", ".join(f"{one.said} {as_options(one.options, scores.notes.asked)}" for one in readings)
+    return ", ".join(f"{one.said} {written(one.options, scores.notes.asked)}" for one in readings)
 
 
 def _meanings(scores: Scores, name: str, kept: object = None) -> list[Reading]:
@@ -142,7 +141,7 @@ def _told_by_files(scores: Scores) -> str:
     labels = [file.source.model_label for file in scores.notes.files]
     template = template_of_tasks(labels, [file.path for file in files], read)
     tasks, runs = (
-        written([template.replace("{task}", f"{{{name}}}")]) if template else f"add a column '{name}'"
+        inputs_written([template.replace("{task}", f"{{{name}}}")]) if template else f"add a column '{name}'"
         for name in ("task", "draw")
     )
     return (
@@ -174,7 +173,7 @@ def hint_for_parts(scores: Scores) -> tuple[str, list[Reading]]:
             part = replace(asked, where=condition(name, best, asked.where))
             compares = "compares the models that share its samples"
             one = Reading(said=compares, options=part)
-            return f"column {name!r} divides them: {as_options(part, asked)} {compares}", [one]
+            return f"column {name!r} divides them: {written(part, asked)} {compares}", [one]
     return "", []
 
 

@@ -16,7 +16,6 @@ from riskrank.errors import InputError, RiskrankError, listing, option
 from riskrank.scores.files.contents import BeyondLimitError
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table import gaps
-from riskrank.scores.table.assemble import assemble
 from riskrank.scores.table.filled import FILLING, filled
 from riskrank.scores.table.further_columns import dividing_columns
 from riskrank.scores.table.judged import corrected
@@ -24,6 +23,7 @@ from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.oriented import ScoreTable
 from riskrank.scores.table.reading import read_frame
+from riskrank.scores.table.repeats import assemble
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.score_table import checked_table
 from riskrank.scores.table.scored import Scored, scored
@@ -338,12 +338,8 @@ def _read(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO |
     try:
         return read_frame(paths, options, stdin)
     except InputError as error:
-        if (
-            options.sample_optional
-            or options.corrects_judge
-            or "-" in paths
-            or isinstance(error, BeyondLimitError)
-        ):
+        once = "-" in paths or isinstance(error, BeyondLimitError)
+        if once or options.sample_optional or options.corrects_judge:
             raise
         try:
             scores = read_frame(paths, replace(options, sample_optional=True), stdin)
@@ -476,12 +472,7 @@ def _missing(
     return int(cells - np.count_nonzero(~np.isnan(filled)))
 
 
-def _describe(
-    scores: Scores,
-    spec: MetricSpec,
-    code: int,
-    missing: int,
-) -> MetricRow:
+def _describe(scores: Scores, spec: MetricSpec, code: int, missing: int) -> MetricRow:
     usable = scores.values[(scores.codes("metric") == code) & ~scores.invalid()] + 0.0
     values, counts = np.unique(usable, return_counts=True)
     low, high = spec.bounds or (-np.inf, np.inf)

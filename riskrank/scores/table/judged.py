@@ -204,11 +204,8 @@ def _another_scale(specs: Sequence[MetricSpec], human: Floats, beside: Floats, j
     people, other = specs
     name = f"the judge, {other.name}, is on another scale"
     if people.direction != other.direction or people.transform != other.transform:
-        return (
-            f"{name}, by its direction"
-            if people.transform == other.transform
-            else f"{name}, by its transform"
-        )
+        what = "direction" if people.transform == other.transform else "transform"
+        return f"{name}, by its {what}"
     if people.bounds is not None and other.bounds is not None:
         return "" if people.bounds == other.bounds else f"{name}, by its bounds"
     low, high = float(human.min()), float(human.max())

@@ -50,9 +50,7 @@ def resolve_metrics(scores: Scores) -> tuple[tuple[MetricSpec, ...], tuple[str, 
             found=f"selected: {listing(names)}",
             hint=f"add {option('metric', unused[0])}, or remove its weight",
         )
-    specs = tuple(
-        _combine(described.get(name, MetricSpec(name=name)), options, told.get(name)) for name in names
-    )
+    specs = tuple(_combine(described.get(one, MetricSpec(name=one)), options, told.get(one)) for one in names)
     if (baseline := scores.notes.baseline) is not None:
         specs = tuple(_as_blessed(spec, baseline, said=spec.name in described) for spec in specs)
     _check_weights(specs)
@@ -221,12 +219,8 @@ def _by_name(specs: Sequence[MetricSpec]) -> list[str]:
 
 def _against_its_name(spec: MetricSpec, named: Collection[str]) -> list[str]:
     """Warn of directions that nobody gave for this very metric, and that its name speaks against."""
-    if (
-        spec.name in named
-        or spec.direction == "lower"
-        or spec.transform != "none"
-        or not looks_like_a_cost(spec.name)
-    ):
+    said = spec.name in named or spec.direction == "lower" or spec.transform != "none"
+    if said or not looks_like_a_cost(spec.name):
         return []
     return [
         f"metric '{spec.name}' is taken as higher-is-better, but its name suggests the opposite: "

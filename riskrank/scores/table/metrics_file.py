@@ -104,7 +104,7 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
     InputError
         If the file cannot be read or holds an unknown key, a wrong type or an impossible value.
     """
-    from riskrank.scores.files.toml import parsed_toml
+    from riskrank.scores.files.bounded import parsed_toml
 
     try:
         inline = _TOML.search(str(path))

@@ -20,7 +20,7 @@ from riskrank.scores.table.suite import NO_SUITE, Suite
 from riskrank.scores.table.texts import Texts
 
 if TYPE_CHECKING:
-    from riskrank.scores.table.fold_design import FoldDesign
+    from riskrank.scores.table.folds import FoldDesign
     from riskrank.scores.table.noise import NoiseDesign
 
 
@@ -141,9 +141,8 @@ class ScoreTable:
         counts = [np.bincount(sample, minlength=len(self.samples)) for sample in self.row_samples]
         most = max(int(count.max()) for count in counts)
         scores = np.full((len(self.models), len(self.samples), most, len(self.metrics)), np.nan)
-        for model, (rows, sample, count) in enumerate(
-            zip(self.values, self.row_samples, counts, strict=True)
-        ):
+        parts = zip(self.values, self.row_samples, counts, strict=True)
+        for model, (rows, sample, count) in enumerate(parts):
             draw = np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count)
             scores[model, sample, draw] = rows
         return scores

@@ -60,9 +60,7 @@ def compared(scores: Scores, metrics: Sequence[str]) -> Scores:
         same_files=_same_files(scores, baseline),
     )
     notes = replace(
-        scores.notes,
-        overlap=overlap,
-        warnings=(*scores.notes.warnings, *_warnings(overlap, scores)),
+        scores.notes, overlap=overlap, warnings=(*scores.notes.warnings, *_warnings(overlap, scores))
     )
     scores = replace(scores, notes=notes)
     if rule == "drop" and paired:

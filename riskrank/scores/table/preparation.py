@@ -87,7 +87,7 @@ def named_by_paths(source: Source, named: Mapping[str, str]) -> Source:
         return source
     from riskrank.scores.files.data_sets import DataSetSource
     from riskrank.scores.files.templates import differing
-    from riskrank.scores.table.path_hints import namings, written
+    from riskrank.scores.table.ways import inputs_written, namings
 
     assert isinstance(source, DataSetSource)
     places, ways, roles = differing(source.paths), namings(source.paths), ("model", "task")
@@ -99,8 +99,8 @@ def named_by_paths(source: Source, named: Mapping[str, str]) -> Source:
     outer, inner = roles
     found = source.with_keys({outer: places[0], inner: places[1]})
     found.notes = (
-        f"{source.label}: {FOLDERS_NAME}{outer}s and files the {inner}s, as in {written(inputs[0])}; if "
-        f"it is the other way round: {written(inputs[1])}",
+        f"{source.label}: {FOLDERS_NAME}{outer}s and files the {inner}s, as in "
+        f"{inputs_written(inputs[0])}; if it is the other way round: {inputs_written(inputs[1])}",
     )
     return found
 

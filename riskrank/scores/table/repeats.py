@@ -1,4 +1,4 @@
-"""Repeated scores: refused, merged into one, or kept as draws of their sample."""
+"""Scores laid out as rows of a complete matrix: repeats are refused, merged or kept as draws, then gaps."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, option
+from riskrank.scores.table.gaps import completed
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scores import Scores
 
@@ -182,3 +183,32 @@ def _unlinked_draws(scores: Scores) -> InputError:
         hint=f"name the column that numbers the draws ({option('columns', 'draw=…')}), "
         f"pick one {option('metric')}, or use {option('repeats', 'mean')}",
     )
+
+
+def assemble(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
+    """Arrange scores into rows.
+
+    Parameters
+    ----------
+    scores : Scores
+        What was selected; the options `repeats`, `missing` and `unpaired` say what to do about irregular
+        tables.
+    values : ndarray of float64, shape (n,)
+        The scores, transformed and oriented.
+
+    Returns
+    -------
+    rows : Rows
+    warnings : tuple of str
+        What was dropped.
+
+    Raises
+    ------
+    InputError
+        For duplicate rows, different sample sets or missing cells, unless the options say what to do.
+    """
+    rows, notes = laid_out(scores, values)
+    rows, warnings = completed(scores, rows)
+    if scores.options.repeats == "draws":
+        rows = rows.with_sorted_draws()
+    return rows, (*notes, *warnings)

@@ -224,8 +224,7 @@ def _narrowed(scores: Scores, kept: pl.Expr) -> Scores:
     part = scores.only(kept)
     used = {role: part.frame[role].unique().sort().cast(pl.String) for role in ("model", "metric")}
     frame = part.frame.with_columns(
-        *(renamed(part.frame[role], names) for role, names in used.items()),
-        group=pl.lit(None, dtype=pl.Null),
+        *(renamed(part.frame[role], names) for role, names in used.items()), group=pl.lit(None, dtype=pl.Null)
     )
     return replace(part, frame=frame, options=replace(part.options, group_by=None))
 

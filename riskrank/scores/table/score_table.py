@@ -12,7 +12,6 @@ from riskrank.asked.shared import SHARED
 from riskrank.engine.types import Integers
 from riskrank.errors import InputError
 from riskrank.scores.files.opening import InputFile, Source
-from riskrank.scores.table.assemble import assemble
 from riskrank.scores.table.filled import FILLING, filled
 from riskrank.scores.table.folds import fold_design
 from riskrank.scores.table.metrics import oriented, resolve_metrics
@@ -20,6 +19,7 @@ from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.noise import NoiseDesign, noise_design, refuse_more
 from riskrank.scores.table.oriented import ScoreTable
 from riskrank.scores.table.reading import read_frame
+from riskrank.scores.table.repeats import assemble
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scored import scored
 from riskrank.scores.table.scores import Scores, select
@@ -91,7 +91,7 @@ def checked_table(scores: Scores) -> ScoreTable:
     return replace(table, best=_laid_out(filled(scores, specs, best=True), specs, warnings).values)
 
 
-def _laid_out(scores: Scores, specs: tuple[MetricSpec, ...], warnings: Sequence[str]) -> ScoreTable:
+def _laid_out(scores: Scores, specs: tuple[MetricSpec, ...], warnings: tuple[str, ...]) -> ScoreTable:
     """Orient what was checked, and bring it into rows."""
     values = oriented(scores, specs)
     scores, specs, of_task = of_one_column(scores, specs)
@@ -140,10 +140,7 @@ def _with_folds(table: ScoreTable, scores: Scores) -> ScoreTable:
 
 
 def _table(
-    scores: Scores,
-    rows: Rows,
-    specs: tuple[MetricSpec, ...],
-    warnings: tuple[str, ...],
+    scores: Scores, rows: Rows, specs: tuple[MetricSpec, ...], warnings: tuple[str, ...]
 ) -> ScoreTable:
     used = np.zeros(len(scores.samples), dtype=bool)
     used[rows.sample] = True

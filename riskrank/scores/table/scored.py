@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.engine.types import Booleans, Integers
-from riskrank.scores.exports.unscored import ABSENT, COLUMN
+from riskrank.scores.exports.fields import ABSENT, UNSCORED
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.scores import Scores
 
@@ -144,5 +144,5 @@ def _reasons(scores: Scores, blank: Booleans) -> Iterator[tuple[int, str]]:
 
 
 def _told(source: Source) -> pl.Series | None:
-    column = source.load([COLUMN])[COLUMN] if COLUMN in source.columns else None
+    column = source.load([UNSCORED])[UNSCORED] if UNSCORED in source.columns else None
     return column if column is not None and column.dtype == pl.String else None

@@ -81,11 +81,8 @@ def _numbering(samples: Sequence[str]) -> _Numbering | None:
     parts = [found.groups() for name in samples if (found := _NUMBERED.fullmatch(name))]
     prefixes, digits = sorted({prefix for prefix, _ in parts}), [number for _, number in parts]
     # Names that all begin differently are no series.
-    if (
-        len(parts) < len(samples)
-        or 2 * len(prefixes) > len(parts) + 1
-        or max(map(len, digits)) > _MOST_DIGITS
-    ):
+    no_series = len(parts) < len(samples) or 2 * len(prefixes) > len(parts) + 1
+    if no_series or max(map(len, digits)) > _MOST_DIGITS:
         return None
     # Before the digits of a date or a fraction stand no letters.
     if any(prefix and not any(map(str.isalpha, prefix)) for prefix in prefixes):
@@ -95,6 +92,5 @@ def _numbering(samples: Sequence[str]) -> _Numbering | None:
         return None
     at = {prefix: number for number, prefix in enumerate(prefixes)}
     return _Numbering(
-        np.array([int(number) for number in digits]),
-        np.array([at[prefix] for prefix, _ in parts]),
+        np.array([int(number) for number in digits]), np.array([at[prefix] for prefix, _ in parts])
     )

@@ -48,9 +48,7 @@ def told_apart(frame: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
         [tasks.gather(there % len(tasks)).alias("task"), samples.gather(there // len(tasks)).alias("sample")]
     )
     only_tasks = len(samples) == 1 and samples[0] == ""
-    names = (
-        parts["task"] if only_tasks else parts.select(as_one_name(("task", "sample")).alias("name"))["name"]
-    )
+    names = parts["task"] if only_tasks else parts.select(as_one_name(("task", "sample"))).to_series()
     coded = names.cast(pl.Enum(names.sort())).gather(number).alias("sample")
     notes: tuple[str, ...] = ()
     if there.size == len(samples) * len(tasks) and not only_tasks:

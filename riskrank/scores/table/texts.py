@@ -8,16 +8,13 @@ import numpy as np
 import polars as pl
 
 from riskrank.engine.types import Booleans
-from riskrank.scores.exports.written_texts import as_text
+from riskrank.scores.exports.interface import as_text
 from riskrank.scores.table.columns import TEXTS
 from riskrank.scores.table.role_names import list_of
 from riskrank.scores.table.scores import FileRead, Scores
 
 # Names by which a column is found that nobody named; two of them in a file could mean either.
-_CALLED = {
-    "input": {"input", "question", "prompt"},
-    "output": {"output", "response", "answer", "completion"},
-}
+_CALLED = {"input": {"input", "question", "prompt"}, "output": {"output", "response", "answer", "completion"}}
 
 
 @dataclass(frozen=True)
@@ -90,9 +87,8 @@ class Texts:
                 found = named if found is None else found.with_columns(named)
             if found is None:
                 continue
-            for model, sample, texts in zip(
-                rows["model"], rows["sample"], found.iter_rows(named=True), strict=True
-            ):
+            every = zip(rows["model"], rows["sample"], found.iter_rows(named=True), strict=True)
+            for model, sample, texts in every:
                 cells = ((role, as_text(text)) for role, text in texts.items())
                 yield from ((model, sample, role, text) for role, text in cells if text)
 

@@ -137,9 +137,7 @@ def _parsed(names: pl.Series) -> Floats | None:
         except pl.exceptions.PolarsError:
             continue
         if times.null_count() == 0:
-            fitting.append(
-                times.dt.replace_time_zone(None) if isinstance(times.dtype, pl.Datetime) else times
-            )
+            fitting.append(times.dt.replace_time_zone(None) if times.dtype == pl.Datetime else times)
     # 3/4/2026 may be in March or in April.
     if not fitting or any(not one.equals(fitting[0]) for one in fitting[1:]):
         return None
@@ -215,12 +213,8 @@ def unit_scores(values: Floats, units: Integers) -> Floats:
 
 def belonging_noted(scores: Scores, table: ScoreTable) -> ScoreTable:
     """The table, with a note where a column that nobody named says what samples belong to."""
-    if (
-        not scores.options.tests
-        or scores.has("cluster")
-        or scores.options.unpaired
-        or table.folds is not None
-    ):
+    said = scores.has("cluster") or scores.options.unpaired or table.folds is not None
+    if said or not scores.options.tests:
         return table
     if not any(names_wholes(name) for name in scores.notes.files[0].source.columns):
         return table

@@ -20,18 +20,8 @@ from riskrank.scores.table.role_names import coded_names, list_of, of_role
 from riskrank.scores.table.written_numbers import as_numbers, example, refuse_mixed, writing_of
 
 COLUMNS = (
-    "model",
-    "sample",
-    "metric",
-    "score",
-    "state",
-    "draw",
-    "task",
-    "cluster",
-    "group",
-    "time",
-    "noise",
-    "row",
+    *("model", "sample", "metric", "score", "state", "draw"),
+    *("task", "cluster", "group", "time", "noise", "row"),
 )
 """Columns of the frame; what each holds is said at `riskrank.scores.table.scores.Scores`."""
 

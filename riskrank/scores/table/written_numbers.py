@@ -189,9 +189,8 @@ def writing_of(series: pl.Series) -> Writing | None:
         for percent in (False, True):
             edge, unit = r"\$" if dollars else "", r"\s*\\?%" if percent else ""
             spread = rf"{_NUMBER}(?:{unit})?\)?"
-            if filled.str.contains(
-                rf"^\s*{edge}\s*{_NUMBER}{unit}\s*{re.escape(sign)}\s*{spread}\s*{edge}\s*$"
-            ).all():
+            pattern = rf"^\s*{edge}\s*{_NUMBER}{unit}\s*{re.escape(sign)}\s*{spread}\s*{edge}\s*$"
+            if filled.str.contains(pattern).all():
                 return Writing("means with spreads", sign, dollars, percent)
     return None
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from riskrank.scores.exports.lm_eval_aggregates import aggregate
+from riskrank.scores.exports.lm_eval_rows import aggregate
 from tests.scores.exports.helpers import read, scores, write_lines
 
 

@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 from riskrank.scores.exports.export_source import ExportSource
-from riskrank.scores.exports.interface import Export
-from riskrank.scores.exports.written_texts import ANSWERED, ASKED, as_text, likeliest
+from riskrank.scores.exports.interface import ANSWERED, ASKED, Export, as_text, likeliest
 
 
 @pytest.mark.parametrize(

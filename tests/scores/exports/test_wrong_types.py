@@ -16,9 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskrank.errors import InputError, RiskrankError, UsageError
-from riskrank.scores.exports.interface import ExportRules
+from riskrank.scores.exports.interface import ANSWERED, ASKED, ExportRules
 from riskrank.scores.exports.registry import READERS, read_export
-from riskrank.scores.exports.written_texts import ANSWERED, ASKED
 from tests.scores.exports import archives
 from tests.scores.exports.helpers import assert_long
 

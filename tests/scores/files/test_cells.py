@@ -5,7 +5,7 @@ from decimal import Decimal
 import polars as pl
 import pytest
 
-from riskrank.scores.files.cells import column
+from riskrank.scores.files.json_objects import column
 
 
 @pytest.mark.parametrize(

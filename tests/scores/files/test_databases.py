@@ -14,7 +14,7 @@ import pytest
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.files import budget, databases
-from riskrank.scores.files.cells import column
+from riskrank.scores.files.json_objects import column
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.table.score_table import read_scores
 from tests.scores.same import assert_same

@@ -133,6 +133,10 @@ class Columns:
         found = self.held(name)
         return "number" if found == "text" and name in self.written else found
 
+    def of_kind(self, kind: str) -> list[str]:
+        """Columns that hold numbers, text or something else."""
+        return [name for name in self.names if self.kind(name) == kind]
+
     def count(self, name: str) -> int:
         """How many different values a column has."""
         return self.groups(name)

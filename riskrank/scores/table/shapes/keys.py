@@ -130,19 +130,15 @@ def keys_of(columns: Columns, model: Sequence[str], metric: Sequence[str], free:
 
 def _scored_once(columns: Columns, cell: Sequence[str], beside: Sequence[str]) -> bool:
     """Whether all numbers of a cell are the same in each of its rows, as where a table was joined to it."""
-    numbers = [
-        name for name in columns.names if name not in (*cell, *beside) and columns.kind(name) == "number"
-    ]
+    numbers = [name for name in columns.of_kind("number") if name not in (*cell, *beside)]
     return bool(numbers) and all(columns.constant_within(name, cell) for name in numbers)
 
 
 def _crossed(columns: Columns, fixed: Sequence[str], keys: Keys) -> bool:
     """Whether each sample stands once with every model: what numbers the rows then names none."""
     of_sample = [part for one in (keys.sample, keys.draw, keys.task) for part in one.split("+") if part]
-    samples = columns.groups(*of_sample)
-    return samples > 1 and columns.height == columns.groups(*fixed, *of_sample) == samples * columns.groups(
-        *fixed
-    )
+    samples, models = columns.groups(*of_sample), columns.groups(*fixed)
+    return samples > 1 and columns.height == columns.groups(*fixed, *of_sample) == samples * models
 
 
 def _shared_run(columns: Columns, fixed: Sequence[str], by: Sequence[str], candidates: Sequence[str]) -> str:
@@ -200,12 +196,8 @@ def _is_beside(name: str) -> bool:
 def _strength(columns: Columns, name: str, by: Sequence[str]) -> tuple[bool, bool, bool, int]:
     """How well a column names samples: shared by models, called so, in the order of the file."""
     exact = synonym("sample", [name]) is not None and not words(name) & _OF_ROWS
-    return (
-        columns.shared(name, by) >= _MOST,
-        exact,
-        columns.kind(name) == "text",
-        -columns.names.index(name),
-    )
+    shared, text = columns.shared(name, by) >= _MOST, columns.kind(name) == "text"
+    return shared, exact, text, -columns.names.index(name)
 
 
 def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequence[str]) -> Keys:
@@ -269,12 +261,9 @@ def _of_parts(
         if words(base) & _SCALES and columns.count(base) <= MOST_PARTS and not (names_tasks(base) and few):
             return Keys(sample=beside[0], task=base, said=(f"each {base} counts alike",))
         return Keys(sample=base, draw=beside[0], repeats="draws", said=(f"{beside[0]}: runs of a {base}",))
-    balanced = columns.shared(base, by) >= 1 and columns.height == columns.groups(*fixed) * columns.groups(
-        base
-    ) * columns.groups(*beside)
-    names = " and ".join(beside)
-    if balanced:
-        told = (f"averaged over {names}",)
+    crossed = columns.groups(*fixed) * columns.groups(base) * columns.groups(*beside)
+    if columns.shared(base, by) >= 1 and columns.height == crossed:
+        told = (f"averaged over {' and '.join(beside)}",)
         return Keys(sample=base, repeats="mean", said=told, averaged=tuple(beside))
     return Keys(sample="+".join([base, *beside]), cluster=base, said=(drawn_whole(base),))
 

@@ -42,9 +42,7 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
     fit = [name for name in free if _may_name_models(columns, name)]
     numbers = [name for name in fit if columns.kind(name) == "number"]
     # Several columns of numbers that are called as models are a model each, and so is one beside its like.
-    fit = [
-        name for name in fit if name not in numbers or (len(numbers) == 1 and not _has_likes(columns, name))
-    ]
+    fit = [one for one in fit if one not in numbers or (len(numbers) == 1 and not _has_likes(columns, one))]
     by_name = synonym("model", [name for name in fit if columns.count(name) > 1] or fit)
     if by_name is None and "model" in free:
         return ["model"]
@@ -53,9 +51,7 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
     text = [name for name in fit if columns.kind(name) == "text" and 2 <= columns.count(name) <= _MOST_MODELS]
     if not text and any(map(names_a_metric, columns.names)):  # graders that are compared
         judges = [name for name in free if words(name) & _GRADERS and columns.kind(name) == "text"]
-        text = [
-            name for name in judges if 2 <= columns.count(name) <= _MOST_MODELS and not columns.gaps(name)
-        ]
+        text = [one for one in judges if 2 <= columns.count(one) <= _MOST_MODELS and not columns.gaps(one)]
     found, crossed = [], []
     # Fewer rows than columns of text tell nothing by what they hold.
     for name in text if len(text) <= columns.height else ():
@@ -95,7 +91,7 @@ def _holds(columns: Columns, name: str, options: ReadOptions) -> bool:
 def _has_likes(columns: Columns, name: str) -> bool:
     """Whether another column holds the same numbers: a score beside it, of a model with another name."""
     own = columns.frame[name].unique()
-    others = [one for one in columns.names if one != name and columns.kind(one) == "number"]
+    others = [one for one in columns.of_kind("number") if one != name]
     return own.n_unique() > 1 and any(columns.frame[one].unique().is_in(own).all() for one in others)
 
 
@@ -107,11 +103,6 @@ def _may_name_models(columns: Columns, name: str) -> bool:
     if kind not in ("text", "number") or columns.frame[name].dtype.is_nested():
         return False
     # Only its name says of a number that it is a model's, and not how well a model did.
-    if kind == "number" and (
-        synonym("model", [name]) is None
-        or names_a_metric(name)
-        or not columns.whole(name)
-        or columns.count(name) > _MOST_MODELS
-    ):
-        return False
-    return not columns.gaps(name)
+    called = synonym("model", [name]) is not None and not names_a_metric(name)
+    fits = kind == "text" or (called and columns.whole(name) and columns.count(name) <= _MOST_MODELS)
+    return fits and not columns.gaps(name)

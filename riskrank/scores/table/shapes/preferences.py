@@ -88,9 +88,7 @@ def _roles(columns: Columns) -> dict[str, str]:
     roles = vote_columns(columns.names)
     if {*ROLES[1:]} <= {*roles}:
         return roles
-    text = [
-        name for name in columns.names if columns.kind(name) == "text" and columns.count(name) <= _MOST_NAMES
-    ]
+    text = [name for name in columns.of_kind("text") if columns.count(name) <= _MOST_NAMES]
     held = {name: {*columns.frame[name].drop_nulls().cast(pl.String)} for name in text[:_MOST_TEXTS]}
     for one, other in combinations(held, 2):
         models, sides = held[one] | held[other], {"model_a": one, "model_b": other}
@@ -103,9 +101,7 @@ def _roles(columns: Columns) -> dict[str, str]:
                 continue
             if all(vote in models or _side_by_name(vote, sides) or is_vote(vote) for vote in votes):
                 told = sides | {"verdict": verdict}
-                return told | vote_columns(
-                    [name for name in columns.names if name not in told.values()], told
-                )
+                return told | vote_columns([one for one in columns.names if one not in told.values()], told)
     return roles
 
 
@@ -133,8 +129,7 @@ def _require_all_pairs(
     if not found.missing_pairs:
         return
     every = sorted(
-        combinations(sorted(found.models), 2),
-        key=lambda pair: (met[pair], not {*pair} <= {*options.models}),
+        combinations(sorted(found.models), 2), key=lambda pair: (met[pair], not {*pair} <= {*options.models})
     )
     whole = int((found.judged == len(found.models) - 1).all(axis=1).sum())
     few = [f"{one} and {other} met {met[one, other]:,} times" for one, other in every]
@@ -212,13 +207,9 @@ def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tu
     whole = options.cluster if options.cluster in own else next(wholes, "")
     if not whole or options.cluster not in (None, whole):
         return PreferencesSource(source, found), Reading(said=said, options=options)
-    known = columns.frame.select(pl.col(roles["sample"]).cast(pl.String).alias("asked"), whole).unique(
-        "asked"
-    )
+    known = columns.frame.select(whole, asked=pl.col(roles["sample"]).cast(pl.String)).unique("asked")
     of_sample = pl.DataFrame([*asked_of.items()], schema=["sample", "asked"], orient="row")
-    of_sample = of_sample.join(known.unique("asked"), on="asked", how="left", maintain_order="left").drop(
-        "asked"
-    )
+    of_sample = of_sample.join(known, on="asked", how="left", maintain_order="left").drop("asked")
     return PreferencesSource(source, found, of_sample), Reading(
         said=f"{said}; {drawn_whole(whole)}", options=replace(options, cluster=whole)
     )

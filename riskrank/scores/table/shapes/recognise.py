@@ -14,15 +14,13 @@ from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.folds import columns_of_folds
 from riskrank.scores.table.preparation import lacks
 from riskrank.scores.table.scores import READ_AS
+from riskrank.scores.table.shapes.board import as_study, unfinished
 from riskrank.scores.table.shapes.columns import Columns, columns_of
-from riskrank.scores.table.shapes.crossed import as_crossed
-from riskrank.scores.table.shapes.experiments import as_study, unfinished
-from riskrank.scores.table.shapes.matrix import as_matrix
+from riskrank.scores.table.shapes.matrix import as_crossed, as_matrix
 from riskrank.scores.table.shapes.models import models_of
-from riskrank.scores.table.shapes.predictions import require_scores
 from riskrank.scores.table.shapes.preferences import as_preferences
 from riskrank.scores.table.shapes.reading import Reading, written
-from riskrank.scores.table.shapes.refusals import no_reading, too_many_columns
+from riskrank.scores.table.shapes.refusals import no_reading, require_scores, too_many_columns
 from riskrank.scores.table.shapes.rows import as_rows
 from riskrank.scores.table.shapes.totals import without_totals
 from riskrank.scores.table.written_numbers import reading_query
@@ -75,14 +73,9 @@ def understood(
     if votes is not None:
         return [votes[0]], votes[1].options, (f"{READ_AS}{votes[1].said}",)
     study = as_study(columns, options) if not options.columns and options.matrix is None else None
-    nested = any(source.rewritten() is not None for source in seen)
-    readings = (
-        [study]
-        if study
-        else []
-        if nested
-        else _readings(columns, named | columns_of_folds(seen, named), options)
-    )
+    readings = [study] if study else []
+    if not study and all(source.rewritten() is None for source in seen):
+        readings = _readings(columns, named | columns_of_folds(seen, named), options)
     if not readings:
         error = no_reading(columns, seen, options)
         if not columns.all_seen and not any(map(sounds_like_a_role, columns.names)):

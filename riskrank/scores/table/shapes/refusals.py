@@ -1,16 +1,21 @@
-"""Tables that nothing explains: what is missing, in the words of the file."""
+"""Tables that are refused: what is missing, in the words of the file, and what no test may rest on."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.source import Source
+from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.names.directions import names_a_metric
-from riskrank.scores.names.words import vocabulary, words
+from riskrank.scores.names.judgements import judgement
+from riskrank.scores.names.words import TRUE, known, vocabulary, words
 from riskrank.scores.table.columns import named_columns, named_roles
+from riskrank.scores.table.shapes.board import SPLITS
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.reading import written
 from riskrank.scores.table.written_numbers import example, refuse_mixed
@@ -40,13 +45,13 @@ def require_no_curves(columns: Columns, *, of_models: bool = False) -> None:
 def no_reading(columns: Columns, given: Sequence[Source], options: ReadOptions) -> InputError:
     """Say which columns are missing."""
     source = given[0]
-    text = [name for name in columns.names if columns.kind(name) == "text" and names_a_metric(name)]
+    text = [name for name in columns.of_kind("text") if names_a_metric(name)]
     refuse_mixed(source, columns.frame.select(text), "metric")
-    asked = [name for name in columns.names if name in options.metric and columns.kind(name) == "text"]
+    asked = [name for name in columns.of_kind("text") if name in options.metric]
     if asked:
         return _text_asked(columns, asked[0])
     roles = named_columns(source, named_roles(options), _ROLES)
-    numbers = [name for name in columns.names if columns.kind(name) == "number"]
+    numbers = columns.of_kind("number")
     lacking = [role for role in _ROLES[:2] if role not in roles]
     if "sample" in lacking:
         require_no_curves(columns, of_models=True)
@@ -85,3 +90,105 @@ def _hint(source: Source, lacking: Sequence[str]) -> str:
     if lacking == ["model"] and Path(source.label).is_file():
         told += f"; or name the only model of this file: NAME={source.label}"
     return f"{told}; single values and summaries cannot be tested"
+
+
+_PARTS = frozenset({"split", "partition", "fold", "set", "subset"})
+# Words for samples that models may have been trained on.
+_SEEN = known("seen")
+
+
+def require_alike(columns: Columns, model: str, free: Sequence[str], options: ReadOptions) -> None:
+    """Refuse rows of training beside those of test, and samples a model may have seen beside others.
+
+    Raises
+    ------
+    InputError
+    """
+    for name in (one for one in free if words(one) & (_PARTS | _SEEN)):
+        if name in (options.task, options.cluster, *options.metric):
+            continue
+        held = sorted(columns.frame[name].cast(pl.String).unique().drop_nulls())
+        kept, what = _last_part(columns, name, held), "names parts of the data, which are not samples alike"
+        seen = words(name) & _SEEN and len(held) == 2
+        if seen and not kept and not (model and columns.constant_within(name, [model])):
+            kept, what = _unseen(held), "says what was seen in training, of which scores tell nothing"
+        if kept:
+            raise _of_two_kinds(columns, name, held, kept, what, options)
+
+
+def _last_part(columns: Columns, name: str, held: Sequence[str]) -> list[str]:
+    """The part that is kept for the end, where all are parts of one model's data."""
+    known_parts = [one for one in SPLITS for text in held if one == text.casefold()]
+    if not words(name) & _PARTS or columns.kind(name) != "text" or len(known_parts) < max(len(held), 2):
+        return []
+    return [next(text for text in held if text.casefold() == known_parts[0])]
+
+
+def _unseen(held: Sequence[str]) -> list[str]:
+    """What says that a sample was not seen, where the two values tell; else both."""
+    found = judgement(*(text.strip().casefold() for text in held))
+    no = {"0", "0.0", "false", *(found.no if found else ())}
+    return [text for text in held if text.strip().casefold() in no] or [*held]
+
+
+def _of_two_kinds(
+    columns: Columns, name: str, held: Sequence[str], kept: Sequence[str], what: str, options: ReadOptions
+) -> InputError:
+    text = columns.frame[name].dtype == pl.String
+    column = quoted_column(name) if text else f"CAST({quoted_column(name)} AS VARCHAR)"
+    ways: list[tuple[str, object]] = []
+    for value in kept:
+        where = f"{column} = {quoted_text(value)}"
+        where = f"({options.where}) AND {where}" if options.where else where
+        ways.append((option("where", where), replace(options, where=where)))
+    return InputError(
+        f"{columns.label}: {name} {what}",
+        found=f"{name}: {listing(held)}",
+        hint=f"{ways[0][0]} takes the rows of {kept[0]} alone",
+        ways=ways,
+    )
+
+
+_PREDICTED = known("predicted")
+
+
+def require_scores(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> None:
+    """Refuse predictions beside what is true, which as scores would say nothing.
+
+    Raises
+    ------
+    InputError
+    """
+    told = options.metric or options.matrix or options.sql or "score" in named
+    fit = [name for name in columns.names if columns.kind(name) in ("text", "number")]
+    true = [name for name in fit if words(name) and words(name) <= TRUE]
+    predicted = [name for name in fit if words(name) & _PREDICTED]
+    if told or len(true) != 1 or not predicted:
+        return
+    what, write = _score_of(columns, true[0], predicted)
+    scores = {name: write.format(quoted_column(name), quoted_column(true[0])) for name in predicted}
+    if len(predicted) == 1:
+        query = f"SELECT *, {scores[predicted[0]]} AS {what} FROM scores"
+        way = replace(options, sql=query, metric=(what,))
+    else:
+        made = ", ".join(f"{score} AS {quoted_column(name)}" for name, score in scores.items())
+        query = f"SELECT * REPLACE ({made}) FROM scores"
+        way = replace(options, sql=query, matrix=what, models=tuple(predicted))
+    raise InputError(
+        f"{columns.label}: {listing(predicted)} and {true[0]} are predictions and the truth, no scores",
+        found=f"columns: {listing(columns.names, 20)}",
+        hint=f"the line makes {what} of them; other scores are made with {option('sql', 'QUERY')}",
+        ways=[("", way)],
+    )
+
+
+def _score_of(columns: Columns, true: str, predicted: Sequence[str]) -> tuple[str, str]:
+    """What predictions are scored by, and how: equal or not, or how far off."""
+    every = [true, *predicted]
+    texts = any(columns.kind(name) == "text" or name in columns.written for name in every)
+    if texts or all(map(columns.whole, every)):
+        return "correct", "CASE WHEN {0} = {1} THEN 1 ELSE 0 END"
+    ends = [(np.fmin.reduce(values), np.fmax.reduce(values)) for values in map(columns.numbers, every)]
+    if columns.whole(true) and all(low >= 0 and high <= 1 for low, high in ends):
+        return "brier", "({0} - {1}) * ({0} - {1})"
+    return "abs_error", "ABS({0} - {1})"

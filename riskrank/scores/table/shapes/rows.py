@@ -25,7 +25,7 @@ from riskrank.scores.table.shapes.board import as_board, pair_by_pair
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import Keys, keyed, keys_of
 from riskrank.scores.table.shapes.reading import Reading, taken_as_better, told_by_title, with_roles
-from riskrank.scores.table.shapes.splits import require_alike
+from riskrank.scores.table.shapes.refusals import require_alike
 from riskrank.scores.table.shapes.totals import totals_of
 
 # Names of metrics are no more, where only content tells that they are.
@@ -74,9 +74,8 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
     options, without = _without_totals(columns, keys.sample, [*by, *of_metric], options)
     if score:
         known, gone = _measures_of(columns, metric, score, options)
-        options, told = _told(
-            columns, known, gone, replace(options, metric=tuple(known) if gone else options.metric)
-        )
+        options = replace(options, metric=tuple(known)) if gone else options
+        options, told = _told(columns, known, gone, options)
         said = ["a row a score", *told, *without]
         return [Reading(said=_sentence("a long table", model, keys, said), options=options)]
     own = keys.sample if model and not keys.unpaired else ""
@@ -168,9 +167,7 @@ def _long_columns(
 
 def _one_metric_a_task(columns: Columns, model: str, metric: str, score: str, free: Sequence[str]) -> bool:
     """Whether each task is scored once a model by its own metric: more is better of all, on one scale."""
-    tasks = (
-        [name for name in free if words(name) & WHOLE and columns.tell_apart(model, name)] if metric else []
-    )
+    tasks = [name for name in free if metric and words(name) & WHOLE and columns.tell_apart(model, name)]
     if not tasks or columns.count(metric) < 2 or not columns.constant_within(metric, tasks[:1]):
         return False
     held = columns.frame.select(pl.col(metric).cast(pl.String), score=columns.numbers(score))

@@ -33,7 +33,7 @@ def without_totals(columns: Columns, where: str | None) -> tuple[str | None, str
         if columns.kind(name) == "number" and (totals := _among_numbers(columns, name)):
             known = columns.frame[name].to_list()
             return leaving_out(name, totals, known, where), f"without rows of {listing(totals)}"
-    for name in (one for one in columns.names if columns.kind(one) == "text"):
+    for name in columns.of_kind("text"):
         known = columns.frame[name].cast(pl.String).str.strip_chars().to_list()
         if totals := _last_totals(known) or _summing_up(columns, known):
             plural = "s" if len(totals) > 1 else ""
@@ -98,7 +98,7 @@ def _chance(columns: Columns, at: int, combined: Callable[..., np.floating]) -> 
     By chance a number falls within half of the last of its digits as often as that is of the range above it.
     """
     chances = []
-    for column in (columns.numbers(name) for name in columns.names if columns.kind(name) == "number"):
+    for column in map(columns.numbers, columns.of_kind("number")):
         above, value = column[:at][~np.isnan(column[:at])], column[at]
         if np.isnan(value) or above.size < _FEWEST_SUMMED:
             continue
