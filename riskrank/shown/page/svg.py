@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.etree import ElementTree
 
+import numpy as np
+
 from riskrank.shown.figures.marks import CURVE, HEADING, PANEL_NAMES, marked_models, panel_mark
 from riskrank.shown.figures.style import ABOVE, FAINT, GREY, INK, PALETTE, QUIET, SMALL, Plot
 
@@ -34,6 +36,8 @@ _COLOR = re.compile(r"#[0-9a-f]{6}\b")
 _REFERENCE = re.compile(r"url\(#([^)]*)\)")
 _FONT = re.compile(r"font-family: [^;]*;? ?")
 _PATTERN = re.compile(r"fill: (url\(#[^)]*\));? ?")
+_LEADING = re.compile(r"^(-?)0\.")
+_COMMAND = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 
 
 @dataclass
@@ -162,7 +166,9 @@ def _attributes(
             found |= {"class": CURVE} if CURVE in value.split() else {}
         elif key == f"{_XLINK}href":
             found["href"] = f"#{names[value[1:]]}" if value.startswith("#") else "".join(value.split())
-        elif key in ("d", "x", "y", "transform", "width", "height", "points"):
+        elif key == "d":
+            found[key] = _in_steps(_shorter(value))
+        elif key in ("x", "y", "transform", "width", "height", "points"):
             found[key] = _shorter(value) if tag != "image" else value
         elif key == "clip-path":
             found[key] = _renamed(value, names)
@@ -179,5 +185,35 @@ def _renamed(value: str, names: dict[str, str]) -> str:
 
 def _shorter(value: str) -> str:
     """Numbers to a hundredth of a point, and no more blanks than needed."""
-    value = _NUMBER.sub(lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), value)
+    value = _NUMBER.sub(lambda found: _rounded(float(found[0])), value)
     return re.sub(r" ?([A-Za-z]) ?(?=[-\d])", r"\1", " ".join(value.split())) if "(" not in value else value
+
+
+def _in_steps(path: str) -> str:
+    """A path in which what goes on level, or upright, is one step, told by its length."""
+    if "e" in path:  # of numbers
+        return path
+    written: list[str] = []
+    start: tuple[float, ...] = (0.0, 0.0)
+    at = corner = start
+    before: tuple[int, ...] = ()
+    for letter, numbers in _COMMAND.findall(path):
+        to = tuple(map(float, numbers.split()[-2:])) or start
+        way = tuple(int(np.sign(b - a)) for a, b in zip(at, to, strict=True))
+        if letter != "L" or all(way) or not any(way):
+            written.append(letter + numbers.strip())
+            way = ()
+        else:
+            if way == before:
+                written.pop()
+            else:
+                corner = at
+            along = 0 if way[0] else 1
+            written.append("hv"[along] + _LEADING.sub(r"\1.", _rounded(to[along] - corner[along])))
+        start = to if letter == "M" else start
+        at, before = to, way
+    return "".join(written)
+
+
+def _rounded(number: float) -> str:
+    return f"{number:.2f}".rstrip("0").rstrip(".")
