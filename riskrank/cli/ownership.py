@@ -84,7 +84,7 @@ def refuse_reaching_out(settings: Mapping[str, Any], path: str) -> None:
 def _is_beyond(name: str, text: str) -> bool:
     """Whether a number asks for more memory or work than a run takes by itself, however long it is."""
     from riskrank.asked.resampling import WORK_LIMIT
-    from riskrank.scores.files.how import MAX_TABLE_BYTES
+    from riskrank.scores.files.source import MAX_TABLE_BYTES
 
     most = dict.fromkeys(_REPLICATES, 1e6) | {"max-bytes": MAX_TABLE_BYTES, "work-limit": WORK_LIMIT}
     with suppress(ValueError):

@@ -13,8 +13,7 @@ import polars as pl
 from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.gathering import as_score, check_used, wanted_metrics
 from riskrank.scores.exports.interface import Export, ExportRules, within
-from riskrank.scores.exports.readings import chosen_by_task
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.exports.row_reader import ExportFile, Rows, chosen_by_task, reads
 from riskrank.scores.files.beginnings import first_bytes
 
 _SUFFIX = "_samples.jsonl"

@@ -73,11 +73,8 @@ class Results:
     def directions(self, task: str) -> dict[str, bool]:
         """Whether higher is better, of the metrics of which the file says so."""
         entries = self._of(task, "configs").entries("metric_list")
-        listed = {
-            entry["metric"]: entry.get("higher_is_better")
-            for entry in entries
-            if isinstance(entry.get("metric"), str)
-        }
+        named = (entry for entry in entries if isinstance(entry.get("metric"), str))
+        listed = {entry["metric"]: entry.get("higher_is_better") for entry in named}
         listed |= self._of(task, "higher_is_better")
         for name, up in listed.items():
             if up is not None and not isinstance(up, bool):

@@ -96,12 +96,8 @@ def _at_once(data: bytes, gathering: Gathering) -> pl.DataFrame | None:
     if gaps or strange or frame["metrics"].n_unique() != 1:
         return None
     gathering.count(_EMPTY_SCORED, len(_NOTHING.findall(data)))
-    frame = frame.select(
-        pl.col("doc_id").alias("doc"),
-        pl.col("doc_hash").hash().alias("hash"),
-        "filter",
-        *dict.fromkeys(names),
-    )
+    hashes = pl.col("doc_hash").hash()
+    frame = frame.select("filter", *dict.fromkeys(names), doc=pl.col("doc_id"), hash=hashes)
     return frame.unpivot(index=["doc", "hash", "filter"], variable_name="metric", value_name="score")
 
 

@@ -6,8 +6,7 @@ import polars as pl
 
 from riskrank.errors import listing
 from riskrank.scores.exports.interface import Export, ExportRules
-from riskrank.scores.exports.readings import chosen_by_task
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.exports.row_reader import ExportFile, Rows, chosen_by_task, reads
 from riskrank.scores.files.beginnings import holding
 
 MAIN = "main_score"
@@ -20,10 +19,8 @@ def _means(export: Export, rules: ExportRules) -> Export:
     splits = pl.col("split").n_unique().over("sample")
     named = pl.concat_str("metric", "split", separator=",")
     rows = rows.with_columns(metric=pl.when(splits > 1).then(named).otherwise("metric"))
-    shared = pl.col("model").n_unique().over("sample", "metric", "subset") == pl.col("model").n_unique().over(
-        "sample"
-    )
-    rows = rows.with_columns(shared=shared)
+    models = pl.col("model").n_unique()
+    rows = rows.with_columns(shared=models.over("sample", "metric", "subset") == models.over("sample"))
     gone = rows.filter(~pl.col("shared") & pl.col("shared").any().over("sample"))
     notes = [
         f"{task}: subsets that not all models have, left out: {listing(sorted(set(found['subset'])), 6)}"

@@ -14,13 +14,11 @@ from riskrank.scores.files.databases import DatabaseSource
 from riskrank.scores.files.delimited import DelimitedSource
 from riskrank.scores.files.excel import ExcelSource
 from riskrank.scores.files.folders import DATABASES, parts_of, told_by_suffixes
-from riskrank.scores.files.how import How
 from riskrank.scores.files.json_tables import JsonArraySource, JsonLinesSource
 from riskrank.scores.files.object_stores import is_url, name_of
 from riskrank.scores.files.parquet import ParquetSource
-from riskrank.scores.files.paths import exists, is_folder
-from riskrank.scores.files.source import Source, excerpt
-from riskrank.scores.files.templates import is_template, parts_by_name
+from riskrank.scores.files.paths import exists, is_folder, is_template, parts_by_name
+from riskrank.scores.files.source import How, Source, excerpt
 
 # Files whose first rows people write.
 _WITH_TITLES = ("csv", "tsv", "xlsx")

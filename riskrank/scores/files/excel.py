@@ -10,10 +10,9 @@ import polars as pl
 
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.files.bounded import require_room
-from riskrank.scores.files.how import How
 from riskrank.scores.files.json_objects import column
 from riskrank.scores.files.query import TABLE, run_sql
-from riskrank.scores.files.source import FrameInMemory
+from riskrank.scores.files.source import FrameInMemory, How
 from riskrank.scores.files.sql_names import likeliest, quoted_column, quoted_text, with_columns
 from riskrank.scores.files.two_headers import refuse_two_headers, titles_above, two_headers, unpivoted
 from riskrank.scores.files.workbook_extents import Extent, extents, no_workbook

@@ -60,10 +60,9 @@ def rows_of(label: str, document: object) -> str | None:
     """
     if Path(label).suffix != ".json" or not Path(label).is_file():
         return None
-    if isinstance(document, dict) and document.keys() & {*_ROLES, "score"}:
-        named = {name for name, of in document.items() if isinstance(of, list | dict)}
-        if named & {*_ROLES, "score"}:  # columns
-            return None
+    fields = document if isinstance(document, dict) else {}
+    if any(isinstance(fields.get(name), list | dict) for name in (*_ROLES, "score")):  # columns
+        return None
     found = _down(document, _Path())
     return None if found is None or found == _Path(row="**r") else _line(label, found)
 

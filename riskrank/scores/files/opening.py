@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from riskrank.errors import UsageError, option
-from riskrank.scores.files.how import How
 from riskrank.scores.files.paths import labelled_paths
-from riskrank.scores.files.source import InputFile, Source
+from riskrank.scores.files.source import How, InputFile, Source
 
 __all__ = ["How", "InputFile", "Source", "open_sources"]
 

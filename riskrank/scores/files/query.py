@@ -260,12 +260,8 @@ def _no_column(message: str, known: Sequence[str], what: str, parameter: str, te
         meant = re.sub(compared, lambda match: f"{match[1]}'{name}'", text)
         hint = f"text goes in single quotes: {option(parameter, meant)}"
     else:
-        hint = did_you_mean(
-            name,
-            known,
-            write=quoted_column,
-            otherwise="name columns of this file, in double quotes where they are more than one word",
-        )
+        otherwise = "name columns of this file, in double quotes where they are more than one word"
+        hint = did_you_mean(name, known, write=quoted_column, otherwise=otherwise)
     return UnknownColumnError(
         f"{what} names '{name}', which is no column",
         found=f"columns: {listing(known, 20)}",

@@ -1,4 +1,4 @@
-"""What every format hands out: named columns of one input, and where they came from."""
+"""What every format hands out, named columns of one input and where they came from; and how it is opened."""
 
 import re
 import shlex
@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import BinaryIO
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,37 @@ import polars as pl
 from riskrank.errors import InputError, listing
 from riskrank.scores.files.json_objects import no_unicode
 from riskrank.scores.files.shape import require_columns
+
+# Far more than a machine holds beside the table it becomes; it is there to stop what unpacks without end.
+MAX_TABLE_BYTES = 16 * 1024**3
+
+
+@dataclass(frozen=True, kw_only=True)
+class How:
+    """How files are opened.
+
+    Attributes
+    ----------
+    input_format : str, optional
+        One of `FORMATS`, of every input; without it the suffix of each name decides.
+    stdin : BinaryIO, optional
+        Where ``-`` reads from.
+    sql : str, optional
+        Query for inputs that hold several tables: databases, in their own SQL, and workbooks.
+    sheet : str, optional
+        Sheet of a workbook, by its name or its number.
+    skip_rows : int
+        Rows above the names of the columns, of files that people write.
+    limit : int
+        Most bytes a file may unpack to, or a database answer.
+    """
+
+    input_format: str | None = None
+    stdin: BinaryIO | None = None
+    sql: str | None = None
+    sheet: str | None = None
+    skip_rows: int = 0
+    limit: int = MAX_TABLE_BYTES
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,9 +18,8 @@ from riskrank.asked.baseline import BASELINE
 from riskrank.asked.reading import NO_COLUMN
 from riskrank.errors import InputError, by_door, listing, option
 from riskrank.scores.files.contents import read_bytes
-from riskrank.scores.files.how import MAX_TABLE_BYTES
 from riskrank.scores.files.parquet import ParquetSource
-from riskrank.scores.files.source import InputFile
+from riskrank.scores.files.source import MAX_TABLE_BYTES, InputFile
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metrics_file import MetricSpec, spec_of
 from riskrank.scores.table.role_names import list_of

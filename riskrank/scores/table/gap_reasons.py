@@ -79,13 +79,8 @@ def _labels(scores: Scores, rows: Rows) -> Reason | None:
         return None
     labelled = int((~np.isnan(rows.values[:, human])).sum())
     names = scores.metrics
-    ways: Ways = [
-        (
-            f"{option('human', names[human])} {option('judge', names[at])}",
-            {"human": names[human], "judge": names[at], "metric": ()},
-        )
-        for at in judges
-    ]
+    pairs = ({"human": names[human], "judge": names[at]} for at in judges)
+    ways: Ways = [(" ".join(option(*one) for one in pair.items()), pair | {"metric": ()}) for pair in pairs]
     return Reason(
         f"{labelled:,} labels of {'people' if named else names[human]} beside "
         f"{'a judge' if len(judges) == 1 else 'judges'} of all {len(rows.model):,}: {ways[0][0]} corrects "

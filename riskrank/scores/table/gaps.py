@@ -148,7 +148,7 @@ def _drop(scores: Scores, rows: Rows, gaps: np.ndarray) -> tuple[Rows, tuple[str
         warnings.append(f"{DROPPED}{draws:,} draws that lack a score for some metric")
     remaining = rows.take(good[pair] & ~gaps)
     _require_every_model(scores, remaining.model)
-    from riskrank.scores.table.enough import require_most
+    from riskrank.scores.table.shifted import require_most
 
     asked, left = (covered(scores, one.model, one.sample) for one in (rows, remaining))
     require_most(scores, asked, left)
@@ -218,12 +218,8 @@ def _missing_cells(scores: Scores, rows: Rows, gaps: np.ndarray) -> InputError:
     record = int(np.flatnonzero(gaps)[0])
     metric = int(np.flatnonzero(np.isnan(rows.values[record]))[0])
     model, sample = int(rows.model[record]), int(rows.sample[record])
-    cell = (
-        (scores.codes("model") == model)
-        & (scores.codes("sample") == sample)
-        & (scores.codes("metric") == metric)
-    )
-    at = np.flatnonzero(cell & scores.invalid())
+    of_sample = (scores.codes("model") == model) & (scores.codes("sample") == sample)
+    at = np.flatnonzero(of_sample & (scores.codes("metric") == metric) & scores.invalid())
     place = scores.place(int(at[0])) if at.size else scores.files()
     name = f"model '{scores.models[model]}'"
     name += f", sample '{scores.samples[sample]}'" if scores.notes.has_samples else ""

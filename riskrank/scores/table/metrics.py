@@ -54,12 +54,8 @@ def resolve_metrics(scores: Scores) -> tuple[tuple[MetricSpec, ...], tuple[str, 
     if (baseline := scores.notes.baseline) is not None:
         specs = tuple(_as_blessed(spec, baseline, said=spec.name in described) for spec in specs)
     _check_weights(specs)
-    named = {
-        *options.lower,
-        *options.higher,
-        *told,
-        *(spec.name for spec in described.values() if spec.declared),
-    }
+    declared = (spec.name for spec in described.values() if spec.declared)
+    named = {*options.lower, *options.higher, *told, *declared}
     against = [text for spec in specs for text in (*_against_its_name(spec, named), *_cancelled(spec))]
     return specs, (*_by_name(specs), *against)
 

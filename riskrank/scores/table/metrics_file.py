@@ -164,10 +164,8 @@ def spec_of(path: str, name: str, table: object) -> MetricSpec:
         if key in _CHOICES and value not in _CHOICES[key]:
             write = f'{key} = "{{}}"'.format
             otherwise = f"write {' or '.join(map(write, _CHOICES[key]))}"
-            known, hint = (
-                f"; the choices are {listing(_CHOICES[key])}",
-                did_you_mean(str(value), _CHOICES[key], otherwise=otherwise, write=write),
-            )
+            known = f"; the choices are {listing(_CHOICES[key])}"
+            hint = did_you_mean(str(value), _CHOICES[key], otherwise=otherwise, write=write)
         elif key in _NUMBERS and not _NUMBERS[key][0](value):
             known, hint = "", _NUMBERS[key][1]
         else:

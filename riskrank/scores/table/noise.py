@@ -113,9 +113,8 @@ def noise_design(scores: Scores, values: Floats) -> NoiseDesign:
     for at, source in enumerate(scores.options.noise):
         known, numbers = np.unique([part[at] for part in parts], return_inverse=True)
         columns[source], levels[source] = numbers[codes], known.size
-        _refuse_no_source(
-            source, known.size, len(np.unique(of_samples * known.size + columns[source])), scores
-        )
+        met = np.unique(of_samples * known.size + columns[source])
+        _refuse_no_source(source, known.size, len(met), scores)
     joint = of_samples * len(names) + codes
     used, row = np.unique(joint, return_inverse=True)
     k, m, n = len(scores.models), len(scores.metrics), used.size

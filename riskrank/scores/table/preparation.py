@@ -86,7 +86,7 @@ def named_by_paths(source: Source, named: Mapping[str, str]) -> Source:
     if {"model", "task"} & {*source.columns, *named}:
         return source
     from riskrank.scores.files.data_sets import DataSetSource
-    from riskrank.scores.files.templates import differing
+    from riskrank.scores.files.paths import differing
     from riskrank.scores.table.ways import inputs_written, namings
 
     assert isinstance(source, DataSetSource)

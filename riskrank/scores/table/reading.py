@@ -14,8 +14,8 @@ from riskrank.asked.reading import NO_COLUMN, ReadOptions
 from riskrank.asked.shared import SHARED, RankReading
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.exports.catalogue import service_of
-from riskrank.scores.files.how import MAX_TABLE_BYTES, How
 from riskrank.scores.files.opening import InputFile, Source, open_sources
+from riskrank.scores.files.source import MAX_TABLE_BYTES, How
 from riskrank.scores.table.columns import Roles, assign_roles, named_roles
 from riskrank.scores.table.folds import columns_of_folds
 from riskrank.scores.table.metrics_asked import metrics_asked

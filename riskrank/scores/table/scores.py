@@ -253,9 +253,8 @@ def select(scores: Scores) -> Scores:
     metrics = tuple(dict.fromkeys((*plain, *of_task.values()))) if plain else scores.metrics
     if models == scores.models and metrics == scores.metrics:
         return scores
-    frame = scores.frame.with_columns(
-        renamed(scores.frame["model"], models), renamed(scores.frame["metric"], metrics)
-    )
+    chosen = {"model": models, "metric": metrics}
+    frame = scores.frame.with_columns(renamed(scores.frame[role], names) for role, names in chosen.items())
     kept = replace(scores, frame=frame).only(pl.col("model").is_not_null() & pl.col("metric").is_not_null())
     if not kept.frame.height:
         raise InputError(

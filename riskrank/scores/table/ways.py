@@ -11,8 +11,8 @@ import polars as pl
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, RiskrankError, by_door, option
 from riskrank.scores.files.contents import BeyondLimitError
+from riskrank.scores.files.paths import differing, template_of
 from riskrank.scores.files.source import Source
-from riskrank.scores.files.templates import differing, template_of
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.shapes.reading import written
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.scores.files.how import How
 from riskrank.scores.files.opening import open_sources
+from riskrank.scores.files.source import How
 from riskrank.scores.table.score_table import read_scores
 from tests.scores.same import assert_same
 

@@ -8,8 +8,7 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
-from riskrank.scores.files.paths import named_files
-from riskrank.scores.files.templates import differing, template_of
+from riskrank.scores.files.paths import differing, named_files, template_of
 from riskrank.scores.table.score_table import read_scores
 
 OPTIONS = ReadOptions(columns="sample=task+sample")

@@ -222,12 +222,8 @@ def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequenc
             return Keys(sample=sample, task=name, unpaired=unpaired, said=(*said, told))
     for name in others if unpaired else ():
         if says_of(columns, name, own) and mixed_otherwise(columns, name, by):
-            return Keys(
-                sample=sample,
-                task=name,
-                unpaired=True,
-                said=(*said, f"mixed differently by {name}, each of which counts alike"),
-            )
+            told = f"mixed differently by {name}, each of which counts alike"
+            return Keys(sample=sample, task=name, unpaired=True, said=(*said, told))
     return Keys(sample=sample, unpaired=unpaired, said=said)
 
 

@@ -45,9 +45,8 @@ def is_part(columns: Columns, name: str) -> bool:
     if not names_wholes(name):
         return bool(words(name) & _PARTS)
     values = columns.frame[name].cast(pl.String).unique()
-    return (
-        columns.kind(name) == "text" and values.len() <= _MOST_KINDS and not values.str.contains(r"\d").any()
-    )
+    few = columns.kind(name) == "text" and values.len() <= _MOST_KINDS
+    return few and not values.str.contains(r"\d").any()
 
 
 def mixed_otherwise(columns: Columns, name: str, by: Sequence[str]) -> bool:

@@ -136,11 +136,9 @@ def _of_two_kinds(
 ) -> InputError:
     text = columns.frame[name].dtype == pl.String
     column = quoted_column(name) if text else f"CAST({quoted_column(name)} AS VARCHAR)"
-    ways: list[tuple[str, object]] = []
-    for value in kept:
-        where = f"{column} = {quoted_text(value)}"
-        where = f"({options.where}) AND {where}" if options.where else where
-        ways.append((option("where", where), replace(options, where=where)))
+    before = f"({options.where}) AND " if options.where else ""
+    wheres = [f"{before}{column} = {quoted_text(value)}" for value in kept]
+    ways = [(option("where", where), replace(options, where=where)) for where in wheres]
     return InputError(
         f"{columns.label}: {name} {what}",
         found=f"{name}: {listing(held)}",

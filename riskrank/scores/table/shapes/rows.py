@@ -94,9 +94,8 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
         options = replace(options, wide=True, human=labels[0], judge=labels[1], metric=())
         without = [labels[2], *without]
     else:
-        options = replace(
-            options, wide=True, metric=options.metric or (tuple(measures) if gone or keys.averaged else ())
-        )
+        chosen = tuple(measures) if gone or keys.averaged else ()
+        options = replace(options, wide=True, metric=options.metric or chosen)
     options, told = _told(columns, measures, gone, options)
     said = [f"a column a metric ({listing(measures)})", *own_metrics, *told, *without]
     return [
