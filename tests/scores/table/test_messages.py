@@ -26,11 +26,11 @@ MESSAGES = tomllib.loads(Path(__file__).with_name("messages.toml").read_text())[
 KINDS = {"gate": GateReading, "rank": RankReading}
 # Messages about gates, trends, prices, votes and what is done with a table have tests of their own.
 ELSEWHERE = {
-    *("baseline", "blessing", "overlap", "unshared", "enough", "apart", "metrics_file", "shaped_exports"),
+    *("baseline", "blessing", "overlap", "unshared", "apart", "metrics_file", "shaped_exports"),
     *("runs", "prices", "votes", "judged", "groups", "oriented"),
 }
 # A metric that was blessed otherwise, and a frame where a harness's files are asked for.
-NEVER_OF_FILES = {("metrics.py", "_as_blessed"), ("reading.py", "_opened")}
+NEVER_OF_FILES = {("metrics.py", "_as_blessed"), ("reading.py", "_opened"), ("shifted.py", "require_most")}
 # What makes an error, and what writes an option into one.
 RAISES = {"InputError", "UsageError", "no_such", "contradict", "index_of"}
 OPTION = re.compile("\ue000([a-z_]+)\ue001([^\ue002]*)\ue002")
