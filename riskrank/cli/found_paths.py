@@ -35,13 +35,15 @@ def why_not_read(text: str, path: str) -> str | None:
 
 
 def leading_out(text: str) -> str | None:
-    """What a text would open below the current directory that leads out of it, by way of a link."""
+    """What a text would open here by way of a link that leads out of the directory or to a hidden place."""
     from riskrank.scores.files.paths import possible_names
 
     here = Path.cwd().resolve()
     for one in (one for name in possible_names(text) for one in _opened(name)):
-        below = Path(os.path.abspath(one)).is_relative_to(here)  # noqa: PTH100 (links stay)
-        if below and not Path(os.path.realpath(one)).is_relative_to(here):
+        named, real = Path(os.path.abspath(one)), Path(os.path.realpath(one))  # noqa: PTH100 (links stay)
+        if not named.is_relative_to(here) or named == real:
+            continue
+        if not real.is_relative_to(here) or any(part[0] == "." for part in real.relative_to(here).parts):
             return one
     return None
 

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 # Signals that end no process, that none can answer, and that the machine sends for a fault of its program.
 _OTHERS = "KILL STOP TSTP TTIN TTOU CONT CHLD URG WINCH INFO SEGV BUS FPE ILL"
@@ -37,18 +38,22 @@ def tidying_up() -> Iterator[Callable[[], None]]:
             undisturbed = True
             raise KeyboardInterrupt
 
-    before = {}
+    before = dict[int, Any]()
     if threading.current_thread() is threading.main_thread():  # no other may handle signals
         before = {int(number): signal.getsignal(number) for number in _ENDINGS}
+    before = {number: one for number, one in before.items() if one is signal.SIG_DFL or _is_of_a_block(one)}
     try:
-        for number, handler in before.items():
-            if handler is signal.SIG_DFL:
-                signal.signal(number, unwind)
+        for number in before:
+            signal.signal(number, unwind)
         yield finishing
     finally:
         undisturbed = True
         for number, handler in before.items():
-            if handler is signal.SIG_DFL:
-                signal.signal(number, handler)
+            signal.signal(number, handler)
         if caught:
             os.kill(os.getpid(), caught[0])
+
+
+def _is_of_a_block(handler: Any) -> bool:
+    """Whether a handler is that of a block around this one, which comes to its end after it."""
+    return getattr(handler, "__module__", "") == __name__

@@ -282,7 +282,11 @@ def test_links_of_a_checkout_lead_nowhere(project, action, tmp_path_factory, kin
     assert not places["nothing"].exists()
     done = action("- id: gate", SCORES=f"runs x=./{names[-1]}", FROM="lm-eval", GATE="--better old:new")
     assert (done.returncode, "A=1" in done.stdout + done.stderr) == (2, False)
-    assert "leads out of the checkout" in done.stdout
+    assert "leads out of the checkout or into a hidden place" in done.stdout
+    (project / ".hidden").write_text("A=1\n")
+    (project / "t.csv").symlink_to(".hidden")
+    done = action("- id: gate", SCORES="t.csv", GATE="--better old:new")
+    assert (done.returncode, "A=1" in done.stdout + done.stderr) == (2, False)
     (project / "itself").symlink_to("itself")
     done = action("- id: gate", SCORES="itself", FROM="lm-eval", GATE="--better old:new")
     assert ("Traceback" in done.stderr, said(project)["status"]) == (False, "2")
