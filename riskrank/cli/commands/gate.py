@@ -1,5 +1,6 @@
 """``riskrank gate``: its exit status is its answer, and CI servers are told."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from inspect import get_annotations
@@ -17,6 +18,7 @@ from riskrank.scores.table.baseline import read_baseline
 from riskrank.scores.table.blessing import blessed, only_model, require_name
 from riskrank.scores.table.scores import Scores
 from riskrank.shown.files import write_all
+from riskrank.shown.tidying import tidying_up
 from riskrank.studies.gate.claim import NOT_WORSE
 from riskrank.studies.gate.claimed import wanted_metrics
 from riskrank.studies.gate.document import FAIL, PASS, GateDocument, GateRow
@@ -64,7 +66,9 @@ def _decided(session: Session, bless: str | None) -> GateDocument | SampleDocume
         tables = metrics_apart(scores, wanted=wanted)
         for table in tables:
             session.require_room(table)
-        document = gate(tables, settings, runtime, session.finish)
+        # A question that a signal ends leaves no lock on the ledger.
+        with nullcontext() if settings.confirm is None else tidying_up():
+            document = gate(tables, settings, runtime, session.finish)
     if isinstance(document, ConfirmDocument):
         return document
     if bless is None or not isinstance(document, GateDocument):

@@ -14,7 +14,6 @@ from typing import Any
 from riskrank.errors import GateInconclusive, InputError, RiskrankError, option
 from riskrank.scores.files.contents import read_bytes
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.shown.tidying import tidying_up
 from riskrank.studies.document import Gated
 from riskrank.studies.findings import stated
 from riskrank.studies.gate.document import INCONCLUSIVE, PASS, GateDocument
@@ -96,24 +95,23 @@ def opened(path: str, table: str, alpha: float) -> Iterator[Ledger]:
             "a link" if linked else "no plain file",
             "name the plain file itself, or one that is not there yet",
         )
-    with tidying_up():
-        try:  # nobody else's file, nor one that a link leads to
-            os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
-        except FileExistsError:
-            raise InputError(
-                f"{option('confirm', path)}: another run is asking",
-                found=f"{lock}",
-                hint=f"wait for it; if it was killed, remove {lock}",
-            ) from None
-        except OSError as error:
-            raise _no_place(path, error.strerror or str(error)) from None
-        try:
-            if place.exists():
-                Path(lock).chmod(stat.S_IMODE(place.stat().st_mode) & 0o666)
-            yield _read(path, table, alpha) if place.exists() else Ledger(path, table, alpha)
-        finally:
-            with suppress(OSError):
-                Path(lock).unlink()
+    try:  # nobody else's file, nor one that a link leads to
+        os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+        if place.exists():
+            Path(lock).chmod(stat.S_IMODE(place.stat().st_mode) & 0o666)
+    except FileExistsError:
+        raise InputError(
+            f"{option('confirm', path)}: another run is asking",
+            found=f"{lock}",
+            hint=f"wait for it; if it was killed, remove {lock}",
+        ) from None
+    except OSError as error:
+        raise _no_place(path, error.strerror or str(error)) from None
+    try:
+        yield _read(path, table, alpha) if place.exists() else Ledger(path, table, alpha)
+    finally:
+        with suppress(OSError):
+            Path(lock).unlink()
 
 
 def write(path: str, data: bytes) -> None:
