@@ -98,6 +98,10 @@ class Provenance:
         Configuration file that gave some of the options, as it was named or found.
     scored : sequence of Scored
         How many scores there are and why not all, of the models and metrics that lack some.
+    labelled : int, optional
+        Samples that people scored, beside a judge of all.
+    assumptions : sequence of str
+        What the answer rests on and no warning speaks against.
     """
 
     command: str
@@ -112,6 +116,13 @@ class Provenance:
     method: Mapping[str, Any] = field(default_factory=dict)
     config: str | None = None
     scored: Sequence[Scored] = ()
+    labelled: int | None = None
+    assumptions: Sequence[str] = ()
+
+    @property
+    def how_read(self) -> list[str]:
+        """Warnings of how files were read."""
+        return [warning for warning in self.warnings if _gravity(warning) == _READING]
 
     @property
     def metric_names(self) -> list[str]:
@@ -124,10 +135,14 @@ class Provenance:
         return sorted(self.warnings, key=_gravity)
 
 
+# Place of warnings of how files were read.
+_READING = 4
+
+
 def _gravity(warning: str) -> int:
     """Place of a warning among others: before all what the answer rests on, last how files were read."""
     if warning.startswith(READ_AS) or FOLDERS_NAME in warning:
-        return 4
+        return _READING
     if warning.startswith("chapter "):  # of a report, and not of its ranking
         return 3
     return 2 if f" {COUNT_ALIKE}" in warning else int(not tells_of_gone(warning))

@@ -150,7 +150,7 @@ def _asked_for(document: Document) -> list[Section]:
 
 def _minded(document: Document) -> Iterator[PagePart]:
     """Warnings, the gravest in the summary line."""
-    told = document.provenance.gravest_first
+    told = [*document.provenance.gravest_first, *document.provenance.assumptions]
     if told:
         facts, changes = zip(*map(_fact, told), strict=True)
         shown = [one for at, one in enumerate(facts) if not at or sum(map(len, facts[: at + 1])) < _SUMMARY]
@@ -196,6 +196,7 @@ def _compared(document: Document) -> PagePart:
         )
     blocks: list[Block] = [
         Line(f"{origin.samples:,} samples, {len(rows)} metric{'s' * (len(rows) != 1)}.", "Data:"),
+        *(Line(f"{how}.", "Read as:") for how in origin.how_read),
         Table(
             "Metrics",
             (
@@ -207,7 +208,10 @@ def _compared(document: Document) -> PagePart:
     ]
     finding = f"{len(origin.models)} models, {origin.samples:,} samples; "
     finding += ", ".join(f"{row[0]} ({row[2]})" if row[2] != "–" else row[0] for row in rows)
-    finding += "" if origin.scored else "; no score is missing"
+    if origin.labelled is not None:
+        finding += f"; people scored {origin.labelled:,} of them"
+    elif not origin.scored:
+        finding += "; no score is missing"
     return PagePart("compared", "How the table was read, and what is missing", tuple(blocks), finding)
 
 

@@ -121,7 +121,7 @@ def _on_metrics(shown: np.ndarray, pair: tuple[int, int], case: RankCase) -> str
 
 def _metric_decides(finding: Finding, case: RankCase) -> str:
     """Which metric the first place hangs on, and who would have it otherwise."""
-    return f"Without {finding.on} {case.models[finding.models[1]]} would be first."
+    return f"Without {finding.on} {case.models[finding.models[1]]} would be first (not tested)."
 
 
 def _best_mean_of_all(finding: Finding, case: RankCase) -> str:
@@ -251,10 +251,10 @@ def _refuted(finding: Finding, case: RankCase) -> str:
         worse = worse_cases(one, case.table.metrics)
         assert worse is not None
         why = f"but its {worse.words(models)}"
-    return f"No model to ship on this evidence: {first}, {why}. {_instead(found, case)}"
+    return f"No model to ship on this evidence: {first}, {why}. {_instead(one, found, case)}"
 
 
-def _instead(found: Recommendation, case: RankCase) -> str:
+def _instead(one: Leading, found: Recommendation, case: RankCase) -> str:
     """The first by the metrics' own rankings among the models nobody beats, and which metric decides."""
     if found.choice is None:
         return "Every other model is beaten by some other in its turn."
@@ -262,7 +262,11 @@ def _instead(found: Recommendation, case: RankCase) -> str:
     if found.alternative is None:
         ahead = [i for i in found.ahead_of_choice if i != found.leader.model]
         whom = names([case.models[i] for i in ahead or found.before_choice], 2)
-        how = "significantly behind {} head to head" if ahead else "behind {} in the ranking, too"
+        how = "significantly behind {} head to head"
+        if not ahead:
+            tests = one.found.tests_of(one.method)
+            shown = tests is not None and tests.dominates[[*found.before_choice], found.choice].any()
+            how = "behind {} in the ranking, too" if shown else "not told apart from {}, ranked before it"
         alone = ", the only one nobody beats throughout," if len(found.unbeaten) == 1 else ""
         return f"No other stands out: {chosen}{alone} is {how.format(whom)}."
     if len(found.unbeaten) == 1:
@@ -501,7 +505,7 @@ SENTENCES: Sentences[RankCase] = Sentences(
         "tail-of-the-first": _tail,
         "first-without": _first_without,
         "first-by-metrics": lambda finding, case: (
-            f"By the metrics' own rankings together {case.models[finding.models[0]]} comes first."
+            f"By the metrics' own rankings, RA(R-SSD@M), {case.models[finding.models[0]]} comes first."
         ),
         "first-on-each": lambda finding, case: (
             f"{case.models[finding.models[0]]} comes first on each of {names(_columns(case), 6)}."

@@ -33,7 +33,9 @@ def test_the_worst_on_every_metric_is_not_shipped(classifiers):
     result = rr.rank(classifiers, models=four, resamples=400)
     assert result.verdict.startswith("No model to ship on this evidence: naive_bayes comes first")
     assert "neural_net is better on all 4 metrics" in result.verdict
-    assert result.verdict.endswith("No other stands out: neural_net is behind lda in the ranking, too.")
+    assert result.verdict.endswith(
+        "No other stands out: neural_net is not told apart from lda, ranked before it."
+    )
     assert "! naive_bayes: worst on all 4 metrics, yet first in the ranking" in result.to_text()
 
 

@@ -214,9 +214,7 @@ REPORT = (
     ),
     Entry(
         *(AUDIT, "weights", "Weights of the metrics", _without_metrics),
-        lead=_told(
-            "Weights:", stays_first, "The other metrics count as before; by the same method, without a test."
-        ),
+        lead=_told("Weights:", stays_first, "The other metrics count as before; by the same method."),
         finding=stays_first,
     ),
     Entry(

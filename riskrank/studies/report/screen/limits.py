@@ -11,7 +11,7 @@ from riskrank.studies.visible import shown_by_metric
 from riskrank.studies.wording import unseen_in
 
 # What the smallest difference means that samples could have shown (method §15).
-_OFTEN = "shown in 4 of 5 tables like this one:"
+_OFTEN = "tests of as many samples would find 4 times in 5"
 
 
 def unseen(ranking: RankDocument, _: ReportDocument) -> list[Section]:

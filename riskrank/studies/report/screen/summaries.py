@@ -1,5 +1,7 @@
 """What a reader of a folded part of a report learns from its summary line."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from riskrank.asked.suites import FIXED, RANDOM
@@ -43,12 +45,18 @@ def by_task(ranking: RankDocument, _: ReportDocument) -> str:
 
 
 def stays_first(ranking: RankDocument, _: ReportDocument) -> str:
-    """Without which metrics the first stays first, and who is instead."""
+    """The weights, and without which metrics another comes first on the combined score."""
     one, models = next(iter(ranking.leading.values())), ranking.provenance.models
     without = (one.recommendation and one.recommendation.first_without_metric) or {}
-    instead = [f"{ranking.means[out].name} (then {models[other]})" for out, other in without.items()]
-    first, but = models[one.first], f" but {names(instead)}" if instead else ""
-    return f"{first} stays first without any one of the {len(ranking.means)} metrics{but}"
+    given = [metric for metric in ranking.provenance.metrics if isinstance(metric, Mapping)]
+    counted = [
+        f"{metric['name']} {metric['weight']:g}" for metric in given if metric.get("weight") is not None
+    ]
+    weights = names(counted, len(counted)) if counted else "equal"
+    found = [f"without {ranking.means[out].name} {models[other]}" for out, other in without.items()]
+    if len(found) < len(ranking.means):
+        found.append(f"without any {'other' if found else 'one'} metric {models[one.first]}")
+    return f"{weights}; first on the combined score: {', '.join(found)} (not tested)"
 
 
 def sources_of_noise(ranking: RankDocument, _: ReportDocument) -> str:
@@ -57,7 +65,12 @@ def sources_of_noise(ranking: RankDocument, _: ReportDocument) -> str:
     scopes = {} if ranking.suite is None else ranking.suite.columns[one.column].scopes
     if RANDOM in scopes and one.others and (drawn := float(scopes[RANDOM].differences.error[one.pair])):
         share = percent(max(1 - (float(scopes[FIXED].differences.error[one.pair]) / drawn) ** 2, 0.0))
-        return f"on these tasks their samples; on tasks like these {share} from which tasks they are"
+        pair = names([ranking.provenance.models[model] for model in one.pair])
+        score = one.column if one.column in ranking.provenance.metric_names else "the combined score"
+        of = f"of the difference of {pair} on {score}"
+        return (
+            f"{of}: on these tasks their samples; on tasks like these {share} of its variance is which tasks"
+        )
     split = None if one.scores.judged else split_of_runs(one.column, one.scores)
     if split is None:
         return f"which samples were drawn: {design(one.scores)}"
