@@ -98,7 +98,7 @@ def test_what_a_verdict_says_of_single_metrics_stands_in_a_table_with_its_tests(
                 "logistic, the only one nobody beats throughout, is not told apart from neighbours",
                 "equal; first on the combined score: without log_loss logistic, without any other metric",
                 "of the difference of naive_bayes and logistic on the combined score: on these tasks",
-                "tests of as many samples would find 4 times in 5 differences of means",
+                "tests of as many samples would find 4 times in 5",
             ],
         ),
         (
