@@ -102,6 +102,11 @@ def test_what_a_verdict_says_of_single_metrics_stands_in_a_table_with_its_tests(
             ],
         ),
         (
+            "judge.csv",
+            {"wide": True, "higher": ["people", "judge"], "human": "people", "judge": "judge"},
+            ["people scored 150 of them", "labels are taken as drawn by chance from all samples"],
+        ),
+        (
             "diamonds.parquet",
             {"metrics_file": ROOT / "sample_data" / "diamonds.toml"},
             [
