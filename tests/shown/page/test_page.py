@@ -161,9 +161,11 @@ def test_curves_are_drawn_from_the_scores(small):
     drawn = dict(re.findall(r'<g data-model="(\d)" class="curve"><path d="([^"]*)"', quantiles))
     found = curves(small.document.ranking.study.columns["P(IC)"].values)
     for model, path in drawn.items():
-        y = np.array([float(pair.split()[1]) for pair in re.findall(r"[-\d.]+ [-\d.]+", path)])
+        y = []
+        for letter, numbers in re.findall("([MLv])([^A-Za-z]*)", path):
+            y.append(round(y[-1] + float(numbers), 2) if letter == "v" else float(numbers.split()[1]))
         heights = np.concatenate([found.quantiles[int(model)][:1], found.quantiles[int(model)]])
-        steps = -np.unique(-y)  # from the bottom up
+        steps = -np.unique(-np.array(y))  # from the bottom up
         expected = np.unique(heights)
         assert np.corrcoef(steps, expected)[0, 1] < -0.999999
     assert sorted(drawn) == ["0", "1", "2"]

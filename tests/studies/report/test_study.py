@@ -117,6 +117,6 @@ def test_what_a_verdict_says_of_single_metrics_stands_in_a_table_with_its_tests(
     ],
 )
 def test_lines_name_their_quantity_and_their_basis(path, settings, said):
-    text = report(ROOT / "sample_data" / path, resamples=200, jobs=1, **settings).to_markdown()
-    text = text.replace("\\_", "_")
+    page = report(ROOT / "sample_data" / path, resamples=200, jobs=1, **settings)
+    text = page.to_markdown().replace("\\_", "_") + page.to_html()
     assert [line for line in said if line not in text] == []
