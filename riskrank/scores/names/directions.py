@@ -32,6 +32,7 @@ _RAN = vocabulary("fit score scoring train training predict prediction inference
 _GOOD_NAMES = known("good")
 # Words that carry what others say: a score of quality, a score of pain.
 _CARRIERS = vocabulary("score scores rating ratings points grade mark marks")
+_ATTACKS = vocabulary("attack attacks jailbreak jailbreaks injection injections")
 # Words for what is true or false of a sample.
 _TRUTHS = known("truths")
 # Words that name a quantity people want less of. Matched word by word, so that "timeline" is not "time".
@@ -78,7 +79,10 @@ def lower_is_likelier(name: str) -> bool:
         return False
     if end := _counted_until(name):
         return not looks_like_a_cost(end)
-    return not found & _TURNING and (_says(last, _COST_WORDS) or not found & _GOOD_NAMES - _CARRIERS)
+    good = found & _GOOD_NAMES - _CARRIERS
+    # Success of an attack is none of the model.
+    good -= {"success", "successful"} if found & _ATTACKS else set()
+    return not found & _TURNING and (_says(last, _COST_WORDS) or not good)
 
 
 def _lasts(name: str) -> bool:
