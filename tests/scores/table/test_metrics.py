@@ -66,7 +66,7 @@ def test_less_of_what_is_counted_until_something_is_better_in_doubt(name):
     [
         ("cycles_to_failure MTBF days_until_relapse Lebensdauer durée_de_vie время_до_отказа", "more"),
         ("time_to_crash failure_load lifetime_error life_cycle_cost", "asked, more first"),
-        ("failure_rate lifecycle_loss speech_to_text_errors churn mttr deception fail jailbreak_rate", "less"),
+        ("failure_rate lifecycle_loss speech_to_text_errors churn mttr deception fail jailbreak", "less"),
         ("harmfulness_score stereotype_score attack_success_rate", "asked, less first"),
     ],
 )
