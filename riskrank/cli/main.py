@@ -51,6 +51,7 @@ def _build(name: str) -> Any:
     if name == "convert":
         from riskrank.cli.memory import require_memory
 
+        # To build it loads Polars, which says in words of its own that there is too little.
         require_memory(())
         from riskrank.cli.commands.convert import convert
 
@@ -116,7 +117,7 @@ def run() -> None:
     from riskrank.cli.surroundings import settle
     from riskrank.engine.sampling.threads import single_threaded
 
-    # Modules and the table stay until the end: to look through them for garbage is a quarter of a small run.
+    # Modules and the table stay until the end: to look through them for garbage is a tenth of a small run.
     gc.set_threshold(300_000)
     atexit.register(gc.freeze)
     settle(os.environ)

@@ -96,8 +96,6 @@ def _meta(kind: type[Document], name: str) -> dict[str, Any]:
     properties["verdict"] = {"type": ["string", "null"]}
     optional = {"config": properties.pop("config") | {"type": "string"}}
     optional["scored"] = properties.pop("scored")
-    for on_pages in ("labelled", "assumptions"):
-        del properties[on_pages]
     optional["findings"] = {"type": "array", "items": _record(FindingEntry)}
     optional |= {entry: _record(of) for entry, of in kind.entries.items()}
     return {"type": "object", "properties": properties | optional, "required": list(properties)}

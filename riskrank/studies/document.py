@@ -98,10 +98,6 @@ class Provenance:
         Configuration file that gave some of the options, as it was named or found.
     scored : sequence of Scored
         How many scores there are and why not all, of the models and metrics that lack some.
-    labelled : int, optional
-        Samples that people scored, beside a judge of all.
-    assumptions : sequence of str
-        What the answer rests on and no warning speaks against.
     """
 
     command: str
@@ -116,8 +112,6 @@ class Provenance:
     method: Mapping[str, Any] = field(default_factory=dict)
     config: str | None = None
     scored: Sequence[Scored] = ()
-    labelled: int | None = None
-    assumptions: Sequence[str] = ()
 
     @property
     def how_read(self) -> list[str]:

@@ -22,9 +22,6 @@ def described_metric(metric: MetricSpec) -> Mapping[str, Any]:
     return {name: value for name, value in vars(metric).items() if name != "tier" or value is not None}
 
 
-_BY_CHANCE = "labels are taken as drawn by chance from all samples; a test found nothing against it"
-
-
 def provenance(
     command: str,
     table: ScoreTable,
@@ -55,16 +52,12 @@ def provenance(
     method = method or {}
     folded = counted_alike(table) if method.get("copula") and method.get("weights") else []
     read = {"missing": options.missing, "repeats": options.repeats, "unpaired": options.unpaired}
-    judged = table.judged
-    by_chance = judged is not None and judged.shift is None
     inputs: dict[str, Any] = {
         "inputs": [vars(entry) for entry in table.inputs],
         "models": table.models,
         "metrics": [described_metric(metric) for metric in metrics or table.metrics],
         "samples": len(table.samples),
         "scored": [one for one in table.scored if one.lacks],
-        "labelled": None if judged is None else len(judged.labelled),
-        "assumptions": [_BY_CHANCE] if by_chance else [],
         "settings": told(settings, options),
         "method": read | dict(method),
         "warnings": [*table.warnings, *folded, *warnings],

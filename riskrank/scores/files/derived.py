@@ -13,6 +13,8 @@ from riskrank.scores.names.words import is_unnamed
 
 # Rows that tell whether a column holds objects, and columns that are asked.
 _LOOK, _MOST_COLUMNS = 100, 1_000
+# Objects within objects whose fields become columns; what lies deeper stays text.
+_MOST_LEVELS = 8
 
 # A sample called 10.0 by one file (pandas does, once a column held a gap) and 10 by another is one sample.
 WHOLE_FLOAT = r"^(-?(?:0|[1-9][0-9]*))\.0$"
@@ -189,8 +191,8 @@ class FlatSource(DerivedSource):
         )
 
 
-def flattened(source: Source) -> Source:
-    """A source with a column a field of every object, however deep it lies; as it is where there is none."""
+def flattened(source: Source, levels: int = _MOST_LEVELS) -> Source:
+    """A source with a column a field of every object in so many levels; as it is where there is none."""
     fields: dict[str, tuple[str, str]] = {}
     names = [name for name in source.columns if name]
     looked_at = source.load(names[:_MOST_COLUMNS])
@@ -200,7 +202,10 @@ def flattened(source: Source) -> Source:
         if objects and all(one is not None for one in objects):
             keys = dict.fromkeys(key for one in objects for key in one or ())
             fields |= {f"{column.name}.{key}": (column.name, key) for key in keys}
-    return flattened(FlatSource(source, fields)) if fields and not {*fields} & {*source.columns} else source
+    if not fields or {*fields} & {*source.columns}:
+        return source
+    found = FlatSource(source, fields)
+    return flattened(found, levels - 1) if levels > 1 else found
 
 
 def _object(cell: object) -> dict[str, object] | None:
@@ -208,6 +213,6 @@ def _object(cell: object) -> dict[str, object] | None:
     if isinstance(cell, str) and cell[:1] == "{":
         try:
             cell = json.loads(cell)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
     return cell if isinstance(cell, dict) else None

@@ -14,6 +14,7 @@ from riskrank.shown.means import means_say_it, only_share
 from riskrank.shown.sections import sections
 from riskrank.shown.view import Column, Line, Section, Table, first_screen
 from riskrank.studies.document import Document
+from riskrank.studies.judged.chapter import BY_CHANCE
 from riskrank.version import __version__
 
 Block = Section | Picture
@@ -150,20 +151,20 @@ def _asked_for(document: Document) -> list[Section]:
 
 def _minded(document: Document) -> Iterator[PagePart]:
     """Warnings, the gravest in the summary line."""
-    told = [*document.provenance.gravest_first, *document.provenance.assumptions]
-    if told:
-        facts, changes = zip(*map(_fact, told), strict=True)
-        shown = [one for at, one in enumerate(facts) if not at or sum(map(len, facts[: at + 1])) < _SUMMARY]
-        more = f"; {len(told) - len(shown)} more" if len(shown) < len(told) else ""
-        lines = [
-            Line(text, style=style)
-            for both in zip(facts, changes, strict=True)
-            for text, style in zip(both, ("yellow", "dim"), strict=True)
-            if text
-        ]
-        yield PagePart("mind", "Warnings and assumptions", tuple(lines), "; ".join(shown) + more)
-    else:
-        yield PagePart("mind", "Warnings and assumptions", (Line("None."),), "none")
+    told = document.provenance.gravest_first
+    if (judge := document.meta().get("judge")) and judge["chosen_p"] is None:
+        told.append(BY_CHANCE)
+    parted = [_fact(one) for one in told]
+    facts = [fact for fact, _ in parted] or ["none"]
+    shown = [one for at, one in enumerate(facts) if not at or sum(map(len, facts[: at + 1])) < _SUMMARY]
+    more = f"; {len(told) - len(shown)} more" if len(shown) < len(told) else ""
+    lines = [
+        Line(text, style=style)
+        for both in parted or [("None.", "")]
+        for text, style in zip(both, ("yellow" if told else "", "dim"), strict=True)
+        if text
+    ]
+    yield PagePart("mind", "Warnings and assumptions", tuple(lines), "; ".join(shown) + more)
 
 
 def _fact(warning: str) -> tuple[str, str]:
@@ -208,8 +209,8 @@ def _compared(document: Document) -> PagePart:
     ]
     finding = f"{len(origin.models)} models, {origin.samples:,} samples; "
     finding += ", ".join(f"{row[0]} ({row[2]})" if row[2] != "–" else row[0] for row in rows)
-    if origin.labelled is not None:
-        finding += f"; people scored {origin.labelled:,} of them"
+    if judge := document.meta().get("judge"):
+        finding += f"; people scored {judge['labelled']:,} of them"
     elif not origin.scored:
         finding += "; no score is missing"
     return PagePart("compared", "How the table was read, and what is missing", tuple(blocks), finding)

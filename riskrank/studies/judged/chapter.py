@@ -203,6 +203,10 @@ def _ends(one: Correction, units: Units) -> tuple[float, float]:
     return float(low), float(high)
 
 
+BY_CHANCE = "labels are taken as drawn by chance from all samples; a test found nothing against it"
+"""What every corrected figure rests on, where `JudgedEntry.chosen_p` is None."""
+
+
 def judged_meta(chapter: JudgedChapter | None) -> Mapping[str, Any]:
     """The entry ``judge`` of a document's ``meta``, where there is a judge."""
     return {} if chapter is None else {"judge": asdict(chapter.entry)}

@@ -134,6 +134,16 @@ class SuiteColumn:
         found = self.first_without
         return [] if found is None else [(t, int(i)) for t, i in enumerate(found) if i != self.leader]
 
+    def between_tasks(self, pair: tuple[int, int]) -> float:
+        """Share of the variance of two models' difference on tasks like these that is which tasks they are.
+
+        The rest is that of samples on these tasks; 0 where no tasks are drawn.
+        """
+        if RANDOM not in self.scopes:
+            return 0.0
+        fixed, drawn = (float(self.scopes[one].differences.error[pair]) for one in (FIXED, RANDOM))
+        return max(1 - (fixed / drawn) ** 2, 0.0) if drawn else 0.0
+
     def won(self, model: int, other: int) -> list[int]:
         """Tasks on which one model is better than another."""
         return np.flatnonzero(self.marks[model, other] > 0).tolist()

@@ -10,7 +10,9 @@ import pytest
 
 import riskrank as rr
 from riskrank.errors import InputError
+from riskrank.scores.files.derived import flattened
 from riskrank.scores.files.nested_json import rows_of
+from riskrank.scores.files.opening import open_sources
 
 N = 12
 SCORES = {
@@ -152,3 +154,12 @@ def test_tables_are_left_alone(tmp_path):
     ):
         assert rows_of(path, document) is None
     assert rows_of(str(tmp_path / "none.json"), SCORES) is None
+
+
+@pytest.mark.parametrize("depth", [1, 8, 30, 900])
+def test_objects_within_objects_are_columns_so_far_down_and_text_below(tmp_path, depth):
+    deep = '{"k":' * depth + "0.5" + "}" * depth
+    path = tmp_path / "t.jsonl"
+    path.write_text(f'{{"model":"a","sample":1,"r":{deep}}}\n' * 3)
+    (source,) = open_sources([str(path)])
+    assert flattened(source).columns == ("model", "sample", "r" + ".k" * min(depth, 8))

@@ -449,3 +449,15 @@ def test_what_the_first_gains_by_metric_is_told_of_a_combined_score_only(metrics
     assert ("+ better than m1 on (combined score)" in heads) == (metrics == 2)
     # The other question names what it is about.
     assert "m1 is better than m2 on the combined score of tasks like" in said or metrics == 1
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.1, 2.0])
+def test_what_lies_between_tasks_is_the_variance_that_their_samples_leave(spread):
+    means = spread * np.random.default_rng(5).normal(size=8)
+    table, column = suite_table([means, 0.0]), ranked([means, 0.0], resamples=100).suite.columns["x0"]
+    apart = np.subtract(*table.column(0))
+    tasks = [apart[table.suite.of_sample == task] for task in range(8)]
+    within = sum(sem(one) ** 2 for one in tasks) / 64
+    expected = max(1 - within / sem([one.mean() for one in tasks]) ** 2, 0.0)
+    assert column.between_tasks((0, 1)) == pytest.approx(expected, rel=1e-9)
+    assert column.between_tasks((1, 0)) == pytest.approx(expected, rel=1e-9)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+import numpy as np
 import polars as pl
 
 from riskrank.asked.baseline import GateReading
@@ -90,9 +91,9 @@ def _holds(columns: Columns, name: str, options: ReadOptions) -> bool:
 
 def _has_likes(columns: Columns, name: str) -> bool:
     """Whether another column holds the same numbers: a score beside it, of a model with another name."""
-    own = columns.frame[name].unique()
     others = [one for one in columns.of_kind("number") if one != name]
-    return own.n_unique() > 1 and any(columns.frame[one].unique().is_in(own).all() for one in others)
+    own = columns.numbers(name)
+    return columns.count(name) > 1 and any(np.isin(columns.numbers(one), own).all() for one in others)
 
 
 def _may_name_models(columns: Columns, name: str) -> bool:

@@ -239,7 +239,7 @@ REPORT = (
     ),
     Entry(
         *(AUDIT, "distributions", "Distributions", _of_scores("ranking"), ("quantiles",)),
-        finding=lambda *both: tails_apart(*both) or "scores from the worst to the best",
+        finding=lambda *_: "scores from the worst to the best",
     ),
     Entry(AUDIT, "risks", "Hidden risks", _of_scores("ranking"), words=_risks, finding=hidden),
     Entry(

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.studies.metric_means import bad_cases
 from riskrank.studies.rank.document import RankDocument
@@ -62,9 +61,9 @@ def stays_first(ranking: RankDocument, _: ReportDocument) -> str:
 def sources_of_noise(ranking: RankDocument, _: ReportDocument) -> str:
     """What would come out otherwise another time, with shares of the variance where they can be told."""
     one = next(iter(ranking.leading.values()))
-    scopes = {} if ranking.suite is None else ranking.suite.columns[one.column].scopes
-    if RANDOM in scopes and one.others and (drawn := float(scopes[RANDOM].differences.error[one.pair])):
-        share = percent(max(1 - (float(scopes[FIXED].differences.error[one.pair]) / drawn) ** 2, 0.0))
+    between = ranking.suite and one.others and ranking.suite.columns[one.column].between_tasks(one.pair)
+    if between:
+        share = percent(between)
         pair = names([ranking.provenance.models[model] for model in one.pair])
         score = one.column if one.column in ranking.provenance.metric_names else "the combined score"
         of = f"of the difference of {pair} on {score}"
