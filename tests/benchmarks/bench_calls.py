@@ -28,8 +28,7 @@ from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.relabelling import relabelling_tests
-from riskrank.engine.gsd.relation import dominance_relation
+from riskrank.engine.gsd.relabelling import dominance_relation, relabelling_tests
 from riskrank.engine.portfolio.mean_risk import mean_risk_of
 from riskrank.engine.portfolio.risks import risk_columns
 from riskrank.engine.sampling.design import ClusteredScores
@@ -169,7 +168,7 @@ def gsd() -> Iterator[Call]:
     small = Threshold(1e-5)
 
     def study(table: Any, resamples: int) -> None:
-        relation = dominance_relation(table, threshold=small, jobs=2)
+        relation, _ = dominance_relation(table, threshold=small, jobs=2)
         dominant = relation.dominates & ~np.eye(table.models, dtype=bool)
         pairs = [tuple(pair) for pair in np.argwhere(dominant).tolist()]
         relabelling_tests(table, pairs, Relabelling(resamples=resamples), threshold=small, jobs=2)

@@ -57,6 +57,7 @@ FORESEEN = [
     (TASKS, ["power", "--task", "task", "--tasks", "random"]),
     (Sizes(2000, 20), ["power"]),
     (None, ["gsd", *UCI, "--delta", "0.00001"]),
+    (Sizes(25, 20, m=3), ["gsd", "--resamples", "400"]),
     (Sizes(5000, 12, m=8), ["mrm"]),
     (LARGE, ["dominance"]),
 ]

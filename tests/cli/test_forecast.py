@@ -3,10 +3,15 @@
 import contextlib
 import threading
 
+import numpy as np
 import pytest
 
 from riskrank.cli import forecast, session
 from riskrank.cli.memory import resident_memory
+from riskrank.engine.gsd.analysis import analyse
+from riskrank.engine.gsd.null_optima import Relabelling
+from riskrank.engine.gsd.polytope import UtilityPolytope
+from riskrank.engine.gsd.quality import quality_table
 
 
 @pytest.mark.parametrize(
@@ -143,6 +148,23 @@ def test_few_parts_as_different_as_pairs_of_gsd_tell_no_pace(clock):
         clock.now += seconds
         move(part, 21)
     assert said == []
+
+
+def test_gsd_counts_its_tests_from_the_first_note_on(clock, monkeypatch):
+    """Each program takes a tenth of a second: ten pairs of five models are tested, 35 with others are not."""
+
+    def solve(self, costs, before=UtilityPolytope._solve):
+        clock.now += 0.1
+        return before(self, costs)
+
+    monkeypatch.setattr(UtilityPolytope, "_solve", solve)
+    monkeypatch.setattr(forecast, "spelled", str)
+    monkeypatch.setattr(forecast, "_LONG", 0.0)
+    scores = np.random.default_rng(0).normal(size=(10, 12, 2))
+    scores[:5] += np.arange(5)[:, None, None]
+    table, said, begun = quality_table(scores.round(1), ordinal=[False, False]), [], clock.now
+    analyse(table, Relabelling(resamples=300), progress=forecast.paced("comparing", said.append))
+    assert 0.5 < float(said[0].split()[4].rstrip(":")) / (clock.now - begun) < 2
 
 
 def test_what_is_soon_done_is_not(clock):

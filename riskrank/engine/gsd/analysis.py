@@ -1,6 +1,5 @@
 """A whole analysis by generalized stochastic dominance: relation, diagram, front, tests ([GSD] §6)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -12,13 +11,11 @@ from riskrank.engine.gsd.front import empirical_front
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import QualityTable
-from riskrank.engine.gsd.relabelling import RelabellingTest, relabelling_tests
-from riskrank.engine.gsd.relation import DominanceRelation, HasseDiagram, dominance_relation, hasse_diagram
+from riskrank.engine.gsd.relabelling import Progress, RelabellingTest, dominance_relation
+from riskrank.engine.gsd.relation import DominanceRelation, HasseDiagram, hasse_diagram
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.types import Booleans, Floats
-from riskrank.errors import InputError, UsageError
-
-Progress = Callable[[int, int, str], None]
+from riskrank.errors import UsageError
 
 # Relabellings, and entries of their table, so that it takes some hundred megabytes at most.
 _FEWEST, _MOST_ENTRIES = 1000, 20_000_000
@@ -113,7 +110,7 @@ def analyse(
     relabelling : Relabelling
         How to test.
     threshold, system
-        As in :func:`riskrank.engine.gsd.relation.dominance_relation`.
+        As in :func:`riskrank.engine.gsd.relabelling.dominance_relation`.
     epsilon : float
         How nearly a competitor must dominate to keep a model out of the front.
     jobs : int or Workers
@@ -140,28 +137,10 @@ def analyse(
             found=f"{epsilon:g}",
             hint="give 0 or a small positive number",
         )
-    relation = _relation(table, threshold, system, jobs, progress)
-    k = table.models
-    pairs = [
-        (i, j)
-        for i in range(k)
-        for j in range(k)
-        if i != j and relabelling.pairs != "none" and (relabelling.pairs == "all" or relation.dominates[i, j])
-    ]
-    tests = (
-        relabelling_tests(
-            table,
-            pairs,
-            relabelling,
-            threshold=threshold,
-            system=system,
-            jobs=jobs,
-            progress=counting_programs(progress),
-        )
-        if pairs
-        else ()
+    relation, by_pair = dominance_relation(
+        table, relabelling, threshold=threshold, system=system, jobs=jobs, progress=progress
     )
-    by_pair = dict(zip(pairs, tests, strict=True))
+    k = table.models
     p_values = np.full((k, k), np.nan)
     for pair, test in by_pair.items():
         p_values[pair] = test.p_value
@@ -181,31 +160,6 @@ def analyse(
         },
         family=family,
     )
-
-
-def counting_programs(progress: Progress | None) -> Callable[[int, int, int], None] | None:
-    """Report tests with the number of linear programs they needed."""
-    if progress is None:
-        return None
-    return lambda done, total, solved: progress(done, total, f"{solved:,} LPs")
-
-
-def _relation(
-    table: QualityTable, threshold: Threshold, system: str, jobs: Jobs, progress: Progress | None
-) -> DominanceRelation:
-    def compared(done: int, total: int) -> None:
-        if progress:
-            progress(done, total, "relation")
-
-    try:
-        return dominance_relation(table, threshold=threshold, system=system, jobs=jobs, progress=compared)
-    except InputError:
-        if threshold.delta == 0:
-            raise
-        # The first pair that has no room for δ need not be the one with the least.
-        free = dominance_relation(table, threshold=Threshold(on=threshold.on), system=system, jobs=jobs)
-        threshold.resolve(free.delta_max)
-        raise
 
 
 def _adjusted(p_values: Floats, family: Family) -> Floats:

@@ -4,7 +4,6 @@ A model is in the front when no other dominates it strictly. Its test turns the 
 every competitor the hypothesis is that the competitor dominates, and a small optimum speaks against it.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import QualityTable
-from riskrank.engine.gsd.relabelling import RelabellingTest, relabelling_tests
+from riskrank.engine.gsd.relabelling import Progress, RelabellingTest, relabelling_tests
 from riskrank.engine.gsd.relation import pair_polytope, sample_masses, shared_system
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.types import Booleans, Floats
@@ -146,7 +145,7 @@ def front_test(
     threshold: Threshold = Threshold(),
     system: str = "pair",
     jobs: Jobs = 1,
-    progress: Callable[[int, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> FrontTest:
     """Test that a model is in the front.
 
@@ -192,7 +191,7 @@ def witness(
     winner, loser : int
         The models of the ordered pair.
     threshold, system
-        As in :func:`riskrank.engine.gsd.relation.dominance_relation`.
+        As in :func:`riskrank.engine.gsd.relabelling.dominance_relation`.
 
     Returns
     -------

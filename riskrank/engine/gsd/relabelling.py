@@ -7,14 +7,30 @@ met before bounds every relabelled optimum from above, one matrix product does i
 only relabellings whose bound reaches the observed value need a program of their own.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from math import inf
+from random import Random
+from typing import Any
 
 from riskrank.engine.gsd.null_optima import NullOptima, Relabelling, closed_early, relabellings
 from riskrank.engine.gsd.preference_system import RESOLUTION, Threshold
 from riskrank.engine.gsd.quality import QualityTable
-from riskrank.engine.gsd.relation import SharedSystem, pair_polytope, sample_masses, shared_system
+from riskrank.engine.gsd.relation import (
+    Comparison,
+    DominanceRelation,
+    SharedSystem,
+    compare,
+    pair_polytope,
+    relation_of,
+    sample_masses,
+    shared_system,
+)
 from riskrank.engine.sampling.processes import Jobs, run_tasks
+from riskrank.errors import InputError
+
+Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
@@ -83,7 +99,7 @@ def relabelling_tests(
     threshold: Threshold = Threshold(),
     system: str = "pair",
     jobs: Jobs = 1,
-    progress: Callable[[int, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[RelabellingTest, ...]:
     """Test ordered pairs of models.
 
@@ -98,11 +114,11 @@ def relabelling_tests(
     side : {"greater", "less"}
         Whether a large optimum speaks for the winner, or a small one against it (the front's tests).
     threshold, system
-        As in :func:`riskrank.engine.gsd.relation.dominance_relation`.
+        As in `dominance_relation`.
     jobs : int or Workers
         Number of processes; the result does not depend on it.
     progress : callable, optional
-        Called with the numbers of finished pairs, of all pairs, and of linear programs solved.
+        Called with the number of finished pairs, that of all, and how many linear programs that took.
 
     Returns
     -------
@@ -119,18 +135,86 @@ def relabelling_tests(
     tasks = sorted({(min(pair), max(pair)) for pair in pairs})
     asked = [(task, [pair for pair in pairs if set(pair) == set(task)]) for task in tasks]
     plan = _Plan(table, threshold, shared_system(table, system, threshold), how, side)
-    found: dict[tuple[int, int], RelabellingTest] = {}
+    tests = [one for tests in _run(_test_pair, plan, asked, jobs, progress) for one in tests]
+    found = {(one.winner, one.loser): one for one in tests}
+    return tuple(found[pair] for pair in pairs)
+
+
+def dominance_relation(
+    table: QualityTable,
+    how: Relabelling = Relabelling(pairs="none"),
+    *,
+    threshold: Threshold = Threshold(),
+    system: str = "pair",
+    jobs: Jobs = 1,
+    progress: Progress | None = None,
+) -> tuple[DominanceRelation, dict[tuple[int, int], RelabellingTest]]:
+    """Find the relation of all models ([GSD] Definition 6), and test those of its ordered pairs asked for.
+
+    Each pair is compared and tested at once, and pairs come in random order: the first ones tell how long
+    all of them take.
+
+    Parameters
+    ----------
+    table : QualityTable
+        k models' quality vectors.
+    how : Relabelling
+        How to test, and what; nothing by default.
+    threshold : Threshold, optional
+        Slack of the strict rows; none by default.
+    system : {"pair", "all"}
+        Whether a preference system holds the vectors of the two models compared or of all.
+    jobs, progress
+        As in `relabelling_tests`.
+
+    Returns
+    -------
+    DominanceRelation
+    dict of (int, int) to RelabellingTest
+        By winner and loser, in order.
+
+    Raises
+    ------
+    InputError
+        If δ exceeds δ_max; the message says the δ_max of all pairs.
+    NumericalError
+        If a program cannot be solved for certain.
+    """
+    pairs = list(combinations(range(table.models), 2))
+    Random(0).shuffle(pairs)
+    try:
+        plan = _Plan(table, threshold, shared_system(table, system, threshold), how, "greater")
+        found = list(_run(_compare_and_test, plan, pairs, jobs, progress))
+    except InputError:
+        if threshold.delta == 0:
+            raise
+        # The first pair that has no room for δ need not be the one with the least.
+        free, _ = dominance_relation(table, threshold=Threshold(on=threshold.on), system=system, jobs=jobs)
+        threshold.resolve(free.delta_max)
+        raise
+    tests = {(one.winner, one.loser): one for _, tests in found for one in tests}
+    compared = {pair: one for pair, (one, _) in zip(pairs, found, strict=True)}
+    return relation_of(table.models, compared), dict(sorted(tests.items()))
+
+
+def _run(
+    function: Callable[[_Plan, Any], tuple[Any, int]],
+    plan: _Plan,
+    tasks: Sequence[Any],
+    jobs: Jobs,
+    progress: Progress | None,
+) -> Iterator[Any]:
+    """What a function finds of each task, beside the number of programs it solved."""
     solved = 0
 
     def arrived(done: int) -> None:
         if progress:
-            progress(done, len(tasks), solved)
+            progress(done, len(tasks), f"{solved:,} LPs")
 
-    for tests in run_tasks(_test_pair, plan, asked, jobs=jobs, arrived=arrived):
-        found |= {(test.winner, test.loser): test for test in tests}
-        solved += sum(test.lps_solved for test in tests)
+    for found, programs in run_tasks(function, plan, tasks, jobs=jobs, arrived=arrived):
+        solved += programs
+        yield found
     arrived(len(tasks))
-    return tuple(found[winner, loser] for winner, loser in pairs)
 
 
 def contamination_shift(arbitrary: int, samples: int) -> float:
@@ -146,9 +230,20 @@ def contamination_shift(arbitrary: int, samples: int) -> float:
     return 2 * arbitrary / (samples - arbitrary)
 
 
+def _compare_and_test(
+    plan: _Plan, pair: tuple[int, int]
+) -> tuple[tuple[Comparison, tuple[RelabellingTest, ...]], int]:
+    """A pair compared, and the tests its dominance asks for."""
+    compared = compare((plan.table, plan.threshold, plan.shared), pair)
+    tested = {"none": inf, "dominant": 0.0, "all": -inf}[plan.how.pairs]
+    asked = [one for one, value in zip((pair, pair[::-1]), compared[0], strict=True) if value >= tested]
+    tests, programs = _test_pair(plan, (pair, asked)) if asked else ((), 0)
+    return (compared, tests), compared[3] + programs
+
+
 def _test_pair(
     plan: _Plan, task: tuple[tuple[int, int], list[tuple[int, int]]]
-) -> tuple[RelabellingTest, ...]:
+) -> tuple[tuple[RelabellingTest, ...], int]:
     """All tests asked for between two models, on one polytope and one pool of utilities."""
     models, directions = task
     polytope, _, _ = pair_polytope(plan.table, plan.shared, models, plan.threshold)
@@ -182,7 +277,7 @@ def _test_pair(
                 lps_solved=polytope.lps_solved - before + 1,
             )
         )
-    return tuple(tests)
+    return tuple(tests), sum(test.lps_solved for test in tests)
 
 
 def _p_value(null: NullOptima, value: float, side: str, resamples: int) -> float:

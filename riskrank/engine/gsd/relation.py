@@ -7,9 +7,8 @@ of these utilities is not negative.
 Hasse diagrams: a pre-order as the few edges that imply all others.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,8 +16,10 @@ from numpy.typing import ArrayLike
 from riskrank.engine.gsd.polytope import UtilityPolytope
 from riskrank.engine.gsd.preference_system import PreferenceSystem, Threshold, preference_system
 from riskrank.engine.gsd.quality import QualityTable
-from riskrank.engine.sampling.processes import Jobs, run_tasks
 from riskrank.engine.types import Booleans, Floats, Integers
+
+Comparison = tuple[tuple[float, float], float, float, int, int]
+"""Optima of both directions, slack, the largest there can be, programs solved and rows generated."""
 
 
 @dataclass(frozen=True)
@@ -81,54 +82,16 @@ def sample_masses(table: QualityTable, system: PreferenceSystem, model: int) -> 
     return masses
 
 
-def dominance_relation(
-    table: QualityTable,
-    *,
-    threshold: Threshold = Threshold(),
-    system: str = "pair",
-    jobs: Jobs = 1,
-    progress: Callable[[int, int], None] | None = None,
-) -> DominanceRelation:
-    """Optimum of every ordered pair of models and the relation it gives ([GSD] Definition 6).
-
-    Parameters
-    ----------
-    table : QualityTable
-        k models' quality vectors.
-    threshold : Threshold, optional
-        Slack of the strict rows; none by default.
-    system : {"pair", "all"}
-        Whether a preference system holds the vectors of the two models compared or of all.
-    jobs : int or Workers
-        Number of processes; the result does not depend on it.
-    progress : callable, optional
-        Called with the number of finished pairs and their total.
-
-    Returns
-    -------
-    DominanceRelation
-
-    Raises
-    ------
-    InputError
-        If δ exceeds δ_max.
-    NumericalError
-        If a program cannot be solved for certain.
-    """
-    k = table.models
-    pairs = list(combinations(range(k), 2))
-    shared = (table, threshold, shared_system(table, system, threshold))
+def relation_of(k: int, compared: Mapping[tuple[int, int], Comparison]) -> DominanceRelation:
+    """The relation of k models, all pairs of which are compared."""
     optimum, slack, largest = np.full((3, k, k), np.nan)
     solved = generated = 0
-    compared = zip(pairs, run_tasks(_compare, shared, pairs, jobs=jobs), strict=True)
-    for done, ((i, j), (optima, least, most, programs, rows)) in enumerate(compared):
+    for (i, j), (optima, least, most, programs, rows) in compared.items():
         optimum[i, j], optimum[j, i] = optima
         slack[i, j] = slack[j, i] = least
         largest[i, j] = largest[j, i] = most
         solved += programs
         generated += rows
-        if progress:
-            progress(done + 1, len(pairs))
     return DominanceRelation(optimum, optimum >= 0, slack, largest, solved, generated)
 
 
@@ -197,14 +160,12 @@ def pair_polytope(
     return polytope, slack, largest
 
 
-def _compare(
-    shared: tuple[QualityTable, Threshold, SharedSystem | None], pair: tuple[int, int]
-) -> tuple[tuple[float, float], float, float, int, int]:
+def compare(shared: tuple[QualityTable, Threshold, SharedSystem | None], pair: tuple[int, int]) -> Comparison:
+    """Compare two models both ways."""
     table, threshold, everyone = shared
     polytope, slack, largest = pair_polytope(table, everyone, pair, threshold)
     first, second = (sample_masses(table, polytope.system, model).mean(axis=0) for model in pair)
     difference = first - second
-    # Optima of both directions, slack, the largest there can be, programs and rows.
     optima = polytope.minimise(difference).value, polytope.minimise(-difference).value
     return optima, slack, largest, polytope.lps_solved, polytope.rows_generated
 

@@ -5,7 +5,7 @@ from math import ceil, log2
 from typing import Any
 
 from riskrank.asked.suites import RANDOM
-from riskrank.engine.gsd.analysis import analyse, counting_programs, labellings_for
+from riskrank.engine.gsd.analysis import analyse, labellings_for
 from riskrank.engine.gsd.front import front_test, witness
 from riskrank.engine.gsd.null_optima import Relabelling, possible_labellings
 from riskrank.engine.gsd.preference_system import Threshold
@@ -113,7 +113,7 @@ def gsd(
             analyses.append(analyse(quality, how, progress=progress, **asked))
     for threshold, model in product(at, front_models):
         with runtime.progress(f"front test of {table.models[model]}") as progress:
-            asked = {"threshold": threshold, "progress": counting_programs(progress)}
+            asked = {"threshold": threshold, "progress": progress}
             fronts.append(front_test(quality, model, how, **asked, **shared))
     system = settings.system
     found = [witness(quality, *of, threshold=one, system=system) for one, of in product(at, explained)]

@@ -11,8 +11,8 @@ from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.rank_tests import criteria_tests
-from riskrank.engine.gsd.relabelling import relabelling_tests
-from riskrank.engine.gsd.relation import dominance_relation, hasse_diagram
+from riskrank.engine.gsd.relabelling import dominance_relation, relabelling_tests
+from riskrank.engine.gsd.relation import hasse_diagram
 
 MODELS = ["BDS", "CART", "EN", "GBM", "GLM", "LASSO", "RF", "RIDGE"]
 METRICS = ["auc", "acc", "brier"]
@@ -49,7 +49,7 @@ def bounded(scores):
     "bounds", [None, pytest.param([[0, 1], [0, 1], [-1, 0]], marks=pytest.mark.slow)], ids=["none", "all"]
 )
 def test_seven_incomparable_pairs(scores, bounds):
-    found = dominance_relation(quality_table(scores, ordinal=[False] * 3, bounds=bounds))
+    found, _ = dominance_relation(quality_table(scores, ordinal=[False] * 3, bounds=bounds))
     pairs = {
         (MODELS[i], MODELS[j])
         for i, j in combinations(range(8), 2)
@@ -64,7 +64,7 @@ def test_seven_incomparable_pairs(scores, bounds):
 
 def test_classical_dominance_relates_only_two_pairs(scores):
     # Appendix A.1: all criteria ordinal.
-    found = dominance_relation(quality_table(scores, ordinal=[True] * 3))
+    found, _ = dominance_relation(quality_table(scores, ordinal=[True] * 3))
     strict = found.dominates & ~np.eye(8, dtype=bool)
     assert {(MODELS[i], MODELS[j]) for i, j in np.argwhere(strict)} == {("BDS", "CART"), ("GBM", "CART")}
 
