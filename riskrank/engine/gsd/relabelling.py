@@ -28,7 +28,6 @@ from riskrank.engine.gsd.relation import (
     shared_system,
 )
 from riskrank.engine.sampling.processes import Jobs, run_tasks
-from riskrank.errors import InputError
 
 Progress = Callable[[int, int, str], None]
 
@@ -180,18 +179,14 @@ def dominance_relation(
     NumericalError
         If a program cannot be solved for certain.
     """
-    pairs = list(combinations(range(table.models), 2))
-    Random(0).shuffle(pairs)
-    try:
-        plan = _Plan(table, threshold, shared_system(table, system, threshold), how, "greater")
-        found = list(_run(_compare_and_test, plan, pairs, jobs, progress))
-    except InputError:
-        if threshold.delta == 0:
-            raise
-        # The first pair that has no room for δ need not be the one with the least.
+    if threshold.delta:
+        # A pair without room for δ is found before any test takes its time.
         free, _ = dominance_relation(table, threshold=Threshold(on=threshold.on), system=system, jobs=jobs)
         threshold.resolve(free.delta_max)
-        raise
+    pairs = list(combinations(range(table.models), 2))
+    Random(0).shuffle(pairs)
+    plan = _Plan(table, threshold, shared_system(table, system, threshold), how, "greater")
+    found = list(_run(_compare_and_test, plan, pairs, jobs, progress))
     tests = {(one.winner, one.loser): one for _, tests in found for one in tests}
     compared = {pair: one for pair, (one, _) in zip(pairs, found, strict=True)}
     return relation_of(table.models, compared), dict(sorted(tests.items()))

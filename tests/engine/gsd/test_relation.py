@@ -6,6 +6,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from riskrank.engine.gsd import relabelling
+from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import dominance_relation
@@ -253,10 +255,11 @@ def test_jobs_do_not_change_the_relation():
     assert one.rows_generated == two.rows_generated
 
 
-def test_delta_above_its_maximum_names_the_maximum():
+def test_delta_above_its_maximum_names_the_maximum_before_any_test(monkeypatch):
+    monkeypatch.setattr(relabelling, "_test_pair", lambda *_: pytest.fail("a pair was tested"))
     table = quality_table(np.arange(8.0).reshape(2, 4, 1), ordinal=[True])
     with pytest.raises(InputError, match=r"delta_max 0\.142857"):
-        dominance_relation(table, threshold=Threshold(0.2))
+        dominance_relation(table, Relabelling(pairs="all"), threshold=Threshold(0.2))
 
 
 def reachable(nodes, edges):
