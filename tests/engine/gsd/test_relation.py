@@ -257,9 +257,10 @@ def test_jobs_do_not_change_the_relation():
 
 def test_delta_above_its_maximum_names_the_maximum_before_any_test(monkeypatch):
     monkeypatch.setattr(relabelling, "_test_pair", lambda *_: pytest.fail("a pair was tested"))
-    table = quality_table(np.arange(8.0).reshape(2, 4, 1), ordinal=[True])
-    with pytest.raises(InputError, match=r"delta_max 0\.142857"):
-        dominance_relation(table, Relabelling(pairs="all"), threshold=Threshold(0.2))
+    # The pair compared first, that of 0 and 1, has room for 1, the others for 1/5.
+    table = quality_table(np.array([[0, 1, 0, 1], [0, 1, 1, 1], [2, 3, 4, 5]])[:, :, None], ordinal=[True])
+    with pytest.raises(InputError, match=r"delta_max 0\.2\b"):
+        dominance_relation(table, Relabelling(pairs="all"), threshold=Threshold(0.5))
 
 
 def reachable(nodes, edges):
