@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from riskrank.engine.aggregation.subsets import MOST_ITEMS, layers
+from riskrank.engine.aggregation.kemeny import MOST_ITEMS, layers
 from riskrank.engine.types import Booleans, Floats, Integers
 
 

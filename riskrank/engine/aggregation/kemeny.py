@@ -7,10 +7,21 @@ from math import prod
 
 import numpy as np
 
-from riskrank.engine.aggregation.local_search import cost_of, local_search
-from riskrank.engine.aggregation.order_program import OrderProgram, Work
-from riskrank.engine.aggregation.subsets import MOST_ITEMS, layers
+from riskrank.engine.aggregation.order_program import OrderProgram, Work, cost_of, local_search
 from riskrank.engine.types import Integers
+
+MOST_ITEMS = 18
+"""Dynamic programs over subsets stop here: 2^18 states, some tenths of a second and tens of MB."""
+
+
+def layers(size: int) -> Iterator[np.ndarray]:
+    """Yield the subsets of `size` items as bit masks: first those of one item, then of two, up to all."""
+    bits = np.bitwise_count(np.arange(1 << size, dtype=np.uint32))
+    by_size = np.argsort(bits, kind="stable").astype(np.int64)
+    ends = np.cumsum(np.bincount(bits, minlength=size + 1))
+    for held in range(1, size + 1):
+        yield by_size[ends[held - 1] : ends[held]]
+
 
 MOST_DISPUTED = 80_000
 """Programs stop at so many pairs that rankings order differently; 54,000, of 943 models, are a few seconds.

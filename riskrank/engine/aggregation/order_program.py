@@ -1,4 +1,4 @@
-"""Linear programs, and integer programs of their rows, whose solutions are orders of many items."""
+"""Orders of many items: what they cost, what single moves lead to, and programs whose solutions they are."""
 
 from dataclasses import dataclass
 from math import ceil
@@ -6,8 +6,50 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.aggregation.local_search import cost_of, local_search
 from riskrank.engine.types import Floats, Integers
+
+
+def cost_of(against: Integers, order: Integers) -> int:
+    """The weight that an order contradicts.
+
+    Parameters
+    ----------
+    against : ndarray of int, shape (k, k)
+        Weight that "u before v" contradicts.
+    order : ndarray of int, shape (k,)
+        Items, the best first.
+    """
+    return int(np.triu(against[np.ix_(order, order)]).sum())
+
+
+def local_search(against: Integers, order: Integers) -> Integers:
+    """Move single items to their best place until none gains: a start, and the answer if time runs out.
+
+    Parameters
+    ----------
+    against : ndarray of int, shape (k, k)
+        Weight that "u before v" contradicts.
+    order : ndarray of int, shape (k,)
+        Where to begin.
+
+    Returns
+    -------
+    ndarray of int, shape (k,)
+    """
+    gain = against - against.T
+    improved = True
+    while improved:
+        improved = False
+        for item in order.tolist():
+            rest = order[order != item]
+            # Change of cost from putting the item before the first, then after each of the others in turn.
+            change = np.r_[0, np.cumsum(gain[rest, item])]
+            now, best = int(np.flatnonzero(order == item)[0]), int(np.argmin(change))
+            if change[best] < change[now]:
+                order = np.insert(rest, best, item)
+                improved = True
+    return order
+
 
 CUT_TOLERANCE = 1e-6
 """A triangle inequality or an integrality counts as violated beyond this; HiGHS's own tolerance."""
@@ -72,12 +114,7 @@ class OrderProgram:
         return int(np.minimum(against, against.T)[self.upper].sum())
 
     def improve(
-        self,
-        against: Integers,
-        work: Work,
-        start: Integers,
-        *,
-        within: tuple[Integers, int] | None = None,
+        self, against: Integers, work: Work, start: Integers, *, within: tuple[Integers, int] | None = None
     ) -> tuple[Integers, int]:
         """The best order met, the one to start from if no other, and a lower bound of the cost."""
         found, bound = self.minimise(against, work, start=start, within=within)

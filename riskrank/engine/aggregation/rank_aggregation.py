@@ -9,7 +9,7 @@ from math import factorial, lcm, prod
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.mid_ranks import doubled_mid_ranks
+from riskrank.engine.ties import doubled_mid_ranks
 from riskrank.engine.types import Floats, Integers
 
 METHODS = ("kemeny", "footrule", "pearson", "borda")

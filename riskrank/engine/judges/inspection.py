@@ -8,8 +8,8 @@ import scipy  # loads its functions when they are first used
 
 from riskrank.engine.family import Family
 from riskrank.engine.judges.correction import Correction
-from riskrank.engine.mid_ranks import Pool, mid_rank_shares
 from riskrank.engine.sampling.freedom import satterthwaite
+from riskrank.engine.ties import Pool, mid_rank_shares
 from riskrank.engine.types import Floats
 
 # Scores of so few different values may be the very same ones.

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from riskrank.engine.mid_ranks import Pool, mid_rank_shares
 from riskrank.engine.sampling.strata import TaskDesign
-from riskrank.engine.ties import without_rounding
+from riskrank.engine.ties import Pool, mid_rank_shares, without_rounding
 from riskrank.engine.types import Floats, Integers
 from riskrank.engine.weights import normalised_weights
 

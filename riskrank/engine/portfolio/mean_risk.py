@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike
 
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.copa.pareto import pareto_front
-from riskrank.engine.portfolio.quantiles import alike, weighted_steps
+from riskrank.engine.portfolio.quantiles import alike, sorted_scores, weighted_scores, weighted_steps
 from riskrank.engine.portfolio.risks import RiskColumn, risk_columns
-from riskrank.engine.portfolio.sorted_scores import sorted_scores, weighted_scores
 from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.ties import TOLERANCE, competition_ranks
 from riskrank.engine.types import Booleans, Floats, Integers

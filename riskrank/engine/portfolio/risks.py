@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.portfolio.sorted_scores import SortedScores
+from riskrank.engine.portfolio.quantiles import SortedScores
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError
 

@@ -12,7 +12,7 @@ P. A. P. Moran (1950). Notes on continuous stochastic phenomena. Biometrika 37, 
 import numpy as np
 import scipy  # loads its functions when they are first used
 
-from riskrank.engine.mid_ranks import doubled_mid_ranks
+from riskrank.engine.ties import doubled_mid_ranks
 from riskrank.engine.types import Floats, Integers
 
 # Two models are suspected below the first; more are looked at again below the second.

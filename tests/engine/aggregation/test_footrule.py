@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from riskrank.engine.aggregation.footrule import solve_footrule
-from riskrank.engine.aggregation.local_search import cost_of, local_search
+from riskrank.engine.aggregation.order_program import cost_of, local_search
 
 
 def midrank(ranks):

@@ -8,8 +8,7 @@ import pytest
 
 from riskrank.engine.aggregation import order_program
 from riskrank.engine.aggregation.kemeny import _solve_by_subsets
-from riskrank.engine.aggregation.local_search import cost_of
-from riskrank.engine.aggregation.order_program import CUT_TOLERANCE, OrderProgram, Work
+from riskrank.engine.aggregation.order_program import CUT_TOLERANCE, OrderProgram, Work, cost_of
 from riskrank.engine.aggregation.rank_aggregation import aggregate_rankings
 
 

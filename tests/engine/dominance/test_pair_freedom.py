@@ -6,10 +6,10 @@ from scipy.special import ndtr
 from scipy.stats import rankdata
 
 from riskrank.engine.dominance.rank_guard import behind_pairs, direct_guard, least, relative_guard
-from riskrank.engine.mid_ranks import Pool, mid_rank_shares
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import Freedom, expanded_p_value, expanded_share, satterthwaite
 from riskrank.engine.sampling.strata import TaskDesign
+from riskrank.engine.ties import Pool, mid_rank_shares
 
 SIZES, WEIGHTS = np.array([4, 15, 30, 7]), np.array([0.4, 0.3, 0.2, 0.1])
 task_of = np.repeat(np.arange(4), SIZES)

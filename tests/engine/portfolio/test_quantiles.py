@@ -10,9 +10,14 @@ from hypothesis import strategies as st
 from riskrank.engine.dominance.pair_curves import pair_curves, quantile_difference
 from riskrank.engine.portfolio.mean_risk import mean_risk, mean_risk_of
 from riskrank.engine.portfolio.mean_risk_intervals import study_mean_risk
-from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile, tail_value_at_risk
+from riskrank.engine.portfolio.quantiles import (
+    integrated_quantile,
+    quantile,
+    sorted_scores,
+    steps_to,
+    tail_value_at_risk,
+)
 from riskrank.engine.portfolio.risks import risk_columns
-from riskrank.engine.portfolio.sorted_scores import sorted_scores, steps_to
 from riskrank.engine.portfolio.summary import curves, summarise
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.resamples import blocks, chosen_many
