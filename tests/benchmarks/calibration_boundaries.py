@@ -15,9 +15,9 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from riskrank.engine.dominance.column import study_dominance
-from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.dominance.influence import influence_of_violation
+from riskrank.engine.dominance.ranking import estimate
 from riskrank.engine.dominance.resampled_tests import clt_test
 from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.family import Family

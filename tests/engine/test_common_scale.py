@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.estimates import estimate
+from riskrank.engine.dominance.ranking import estimate
 from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.sampling.design import ClusteredScores
 from tests.engine.dominance.helpers import influence_of, replicate

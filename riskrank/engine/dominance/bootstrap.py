@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.estimates import matrices_of, tail_level
+from riskrank.engine.dominance.ranking import matrices_of, tail_level
 from riskrank.engine.dominance.replicates import BootstrapColumn, Gathering, Part, Replicates
 from riskrank.engine.dominance.violation import ViolationKernel
 from riskrank.engine.judges.tails import for_tail

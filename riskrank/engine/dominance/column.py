@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.dominance.bootstrap import Bootstrap
-from riskrank.engine.dominance.estimates import ViolationEstimates, estimate
 from riskrank.engine.dominance.inference import FIRST_ROUND, RELATIVE, Claim, Inference, Question
 from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.dominance.rank_guard import behind_pairs, least
+from riskrank.engine.dominance.ranking import ViolationEstimates, estimate
 from riskrank.engine.dominance.replicates import BootstrapColumn, Replicates, enumerable, enumerated
 from riskrank.engine.dominance.resampled_tests import BootstrapTest, clt_test
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, advice_on, compare, family_of

@@ -21,9 +21,8 @@ from riskrank.engine.dominance.hidden_risk import HiddenRisks, hidden_risk
 from riskrank.engine.dominance.inference import RELATIVE, Inference
 from riskrank.engine.dominance.permuted_tails import Relabelled
 from riskrank.engine.dominance.rank_guard import behind_pairs
-from riskrank.engine.dominance.rank_sets import Separation, separation
 from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio, rank_by_score, rank_by_wins
-from riskrank.engine.dominance.simultaneous import Spread, spread_of_differences
+from riskrank.engine.dominance.simultaneous import Separation, Spread, separation, spread_of_differences
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.sampling.design import ClusteredScores

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import chdtrc
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.pair_influence import (
+from riskrank.engine.dominance.pair_curves import (
     MergedGrid,
     first_order_influence,
     integrated_distance,

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.estimates import tail_level
 from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.ranking import tail_level
 from riskrank.engine.dominance.violation import WEIGHING
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores

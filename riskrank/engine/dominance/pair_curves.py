@@ -1,12 +1,20 @@
-"""Two models' quantile and integrated quantile functions: violation ratios integrate their differences.
+"""Two models' quantile functions, and what each score does to their violation ratio.
 
 Where one model is better than another, and by how much: the difference of their quantile functions.
 
 A pointwise band from the bootstrap goes with it (the shift function; Doksum 1974, Wilcox 1995).
+
+One pair's violation ratio and what each score of either model does to it ([RAB] Theorems 1 and 2).
+
+A step of an empirical quantile function moved by a little changes the ratio at a known rate; the influence of
+a score is the sum of these rates over the gaps above it, centred.
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import lcm
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,12 +22,139 @@ from numpy.typing import ArrayLike
 from riskrank.engine.dominance.effect_sizes import Differences
 from riskrank.engine.dominance.rank_guard import behind_pairs, least
 from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile, weighted_steps
+from riskrank.engine.products import dot
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import expanded_interval
 from riskrank.engine.sampling.resamples import Blocks, batches, blocks
-from riskrank.engine.sampling.steps import Steps
+from riskrank.engine.sampling.steps import TOTAL, Steps, rounding_of, units_of
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
-from riskrank.engine.types import Floats
+from riskrank.engine.types import Floats, Integers
+
+
+class MergedGrid:
+    """Where the steps of two empirical quantile functions of sizes n and m lie among each other."""
+
+    def __init__(self, n: int, m: int) -> None:
+        whole = lcm(n, m)
+        # Integers in units of 1/lcm: r/n and s/m that are equal must merge into one breakpoint.
+        first = np.arange(1, n + 1, dtype=np.int64) * (whole // n)
+        second = np.arange(1, m + 1, dtype=np.int64) * (whole // m)
+        self._lay(first, second, first if n == m else np.union1d(first, second), whole)
+
+    @classmethod
+    def of_weights(cls, first: Floats, second: Floats) -> MergedGrid:
+        """Of scores upwards that weigh differently, with weights of sum 1."""
+        ends = [units_of(np.cumsum(weights)) for weights in (first, second)]
+        for own in ends:
+            own[-1] = TOTAL
+        # Ends that are equal but for rounding must merge, too.
+        places = np.clip(np.searchsorted(ends[0], ends[1]), 1, len(ends[0]) - 1)
+        for near in (ends[0][places - 1], ends[0][places]):
+            close = np.abs(ends[1] - near) <= rounding_of(len(first) + len(second))
+            ends[1] = np.where(close, near, ends[1])
+        grid = cls.__new__(cls)
+        grid._lay(ends[0], ends[1], np.union1d(ends[0], ends[1]), TOTAL)
+        return grid
+
+    def _lay(self, first: Integers, second: Integers, ends: Integers, whole: int) -> None:
+        self.width = np.diff(ends, prepend=0) / whole
+        # A segment lies under the first sample's step `step_first`, whose last segment is `at_first`.
+        self.step_first = np.searchsorted(first, ends)
+        self.step_second = np.searchsorted(second, ends)
+        self.at_first = np.searchsorted(ends, first)
+        self.at_second = np.searchsorted(ends, second)
+
+
+@dataclass(frozen=True)
+class PairInfluence:
+    """One pair's ratio and the influence of each order statistic of either sample (None if identical)."""
+
+    ratio: float
+    influence_first: Floats | None
+    influence_second: Floats | None
+
+
+def first_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> PairInfluence:
+    """Ratio of "x dominates y" and influences on it, from the quantile functions; x and y sorted upwards."""
+    upper, lower = x[grid.step_first], y[grid.step_second]
+    d = upper - lower
+    below = np.minimum(d, 0)
+    if not d.any():
+        return PairInfluence(0.5, None, None)
+    squares, violation = dot(grid.width, d * d), dot(grid.width, below * below)
+
+    def primitive(gap: Floats) -> Floats:
+        # Antiderivative of a(d): moving a step of the quantile function crosses all levels of its jump.
+        under = np.minimum(gap, 0)
+        return (under * under * squares - gap * gap * violation) / squares**2
+
+    def influence(own: Floats, other: Floats, at: Integers, sign: int) -> Floats:
+        # The other's value just before and just after each step; they differ where both step at once.
+        before, after = other[at[:-1]], other[at[:-1] + 1]
+        jump = np.zeros(len(own) - 1)
+        for level in (before, after):
+            jump += 0.5 * (primitive(sign * (own[1:] - level)) - primitive(sign * (own[:-1] - level)))
+        return _from_jumps(jump)
+
+    return PairInfluence(
+        # Sums of different order may differ in their last bit.
+        min(float(violation / squares), 1.0),
+        influence(x, lower, grid.at_first, 1),
+        influence(y, upper, grid.at_second, -1),
+    )
+
+
+def second_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> PairInfluence:
+    """Ratio and influences as for the first order, from the integrated quantile functions."""
+    d = x[grid.step_first] - y[grid.step_second]
+    if not d.any():
+        return PairInfluence(0.5, None, None)
+    step = grid.width * d
+    right = np.cumsum(step)
+    left = right - step
+    squares = dot(grid.width, left * left + left * right + right * right) / 3
+    negative = _negative_parts(left, right, grid.width)
+    violation = negative.squares.sum()
+    rate = (2 * negative.area * squares - grid.width * (left + right) * violation) / squares**2
+    # ∫_t^1 of the rate at the end of each segment.
+    remaining = np.append(np.cumsum(rate[::-1])[::-1][1:], 0.0)
+    return PairInfluence(
+        min(float(violation / squares), 1.0),
+        _from_jumps(remaining[grid.at_first[:-1]] * np.diff(x)),
+        _from_jumps(-remaining[grid.at_second[:-1]] * np.diff(y)),
+    )
+
+
+@dataclass(frozen=True)
+class _NegativeParts:
+    """∫ min(D, 0) and ∫ min(D, 0)² over each segment of a piecewise linear D."""
+
+    area: Floats
+    squares: Floats
+
+
+def _negative_parts(left: Floats, right: Floats, width: Floats) -> _NegativeParts:
+    low, high = np.minimum(left, 0), np.minimum(right, 0)
+    crossing = (left < 0) != (right < 0)
+    span = np.where(crossing, np.abs(left - right), 1.0)
+    # Where D crosses zero, only the share of the segment on the negative side counts.
+    share = np.where(crossing, np.abs(low + high) / np.where(span == 0, 1.0, span), 1.0) * width
+    return _NegativeParts(share * (low + high) / 2, share * (low * low + low * high + high * high) / 3)
+
+
+def integrated_distance(x: Floats, y: Floats, grid: MergedGrid) -> float:
+    """∫ D² of the integrated quantiles."""
+    step = grid.width * (x[grid.step_first] - y[grid.step_second])
+    right = np.cumsum(step)
+    left = right - step
+    return dot(grid.width, left * left + left * right + right * right) / 3
+
+
+def _from_jumps(jump: Floats) -> Floats:
+    """The centred influence of each order statistic from the integral of a over each gap above it."""
+    above = np.append(-np.cumsum(jump[::-1])[::-1], 0.0)
+    return above - above.mean()
+
 
 _MOST = 1000
 """Breakpoints up to which curves are exact; beyond, as many levels evenly spaced."""

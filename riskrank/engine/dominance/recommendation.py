@@ -21,8 +21,8 @@ import numpy as np
 from riskrank.engine.aggregation.rank_aggregation import aggregate_rankings
 from riskrank.engine.dominance.challenge import Challenge, Ranked, beaten, challenge
 from riskrank.engine.dominance.contrasts import PassedOver, contrasts, passed_over
-from riskrank.engine.dominance.estimates import matrices_of
 from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.ranking import matrices_of
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.portfolio.folding import portfolios_without_each
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.estimates import tail_level
+from riskrank.engine.dominance.ranking import tail_level
 from riskrank.engine.dominance.violation import COST, WEIGHING, ViolationKernel
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.steps import Steps

@@ -9,7 +9,6 @@ import numpy as np
 from scipy.special import logit, ndtr
 
 from riskrank.engine.dominance.closing import ClaimFamily, Counted, relative_tail
-from riskrank.engine.dominance.estimates import ViolationEstimates
 from riskrank.engine.dominance.inference import RELATIVE, Claim, Inference, Question
 from riskrank.engine.dominance.influence import ViolationInfluence
 from riskrank.engine.dominance.rank_guard import (
@@ -19,6 +18,7 @@ from riskrank.engine.dominance.rank_guard import (
     least,
     relative_guard,
 )
+from riskrank.engine.dominance.ranking import ViolationEstimates
 from riskrank.engine.dominance.replicates import Replicates
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, decide, family_of
 from riskrank.engine.family import Family

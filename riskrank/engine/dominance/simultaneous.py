@@ -1,4 +1,4 @@
-"""Intervals of all differences between models that hold together (method §4, "Effect sizes").
+"""What holds of all models together: intervals of their differences, rank sets, and tiers (method §4).
 
 The leader of a ranking was chosen by the same samples, so that intervals for one pair at a time miss too
 often: those of eight equal models to their leader all hold in half of the tables. Here the largest
@@ -10,8 +10,24 @@ Simulated, 400 to 2,000 tables a case: of equal models all rows hold in .93 to .
 20 of them; 30 and 200 samples), more where one leads. With 15 samples it is .92 to .94, and .88 of twenty
 models on 0/1 scores: n samples span no more than n − 1 dimensions, so that models look related that are not,
 and the largest of all their differences seems to be smaller than it is.
+
+A ranking orders models by an estimate; what is known of the true order are the significant wins. If all of
+them are true, which the control of the family-wise error promises with probability 1 − α, then a model's true
+place is at least one after those that beat it and at most that many before the last as it beats.
+
+Compact letter display: two models share a letter exactly if no test separates them.
+
+References
+----------
+M. Mogstad, J. P. Romano, A. M. Shaikh, D. Wilhelm (2024). Inference for ranks with applications to mobility
+across neighbourhoods and academic achievement across countries. Review of Economic Studies 91(1), 476-518.
+doi:10.1093/restud/rdad006
+
+H.-P. Piepho (2004). An algorithm for a letter-based representation of all-pairwise comparisons. Journal of
+Computational and Graphical Statistics 13(2), 456-466. doi:10.1198/1061860043515
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +35,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, stdtrit
 
 from riskrank.engine.sampling.freedom import Behind, Widening
-from riskrank.engine.types import Floats
+from riskrank.engine.types import Booleans, Floats, Integers
 
 # A spread that is this small beside the numbers themselves is their rounding.
 _ROUNDING = 1e-12
@@ -90,3 +106,195 @@ def spread_of_differences(estimate: ArrayLike, replicates: Floats, *, confidence
                 away -= expected[i] - expected[j]
                 np.maximum(reach, np.abs(away) / error, out=reach)
     return Spread(errors * largest, float(np.quantile(reach, confidence)), drawn.var(axis=1))
+
+
+Verdicts = Booleans
+
+
+@dataclass(frozen=True)
+class RankSets:
+    """Places that remain possible for each of k models.
+
+    Attributes
+    ----------
+    low, high : ndarray of int, shape (k,)
+        First and last possible place; 1 is best.
+    wins, losses : ndarray of int, shape (k,)
+        Models it significantly beats, and that significantly beat it.
+    """
+
+    low: Integers
+    high: Integers
+    wins: Integers
+    losses: Integers
+
+
+@dataclass(frozen=True)
+class Separation:
+    """How many pairs of models the tests tell apart.
+
+    Attributes
+    ----------
+    pairs, separated : int
+        Pairs of models, and those of which one significantly beats the other.
+    neighbours, separated_neighbours : int
+        The same among pairs that follow each other in the order.
+    """
+
+    pairs: int
+    separated: int
+    neighbours: int
+    separated_neighbours: int
+
+    @property
+    def share(self) -> float:
+        """Share of all pairs that are separated, in [0, 1]."""
+        return self.separated / self.pairs
+
+
+def rank_sets(beats: ArrayLike) -> RankSets:
+    """Rank sets of relative claims, whose wins order one number per model (ε_i).
+
+    Parameters
+    ----------
+    beats : array_like of bool, shape (k, k)
+        Whether i significantly beats j in a family of tests whose family-wise error is controlled.
+
+    Returns
+    -------
+    RankSets
+        All of them hold together with the probability that no win is false. With ties in truth, every
+        place that a tied model may be given is held.
+    """
+    verdicts = _verdicts(beats)
+    wins, losses = verdicts.sum(axis=1), verdicts.sum(axis=0)
+    return RankSets(1 + losses, len(verdicts) - wins, wins, losses)
+
+
+def rank_sets_of_wins(beats: ArrayLike, *, exclusive: bool = True) -> RankSets:
+    """Rank sets of the place by number of wins, for absolute claims, of which a win orders nothing else.
+
+    A model truly wins at least as often as the tests found; where two models cannot both beat each other, at
+    most against all that did not significantly beat it. It stands certainly behind those whose fewest wins
+    exceed its most.
+
+    Parameters
+    ----------
+    beats : array_like of bool, shape (k, k)
+        As for `rank_sets`.
+    exclusive : bool
+        Whether "i beats j" and "j beats i" exclude each other, as they do for a threshold of at most ½.
+
+    Returns
+    -------
+    RankSets
+    """
+    verdicts = _verdicts(beats)
+    k = len(verdicts)
+    wins, losses = verdicts.sum(axis=1), verdicts.sum(axis=0)
+    most = k - 1 - losses if exclusive else np.full(k, k - 1)
+    ahead = (wins[None, :] > most[:, None]).sum(axis=1)
+    behind = (most[None, :] < wins[:, None]).sum(axis=1)
+    return RankSets(1 + ahead, k - behind, wins, losses)
+
+
+def tiers(beats: ArrayLike, order: ArrayLike) -> Integers:
+    """Cut an order into tiers, runs of models of which no two are separated.
+
+    From the first model on, each joins the running tier unless a test separates it from one of its members;
+    then it opens the next. A tier is thus as long as it can be from its first model on. Models of different
+    tiers need not be separated: the rank sets say what is.
+
+    Parameters
+    ----------
+    beats : array_like of bool, shape (k, k)
+        Whether i significantly beats j.
+    order : array_like of int, shape (k,)
+        Model numbers from first to last, by ε.
+
+    Returns
+    -------
+    ndarray of int, shape (k,)
+        Tier of each model, 1 is the first.
+    """
+    verdicts = _verdicts(beats)
+    apart = verdicts | verdicts.T
+    tier = np.empty(len(verdicts), dtype=np.int64)
+    members: list[int] = []
+    current = 1
+    for model in np.asarray(order).tolist():
+        if apart[model, members].any():
+            current += 1
+            members = []
+        members.append(model)
+        tier[model] = current
+    return tier
+
+
+def separation(beats: ArrayLike, order: ArrayLike) -> Separation:
+    """Count the separated pairs, of all and of neighbours in the order.
+
+    Parameters
+    ----------
+    beats : array_like of bool, shape (k, k)
+        Whether i significantly beats j.
+    order : array_like of int, shape (k,)
+        Model numbers from first to last.
+
+    Returns
+    -------
+    Separation
+    """
+    verdicts = _verdicts(beats)
+    apart = verdicts | verdicts.T
+    k, places = len(verdicts), np.asarray(order)
+    return Separation(
+        pairs=k * (k - 1) // 2,
+        separated=int(np.triu(apart, 1).sum()),
+        neighbours=k - 1,
+        separated_neighbours=int(apart[places[:-1], places[1:]].sum()),
+    )
+
+
+def _verdicts(beats: ArrayLike) -> Verdicts:
+    """Verdicts as a matrix of bool whose meaningless diagonal is False."""
+    verdicts = np.array(beats, dtype=bool)
+    np.fill_diagonal(verdicts, False)
+    return verdicts
+
+
+def letter_groups(separated: Booleans, order: Sequence[int]) -> list[tuple[int, ...]]:
+    """Groups of models that nothing separates, such that every pair nothing separates is in one of them.
+
+    Groups grow greedily in the given order, which finds few of them, not always the fewest.
+
+    Parameters
+    ----------
+    separated : ndarray of bool, shape (k, k)
+        Whether two models are told apart; symmetric.
+    order : sequence of k int
+        Models, the best first.
+
+    Returns
+    -------
+    list of tuple of int
+        By their first model in the order; a model that is apart from all others is a group of its own.
+    """
+    together = ~np.asarray(separated, dtype=bool)
+    covered = np.eye(len(order), dtype=bool)
+    groups: list[tuple[int, ...]] = []
+    for at, i in enumerate(order):
+        alone = not any(i in group for group in groups)
+        for j in order[at + 1 :]:
+            if together[i, j] and not covered[i, j]:
+                group = [i, j]
+                for model in order:
+                    if model not in group and all(together[model, member] for member in group):
+                        group.append(model)
+                covered[np.ix_(group, group)] = True
+                groups.append(tuple(model for model in order if model in group))
+                alone = False
+        if alone:
+            groups.append((i,))
+    place = {model: number for number, model in enumerate(order)}
+    return sorted(groups, key=lambda group: [place[model] for model in group])

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riskrank.engine.dominance.estimates import ViolationEstimates
 from riskrank.engine.dominance.inference import Claim, Inference
-from riskrank.engine.dominance.rank_sets import letter_groups
+from riskrank.engine.dominance.ranking import ViolationEstimates
+from riskrank.engine.dominance.simultaneous import letter_groups
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores, weak_sizes

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from riskrank.engine.dominance.estimates import ViolationEstimates
 from riskrank.engine.dominance.inference import DIRECT, RELATIVE, Inference, Question
 from riskrank.engine.dominance.rank_guard import behind_pairs, least
+from riskrank.engine.dominance.ranking import ViolationEstimates
 from riskrank.engine.dominance.tests import BESIDE, INSTEAD, DominanceTests, decide, family_of
 from riskrank.engine.evidence.student import weighted_mean
 from riskrank.engine.sampling.design import ClusteredScores

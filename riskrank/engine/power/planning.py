@@ -14,8 +14,8 @@ from math import ceil
 import numpy as np
 
 from riskrank.engine.dominance.column import Inference, study_dominance
-from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.inference import ABSOLUTE, RELATIVE, Claim
+from riskrank.engine.dominance.ranking import estimate
 from riskrank.engine.dominance.tests import DominanceTests, compare, family_of
 from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.power.simulation import PilotSampler, table_of

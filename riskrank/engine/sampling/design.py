@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskrank.engine.sampling.freedom import kish
-from riskrank.engine.sampling.places import places_of
-from riskrank.engine.sampling.steps import proper_weights
+from riskrank.engine.sampling.steps import places_of, proper_weights
 from riskrank.engine.sampling.strata import UNTOLD, Strata, TaskDesign, nested, unit_numbers
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError
@@ -167,7 +166,7 @@ class ClusteredScores:
 
     @cached_property
     def places(self) -> tuple[list[Floats], list[Integers]]:
-        """As of :func:`riskrank.engine.sampling.places.places_of`."""
+        """As of :func:`riskrank.engine.sampling.steps.places_of`."""
         return places_of(self.values, self.cluster_counts)
 
     @property

@@ -20,7 +20,7 @@ from typing import overload
 import numpy as np
 
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.places import sort_places
+from riskrank.engine.sampling.steps import sort_places
 from riskrank.engine.scratch import Scratch
 from riskrank.engine.types import Floats, Integers
 

@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskrank.engine.dominance.estimates import estimate
+from riskrank.engine.dominance.ranking import estimate
 from riskrank.engine.evidence.student import Student, norm, sum_of, weighted_mean
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores

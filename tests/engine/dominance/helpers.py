@@ -5,9 +5,9 @@ import numpy as np
 from riskrank.engine.dominance.bootstrap import Bootstrap
 from riskrank.engine.dominance.column import study_columns
 from riskrank.engine.dominance.column_ranking import rank_column
-from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.inference import Question
 from riskrank.engine.dominance.influence import influence_of_violation
+from riskrank.engine.dominance.ranking import estimate
 from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
 from riskrank.engine.dominance.violation import violation_matrices

@@ -36,8 +36,8 @@ def test_size_at_five_percent(name):
 
 def test_the_papers_own_rule_would_fail_this_check():
     """The check has teeth: Algorithm 1 to the letter rejects far too often on the same data."""
-    from riskrank.engine.dominance.estimates import estimate
     from riskrank.engine.dominance.inference import Claim
+    from riskrank.engine.dominance.ranking import estimate
     from riskrank.engine.dominance.resampled_tests import paper_test
     from tests.engine.dominance.helpers import replicate
 

@@ -8,9 +8,9 @@ from scipy.stats import ttest_rel
 
 from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.column_ranking import rank_column
-from riskrank.engine.dominance.estimates import weighted_matrices
 from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.dominance.rank_guard import relative_guard
+from riskrank.engine.dominance.ranking import weighted_matrices
 from riskrank.engine.dominance.replicates import BootstrapColumn, enumerated
 from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.sampling.design import ClusteredScores

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from riskrank.engine.dominance import influence as influences
 from riskrank.engine.dominance.bootstrap import Bootstrap
 from riskrank.engine.dominance.column import study_dominance
-from riskrank.engine.dominance.estimates import weighted_matrices
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, RELATIVE, Claim, Inference
 from riskrank.engine.dominance.influence import (
     LEVELS,
@@ -21,7 +20,8 @@ from riskrank.engine.dominance.influence import (
     influence_of_violation,
     per_cluster,
 )
-from riskrank.engine.dominance.pair_influence import MergedGrid
+from riskrank.engine.dominance.pair_curves import MergedGrid
+from riskrank.engine.dominance.ranking import weighted_matrices
 from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.resampled_tests import claim_p_values
 from riskrank.engine.sampling.design import ClusteredScores

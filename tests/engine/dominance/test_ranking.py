@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from riskrank.engine.dominance.rank_sets import rank_sets, rank_sets_of_wins, separation, tiers
 from riskrank.engine.dominance.ranking import (
     rank_by_ratio,
     rank_by_score,
     rank_by_wins,
 )
+from riskrank.engine.dominance.simultaneous import rank_sets, rank_sets_of_wins, separation, tiers
 from riskrank.engine.ties import competition_ranks
 
 keys = arrays(np.float64, st.integers(2, 8), elements=st.integers(0, 4).map(float))

@@ -10,9 +10,9 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import norm, t
 
 from riskrank.engine.dominance.column import study_dominance
-from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.dominance.rank_guard import direct_guard, relative_guard
+from riskrank.engine.dominance.ranking import estimate
 from riskrank.engine.dominance.resampled_tests import logit_p_value, paper_test
 from riskrank.engine.dominance.tests import across_groups, compare, decide
 from riskrank.engine.dominance.violation import one_versus_all

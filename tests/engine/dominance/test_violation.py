@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance import violation
-from riskrank.engine.dominance.estimates import estimate, weighted_matrices
+from riskrank.engine.dominance.ranking import estimate, weighted_matrices
 from riskrank.engine.dominance.violation import ViolationKernel, one_versus_all, violation_matrices
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.resamples import blocks

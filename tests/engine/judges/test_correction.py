@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.estimates import estimate, tail_level
 from riskrank.engine.dominance.rank_guard import behind_pairs, relative_guard
+from riskrank.engine.dominance.ranking import estimate, tail_level
 from riskrank.engine.judges.correction import Correction, on_human_scale
 from riskrank.engine.portfolio.quantiles import quantile
 from riskrank.engine.sampling.design import ClusteredScores

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from riskrank.engine.dominance.column import study_dominance
-from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.inference import DIRECT, Claim, Inference
+from riskrank.engine.dominance.ranking import estimate
 from riskrank.engine.judges.correction import Correction, for_differences
 from riskrank.engine.judges.inspection import inspect_judge
 from riskrank.engine.judges.tails import for_tail, tail_values

@@ -7,8 +7,8 @@ import pytest
 from scipy.special import ndtr
 
 from riskrank.engine.dominance.column import Inference, study_dominance
-from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.inference import Claim, Question
+from riskrank.engine.dominance.ranking import estimate
 from riskrank.engine.dominance.tests_of_task_means import with_task_means
 from riskrank.engine.power.closed_form import TaskTables
 from riskrank.engine.power.effects import effects_of

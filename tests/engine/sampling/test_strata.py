@@ -8,7 +8,7 @@ from scipy.stats import ttest_1samp
 
 from riskrank.engine.dominance.bootstrap import Bootstrap
 from riskrank.engine.dominance.contrasts import contrasts
-from riskrank.engine.dominance.estimates import estimate
+from riskrank.engine.dominance.ranking import estimate
 from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.violation import ViolationKernel
 from riskrank.engine.family import Family

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from riskrank.engine.dominance.estimates import estimate
+from riskrank.engine.dominance.ranking import estimate
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.suites.macro_means import (
     FIXED,

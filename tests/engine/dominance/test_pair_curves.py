@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from riskrank.engine.dominance.pair_curves import pair_curves, quantile_difference
-from riskrank.engine.dominance.pair_influence import MergedGrid, integrated_distance
+from riskrank.engine.dominance.pair_curves import (
+    MergedGrid,
+    integrated_distance,
+    pair_curves,
+    quantile_difference,
+)
 from riskrank.engine.sampling.design import ClusteredScores
 from tests.engine.dominance.helpers import violation_ratio
 
