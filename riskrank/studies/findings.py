@@ -4,7 +4,7 @@ A study makes a list of findings, the gravest first, and has one table of senten
 entry; no sentence on a result is made anywhere else.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -13,8 +13,12 @@ from riskrank.errors import one_line, option
 from riskrank.scores.names.directions import looks_like_a_cost
 from riskrank.studies.document import FindingEntry
 from riskrank.studies.judged.chapter import JudgedChapter
-from riskrank.studies.metric_means import MetricMeans
+from riskrank.studies.metric_means import MetricMeans, best_of, better_elsewhere, worst_everywhere
+from riskrank.studies.suites import words
+from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.wording import names
+
+CaseType = TypeVar("CaseType")
 
 _SENTENCES, _WORDS = 3, 70
 
@@ -67,9 +71,6 @@ def assumed(unsaid: Sequence[str], more: str = "") -> str:
     return f"Taking {taken}: " if taken else ""
 
 
-Case = TypeVar("Case")
-
-
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     """One thing a reader should know.
@@ -96,7 +97,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Sentences(Generic[Case]):
+class Sentences(Generic[CaseType]):
     """The table of sentences of a study: how each kind of finding is said.
 
     Attributes
@@ -107,11 +108,11 @@ class Sentences(Generic[Case]):
         Kinds that take a command's own words to be understood: only for who asks.
     """
 
-    of_kind: Mapping[str, Callable[[Finding, Case], str]]
+    of_kind: Mapping[str, Callable[[Finding, CaseType], str]]
     aside: Collection[str] = ()
 
     def told(
-        self, findings: Sequence[Finding], case: Case, models: Sequence[str], assuming: str = ""
+        self, findings: Sequence[Finding], case: CaseType, models: Sequence[str], assuming: str = ""
     ) -> dict[str, Any]:
         """The findings as a document tells them: as many as a reader takes in, the others, all as entries.
 
@@ -119,7 +120,7 @@ class Sentences(Generic[Case]):
         ----------
         findings : sequence of Finding
             The gravest first.
-        case : Case
+        case : CaseType
         models : sequence of str
         assuming : str
             What all of it rests on, said before the first.
@@ -141,7 +142,7 @@ class Sentences(Generic[Case]):
             "findings": written(findings, sentences, models),
         }
 
-    def whole(self, findings: Sequence[Finding], case: Case, models: Sequence[str]) -> dict[str, Any]:
+    def whole(self, findings: Sequence[Finding], case: CaseType, models: Sequence[str]) -> dict[str, Any]:
         """The same where all of it is the verdict, in one line."""
         said = [self.of_kind[one.kind](one, case) for one in findings]
         return stated(models, *zip(findings, said, strict=True))
@@ -171,3 +172,98 @@ def written(
         )
         for one, sentence in zip(findings, sentences, strict=True)
     ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """What findings and sentences of any study look things up in; a study adds its own evidence.
+
+    Attributes
+    ----------
+    models : sequence of str
+    means : tuple of MetricMeans
+        Raw means of every metric.
+    columns : sequence of str
+        Names of the columns of scores that are studied: metrics, and portfolios of them.
+    suite : SuiteChapter or None
+    judged : JudgedChapter or None
+    tested : bool
+        Whether anything was tested.
+    """
+
+    models: Sequence[str]
+    means: tuple[MetricMeans, ...]
+    columns: Sequence[str]
+    suite: SuiteChapter | None = None
+    judged: JudgedChapter | None = None
+    tested: bool = True
+
+    @property
+    def of_tasks(self) -> SuiteChapter:
+        """What the tasks of a suite say, where there is one."""
+        assert self.suite is not None
+        return self.suite
+
+    @property
+    def metrics(self) -> list[str]:
+        """Names of the metrics."""
+        return [one.name for one in self.means]
+
+    def mean_of(self, column: str) -> MetricMeans | None:
+        """Raw means of a column that is a metric."""
+        return next((mean for mean in self.means if mean.name == column), None)
+
+    def score(self, column: str) -> str:
+        """What a column of scores is called in a sentence."""
+        several = sum(name not in self.metrics for name in self.columns) > 1
+        combined = f"the combined score {column}" if several else "the combined score"
+        name = column if column in self.metrics else combined
+        return name if self.suite is None or len(self.columns) > 1 else f"{name} {self.suite.on}"
+
+
+NOTHING_TESTED = "Nothing was tested, so nothing says how sure that is."
+
+
+def answered(case: Case, side: Side) -> Side | None:
+    """An answer, where anything was tested."""
+    return side if case.tested else None
+
+
+def untested(case: Case) -> list[Finding]:
+    """That nothing was tested."""
+    return [] if case.tested else [Finding(kind="nothing-tested")]
+
+
+def judge_worth(case: Case) -> list[Finding]:
+    """What a judge is worth beside the labels, where it is worth a sentence."""
+    return [Finding(kind="judge-worth")] if case.judged is not None and case.judged.worth else []
+
+
+def best_elsewhere(case: Case, model: int) -> Iterator[Finding]:
+    """Others have a better mean of a metric than the model that a combined score favours."""
+    if model not in worst_everywhere(case.means):  # which is told in words of its own
+        best = [best_of(mean) for mean in case.means if mean.of(best_of(mean)) != mean.of(model)]
+        if best:
+            yield Finding(kind="better-elsewhere", models=(model, *dict.fromkeys(best)))
+
+
+def other_scope(case: Case, column: str, pair: tuple[int, int]) -> Iterator[Finding]:
+    """The answer to the question not asked of a suite: of tasks like these, or of these tasks."""
+    if any(words.other_scope(case.of_tasks, case.of_tasks.columns[column], *pair)):
+        yield Finding(kind="other-scope", models=pair, on=column)
+
+
+def _other_scope(finding: Finding, case: Case) -> str:
+    suite, (first, other) = case.of_tasks, finding.models
+    return " ".join(words.other_scope(suite, suite.columns[finding.on], first, other))
+
+
+SHARED: Mapping[str, Callable[[Finding, Case], str]] = {
+    "nothing-tested": lambda _, _case: NOTHING_TESTED,
+    "judge-worth": lambda _, case: "" if case.judged is None else case.judged.worth,
+    "better-elsewhere": lambda found, case: "".join(
+        better_elsewhere(case.means, found.models[0], case.models)
+    ),
+    "other-scope": _other_scope,
+}
+"""Sentences that every study says alike."""

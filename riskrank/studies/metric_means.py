@@ -20,8 +20,7 @@ from riskrank.engine.types import Floats, Integers
 from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.targets import tasks_of
-from riskrank.studies.units import units_of
+from riskrank.studies.targets import tasks_of, units_of
 from riskrank.studies.wording import decimals_of, percent, rounded, rounded_beside_zero, told_apart
 
 if TYPE_CHECKING:

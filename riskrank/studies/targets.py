@@ -1,4 +1,4 @@
-"""The columns of scores a study works on, the portfolio or each metric, and what each metric weighs."""
+"""The columns of scores a study works on, what each metric weighs in them, and the units of the file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,10 +15,57 @@ from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.weights import normalised_weights
 from riskrank.errors import NumericalError, UsageError, listing, option
 from riskrank.scores.names.directions import looks_like_a_cost
+from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.scores import READ_AS
 from riskrank.studies.document import COUNT_ALIKE
 from riskrank.studies.portfolio.options import PortfolioSettings
+
+COMBINED = "combined score"
+"""What a number of a portfolio counts."""
+
+
+@dataclass(frozen=True)
+class Units:
+    """Units of one column of scores.
+
+    Attributes
+    ----------
+    sign : float
+        −1 where less is better in the file.
+    label : str
+        What a number counts: the metric, its negative logarithm, or the portfolio.
+    """
+
+    sign: float
+    label: str
+
+    def of(self, values: np.ndarray) -> np.ndarray:
+        """Oriented values or differences as the file has them."""
+        # Adding zero turns −0 into 0.
+        return self.sign * values + 0.0
+
+    def ends(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of oriented intervals as the file has them, the smaller one first."""
+        return (self.of(low), self.of(high)) if self.sign > 0 else (self.of(high), self.of(low))
+
+    def interval(
+        self, low: np.ndarray | None, high: np.ndarray | None
+    ) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """The same, where there are intervals."""
+        return (None, None) if low is None or high is None else self.ends(low, high)
+
+
+def units_of(column: str, metrics: Sequence[MetricSpec]) -> Units:
+    """Units of a metric or a portfolio.
+
+    A logarithm stays one: the exponential of a mean of logarithms is no mean of the file's scores.
+    """
+    for metric in metrics:
+        if metric.name == column:
+            label = f"−log {metric.name}" if metric.transform == "neg_log" else metric.name
+            return Units(metric.sign, label)
+    return Units(1.0, COMBINED)
 
 
 def weighed(table: ScoreTable) -> bool:
@@ -151,16 +198,6 @@ def tasks_of(table: ScoreTable, *, random: bool = False) -> TaskDesign | None:
         return None
     tasks = [suite.of_sample[samples] for samples in table.row_samples]
     return TaskDesign.build(suite.names, tasks, weights=suite.weights, random=random)
-
-
-def row_weights(table: ScoreTable) -> tuple[np.ndarray, ...]:
-    """Weight of every row of every model, of sum 1 where it has tasks."""
-    tasks = tasks_of(table)
-    if tasks is None:
-        return tuple(np.ones(len(rows)) for rows in table.row_samples)
-    return tuple(
-        (tasks.weights / np.bincount(rows, minlength=len(tasks.names)))[rows] for rows in tasks.of_row
-    )
 
 
 def fold(table: ScoreTable, settings: PortfolioSettings) -> tuple[np.ndarray, ...]:

@@ -24,7 +24,7 @@ from riskrank.studies.gate.claim import NOT_WORSE, GateClaim
 from riskrank.studies.gate.claims import decide
 from riskrank.studies.gate.columns import ScoreColumn
 from riskrank.studies.gate.document import FAIL, PASS
-from riskrank.studies.units import Units
+from riskrank.studies.targets import Units
 
 SAMPLES = 2000
 CENTRE = 3.3

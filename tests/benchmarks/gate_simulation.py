@@ -12,7 +12,7 @@ from riskrank.studies.gate.claim import NOT_WORSE, GateClaim
 from riskrank.studies.gate.claims import decide
 from riskrank.studies.gate.columns import ScoreColumn
 from riskrank.studies.gate.document import FAIL, PASS
-from riskrank.studies.units import Units
+from riskrank.studies.targets import Units
 
 # (generator, samples) -> scores of the new and the old model, shape (2, n).
 Draw = Callable[[np.random.Generator, int], np.ndarray]

@@ -15,7 +15,7 @@ from riskrank.studies.gate.claim import NOT_WORSE, GateClaim
 from riskrank.studies.gate.claims import decide
 from riskrank.studies.gate.columns import ScoreColumn
 from riskrank.studies.gate.document import PASS
-from riskrank.studies.units import Units
+from riskrank.studies.targets import Units
 
 
 def zero_one(rng, n, times):

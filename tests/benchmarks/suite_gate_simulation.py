@@ -12,7 +12,7 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.studies.gate.claim import MACRO, NOT_WORSE, TASK, GateClaim
 from riskrank.studies.gate.columns import ScoreColumn
-from riskrank.studies.units import Units
+from riskrank.studies.targets import Units
 
 EQUAL, SMALL = (30,) * 8, (10, 12, 18, 24, 30)
 LOPSIDED, LARGE = (400, 10, 10, 10, 10, 10), (20, 30, 40, 60, 80, 120, 180, 260, 400, 600, 900, 1400)

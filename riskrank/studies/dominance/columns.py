@@ -10,10 +10,9 @@ from riskrank.engine.dominance.inference import DIRECT, Inference
 from riskrank.engine.dominance.pair_curves import PairCurves, pair_curves, quantile_difference
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.studies.case import Case
+from riskrank.studies.findings import Case
 from riskrank.studies.metric_means import TailMeans
-from riskrank.studies.targets import Target
-from riskrank.studies.units import Units
+from riskrank.studies.targets import Target, Units
 
 
 @dataclass(frozen=True)

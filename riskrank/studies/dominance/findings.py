@@ -7,9 +7,8 @@ import numpy as np
 from riskrank.engine.dominance.column_ranking import share_better
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.family import Side
-from riskrank.studies.case import answered, best_elsewhere, judge_worth, other_scope, untested
 from riskrank.studies.dominance.columns import DominanceCase, DominanceColumn
-from riskrank.studies.findings import Finding
+from riskrank.studies.findings import Finding, answered, best_elsewhere, judge_worth, other_scope, untested
 from riskrank.studies.metric_means import MetricMeans, best_of, worst_everywhere
 from riskrank.studies.suites import words
 

@@ -33,11 +33,10 @@ from riskrank.studies.provenance import most_resamples, portfolio_settings, prov
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import claims_of, described_tests, inference_of
 from riskrank.studies.suites.chapter import SuiteChapter, suite_chapter
+from riskrank.studies.suites.column import First, better_by
 from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta
-from riskrank.studies.suites.first import First, better_by
-from riskrank.studies.targets import check_portfolio, check_range, score_tables, targets
+from riskrank.studies.targets import check_portfolio, check_range, score_tables, targets, units_of
 from riskrank.studies.task_scale import on_task_scale
-from riskrank.studies.units import units_of
 from riskrank.studies.visible import visible_differences
 
 

@@ -19,8 +19,7 @@ from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.groups.study import require_samples
 from riskrank.studies.means_only import MeanColumn, mean_column
 from riskrank.studies.portfolio.options import PortfolioSettings
-from riskrank.studies.targets import check_range, targets
-from riskrank.studies.units import Units, units_of
+from riskrank.studies.targets import Units, check_range, targets, units_of
 
 Ends = tuple[float, float]
 

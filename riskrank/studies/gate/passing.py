@@ -14,7 +14,7 @@ from riskrank.scores.table.repeats import MERGING
 from riskrank.studies.costs import require_costs, require_successes
 from riskrank.studies.gate.claim import ALL_OF, GateClaim, Statistic
 from riskrank.studies.gate.columns import ScoreColumn
-from riskrank.studies.units import Units
+from riskrank.studies.targets import Units
 
 
 def refuse_merged(wanted: Sequence[Statistic], repeats: str) -> None:

@@ -7,8 +7,7 @@ import numpy as np
 
 from riskrank.engine.family import Side
 from riskrank.engine.gsd.analysis import GsdAnalysis
-from riskrank.studies.case import NOTHING_TESTED
-from riskrank.studies.findings import Finding, Sentences
+from riskrank.studies.findings import NOTHING_TESTED, Finding, Sentences
 from riskrank.studies.wording import all_others, counted, names, percent
 
 _HOWEVER = "however one values the metrics"

@@ -16,7 +16,7 @@ from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.table.judge import Judged
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import of, rows_from
-from riskrank.studies.units import Units, units_of
+from riskrank.studies.targets import Units, units_of
 from riskrank.studies.wording import two_digits
 
 # So much more than the labels alone are worth is worth a sentence.

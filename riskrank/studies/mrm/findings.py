@@ -8,8 +8,7 @@ import numpy as np
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.engine.portfolio.risks import RiskColumn
-from riskrank.studies.case import SHARED, Case, best_elsewhere, judge_worth
-from riskrank.studies.findings import Finding, Sentences
+from riskrank.studies.findings import SHARED, Case, Finding, Sentences, best_elsewhere, judge_worth
 from riskrank.studies.metric_means import best_of, worst_everywhere
 from riskrank.studies.wording import all_metrics, interval, names, number, percent
 

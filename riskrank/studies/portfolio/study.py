@@ -21,7 +21,7 @@ from riskrank.studies.portfolio.options import FoldingSettings
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.suites.chapter import SuiteOutline, suite_outline
-from riskrank.studies.targets import check_portfolio, fold, row_weights
+from riskrank.studies.targets import check_portfolio, fold, tasks_of
 from riskrank.studies.wording import decimals_of, percent, rounded
 
 METRIC = "portfolio"
@@ -164,7 +164,7 @@ def portfolio(
     settings = settings or FoldingSettings()
     check_portfolio(table, settings)
     refuse_distributions(table, "portfolio")
-    scores, weights = fold(table, settings), row_weights(table)
+    scores, weights = fold(table, settings), _row_weights(table)
     found = summarise(scores, tuple(sorted(set(settings.level or DEFAULT_LEVELS))), weights)
     doubtful = [metric.name for metric in table.metrics if assumed_against_its_name(metric)]
     shared: dict[str, Any] = {
@@ -214,3 +214,13 @@ def portfolio_verdict(found: Summary, models: Sequence[str]) -> str:
     if safest == best:
         return f"{text}, and the mildest bad cases: {worst}."
     return f"{text}; {models[safest]} has the mildest bad cases: {worst}."
+
+
+def _row_weights(table: ScoreTable) -> tuple[np.ndarray, ...]:
+    """Weight of every row of every model, of sum 1 where it has tasks."""
+    tasks = tasks_of(table)
+    if tasks is None:
+        return tuple(np.ones(len(rows)) for rows in table.row_samples)
+    return tuple(
+        (tasks.weights / np.bincount(rows, minlength=len(tasks.names)))[rows] for rows in tasks.of_row
+    )

@@ -30,7 +30,7 @@ from riskrank.studies.rank.mean_ranking import (
 )
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.settings import family_of
-from riskrank.studies.units import Units, units_of
+from riskrank.studies.targets import Units, units_of
 from riskrank.studies.wording import decimals_of, rounded, rounded_beside_zero
 
 # Decimals of a share of a cost.

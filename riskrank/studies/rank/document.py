@@ -25,7 +25,7 @@ from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail, WorseCases
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta
-from riskrank.studies.units import Units
+from riskrank.studies.targets import Units
 
 if TYPE_CHECKING:
     from riskrank.engine.dominance.method_rankings import Stability

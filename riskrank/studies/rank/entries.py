@@ -13,7 +13,7 @@ from riskrank.engine.dominance.tail_contrasts import TailContrasts
 from riskrank.studies.document import entries
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.rank.leading import Leading
-from riskrank.studies.units import Units
+from riskrank.studies.targets import Units
 
 if TYPE_CHECKING:
     from riskrank.engine.dominance.method_rankings import Stability

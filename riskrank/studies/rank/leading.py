@@ -19,7 +19,7 @@ from riskrank.engine.dominance.recommendation import Recommendation, recommend
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.metric_means import bad_cases
-from riskrank.studies.suites.first import First, better_by
+from riskrank.studies.suites.column import First, better_by
 
 # Methods whose ranking a decision should look at, the most careful first.
 _CAREFUL = ("R-SSD", "R-FSD")

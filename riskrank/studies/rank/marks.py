@@ -12,7 +12,7 @@ from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.metric_means import MetricMeans, TailMeans, Worst, bad_cases, worst_everywhere, worst_of
 from riskrank.studies.rank.leading import Leading
-from riskrank.studies.units import units_of
+from riskrank.studies.targets import units_of
 from riskrank.studies.wording import names, ordinal
 
 

@@ -8,10 +8,9 @@ from riskrank.engine.dominance.recommendation import Recommendation
 from riskrank.engine.dominance.tests import INSTEAD
 from riskrank.engine.family import Side
 from riskrank.engine.sampling.design import FEW_SAMPLES
-from riskrank.studies.case import SHARED
-from riskrank.studies.findings import Finding, Sentences, assuming
-from riskrank.studies.metric_means import best_of
-from riskrank.studies.rank.case import RankCase, against_of, differing, means_differ, span_of, strongest
+from riskrank.studies.findings import SHARED, Finding, Sentences, assuming
+from riskrank.studies.metric_means import MetricMeans, best_of
+from riskrank.studies.rank.findings import RankCase, differing, means_differ, span_of, strongest
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail, worse_cases
 from riskrank.studies.suites import words
@@ -27,6 +26,11 @@ from riskrank.studies.wording import (
     told_apart,
     unseen_tasks,
 )
+
+
+def _against_of(mean: MetricMeans, one: int, other: int) -> str:
+    """One metric's means of two models: ``correct 97.5 % against 82.3 %``."""
+    return f"{mean.name} {mean.against(one, other)}"
 
 
 def _one(case: RankCase) -> Leading:
@@ -116,7 +120,7 @@ def _trade_of_metrics(one: Leading, case: RankCase, also: str) -> str:
 
 def _on_metrics(shown: np.ndarray, pair: tuple[int, int], case: RankCase) -> str:
     """Metrics on which the first of two is better, with its means."""
-    return _listed([against_of(case.means[m], *pair) for m in np.flatnonzero(shown)], len(case.means))
+    return _listed([_against_of(case.means[m], *pair) for m in np.flatnonzero(shown)], len(case.means))
 
 
 def _metric_decides(finding: Finding, case: RankCase) -> str:
@@ -238,14 +242,14 @@ def _refuted(finding: Finding, case: RankCase) -> str:
     if ahead in found.leader.better:
         every = all_metrics(len(case.means)) if len(case.means) > 1 else "average"
         shown = strongest(found.leader.contrasts.difference[ahead] / found.leader.contrasts.error[ahead], 2)
-        parts = [against_of(case.means[m], ahead, one.first) for m in shown]
+        parts = [_against_of(case.means[m], ahead, one.first) for m in shown]
         why = f"but {against} is better on {every} ({', '.join(parts)})"
         if others := [models[i] for i in found.leader.better if i != ahead]:
             why += f", as {'is' if len(others) == 1 else 'are'} {names(others)}"
         if one.column not in case.metrics:
             why += ": the combined score counts which score is better, not by how much"
     elif ahead in found.leader.ahead:
-        parts = [against_of(mean, ahead, one.first) for mean in case.means[:2]]
+        parts = [_against_of(mean, ahead, one.first) for mean in case.means[:2]]
         why = f"but {against} is significantly ahead of it head to head ({', '.join(parts)})"
     else:
         worse = worse_cases(one, case.table.metrics)
@@ -355,7 +359,7 @@ def _gain(finding: Finding, case: RankCase) -> str:
         return f"{first}'s mean {mean.name} is {mean.against(one.first, following)} of {next_one}{span}."
 
     def sides(which: Sequence[int]) -> str:
-        return _listed([against_of(case.means[m], one.first, following) for m in which], len(case.means))
+        return _listed([_against_of(case.means[m], one.first, following) for m in which], len(case.means))
 
     gains = f"better on {sides(better)}" if better else ""
     losses = f"worse on {sides(worse)}" if worse else ""
@@ -381,7 +385,7 @@ def _given_up(one: Leading, case: RankCase) -> str:
     if len(lost) == 1:
         return f"{who} is better on {mean.name}, {mean.against(best[most], one.first)}"
     where = names([case.means[m].name for m in lost])
-    return f"others are better on {where}, such as {who} ({against_of(mean, best[most], one.first)})"
+    return f"others are better on {where}, such as {who} ({_against_of(mean, best[most], one.first)})"
 
 
 def _heaviest(one: Leading, case: RankCase) -> str:

@@ -1,4 +1,4 @@
-"""A ranking and how sure it is: the study behind ``rank``."""
+"""A ranking by the methods asked for, and how sure it is: the study behind ``rank``."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riskrank.engine.dominance.column_ranking import PAIRWISE_WIN_RATE, SAMPLE_WIN_RATE
 from riskrank.engine.dominance.effect_sizes import EffectSizes
-from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy, columns_needed, study_methods
+from riskrank.engine.dominance.methods import METRICS, Method, methods_on, parse_method
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.engine.portfolio.score_tables import ScoreTables
+from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
+from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.findings import assuming
@@ -19,25 +22,100 @@ from riskrank.studies.groups.study import study_by_group
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.provenance import most_resamples, portfolio_settings, provenance
-from riskrank.studies.rank.case import RankCase
 from riskrank.studies.rank.document import PLACES, RankDocument, RankRow, standings
-from riskrank.studies.rank.findings import rank_findings
+from riskrank.studies.rank.findings import RankCase, rank_findings
 from riskrank.studies.rank.leading import firsts, lead, named
 from riskrank.studies.rank.marks import Tail, marks, worse_cases
-from riskrank.studies.rank.methods import chosen_methods
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.quotes import quoted
 from riskrank.studies.rank.sentences import SENTENCES
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import described_tests, inference_of
+from riskrank.studies.settings import claims_of, described_tests, inference_of
 from riskrank.studies.suites.chapter import suite_chapter
-from riskrank.studies.targets import check_portfolio, check_range, score_tables, weighed
+from riskrank.studies.targets import (
+    Units,
+    check_portfolio,
+    check_range,
+    portfolio_name,
+    refuse_weights,
+    score_tables,
+    units_of,
+    weighed,
+)
 from riskrank.studies.task_scale import on_task_scale
-from riskrank.studies.units import Units, units_of
 from riskrank.studies.visible import visible_differences
 
 if TYPE_CHECKING:
     from riskrank.studies.rank.by_means import MeanRankDocument
+
+AGGREGATORS = ("kemeny", "footrule", "pearson", "borda")
+
+
+def chosen_methods(settings: RankSettings, table: ScoreTable) -> list[Method]:
+    """Methods to run on this table.
+
+    Raises
+    ------
+    UsageError
+        If a method is unknown or cannot be run on this table.
+    """
+    metrics = [metric.name for metric in table.metrics]
+    # Of most samples nobody knows what people would have said: there is no winner of a sample.
+    by_sample = table.paired and table.judged is None
+    claims = claims_of(settings)
+    scope = portfolio_name(settings) if len(metrics) > 1 else metrics[0]
+    if settings.all_methods and len(metrics) < 2:
+        raise UsageError(
+            f"{option('all_methods', True)} folds and aggregates several metrics",
+            found=f"one metric, {metrics[0]}",
+            hint=f"leave {option('all_methods')} out: one metric alone is itself",
+        )
+    if settings.method:
+        methods = [parse_method(text, default_scope=scope, metrics=metrics) for text in settings.method]
+    elif settings.all_methods:
+        methods = _every_method(table, claims)
+    elif settings.per_metric:
+        methods = [method for name in metrics for method in methods_on(name, claims, paired=by_sample)]
+        if settings.aggregate:
+            methods += methods_on(METRICS, claims, paired=table.paired)
+    else:
+        methods = methods_on(scope, claims, paired=by_sample)
+    _check_scopes(methods, table)
+    return methods
+
+
+def _every_method(table: ScoreTable, claims: tuple[Claim, ...]) -> list[Method]:
+    scopes = (INDEPENDENT, METRICS) if weighed(table) else (INDEPENDENT, EMPIRICAL, METRICS)
+    return [
+        method
+        for scope in scopes
+        for method in methods_on(scope, claims, paired=table.paired, mean_risk=scope != EMPIRICAL)
+    ]
+
+
+def _check_scopes(methods: list[Method], table: ScoreTable) -> None:
+    metrics = [metric.name for metric in table.metrics]
+    several = () if len(metrics) > 1 else {METRICS, INDEPENDENT, EMPIRICAL} - set(metrics)
+    for method in methods:
+        if method.scope in several:
+            raise UsageError(
+                f"{method.name} needs several metrics", found=metrics[0], hint=f"name it {method.statistic}"
+            )
+        if method.scope == EMPIRICAL:
+            refuse_weights(table)
+        if method.statistic in (SAMPLE_WIN_RATE, PAIRWISE_WIN_RATE) and table.judged is not None:
+            raise UsageError(
+                f"{method.name} asks who wins each sample, and people scored only some",
+                found=f"{len(table.judged.labelled):,} of {len(table.samples):,} samples with a human score",
+                hint="use MWR, which compares means",
+            )
+        if method.statistic in (SAMPLE_WIN_RATE, PAIRWISE_WIN_RATE) and not table.paired:
+            raise UsageError(
+                f"{method.name} compares models on the same samples",
+                found=option("unpaired", True),
+                hint="use MWR, which compares means",
+            )
+
 
 EFFECTS = ("mean", "tvar", "difference", "difference_low", "difference_high")
 
@@ -92,11 +170,8 @@ def rank_by_dominance(
         if name in tables.metrics:  # portfolios lie between 0 and 1
             check_range(name, tables.column(name), table.models)
     inference = inference_of(settings, runtime.jobs)
-    common: dict[str, Any] = {
-        "names": table.models,
-        "aggregator": settings.aggregator,
-        "by_wins": settings.rank_by == "wins",
-    }
+    common: dict[str, Any] = {"names": table.models, "aggregator": settings.aggregator}
+    common["by_wins"] = settings.rank_by == "wins"
     with runtime.progress("resampling") as progress:
         study = study_methods(tables, methods, inference, progress=progress, **common)
     steady = None
@@ -110,11 +185,12 @@ def rank_by_dominance(
     units = {name: units_of(name, table.metrics) for name in [*study.studies, *tables.metrics]}
     case = _case(table, tables, study, inference, settings)
     leading, means = case.leading, case.means
-    rests_on = assuming(means, case.judged) if leading else ""
     return RankDocument(
         provenance=_provenance(table, settings, study, inference),
         rows=[*_rows(study, table.models, units, settings.top)],
-        **SENTENCES.told(rank_findings(study, case), case, table.models, rests_on),
+        **SENTENCES.told(
+            rank_findings(study, case), case, table.models, assuming(means, case.judged) if leading else ""
+        ),
         named=named(leading),
         study=study,
         steady=steady,
@@ -142,7 +218,6 @@ def _case(
     by_chance = judged is None or judged.entry.chosen_p is None
     leading = lead(study, tables, inference, by_chance=by_chance, weighed=weighed(table))
     suite = suite_chapter(table, tables, firsts(leading, settings.rank_by), inference, settings.tasks)
-    unique = all(found.unique for found in study.aggregations.values())
     return RankCase(
         models=table.models,
         means=means,
@@ -152,7 +227,7 @@ def _case(
         tested=inference.test,
         table=table,
         leading=leading,
-        unique=unique,
+        unique=all(found.unique for found in study.aggregations.values()),
     )
 
 

@@ -14,7 +14,7 @@ from riskrank.engine.family import Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import MIXED
-from riskrank.studies.suites.first import First
+from riskrank.studies.suites.column import First
 from riskrank.studies.wording import counted
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.column import SuiteColumn
 from riskrank.studies.suites.entries import ends
 from riskrank.studies.suites.words import other_scope
-from riskrank.studies.units import COMBINED
+from riskrank.studies.targets import COMBINED
 from riskrank.studies.wording import decimals_apart, decimals_of, names, rounded
 
 MARKS = {1: "+", -1: "-", 0: "."}

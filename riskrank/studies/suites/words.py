@@ -9,7 +9,7 @@ import numpy as np
 
 from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.studies.suites.chapter import SuiteChapter
-from riskrank.studies.units import COMBINED
+from riskrank.studies.targets import COMBINED
 from riskrank.studies.wording import names, p_words
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from riskrank.studies.gate.claim import BETTER, GateClaim
 from riskrank.studies.gate.claims import decide
 from riskrank.studies.gate.columns import ScoreColumn
 from riskrank.studies.gate.document import PASS
-from riskrank.studies.units import Units
+from riskrank.studies.targets import Units
 from tests.engine.judges.test_correction import column
 
 CLAIM = LabelClaim(0, 1, 0.0, 0.05, 4.0, bounded=True)

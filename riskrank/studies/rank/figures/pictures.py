@@ -21,7 +21,7 @@ from riskrank.shown.figures.style import MARGIN, QUIET, SMALL, Plot, drawn, shee
 from riskrank.shown.figures.units import worse_to_better
 from riskrank.shown.means import score_of
 from riskrank.studies.rank.document import RankDocument, trade
-from riskrank.studies.units import Units
+from riskrank.studies.targets import Units
 from riskrank.studies.wording import percent
 
 # Of the picture of a trade, which a phone shows whole, and of its rows: words above, an interval below.

@@ -16,7 +16,7 @@ from riskrank.shown.means import score_of
 from riskrank.studies.suites.chapter import SuiteChapter, SuiteOutline
 from riskrank.studies.suites.column import SuiteColumn
 from riskrank.studies.suites.figures.task_map import TaskForest, TaskMap, draw_task_forest, draw_task_map
-from riskrank.studies.units import Units
+from riskrank.studies.targets import Units
 from riskrank.studies.wording import percent
 
 
