@@ -61,7 +61,7 @@ class Boundary(TyperGroup):
 
 def _answer(error: BaseException, environment: Environment, arguments: Sequence[str]) -> int:
     """Say what went wrong in three lines, and ways out as lines to copy; return the exit status."""
-    from riskrank.shown.streams import discard
+    from riskrank.shown.staging import discard
 
     # What Ctrl-C raises may come out as another error: a library met it where it expected none.
     if interrupted() or isinstance(error, KeyboardInterrupt | typer.Abort):

@@ -50,9 +50,8 @@ class Environment:
         cost the result or change the exit status.
         """
         from riskrank.errors import bounded
-        from riskrank.shown.ci_logs import for_ci_log, in_a_build
-        from riskrank.shown.escapes import for_log
-        from riskrank.shown.streams import discard
+        from riskrank.shown.escapes import for_ci_log, for_log, in_a_build
+        from riskrank.shown.staging import discard
 
         encoding = getattr(self.stderr, "encoding", None) or "utf-8"
         try:

@@ -244,7 +244,7 @@ class Session:
 
     def _for_log(self, page: bytes, kind: str, encoding: str) -> bytes:
         """A page for standard output, by whatever name, which a build prints into its log."""
-        from riskrank.shown.ci_logs import for_ci_log, in_a_build
+        from riskrank.shown.escapes import for_ci_log, in_a_build
 
         if kind == "parquet" or not in_a_build(self.environment.variables):
             return page

@@ -2,11 +2,16 @@
 
 A name of a file, model or metric can hold what moves a cursor, turns the direction of the text around it,
 breaks a line, is a live link in Markdown or a formula in a spreadsheet.
+
+Who runs a build reads what its steps print, and obeys: ``::error::…`` at the beginning of a line, and
+``##[command]``, ``##vso[…]`` or ``##teamcity[…]`` anywhere in it. GitLab's marks begin with a control
+character, which is an escape anyway.
 """
 
 import html
 import re
 import zlib
+from collections.abc import Mapping
 from itertools import pairwise
 
 # Characters without ink, which make two names look like one, and what is no character, for our own use
@@ -165,3 +170,50 @@ def for_csv(text: str) -> str:
 def _unblocked(match: re.Match[str]) -> str:
     mark, number, dot = match.groups()
     return f"\\{mark}" if mark else f"{number}\\{dot}"
+
+
+# What wraps words takes it for a letter; it is no character, and a text that holds it has it escaped.
+JOINT = "\ufdd0"
+
+_LABELS = "α|alpha|δ|delta|ε|eps|ξ|xi|τ|tau|p|n|k|level|order|place|rank|seed"
+_UNITS = "%|×|points?|percentage points?|ms|s|[KMG]i?B|USD"
+_SIGNS = r"=|<|>|≤|≥|<=|>=|≈|±|\+-|×"
+_NUMERAL = r"[-−+~<>]*[.\d∞]"
+_KEPT = re.compile(
+    rf"(?<=\S) (?=(?:{_SIGNS}) {_NUMERAL})"  # p = 0.12, up to its sign
+    rf"|(?<=[=<>≤≥≈±×]) (?={_NUMERAL})|(?<=\+-) (?={_NUMERAL})"  # and from there on
+    rf"|(?<=[\d∞]) (?=(?:{_UNITS})(?!\w))"
+)
+_LABELLED = re.compile(rf"(?<![\w-])({_LABELS}) (?={_NUMERAL})")
+
+
+def together(text: str) -> str:
+    """The text with a joint for every blank between a number and what belongs to it."""
+    return _LABELLED.sub(rf"\1{JOINT}", _KEPT.sub(JOINT, text))
+
+
+def apart(text: str) -> str:
+    """The text with its blanks again, for who reads or copies it."""
+    return text.replace(JOINT, " ")
+
+
+# Set by GitHub, GitLab, Azure Pipelines and TeamCity.
+_VARIABLES = ("GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD", "TEAMCITY_VERSION")
+_OFF = ("", "false", "0")
+
+_FIRST = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
+_ANYWHERE = re.compile(r"#(?=#(?:vso|teamcity)?\[)", re.IGNORECASE)
+# How a format writes a sign that must not stand there; data are read back as they were.
+_WRITTEN = {"json": r"\u{:04x}", "jsonl": r"\u{:04x}", "html": "&#{};", "junit": "&#{};"}
+
+
+def in_a_build(variables: Mapping[str, str]) -> bool:
+    """Whether what is printed goes into the log of a build."""
+    return any(variables.get(name, "").lower() not in _OFF for name in _VARIABLES)
+
+
+def for_ci_log(text: str, kind: str = "table") -> str:
+    r"""Text of a format that gives no command to who runs a build: ``\x23#[command]``."""
+    written = _WRITTEN.get(kind, r"\x{:02x}")
+    text = _ANYWHERE.sub(lambda _: written.format(ord("#")), text)
+    return _FIRST.sub(lambda match: match[1] + written.format(ord(":")), text)

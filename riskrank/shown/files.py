@@ -10,9 +10,14 @@ from pathlib import Path
 from typing import TextIO
 
 from riskrank.errors import UsageError, by_door, option
-from riskrank.shown.staging import cannot_write, is_device, refuse_foreign_links, staged
-from riskrank.shown.streams import discard, write_whole
-from riskrank.shown.tidying import tidying_up
+from riskrank.shown.staging import (
+    cannot_write,
+    is_device,
+    refuse_foreign_links,
+    send,
+    staged,
+    tidying_up,
+)
 
 SUFFIXES = {
     ".json": "json",
@@ -265,7 +270,7 @@ def write_all(
             place = None
             ready()
             for data in shown:
-                _send(data, stdout)
+                send(data, stdout)
             # A device may be full or wait for a reader, which cannot be undone; what replaced a file can.
             for place, (write_into, _) in moves:
                 if is_device(Path(place)):
@@ -282,19 +287,3 @@ def write_all(
     except OSError as error:
         room = "make room, or write the result elsewhere" + by_door(f" with {option('output')}", "")
         raise cannot_write(place or "standard output", error.strerror or str(error), room) from None
-
-
-def _send(data: bytes, stdout: TextIO) -> None:
-    try:
-        binary = getattr(stdout, "buffer", None)
-        if binary is None:
-            stdout.write(data.decode("utf-8"))
-        else:
-            stdout.flush()
-            write_whole(binary, data)
-        stdout.flush()
-    except BrokenPipeError:
-        discard(stdout)
-    except OSError:
-        discard(stdout)
-        raise

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from xml.etree import ElementTree
 
-from riskrank.shown.ci_logs import for_ci_log
-from riskrank.shown.escapes import visible
+from riskrank.shown.escapes import for_ci_log, visible
 
 # Characters XML 1.0 has no way to write.
 _UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

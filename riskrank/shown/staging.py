@@ -1,17 +1,124 @@
-"""Files that are written under another name first and then appear whole: all of them or none."""
+"""Files that appear whole, all of them or none, also where a stream is slow or a signal ends the process."""
 
 import contextlib
 import os
 import re
 import secrets
+import select
+import signal
 import stat
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from types import FrameType
+from typing import Any, BinaryIO, TextIO
 
 from riskrank.errors import UsageError
-from riskrank.shown.streams import write_whole
+
+
+def write_whole(stream: BinaryIO, data: bytes) -> None:
+    """Write all of some bytes.
+
+    A stream without a buffer (``PYTHONUNBUFFERED``) takes what it has room for and calls that done, and one
+    that must not wait says so when there is no room: writing goes on until nothing is left or it fails.
+    """
+    rest = memoryview(data)
+    while rest:
+        try:
+            taken = stream.write(rest)
+        except BlockingIOError as error:
+            taken = error.characters_written
+        rest = rest[taken or 0 :]
+        if not taken:
+            _wait(stream)
+    while True:
+        try:
+            return stream.flush()
+        except BlockingIOError:
+            _wait(stream)
+
+
+def _wait(stream: BinaryIO) -> None:
+    select.select([], [stream], [])
+
+
+def discard(stream: TextIO) -> None:
+    """Let what a stream still holds go nowhere, so that the interpreter does not fail on it at exit."""
+    with contextlib.suppress(OSError, ValueError):  # a stream in memory has no descriptor
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def send(data: bytes, stdout: TextIO) -> None:
+    """Write to stdout; a closed pipe is no error, and nothing is left behind in it to fail at exit."""
+    try:
+        binary = getattr(stdout, "buffer", None)
+        if binary is None:
+            stdout.write(data.decode("utf-8"))
+        else:
+            stdout.flush()
+            write_whole(binary, data)
+        stdout.flush()
+    except BrokenPipeError:
+        discard(stdout)
+    except OSError:
+        discard(stdout)
+        raise
+
+
+# Signals that end no process, that none can answer, and that the machine sends for a fault of its program.
+_OTHERS = "KILL STOP TSTP TTIN TTOU CONT CHLD URG WINCH INFO SEGV BUS FPE ILL"
+_ENDINGS = signal.valid_signals() - {getattr(signal, f"SIG{name}", None) for name in _OTHERS.split()}
+
+
+@contextmanager
+def tidying_up() -> Iterator[Callable[[], None]]:
+    """Let a signal that ends the process wait for what leaving the block does, as removing a file.
+
+    The first one ends what the block does; none disturbs the tidying up.
+
+    Yields
+    ------
+    finishing : callable
+        To be called when the block is to come to its end whatever happens.
+    """
+    caught: list[int] = []
+    undisturbed = False
+
+    def finishing() -> None:
+        nonlocal undisturbed
+        undisturbed = True
+
+    def unwind(number: int, _: FrameType | None) -> None:
+        nonlocal undisturbed
+        caught.append(number)
+        if not undisturbed:
+            undisturbed = True
+            raise KeyboardInterrupt
+
+    before = dict[int, Any]()
+    if threading.current_thread() is threading.main_thread():  # no other may handle signals
+        before = {int(number): signal.getsignal(number) for number in _ENDINGS}
+    before = {number: one for number, one in before.items() if one is signal.SIG_DFL or _is_of_a_block(one)}
+    try:
+        for number in before:
+            signal.signal(number, unwind)
+        yield finishing
+    finally:
+        undisturbed = True
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if caught:
+            os.kill(os.getpid(), caught[0])
+
+
+def _is_of_a_block(handler: Any) -> bool:
+    """Whether a handler is that of a block around this one, which comes to its end after it."""
+    return getattr(handler, "__module__", "") == __name__
+
 
 # What a file that is replaced passes on: who may read and write it, never the right to run as its owner.
 _PERMISSIONS = stat.S_IRWXU | stat.S_IRWXG | stat.S_IRWXO

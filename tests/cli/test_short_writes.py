@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from riskrank.cli.environment import Environment
-from riskrank.shown.streams import write_whole
+from riskrank.shown.staging import write_whole
 from tests.cli.conftest import COMMAND, ROOT
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="limits and pipes of POSIX")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from riskrank.shown.ci_logs import for_ci_log, in_a_build
+from riskrank.shown.escapes import for_ci_log, in_a_build
 from tests.fuzz.oracles import obeyed
 
 COMMANDS = (

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 import riskrank as rr
-from riskrank.shown.escapes import visible
+from riskrank.shown.escapes import JOINT, apart, together, visible
 from riskrank.shown.formats.terminal import to_terminal
 from riskrank.shown.render import to_text
-from riskrank.shown.together import JOINT, apart, together
 from riskrank.shown.view import Column, Line, Table
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_data"

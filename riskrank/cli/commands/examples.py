@@ -13,9 +13,7 @@ import riskrank
 from riskrank.cli.call import Call
 from riskrank.cli.interrupts import begin_writing, settle_interrupts
 from riskrank.errors import InputError, UsageError, listing
-from riskrank.shown.staging import cannot_write, refuse_foreign_links
-from riskrank.shown.streams import discard
-from riskrank.shown.tidying import tidying_up
+from riskrank.shown.staging import cannot_write, discard, refuse_foreign_links, tidying_up
 
 FOLDER = "riskrank-examples"
 DATA = "sample_data"

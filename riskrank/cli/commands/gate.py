@@ -18,7 +18,7 @@ from riskrank.scores.table.baseline import read_baseline
 from riskrank.scores.table.blessing import blessed, only_model, require_name
 from riskrank.scores.table.scores import Scores
 from riskrank.shown.files import write_all
-from riskrank.shown.tidying import tidying_up
+from riskrank.shown.staging import tidying_up
 from riskrank.studies.gate.claim import NOT_WORSE
 from riskrank.studies.gate.claimed import wanted_metrics
 from riskrank.studies.gate.document import FAIL, PASS, GateDocument, GateRow

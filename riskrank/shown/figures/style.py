@@ -19,11 +19,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from riskrank.shown.escapes import visible
+from riskrank.shown.escapes import apart, together, visible
 from riskrank.shown.figures.fonts import TEXT, at_hand, displayable, families, text_width
 from riskrank.shown.figures.marks import HEADING, as_classes
 from riskrank.shown.figures.units import Thousands
-from riskrank.shown.together import apart, together
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -11,13 +11,12 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from riskrank.errors import spell
-from riskrank.shown.escapes import for_page
+from riskrank.shown.escapes import apart, for_page, together
 from riskrank.shown.figures.catalogue import colors, pictures
 from riskrank.shown.formats.data import to_json
 from riskrank.shown.metric_words import in_words, naming
 from riskrank.shown.page import require_pages
 from riskrank.shown.page.chapters import Block, answer, chapters, one_of_each
-from riskrank.shown.together import apart, together
 from riskrank.studies.document import Document
 from riskrank.studies.rank.document import MEANING
 

@@ -6,8 +6,7 @@ from functools import partial
 
 from riskrank.errors import listing, option
 from riskrank.shown import numbers
-from riskrank.shown.all_rows import unshown
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, asked_for, by_row
+from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, asked_for, by_row, unshown
 from riskrank.studies.check.judge import JudgeCheck
 from riskrank.studies.check.study import CheckDocument, InspectedTask, Inspection, MetricRow, Problem
 from riskrank.studies.check.suggestions import Suggestion

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.shown.all_rows import unshown
-from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
+from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for, unshown
 from riskrank.studies.groups.study import Group, Groups, Standing, places
 from riskrank.studies.wording import names, typeset
 

@@ -7,9 +7,19 @@ import numpy as np
 from riskrank.engine.types import Floats
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.all_rows import all_rows, unshown
 from riskrank.shown.text_pictures import sparklines
-from riskrank.shown.view import MOST_ROWS, Column, Line, OfModel, OfRow, Section, asked_for, by_row
+from riskrank.shown.view import (
+    MOST_ROWS,
+    Column,
+    Line,
+    OfModel,
+    OfRow,
+    Section,
+    all_rows,
+    asked_for,
+    by_row,
+    unshown,
+)
 from riskrank.studies.portfolio.study import (
     PortfolioDocument,
     PortfolioRow,

@@ -2,8 +2,18 @@
 
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.all_rows import all_rows, unshown
-from riskrank.shown.view import MOST_ROWS, Column, Line, OfRow, Section, Table, asked_for, by_row
+from riskrank.shown.view import (
+    MOST_ROWS,
+    Column,
+    Line,
+    OfRow,
+    Section,
+    Table,
+    all_rows,
+    asked_for,
+    by_row,
+    unshown,
+)
 from riskrank.studies.convert.study import ExportDocument
 from riskrank.studies.wording import counted, names
 

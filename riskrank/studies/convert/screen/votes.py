@@ -4,8 +4,7 @@ import numpy as np
 
 from riskrank.engine.portfolio.judge_votes import VoteScores
 from riskrank.shown import numbers
-from riskrank.shown.all_rows import all_rows
-from riskrank.shown.view import Column, Line, OfModel, Section, by_row
+from riskrank.shown.view import Column, Line, OfModel, Section, all_rows, by_row
 from riskrank.studies.convert.study import VoteDocument
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from riskrank.engine.family import Side
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.all_rows import unshown
 from riskrank.shown.view import (
     MOST_METRICS,
     MOST_ROWS,
@@ -20,6 +19,7 @@ from riskrank.shown.view import (
     Table,
     asked_for,
     by_row,
+    unshown,
 )
 from riskrank.studies.copa.doubt import together
 from riskrank.studies.copa.objectives import Objectives

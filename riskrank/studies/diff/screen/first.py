@@ -5,8 +5,19 @@ from dataclasses import replace
 
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.all_rows import all_rows, unshown
-from riskrank.shown.view import MOST_ROWS, Cell, Column, Line, OfRow, Section, Table, asked_for, by_row
+from riskrank.shown.view import (
+    MOST_ROWS,
+    Cell,
+    Column,
+    Line,
+    OfRow,
+    Section,
+    Table,
+    all_rows,
+    asked_for,
+    by_row,
+    unshown,
+)
 from riskrank.studies.diff.document import CaseRow, Change, DiffDocument
 from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
 from riskrank.studies.wording import counted

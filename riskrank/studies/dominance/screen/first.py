@@ -7,7 +7,6 @@ import numpy as np
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.all_rows import unshown
 from riskrank.shown.means import also, combined, head, seen, side_by_side, worst
 from riskrank.shown.view import (
     MOST_METRICS,
@@ -21,6 +20,7 @@ from riskrank.shown.view import (
     asked_for,
     by_row,
     headed,
+    unshown,
 )
 from riskrank.studies.dominance.columns import DominanceColumn
 from riskrank.studies.dominance.findings import winner

@@ -6,8 +6,7 @@ from functools import partial
 
 from riskrank.asked.tiers import ADVISORY
 from riskrank.errors import listing, one_line, option
-from riskrank.shown.all_rows import unshown
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, asked_for, by_row
+from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, asked_for, by_row, unshown
 from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
 from riskrank.studies.gate.claim import MACRO, ORDERS
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow

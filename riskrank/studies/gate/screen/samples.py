@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.all_rows import unshown
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, asked_for, by_row
+from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, asked_for, by_row, unshown
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS
 from riskrank.studies.gate.each_sample import SampleDocument, SampleRow, often
 from riskrank.studies.gate.ledger import ConfirmDocument

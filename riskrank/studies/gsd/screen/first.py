@@ -8,7 +8,6 @@ from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.engine.types import Booleans
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.all_rows import unshown
 from riskrank.shown.means import head
 from riskrank.shown.view import (
     MOST_METRICS,
@@ -22,6 +21,7 @@ from riskrank.shown.view import (
     Table,
     asked_for,
     by_row,
+    unshown,
 )
 from riskrank.studies.dominance.screen.detail import CORRECTIONS
 from riskrank.studies.gsd.document import GsdDocument

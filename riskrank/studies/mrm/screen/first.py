@@ -12,9 +12,7 @@ from riskrank.engine.types import Floats, Integers
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.agreement import Aggregations, aggregation_lines
-from riskrank.shown.all_rows import unshown
-from riskrank.shown.bars import with_bars
-from riskrank.shown.means import also, combined, head, in_words, seen, side_by_side, worst
+from riskrank.shown.means import also, combined, head, in_words, seen, side_by_side, with_bars, worst
 from riskrank.shown.view import (
     MOST_METRICS,
     MOST_ROWS,
@@ -26,6 +24,7 @@ from riskrank.shown.view import (
     Table,
     asked_for,
     by_row,
+    unshown,
 )
 from riskrank.studies.mrm.findings import order_of
 from riskrank.studies.mrm.study import MeanRiskDocument

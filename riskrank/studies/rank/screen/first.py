@@ -9,9 +9,7 @@ from riskrank.engine.dominance.ranking import Ranking
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.agreement import stability_table
-from riskrank.shown.all_rows import unshown
-from riskrank.shown.bars import with_bars
-from riskrank.shown.means import PORTFOLIOS, also, combined, head, seen, side_by_side, worst
+from riskrank.shown.means import PORTFOLIOS, also, combined, head, seen, side_by_side, with_bars, worst
 from riskrank.shown.noise import shares_table
 from riskrank.shown.view import (
     MOST_METRICS,
@@ -24,6 +22,7 @@ from riskrank.shown.view import (
     Table,
     asked_for,
     by_row,
+    unshown,
 )
 from riskrank.studies.rank.by_means import MeanRankDocument
 from riskrank.studies.rank.document import RankDocument

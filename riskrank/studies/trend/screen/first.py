@@ -3,9 +3,19 @@
 from collections.abc import Sequence
 
 from riskrank.errors import option
-from riskrank.shown.all_rows import unshown
 from riskrank.shown.text_pictures import sparklines
-from riskrank.shown.view import MOST_ROWS, Cell, Column, Line, OfRow, Section, Table, asked_for, by_row
+from riskrank.shown.view import (
+    MOST_ROWS,
+    Cell,
+    Column,
+    Line,
+    OfRow,
+    Section,
+    Table,
+    asked_for,
+    by_row,
+    unshown,
+)
 from riskrank.studies.gate.document import FAIL
 from riskrank.studies.trend.document import BETTER, WORSE, TrendCase, TrendDocument, TrendLine, TrendRow
 from riskrank.studies.trend.findings import difference, mean_words

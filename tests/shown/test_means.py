@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from riskrank.shown.bars import Axis, with_bars
+from riskrank.shown.means import Axis, with_bars
 from riskrank.shown.view import Column
 from riskrank.studies.metric_means import MetricMeans
 

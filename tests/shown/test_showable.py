@@ -1,7 +1,7 @@
 """Tables on pages too narrow for them: shorter heads first, then what can be spared, by name."""
 
-from riskrank.shown.formats.narrow import narrowed
-from riskrank.shown.together import together
+from riskrank.shown.escapes import together
+from riskrank.shown.formats.showable import narrowed
 from riskrank.shown.view import Column, Table
 
 TABLE = Table(

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from riskrank.shown.formats import long_tables
+from riskrank.shown.formats import terminal
 from riskrank.shown.formats.terminal import to_terminal
 from riskrank.shown.view import Cell, Column, Line, Table
 
@@ -42,15 +42,15 @@ def printed(view, **options):
 def test_as_rich_would(monkeypatch, color, width, laid_out):
     view = [table(), Line("after it", "Reading:")]
     whole = printed(view, width=width, color=color)
-    monkeypatch.setattr(long_tables, "LAID_OUT", laid_out)
+    monkeypatch.setattr(terminal, "LAID_OUT", laid_out)
     assert printed(view, width=width, color=color) == whole
 
 
-@pytest.mark.skipif(not long_tables.known_layout(), reason="an earlier Rich lays out every row")
+@pytest.mark.skipif(not terminal.known_layout(), reason="an earlier Rich lays out every row")
 def test_rows_that_fold_are_left_to_rich(monkeypatch):
     called = []
-    monkeypatch.setattr(long_tables, "LAID_OUT", 2)
-    monkeypatch.setattr(long_tables, "lines", lambda *_: called.append(1) or "")
+    monkeypatch.setattr(terminal, "LAID_OUT", 2)
+    monkeypatch.setattr(terminal, "written_rows", lambda *_: called.append(1) or "")
     printed([table()], width=20, color=False)
     assert called == []
     printed([table()], width=None, color=False)
