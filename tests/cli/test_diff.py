@@ -94,6 +94,7 @@ def test_a_page_lists_the_cases_that_matter_and_folds_the_others_away(run, many,
     assert "… 90 cases more that got worse: below" in page
 
 
+@pytest.mark.slow
 def test_thousands_of_cases_are_for_a_file(run, many, tmp_path):
     path = tmp_path / "diff.html"
     asked = ("diff", many(6000), "--pair", "new:old")

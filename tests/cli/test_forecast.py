@@ -150,6 +150,7 @@ def test_few_parts_as_different_as_pairs_of_gsd_tell_no_pace(clock):
     assert said == []
 
 
+@pytest.mark.slow
 def test_gsd_counts_its_tests_from_the_first_note_on(clock, monkeypatch):
     """Each program takes a tenth of a second: ten pairs of five models are tested, 35 with others are not."""
 

@@ -131,6 +131,7 @@ def test_a_gate_has_three_answers(run):
     assert run("gate", *BOTH, "--not-worse", "small:tuned", "--margin", "0.2").status == 1
 
 
+@pytest.mark.slow
 def test_power_says_the_share_of_a_row_that_is_the_size_found(run):
     call = ("power", *BOTH, "--pair", "tuned:base", "--simulations", "61", "--format", "json")
     size = run(*call).document["meta"]["required_labels"]["size"]
@@ -141,6 +142,7 @@ def test_power_says_the_share_of_a_row_that_is_the_size_found(run):
     assert f"a power of 80 % ({100 * share:.0f} % of 61 simulated tables)" in found["meta"]["verdict"]
 
 
+@pytest.mark.slow
 def test_a_gate_says_what_labels_are_worth_to_its_claims(run):
     """And not to pairs that nobody asked about."""
     told = {}

@@ -9,6 +9,7 @@ from riskrank.shown.figures import catalogue
 FAST = ("--resamples", "50", "--jobs", "1")
 
 
+@pytest.mark.slow
 def test_main_and_named_pictures(run, table, tmp_path):
     wanted = [
         tmp_path / "main.svg",

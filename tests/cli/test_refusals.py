@@ -125,6 +125,7 @@ def test_work_that_does_not_end_is_left(monkeypatch):
         ended(lambda: 1 / 0, 9, 9)
 
 
+@pytest.mark.slow
 def test_no_way_is_offered_that_was_gone_already(refused, write):
     path = write("t.csv", f"model,{','.join(f'c{at}' for at in range(5_000))}\na{',0.5' * 5_000}\n")
     lines = refused("rank", path, "--matrix", "acc")

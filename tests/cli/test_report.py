@@ -58,6 +58,7 @@ def test_any_number_of_jobs(run, table, tmp_path, monkeypatch):
     assert pages[0] == pages[1]
 
 
+@pytest.mark.slow
 def test_chapters_that_are_asked_for(run, write, make_scores):
     path = write("few.csv", make_scores(n=12))
     document = run("report", path, *FAST, "--gsd", "--copa", "--format", "json").document

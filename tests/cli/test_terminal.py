@@ -128,6 +128,7 @@ def test_names_that_look_like_markup(run, write, quick, make_scores, color):
     assert widths == {6, 12, 7}  # the first screen, 11 columns of the ranking, 6 of all methods side by side
 
 
+@pytest.mark.slow
 def test_an_ascii_terminal(run, write, quick, make_scores):
     names = ("modèle", "модель", "модела", "模型")
     path = write("t.csv", make_scores(models=names))

@@ -18,6 +18,7 @@ sizes = st.floats(1e-5, 1e300)
 numbers = st.just(0.0) | sizes | sizes.map(lambda size: -size)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.lists(numbers, min_size=1, max_size=5), min_size=1, max_size=3), st.booleans())
 def test_not_a_digit_of_a_score_is_lost(samples, shift):

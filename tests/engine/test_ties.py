@@ -78,6 +78,7 @@ def test_many_tables_against_fractions(tables):
         assert found_rankings(table, unit=0.1) == expected  # 0.1 + 0.2 is not 0.3
 
 
+@pytest.mark.slow
 def test_seven_fifteenths_three_times_over():
     """Means of the same shares in another order differ in their last bit, and ranks did."""
     rng = np.random.default_rng(1)

@@ -53,6 +53,7 @@ PARTED = re.compile(
 )
 
 
+@pytest.mark.slow
 def test_no_page_parts_a_number_from_its_unit():
     for result in _results():
         pages = [to_text(result.document, width=width, explain=True) for width in (60, 77, 100)]

@@ -86,6 +86,7 @@ def whole(monkeypatch):
     return solved
 
 
+@pytest.mark.slow
 def test_what_programs_of_many_items_leave_open_is_told_and_more_work_never_makes_it_worse():
     """The first node of an integer program over these 60 items takes a minute."""
     found = [aggregate_rankings(unlike_rankings(60, 0), work_limit=limit) for limit in (500, 4_000, 4_000)]

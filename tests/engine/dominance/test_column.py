@@ -176,6 +176,7 @@ def test_any_number_of_jobs_gives_the_same_verdicts(monkeypatch):
             np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
 
 
+@pytest.mark.slow
 def test_the_limit_of_work_leaves_claims_undecided():
     scores = chat_models(8)
     claim = [Claim(1, "direct")]

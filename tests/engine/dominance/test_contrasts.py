@@ -72,6 +72,7 @@ def test_better_throughout_needs_every_metric_and_one_that_is_sure():
     assert contrasts(tables([base, clear, mixed]), 1).throughout.tolist() == []
 
 
+@pytest.mark.slow
 def test_family_wise_level_over_models_and_metrics():
     """Identical models: some contrast is significant in at most .05 of tables, ± .011."""
     rng = np.random.default_rng(4)

@@ -67,6 +67,7 @@ def test_only_the_worst_scores_matter():
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["tasks", "clusters"])
 def test_other_layouts_of_the_same_scores(layout):
     """One task in two halves that are alike, and clusters of one score each twice, against plain samples."""

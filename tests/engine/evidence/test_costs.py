@@ -91,6 +91,7 @@ def test_all_pairs_are_those_of_two():
     np.testing.assert_allclose(ratios.value, -ratios.value.T, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_huge_costs_make_nobody_else_cheap():
     """Equal models, lognormal costs of σ = 1.5, 100 samples: .004 at .001 by the t of ψ alone."""
     rng, level, tables = np.random.default_rng(0), 0.01, 2000

@@ -81,6 +81,7 @@ def test_groups_circles_and_orders():
     assert wins_in_a_circle(wins) == [(0, 1), (1, 2), (2, 0)]
 
 
+@pytest.mark.slow
 def test_equal_models_are_told_apart_in_one_board_of_twenty_at_most():
     family, boards = Family(), 400
     wrong, found = 0, 0

@@ -36,6 +36,7 @@ def test_empirical_front_shrinks_with_epsilon():
     assert np.all(empirical_front(optimum, epsilon=2.0) <= empirical_front(optimum))
 
 
+@pytest.mark.slow
 def test_front_tests_are_reversed_dominance_tests():
     table = three_models()
     how = Relabelling(resamples=59, contamination=True)

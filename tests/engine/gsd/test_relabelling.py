@@ -101,6 +101,7 @@ def test_exact_relabellings_leave_out_the_observed_one():
     assert not (deals == [1, 1, -1, -1]).all(axis=1).any()
 
 
+@pytest.mark.slow
 def test_contaminated_p_values_against_solving_every_program():
     table = quality_table(correlated_scores(2, 14, gap=3.0), ordinal=ORDINAL)
     how = Relabelling(resamples=80, seed=5, contamination=True, family=Family(alpha=0.3))
@@ -161,6 +162,7 @@ def test_draws_of_a_sample_are_swapped_together():
     assert once == twice
 
 
+@pytest.mark.slow
 def test_system_of_all_models_tests_too():
     rng = np.random.default_rng(9)
     scores = (rng.normal(size=(3, 8, 2)) + np.arange(3)[:, None, None]).round(2)
@@ -178,6 +180,7 @@ def test_system_of_all_models_tests_too():
     assert found.p_value == np.mean(np.array(null) >= null[0] - RESOLUTION)
 
 
+@pytest.mark.slow
 def test_a_pair_far_from_significant_is_left_alone_early():
     """Equal models are closed after 200; what is shown is looked at as often as without closing."""
     table = quality_table(correlated_scores(0, 40, gap=0.0), ordinal=ORDINAL)
@@ -193,6 +196,7 @@ def test_a_pair_far_from_significant_is_left_alone_early():
     assert tests[0].resamples == 600
 
 
+@pytest.mark.slow
 def test_all_labellings_are_never_left_early():
     table = quality_table(correlated_scores(0, 10, gap=0.0), ordinal=ORDINAL)
     (found,) = relabelling_tests(table, [(0, 1)], Relabelling(resamples=3000, closing=True))

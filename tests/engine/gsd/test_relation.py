@@ -122,6 +122,7 @@ def full_model(scores, ordinal, on):
     return FullModel(sorted(vectors), ordinal, on)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("on", ["r1", "r1+r2"])
 @settings(max_examples=25)
@@ -203,6 +204,7 @@ def test_ordinal_largest_slack_against_longest_chain(problem):
     assert found.delta_max == pytest.approx(1 / height.max(), abs=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(problem=small_problems(models=4))
 def test_relation_is_transitive_and_nested_in_delta(problem):

@@ -16,6 +16,7 @@ def tables(rng, *, k=2, n=100, total=1000, shared=0.6, noise=0.9):
     return [Correction.of(own[:n], said) for own, said in zip(people, judge, strict=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "k"), [(0, 2), (3, 5)])
 def test_cut_against_the_best_of_many(seed, k):
     """The factor with the smallest sum of variances of differences, in shares of the labels' own."""

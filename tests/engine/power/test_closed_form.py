@@ -37,6 +37,7 @@ def pilot(n, *gaps, noise=1.0, seed=3, round_to=None, **design):
     return ClusteredScores.build(values, **design)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("texts", "claim", "exact"),
     [
@@ -109,6 +110,7 @@ def test_tables_that_whole_tests_see_otherwise_move_the_size(monkeypatch):
     assert found.confirmed
 
 
+@pytest.mark.slow
 def test_what_units_add_says_how_a_table_turns_out():
     """The closed form on tables at hand, against their own tests: nine verdicts of ten."""
     plan = plan_from_pilot(pilot(200, 1.0, 0.7, 0.4, 0.0), Claim(2), Inference(resamples=1000))

@@ -42,6 +42,7 @@ def drawn(found, rng, labels):
     return for_differences(found.drawn(rng, labels))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("labels", "bounded"), [(20, True), (80, False)])
 def test_tables_are_decided_as_a_gate_decides_them(labels, bounded):
     """By t as by 2,000 resamples, but for those whose p-value is next to the level."""
@@ -88,6 +89,7 @@ def test_labels_that_follow_from_a_height():
     assert replace(need, effect=-0.1).labels(1.96, 0.8) == np.inf
 
 
+@pytest.mark.slow
 def test_an_interval_holds_what_was_found_and_opens_with_doubt():
     corrections = pilot()
     found = LabelPilot.of(corrections, CLAIM)

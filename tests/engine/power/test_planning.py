@@ -62,6 +62,7 @@ def test_against_data_sets_drawn_by_hand():
     assert curve.together[0] == pytest.approx(np.mean(np.all(hits, axis=1)), abs=0.15)
 
 
+@pytest.mark.slow
 def test_pairing_of_the_pilot_is_kept():
     tight = {paired: pilot(0.15, noise=0.1, paired=paired) for paired in (True, False)}
     power = {
@@ -72,6 +73,7 @@ def test_pairing_of_the_pilot_is_kept():
     assert power[False] < 0.5
 
 
+@pytest.mark.slow
 def test_draws_of_a_sample_stay_together():
     # Five equal draws a sample say no more than one does.
     one = pilot(0.8, paired=True)

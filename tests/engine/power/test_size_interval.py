@@ -64,6 +64,7 @@ def test_against_the_closed_form_of_normal_scores(effect, n):
     assert found[0].level == 0.95
 
 
+@pytest.mark.slow
 def test_it_is_open_above_where_resamples_show_no_effect():
     assert interval(normal_pilot(0.2, 40), needed(155)).high is None
     nothing = interval(normal_pilot(-0.05, 40), needed(None, power=0.05))
@@ -73,6 +74,7 @@ def test_it_is_open_above_where_resamples_show_no_effect():
     assert (backwards.low, backwards.high, backwards.limit) == (None, None, 5000)
 
 
+@pytest.mark.slow
 def test_the_limit_and_the_smallest_size_bound_it():
     values = normal_pilot(0.3, 200)
     high = interval(values, needed(70)).high
@@ -82,6 +84,7 @@ def test_the_limit_and_the_smallest_size_bound_it():
     assert (strong.low, strong.high) == (10, 10)
 
 
+@pytest.mark.slow
 def test_units_and_the_numbers_of_models_do_not_matter():
     values = normal_pilot(0.6, 60)
     plain = interval(values, needed(20))
@@ -127,6 +130,7 @@ def test_quantiles_are_corrected_for_the_median():
     assert corrected_ends(np.full(20, np.inf), 5.0, 40) == (np.inf, np.inf)
 
 
+@pytest.mark.slow
 def test_a_study_of_a_pilot_has_it_and_one_of_distributions_has_none():
     scores = ClusteredScores.build(normal_pilot(0.4, 40))
     plan = plan_from_pilot(scores, DIRECT, CLT, pair=(0, 1))

@@ -120,6 +120,7 @@ def test_drawn_tasks_against_every_data_set_tested_whole(size, test, tasks):
     assert found == pytest.approx(whole, abs=0.12)
 
 
+@pytest.mark.slow
 def test_of_a_family_every_table_is_adjusted_as_a_ranking_does():
     """Nine tasks show nothing of seven models by resamples: Student's test of their means stands in."""
     rng = np.random.default_rng(4)
@@ -164,6 +165,7 @@ def test_more_samples_leave_the_variance_between_tasks():
     assert shares_between_tasks(level, [(0, 1)]).tolist() == [0.0]
 
 
+@pytest.mark.slow
 def test_an_effect_is_the_macro_difference_in_standard_deviations_of_a_sample_a_task():
     """Of normal scores: half of the data sets in which the mean difference is below 0."""
     for weights in (None, (1, 1, 2)):

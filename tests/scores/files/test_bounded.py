@@ -22,6 +22,7 @@ def test_a_blank_first_line_counts():
     assert list(parse_lines("t.jsonl", b"\n7\n")) == [(2, 7)]
 
 
+@pytest.mark.slow
 def test_members_and_frames_one_after_another():
     """A megabyte of empty ones too: each is looked at once, and what follows it is not copied."""
     text = bytes(range(256)) * 100_000  # more than is unpacked at a time

@@ -97,6 +97,7 @@ PIVOT = (
 )
 
 
+@pytest.mark.slow
 def test_the_same_results_as_of_one_file(frame, one, tmp_path):
     """A query sees the whole table, not a part of it: SUM over metrics that lie in different files."""
     runs = partitioned(frame, tmp_path / "runs", ["metric", "model"])

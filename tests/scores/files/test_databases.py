@@ -254,6 +254,7 @@ def test_many_large_values_after_small_ones_fill_no_memory(tmp_path, monkeypatch
     assert peak < 600_000_000
 
 
+@pytest.mark.slow
 def test_what_a_database_holds_for_its_work_is_bounded(tmp_path, monkeypatch):
     """Rows that are sorted before the first of them comes."""
     monkeypatch.setattr(budget, "_LEAST_ROOM", 30_000_000)

@@ -59,6 +59,7 @@ def test_what_is_no_table(write, text, message):
         read_scores([write("t.json", text)])
 
 
+@pytest.mark.slow
 def test_an_array_on_one_line_is_no_line_of_json_lines(write):
     text = json.dumps([{"a": 1}] * 110_000)
     with pytest.raises(InputError, match="row 1 is not a JSON object"):

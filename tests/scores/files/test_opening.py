@@ -158,6 +158,7 @@ def test_json_lines_as_python_writes_them(write):
     np.testing.assert_array_equal(table.values[1], [[0.5, 100.0], [0.25, 0.1]])
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-1e149, 1e149), min_size=2, max_size=12, unique=True))
 def test_scores_are_parsed_exactly(scores):
     rows = [(f"m{i % 2}", str(i // 2), "metric", x) for i, x in enumerate(scores)]
@@ -201,6 +202,7 @@ def frames(draw):
     return frame, frame[order]
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(frames(), st.sampled_from(["mean", "min", "max", "draws"]))
 def test_invariance_under_row_order_and_format(pair, repeats):
@@ -219,6 +221,7 @@ def test_invariance_under_row_order_and_format(pair, repeats):
         assert_same(table, tables[0])
 
 
+@pytest.mark.slow
 @given(frames())
 def test_draws_against_a_dictionary(pair):
     frame, shuffled = pair

@@ -61,6 +61,7 @@ def test_more_columns_than_a_table_has(write, suffix):
     assert caught.value.found.startswith("100,001 columns: c0, c1,")
 
 
+@pytest.mark.slow
 def test_more_metrics_than_anybody_compares(write):
     names = [f"m{at}" for at in range(5_001)]
     frame = pl.DataFrame({"model": ["a", "b"], "sample": ["s", "s"]} | {name: [0.5, 0.6] for name in names})

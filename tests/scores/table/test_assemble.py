@@ -69,6 +69,7 @@ CELLS = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(CELLS, st.booleans())
 def test_drop_against_brute_force(cells, unpaired):

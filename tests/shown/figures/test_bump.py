@@ -35,6 +35,7 @@ def test_leaders_and_movers_are_in_focus():
     assert list(focus) == sorted(focus)  # by the first method's places, which are the numbers here
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("methods", "count"), [(2, 2), (5, 12), (20, 12), (3, 60), (3, 90)])
 def test_legible(legible, names, methods, count):
     found = bump(rankings(methods, count))

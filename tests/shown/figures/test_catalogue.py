@@ -32,6 +32,7 @@ def test_every_module_of_the_table_has_pictures():
         assert callable(importlib.import_module(f"riskrank.studies.{module}").pictures)
 
 
+@pytest.mark.slow
 def test_names_and_the_main_picture(result):
     assert next(iter(result.pictures)).startswith("heatmap@SSD")
     assert all(caption.endswith(".") for caption in result.pictures.values())

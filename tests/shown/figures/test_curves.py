@@ -7,6 +7,7 @@ from riskrank.shown.figures.curves import draw_curves
 KINDS = ("quantiles", "tvar", "cdf")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 12, 60])
 def test_legible(legible, names, samples, count):
     found = curves(samples(count))

@@ -13,6 +13,7 @@ def example(curves, sizes=(20, 50, 100, 105, 1000)):
     return ErrorBars(np.array(sizes), values, np.full(values.shape, 0.03), tuple(range(curves)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 12, 60])
 def test_legible(legible, names, count):
     target = TargetLine(0.8, 320)

@@ -28,6 +28,7 @@ def test_models_stand_by_rank(samples):
     assert found.identical.sum() == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 12, 60, 120])
 def test_legible(legible, names, samples, count):
     found = heat_map(verdicts(samples(count)))

@@ -26,6 +26,7 @@ def gates(claims):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 12, 60])
 def test_legible(legible, names, count):
     words = legible(lambda: draw_intervals([gates(names(count)), gates(["one", "two"])]))
@@ -100,6 +101,7 @@ def test_an_axis_has_the_numbers_of_the_file():
     assert sorted(shown[0]) == shown[0] != shown[1]
 
 
+@pytest.mark.slow
 def test_the_rows_of_a_study(legible):
     rng = np.random.default_rng(0)
     base = rng.normal(size=40)

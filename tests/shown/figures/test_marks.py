@@ -101,6 +101,7 @@ def first_of_each(result):
     return kinds
 
 
+@pytest.mark.slow
 def test_what_bears_no_mark_does_not_grow_with_the_models(results, drawn):
     for kind, name in first_of_each(results[0]).items():
         # Of chosen pairs; of methods; with a mark a place.
@@ -146,6 +147,7 @@ def test_a_pair_belongs_to_both():
     assert {about for _, _, about, _ in pair if about} == {(i,), (j,), (i, j)}
 
 
+@pytest.mark.slow
 def test_copa_counts_models_of_the_whole_table():
     """A model without scores leaves the population; a page of the whole table still knows the others."""
     frame = table(6)

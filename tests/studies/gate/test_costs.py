@@ -100,6 +100,7 @@ def test_the_cheapest_that_is_not_worse(prices):
     assert again.document.choice.saves_a_year is None
 
 
+@pytest.mark.slow
 def test_measured_costs_are_shown_too():
     asked = {"cheapest": True, "reference": "big", "price": "usd", "margin": {"correct": 0.1}}
     assert gate(**asked).document.choice.model == "small"
@@ -108,6 +109,7 @@ def test_measured_costs_are_shown_too():
     assert rr.gate(alike, **ABOUT, **asked).document.choice.model != "small"
 
 
+@pytest.mark.slow
 def test_a_candidate_is_one_claim_on_all_its_metrics():
     """By Holm over candidates the largest p-value counts, and no further correction of its claims."""
     both = SCORES.with_columns(again=pl.col("correct"))

@@ -66,6 +66,7 @@ def test_the_error_of_the_old_mean_counts():
     assert shared.p_value >= 2 * stats.ttest_1samp(apart, 0, alternative="greater").pvalue
 
 
+@pytest.mark.slow
 def test_p_is_that_of_the_scaled_difference():
     """Of unbounded scores the t of new − .9 old, which Johnson's correction and the sample more widen."""
     for seed in range(2):

@@ -68,6 +68,7 @@ def test_costs_tell_in_cents_what_they_tell_in_dollars(claim):
     assert in_cents.high == pytest.approx(100 * in_dollars.high, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_family_is_all_claims():
     frame = table(0.05, metrics=tuple("abcdefgh"))
     alone = rr.gate(frame, better="new:old", on="a").rows[0]

@@ -93,6 +93,7 @@ def test_untested_pairs_are_part_of_the_family(correction):
     assert [row.p_adjusted for row in rows] == pytest.approx(stepped[:3])
 
 
+@pytest.mark.slow
 def test_contamination_against_brute_force():
     a, b = [4, 4, 3, 4, 4, 3, 4, 4, 3, 4], [1, 2, 1, 1, 1, 2, 1, 1, 2, 1]
     far = long_table({"A": a, "B": b})

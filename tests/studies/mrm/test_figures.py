@@ -16,6 +16,7 @@ def test_every_panel_spans_worst_to_best(samples):
     assert np.all(same.share == 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 12, 60])
 def test_legible(legible, names, samples, count):
     risks = mean_risk(samples(count), risk_columns(None))

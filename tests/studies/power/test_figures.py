@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 import riskrank as rr
 from riskrank.studies.power.figures import power_curves
@@ -11,6 +12,7 @@ SCORES = {
 }
 
 
+@pytest.mark.slow
 def test_power_of_every_claim_and_of_all(legible):
     result = rr.power(SCORES, sizes=(10, 20), simulations=10, resamples=50, limit=40, jobs=1)
     study = result.document.study

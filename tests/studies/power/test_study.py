@@ -68,6 +68,7 @@ def test_a_pilot_is_planned_with_what_is_significant_in_it(table, scores):
     assert "copula" not in single.provenance.method
 
 
+@pytest.mark.slow
 def test_seed_and_resamples_are_told_where_they_were_used():
     clt = power_between(named_distributions(THREE[:2]), PowerSettings(**QUICK))
     assert (clt.provenance.seed, clt.provenance.resamples) == (0, None)
@@ -151,6 +152,7 @@ def test_a_suite_is_planned_by_samples_a_task():
     assert not any("pooled" in warning for warning in document.provenance.warnings)
 
 
+@pytest.mark.slow
 def test_tasks_like_these_are_counted_and_may_be_the_only_help():
     ahead = 0.3 + 0.5 * np.array([1, -1, 1, -1, 1, -1, 1, -1])
     settings = PowerSettings(tasks="random", sizes=(10, 20), limit=20, **QUICK_SUITE)
@@ -167,6 +169,7 @@ def test_tasks_like_these_are_counted_and_may_be_the_only_help():
     assert "only help" not in alike.verdict
 
 
+@pytest.mark.slow
 def test_errors_count_tasks_where_tasks_are_drawn():
     level = suite_table([0.0, 0.0], sizes=(20,) * 8)
     with pytest.raises(InputError, match="no dominance is significant") as none:

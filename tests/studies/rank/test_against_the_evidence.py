@@ -144,6 +144,7 @@ def test_what_the_first_gives_up_is_told_even_to_a_model_far_behind():
     assert ". slow is better on passed, 9" in verdict, verdict
 
 
+@pytest.mark.slow
 def test_two_combined_scores_have_names(classifiers):
     """What the evidence speaks against is not sure as well."""
     four = ["neural_net", "lda", "naive_bayes", "logistic"]

@@ -50,6 +50,7 @@ def test_the_bump_chart_is_the_rankings(result):
         assert np.argsort(places).tolist() == ranking.order.tolist()
 
 
+@pytest.mark.slow
 def test_every_picture(result, legible):
     kinds = list(dict.fromkeys(name.partition("@")[0] for name in result.pictures))
     assert kinds == ["forest", "bump", "quantiles", "tvar", "cdf", "stability"]
@@ -58,6 +59,7 @@ def test_every_picture(result, legible):
         legible(lambda name=name: result.plot(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 12, 60, 90])
 def test_legible(legible, names, count):
     places = np.arange(1.0, count + 1)
@@ -157,6 +159,7 @@ def test_a_named_model_is_held_against_the_next_and_a_refuted_first_against_who_
     assert (found.lead > 0).all()
 
 
+@pytest.mark.slow
 def test_sources_of_noise_are_drawn_with_their_shares(legible):
     rng = np.random.default_rng(1)
     judges, items = rng.normal(size=(2, 6)), rng.normal(size=40)

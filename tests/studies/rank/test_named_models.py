@@ -114,6 +114,7 @@ def colors(plot):
     return {line.get_gid() for line in lines if to_hex(line.get_color()) == B and line.get_gid()}
 
 
+@pytest.mark.slow
 def test_the_model_of_the_verdict_has_its_own_colour_in_all_pictures_of_a_report():
     document = report(crowd(), resamples=100, jobs=1).document
     (named,) = document.ranking.named
@@ -131,6 +132,7 @@ def test_the_model_of_the_verdict_has_its_own_colour_in_all_pictures_of_a_report
     assert drawn["pair"].title.startswith("B against A ")
 
 
+@pytest.mark.slow
 def test_alone_a_study_of_pairs_shows_its_own_first_two():
     document = dominance(crowd(), resamples=400, jobs=1).document
     pair = next(one for one in pictures(document) if one.kind == "pair")

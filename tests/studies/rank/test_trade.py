@@ -45,6 +45,7 @@ def of(result):
     return meta["certainty"], meta["recommendations"][0]
 
 
+@pytest.mark.slow
 def test_a_model_better_on_every_metric_is_said_to_be():
     """Ranks forget by how much: the other's mean combined score is higher, and no weight settles that."""
     found = rr.rank(

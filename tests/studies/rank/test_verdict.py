@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pytest
 
 import riskrank as rr
 from riskrank.studies.wording import number
@@ -148,12 +149,14 @@ def test_the_hidden_risk_with_the_best_mean_comes_first():
     assert "! also marked: " in text
 
 
+@pytest.mark.slow
 def test_a_hidden_risk_of_the_combined_score_names_that_mean():
     """By log_loss its mean is the worse one, on the same screen."""
     text = rr.rank(SAMPLES / "suite", wide=True, lower="log_loss", higher="correct", resamples=200).to_text()
     assert "! forest: hidden risk: mean combined score as good as logistic's, worse bad cases" in text
 
 
+@pytest.mark.slow
 def test_every_mark_of_a_screen_has_its_note():
     """Where a line says what the combined score is, too."""
     found = rr.read("sample_data/classifiers.parquet", metrics_file="sample_data/classifiers.toml")

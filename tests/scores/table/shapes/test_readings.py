@@ -623,6 +623,7 @@ def alike(found):
     return [text for text in found.warnings if "count alike" in text]
 
 
+@pytest.mark.slow
 def test_weights_nobody_gave_are_named_where_metrics_are_folded():
     frame = crossed(model=["a", "b"], request=QUESTIONS).rename({"rate": "accuracy"})
     frame = frame.with_columns(cost_usd=pl.col("accuracy") * 2, latency_s=pl.Series(RNG.random(2 * N)))

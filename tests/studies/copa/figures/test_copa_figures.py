@@ -112,6 +112,7 @@ def test_doubt_legible(legible, names, count):
     legible(lambda: draw_doubt(table, doubtful(count, values), 0, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "objectives"), [(2, 3), (12, 7), (60, 2), (90, 12)])
 def test_boxes_and_parallel_legible(legible, names, count, objectives):
     models, _, _ = example(names(count), objectives)

@@ -167,6 +167,7 @@ def result():
     )
 
 
+@pytest.mark.slow
 def test_pictures_of_a_study(result, legible):
     kinds = list(dict.fromkeys(name.partition("@")[0] for name in result.pictures))
     assert kinds == ["hasse", "contamination", "null", "ranks"]
