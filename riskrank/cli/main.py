@@ -49,10 +49,6 @@ class Built(Mapping[str, Any]):
 def _build(name: str) -> Any:
     row = BY_NAME[name]
     if name == "convert":
-        from riskrank.cli.memory import require_memory
-
-        # To build it loads Polars, which says in words of its own that there is too little.
-        require_memory(())
         from riskrank.cli.commands.convert import convert
 
         return typer.main.get_command(convert)

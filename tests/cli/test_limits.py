@@ -133,7 +133,8 @@ def test_a_limit_on_memory_is_told_of_beforehand(write):
 
     enough = limited(needed_memory([str(path)]) + 10**8, "rank", "--no-test")
     assert (enough.returncode, enough.stderr) == (0, "")
-    for words in (("rank", "--no-test"), ("gate", "--better", "A:B")):
+    assert limited(200 * 1024**2, "convert", "auto", "--help").returncode == 0
+    for words in (("rank", "--no-test"), ("gate", "--better", "A:B"), ("convert", "auto")):
         short = limited(600 * 1024**2, *words)
         assert short.returncode == 3
         assert [line.partition(":")[0] for line in short.stderr.splitlines()] == ["error", "found", "hint"]

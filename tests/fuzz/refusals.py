@@ -23,6 +23,7 @@ from tests.fuzz import inputs
 from tests.fuzz.inputs import ROLES
 from tests.fuzz.oracles import Run, judged
 from tests.fuzz.running import in_process, write
+from tests.scores.files.test_parquet import file_of
 
 STUDIES = ("rank", "dominance", "mrm", "copa", "portfolio", "check", "gsd", "report")
 # Texts of JSON a cell may hold; some are no JSON at all.
@@ -50,6 +51,21 @@ PLACES = f"""out.json|own.json|loop.json|hard.csv|s.csv|in|no/r.json|r.what|r.js
 # Options that have a run take long, or write what another kind looks at.
 HEAVY = """jobs resamples simulations executor traceback stability_repeats resample_models steps yes
 output plot dot bless"""
+REPEATED = (
+    b"\n",
+    b"#\n",
+    b",",
+    b'"',
+    b"a\n",
+    b"{}\n",
+    b"[",
+    b"{},",
+    b"1,",
+    b",,,\n",
+    b"a,1,m,1\n",
+    b"\r",
+    b'{"a":1}\n',
+)
 BADLY_PACKED: tuple[Callable[[bytes], bytes], ...] = (
     lambda data: data[: len(data) // 2],
     lambda data: data + b"more",
@@ -229,4 +245,41 @@ def values(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[str], byt
     return words, b""
 
 
-KINDS = (json_cells, json_cells, parquet_cells, database_cells, names, settings, queries, outputs, values)
+def dense(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[str], bytes]:
+    """A little, again and again, behind a table or instead of it, in one stream or in many."""
+    piece, end = rng.choice(REPEATED), rng.choice(("csv", "tsv", "jsonl", "json"))
+    pack, suffix = rng.choice(((gzip.compress, ".gz"), (zstandard.compress, ".zst")))
+    often = rng.choice((1_000, 300_000, 6_000_000))
+    start = rng.choice((one.lines(), b"", b"[", b"# x\n"))
+    if rng.random() < 0.5:
+        data = pack(start + piece * often)
+    else:
+        data = pack(start) + pack(piece * (often // 1_000)) * 1_000
+    return _study(rng, write(folder, f"t.{end}{suffix}", data))
+
+
+def deep(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[str], bytes]:
+    """Parquet of columns that nest, or whose millions of rows hold nothing."""
+    if rng.random() < 0.5:
+        chain = rng.choices((1, 1, 1, 1, 1, 2), k=rng.choice((3, 60, 70, 3_000, 20_000)))
+        data = file_of([rng.choice((1, 4)), *chain, *[0] * rng.choice((1, sum(chain) - len(chain) + 1))])
+        return _study(rng, write(folder, "t.parquet", data))
+    rows = pl.repeat(rng.choice((None, True, "a", 1.0)), rng.choice((10, 500_000, 30_000_000)), eager=True)
+    names = rng.sample(ROLES, rng.randrange(1, 5))
+    pl.DataFrame(dict.fromkeys(names, rows)).write_parquet(folder / "t.parquet")
+    return _study(rng, "t.parquet")
+
+
+KINDS = (
+    dense,
+    deep,
+    json_cells,
+    json_cells,
+    parquet_cells,
+    database_cells,
+    names,
+    settings,
+    queries,
+    outputs,
+    values,
+)

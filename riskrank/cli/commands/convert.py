@@ -10,6 +10,7 @@ from riskrank.asked.output import FORMATS, OutputOptions
 from riskrank.asked.reading import ReadOptions
 from riskrank.cli.call import Call, callable_of
 from riskrank.cli.help import Application, ManyCommands, command_class
+from riskrank.cli.memory import require_memory
 from riskrank.scores.exports.catalogue import EXPORTS
 from riskrank.studies.convert.options import OF_EXPORTS, VoteSettings
 
@@ -46,6 +47,7 @@ def _convert() -> None:
 
 def verdicts(call: Call) -> None:
     """Turn votes into scores."""
+    require_memory(())
     from riskrank.cli.session import Session
     from riskrank.studies.convert.screen.votes import summary
     from riskrank.studies.convert.study import convert_votes
@@ -58,6 +60,7 @@ def verdicts(call: Call) -> None:
 
 def export(call: Call) -> None:
     """Turn what a harness wrote into scores."""
+    require_memory(())
     from riskrank.cli.session import Session
     from riskrank.studies.convert.screen.exports import summary
     from riskrank.studies.convert.study import convert_export

@@ -14,7 +14,11 @@ from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.interface import Export, ExportRules, likeliest
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import holds
+from riskrank.scores.files.bounded import require_room
+from riskrank.scores.files.parquet_footer import require_flat
 
+# Bytes of a document at least: its metrics are numbers, and it has a name.
+_LEAST_ROW = 32
 _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d:.\-]+)\.parquet")
 
 
@@ -95,6 +99,7 @@ def _texts(doc: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
 
 def _load(path: Path, data: bytes, *, texts: bool) -> pl.DataFrame:
     """Decode the scores and what names a document; prompts and answers only where somebody wants them."""
+    require_flat(str(path), data)
     try:
         schema = pl.read_parquet_schema(io.BytesIO(data))
         column = next((name for name in ("metric", "metrics") if name in schema), None)
@@ -110,7 +115,10 @@ def _load(path: Path, data: bytes, *, texts: bool) -> pl.DataFrame:
                 picked.append(pl.struct(pl.col("doc").struct.field(name) for name in kept).alias("doc"))
         if texts and isinstance(schema.get("model_response"), pl.Struct):
             picked.append(pl.col("model_response").alias("said"))
-        frame = pl.scan_parquet(io.BytesIO(data)).select(picked).collect()
+        table = pl.scan_parquet(io.BytesIO(data))
+        rows = table.select(pl.len()).collect().item()
+        require_room(str(path), len(data), rows * _LEAST_ROW, None)
+        frame = table.select(picked).collect()
     except (pl.exceptions.PolarsError, OSError) as error:
         raise broken(f"{path}: the file cannot be read as Parquet", str(error).splitlines()[0]) from None
     if frame.height == 0:

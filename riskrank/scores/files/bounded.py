@@ -26,7 +26,11 @@ _LEAST_UNPACKED, _TIMES_PACKED = 1 << 27, 100
 # The same of a single table, where scores of many samples repeat: tables pack ten to forty times.
 _LEAST_TOO_DENSE, _TIMES_TOO_DENSE = 200_000_000, 200
 
-# Values of packed JSON, and times its bytes; an object takes the memory and time of several numbers.
+# Bytes of a line or a field: no answer that is scored is longer.
+LONGEST_FIELD = 1 << 24
+# First bytes of Parquet and of archives, whose own readers tell how much is in them.
+_BINARY = (b"PA", b"PK")
+# Values and lines of packed text, and times its bytes; an object takes what several numbers take.
 _LEAST_VALUES, _VALUES_A_BYTE, _OF_AN_OBJECT = 5_000_000, 16, 8
 
 
@@ -102,11 +106,22 @@ def decompressed(label: str, data: bytes, limit: int, *, skippable: bool = True)
         return data
     whole = partial(inflate, window=31) if data[:2] == _GZIP else unzstd
     plain = whole(label, data, limit, skippable=skippable)
-    if plain[:1] in (b"{", b"["):
-        values = plain.count(b",") + _OF_AN_OBJECT * (plain.count(b"{") + plain.count(b"["))
+    if plain[:2] not in _BINARY:
+        values = sum(map(plain.count, b",;\t\n")) + _OF_AN_OBJECT * sum(map(plain.count, b"{["))
         if values > _LEAST_VALUES + _VALUES_A_BYTE * len(data):
             raise too_dense(label, f"{values:,} values, objects {_OF_AN_OBJECT}-fold, in {len(data):,} bytes")
     return plain
+
+
+def endless(data: bytes, *marks: bytes) -> int | None:
+    """Where a line or field begins that no mark ends in time; looked for in steps of the longest."""
+    start = 0
+    while len(data) - start > LONGEST_FIELD:
+        found = max(data.rfind(mark, start, start + LONGEST_FIELD) for mark in marks)
+        if found < 0:
+            return start
+        start = found + 1
+    return None
 
 
 def inflate(label: str, data: bytes, limit: int, *, window: int = -15, skippable: bool = True) -> bytes:

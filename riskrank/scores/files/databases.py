@@ -1,5 +1,6 @@
 """SQLite and DuckDB files, asked in their own SQL and never written to."""
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -88,7 +89,7 @@ def _quiet_address(path: Path) -> tuple[str, tuple[str, ...]]:
     """
     address = f"{path.as_uri()}?mode=ro"
     log, index = (path.with_name(f"{path.name}-{kind}") for kind in ("wal", "shm"))
-    if log.exists():  # whatever the header says: a log may mend it
+    if os.path.exists(log):  # noqa: PTH110 (of any length) # whatever the header says: a log may mend it
         if index.exists():
             return address, ()
         if log.stat().st_size:

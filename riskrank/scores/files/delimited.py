@@ -2,14 +2,15 @@
 
 import csv
 import io
-import itertools
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 
 import polars as pl
 
 from riskrank.errors import InputError
+from riskrank.scores.files.bounded import LONGEST_FIELD, endless
 from riskrank.scores.files.parsing import is_grouped, signs_of_thousands
 from riskrank.scores.files.shape import require_filled
 from riskrank.scores.files.source import Source, decode, first_line, from_windows
@@ -17,8 +18,8 @@ from riskrank.scores.files.two_headers import refuse_two_headers, titles_above, 
 
 # Bytes in which the first rows stand.
 _BEGINNING = 65_536
-# Bytes of a field: no answer that is scored is longer.
-_LONGEST_FIELD = 1 << 24
+# Blank lines, of which files that double their line ends have one a row.
+_MOST_BLANK = 2_000_000
 # Lines among which titles are looked for.
 _LINES = 30
 _SEPARATORS = (",", ";", "\t")
@@ -32,8 +33,10 @@ class DelimitedSource(Source):
         if b"\n" not in data and b"\r" in data:
             data = data.replace(b"\r", b"\n")
         self.label = label
-        self._require_no_long_line(data)
-        body = b"".join(data.splitlines(keepends=True)[skip_rows:]) if skip_rows else data
+        if endless(data, b"\n", b'"') is not None:
+            self._require_short(len(data))
+        ends = islice(re.finditer(rb"\r\n?|\n", data), skip_rows - 1, None) if skip_rows else iter(())
+        body = data[end.end() :] if (end := next(ends, None)) else b"" if skip_rows else data
         body = _names_on_one_line(body)
         body = body if skip_rows else _without_titles(body.lstrip(b"\r\n"), separator)
         above = data[: len(data) - len(body)]
@@ -129,7 +132,11 @@ class DelimitedSource(Source):
         return number
 
     def _read(self, places: Sequence[int]) -> pl.DataFrame:
-        require_filled(self.label, self._data.count(b"\n"), len(places), len(self._data))
+        rows = self._data.count(b"\n")
+        require_filled(self.label, rows, len(places), len(self._data))
+        # More cells than bytes: some rows are short or blank, whose cells would take far more memory.
+        if self._blank is None and rows * len(self.columns) > len(self._data):
+            self._blank = self._check_lengths(allow_short=False)
         try:
             frame = (
                 pl.scan_csv(
@@ -141,7 +148,7 @@ class DelimitedSource(Source):
                 .select(f"c{place}" for place in places)
                 .collect()
             )
-            if len(self._data) > _LONGEST_FIELD:
+            if len(self._data) > LONGEST_FIELD:
                 self._require_short(*frame.select(pl.all().str.len_bytes().max()).row(0))
             return frame
         except (pl.exceptions.PolarsError, OSError) as error:
@@ -151,18 +158,9 @@ class DelimitedSource(Source):
             self._check_lengths(allow_short=True)
             raise self._no_csv(first_line(error)) from None
 
-    def _require_no_long_line(self, data: bytes) -> None:
-        """Refuse at once a field that neither a line end nor a quote ends, in steps of its length."""
-        start = 0
-        while len(data) - start > _LONGEST_FIELD:
-            end = start + _LONGEST_FIELD
-            found = max(data.rfind(mark, start, end) for mark in (b"\n", b'"'))
-            self._require_short(len(data) if found < 0 else 0)
-            start = found + 1
-
     def _require_short(self, *lengths: int | None) -> None:
-        if max(filter(None, lengths), default=0) > _LONGEST_FIELD:
-            raise self._no_csv(f"a line or field of more than {_LONGEST_FIELD:,} bytes")
+        if max(filter(None, lengths), default=0) > LONGEST_FIELD:
+            raise self._no_csv(f"a line or field of more than {LONGEST_FIELD:,} bytes")
 
     def _no_csv(self, found: str) -> InputError:
         return InputError(
@@ -179,8 +177,7 @@ class DelimitedSource(Source):
             self._blank = self._check_lengths(allow_short=False)
         if not self._blank:
             return frame
-        keep = [row for row in range(frame.height) if row not in self._blank]
-        return frame[keep]
+        return frame.with_row_index("#").filter(~pl.col("#").is_in([*self._blank])).drop("#")
 
     def _check_lengths(self, *, allow_short: bool) -> set[int]:
         """The positions of blank lines; raise at the first row with too many or too few fields."""
@@ -194,9 +191,11 @@ class DelimitedSource(Source):
         blank = set()
         text = io.TextIOWrapper(io.BytesIO(self._data), encoding="utf-8", newline="")
         rows = csv.reader(text, delimiter=self._separator)
-        for position, row in enumerate(itertools.islice(rows, 1, None)):
+        for position, row in enumerate(islice(rows, 1, None)):
             if not row or (len(row) == 1 < len(self.columns) and not row[0].strip()):
                 blank.add(position)
+                if len(blank) > _MOST_BLANK:
+                    raise self._no_csv(f"more than {_MOST_BLANK:,} blank lines")
             elif len(row) > len(self.columns) or (len(row) < len(self.columns) and not allow_short):
                 raise InputError(
                     f"{self.label}: row {position + 2 + self._skipped_lines} has {len(row)} fields, "
@@ -260,7 +259,7 @@ def _fields(line: str, separator: str) -> list[str]:
 @contextmanager
 def long_fields() -> Iterator[None]:
     """Let Python read long fields, as a column of responses has them; its limit is for everyone."""
-    before = csv.field_size_limit(_LONGEST_FIELD)
+    before = csv.field_size_limit(LONGEST_FIELD)
     try:
         yield
     finally:

@@ -5,12 +5,13 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import polars as pl
 
 from riskrank.errors import InputError
+from riskrank.scores.files.bounded import LONGEST_FIELD, endless
 from riskrank.scores.files.data_frames import json_columns, rows_within
 from riskrank.scores.files.json_objects import Pairs, is_half, json_text, no_unicode, reason_of, repeated_name
 from riskrank.scores.files.nested_json import rows_of
@@ -25,6 +26,8 @@ _HALF = re.compile(
 # A name written with an escape: Polars takes the first of two such columns where others take the last.
 _ESCAPED_NAME = re.compile(rb'"(?:[^"\\]++|\\[^u])*+\\u(?:[^"\\]++|\\.)*+"\s*+:')
 
+_DECODER = json.JSONDecoder(object_pairs_hook=Pairs)
+
 # Bytes of lines whose names are looked at together; and names that are counted one by one.
 _PIECE, _MOST_COUNTED = 1 << 14, 100
 
@@ -36,6 +39,10 @@ class JsonLinesSource(FrameInMemory):
         super().__init__(label, data.removeprefix(b"\xef\xbb\xbf"), sha256)
         if not self._data.strip():
             raise self._empty(f"{len(data)} bytes")
+        if (start := endless(self._data, b"\n")) is not None:
+            said = excerpt(self._data[start : start + LONGEST_FIELD])
+            number = self._data.count(b"\n", 0, start) + 1
+            raise self._no_json(number, said, f"a line of more than {LONGEST_FIELD:,} bytes")
         self._lazy = True
         self._lines = self._data.count(b"\n") + 1
         escaped = b"\\u" in self._data
@@ -97,7 +104,8 @@ class JsonLinesSource(FrameInMemory):
 
     def _filled(self) -> Iterator[tuple[int, bytes]]:
         """Lines that are not blank, with their numbers."""
-        return ((at, line) for at, line in enumerate(self._data.split(b"\n"), start=1) if line.strip())
+        lines = enumerate(io.BytesIO(self._data), start=1)
+        return ((at, line) for at, line in lines if not line.isspace())
 
     def _read_line_by_line(self) -> None:
         """Read as Python does, which names the line that is wrong and accepts its own NaN and Infinity."""
@@ -105,13 +113,16 @@ class JsonLinesSource(FrameInMemory):
         height = known = 0
         halves = self._halves = dict[str, int]()
         for number, line in self._filled():
+            escaped = b"\\u" in line
             for name, value in self._object(number, line).items():
-                if is_half(name):
+                if escaped and is_half(name):
                     raise no_unicode(f"{self.label}: row {number}", name)
-                values = columns.setdefault(name, [])
-                values.extend([None] * (height - len(values)))
+                if (values := columns.get(name)) is None:
+                    values = columns[name] = [None] * height
+                elif len(values) < height:
+                    values.extend([None] * (height - len(values)))
                 text = json_text(value)
-                if text is not None and is_half(text):
+                if escaped and text is not None and is_half(text):
                     halves.setdefault(name, number)
                     text = None
                 values.append(text)
@@ -143,16 +154,12 @@ class JsonLinesSource(FrameInMemory):
 
     def _object(self, number: int, line: bytes) -> dict:
         try:
-            value = json.loads(line.decode(), object_pairs_hook=Pairs)
+            value = _DECODER.decode(line.decode())
         except UnicodeDecodeError:
             decode(self.label, self._data)
             raise
         except (ValueError, RecursionError) as error:
-            raise InputError(
-                f"{self.label}: row {number} is not valid JSON",
-                found=f"{excerpt(line)} ({reason_of(error)})",
-                hint="write one JSON object a line; a file cut short ends in the middle of a line",
-            ) from None
+            raise self._no_json(number, excerpt(line), reason_of(error)) from None
         if isinstance(value, Pairs) and value.repeated is not None:
             raise repeated_name(f"{self.label}: row {number}", value.repeated)
         if not isinstance(value, dict):
@@ -162,6 +169,13 @@ class JsonLinesSource(FrameInMemory):
                 hint='write one object a line, not an array: {"model": "A", "sample": "1", …}',
             )
         return value
+
+    def _no_json(self, number: int, beginning: str, reason: str) -> InputError:
+        return InputError(
+            f"{self.label}: row {number} is not valid JSON",
+            found=f"{beginning} ({reason})",
+            hint="write one JSON object a line; a file cut short ends in the middle of a line",
+        )
 
 
 class JsonArraySource(FrameInMemory):
@@ -186,8 +200,8 @@ class JsonArraySource(FrameInMemory):
         self._data = b""
         self._name_columns(self._frame.columns)
 
-    def rewritten(self) -> str | None:
-        """How to write the file as rows, where its scores are nested."""
+    @cached_property
+    def _rewritten(self) -> str | None:
         path = Path(self.label)
         if not path.is_file():
             return None
@@ -195,3 +209,7 @@ class JsonArraySource(FrameInMemory):
             return rows_of(self.label, rows_within(json.loads(path.read_bytes())))
         except ValueError:  # it is compressed
             return None
+
+    def rewritten(self) -> str | None:
+        """How to write the file as rows, where its scores are nested."""
+        return self._rewritten

@@ -2,22 +2,20 @@
 
 import io
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import polars as pl
 
 from riskrank.errors import InputError, option
 from riskrank.scores.files.bounded import require_room
-from riskrank.scores.files.contents import too_large
 from riskrank.scores.files.panics import panics_unsaid
+from riskrank.scores.files.parquet_footer import require_flat
 from riskrank.scores.files.source import Source, first_line
 
 Read = TypeVar("Read")
 
-# Bytes of a number, and the least of a text.
-_CELL = 8
-# Types within types: to decode deeper ones takes time that doubles with each.
-_DEEPEST = 32
+# Bytes of a number, and the least of a text; and of a row of scores, whatever is asked for of it.
+_CELL, _LEAST_ROW = 8, 32
 # Days from 1970 to the first of the year 1, and to the last of 9999: Polars writes no others out.
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 _TICKS = {"ms": 86_400_000, "us": 86_400_000_000}
@@ -33,14 +31,8 @@ class ParquetSource(Source):
         self._limit = limit
         if not data:
             raise self._empty("0 bytes")
+        require_flat(label, data)
         self._schema = self._read(lambda: pl.read_parquet_schema(io.BytesIO(data)))
-        for name, kind in self._schema.items():
-            if _depth(kind) > _DEEPEST:
-                raise InputError(
-                    f"{label}: column '{name}' is nested too deep",
-                    found=f"more than {_DEEPEST} types within one another",
-                    hint="leave the column out, or write it flat",
-                )
         self._name_columns(list(self._schema))
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
@@ -48,8 +40,8 @@ class ParquetSource(Source):
         raw = dict(zip(self.columns, self._schema, strict=True))
         wanted = [raw[name] for name in names]
         # A few bytes may say a value millions of times: what the columns unpack to is known by their rows.
-        if self._limit is not None and self.height() * len(wanted) * _CELL > self._limit:
-            raise too_large(self.label, self._limit)
+        a_row = max(len(wanted) * _CELL, _LEAST_ROW)
+        require_room(self.label, len(self._data), self.height() * a_row, self._limit)
         frame = self._read(lambda: pl.read_parquet(io.BytesIO(self._data), columns=wanted))
         if wanted and frame.height == 0 and not self.may_be_empty:
             raise self._empty("a Parquet file with no rows")
@@ -97,18 +89,3 @@ def _shared_texts(codes: pl.Series) -> pl.Series:
     """The texts that codes stand for, each of which lies in memory once; cast, it would in every row."""
     texts = codes.unique().drop_nulls().cast(pl.String)
     return texts.gather(codes.cast(pl.Enum(texts)).to_physical()).alias(codes.name)
-
-
-def _depth(kind: pl.DataType) -> int:
-    """How many types lie within one another."""
-    depth, level = 0, [kind]
-    while level and depth <= _DEEPEST:
-        level = [inner for one in level for inner in _within(one)]
-        depth += 1
-    return depth
-
-
-def _within(kind: Any) -> list[Any]:
-    if isinstance(kind, pl.Struct):
-        return [field.dtype for field in kind.fields]
-    return [kind.inner] if isinstance(kind, pl.List | pl.Array) else []

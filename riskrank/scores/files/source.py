@@ -230,7 +230,7 @@ def from_windows(data: bytes) -> bytes | None:
 
 def excerpt(line: bytes) -> str:
     """The beginning of a line for a message."""
-    text = line.decode(errors="replace").strip()
+    text = line[:400].decode(errors="replace").strip()
     return text if len(text) <= 80 else text[:80] + "…"
 
 

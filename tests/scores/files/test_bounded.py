@@ -35,11 +35,14 @@ def test_members_and_frames_one_after_another():
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
-@pytest.mark.parametrize(("piece", "most"), [('{"a":[[[]]]},', 150_000), ("1,", 5_000_000)])
-def test_json_of_many_values_in_few_bytes(pack, piece, most):
-    assert decompressed("t", pack(b"[" + piece.encode() * most), 10**9)
+@pytest.mark.parametrize(
+    ("piece", "most"),
+    [('[{"a":[[[]]]},', 120_000), ("1,", 5_000_000), ("#\n", 5_000_000), ("a\t1;1\n", 1_600_000)],
+)
+def test_many_values_or_lines_in_few_bytes(pack, piece, most):
+    assert decompressed("t", pack(piece.encode() * most), 10**9)
     with pytest.raises(InputError, match="packed more densely"):
-        decompressed("t", pack(b"[" + piece.encode() * (2 * most)), 10**9)
+        decompressed("t", pack(piece.encode() * (2 * most)), 10**9)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])

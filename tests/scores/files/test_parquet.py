@@ -5,6 +5,7 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.table.score_table import read_scores
 
 
@@ -22,7 +23,7 @@ def test_a_page_that_makes_polars_panic(tmp_path, monkeypatch):
 
 
 DEEP = pl.lit(1)
-for _ in range(40):
+for _ in range(65):
     DEEP = pl.struct(DEEP.alias("x"))
 DENSE = pl.lit("x" * 100).repeat_by(1_200_000).list.join("").cast(pl.Categorical)
 
@@ -48,3 +49,48 @@ def test_dates_nobody_can_write_and_types_nobody_can_decode_are_refused(tmp_path
         return
     with pytest.raises(InputError, match=says):
         read_scores([str(path)], ReadOptions())
+
+
+def file_of(children):
+    """A Parquet file that is nothing but its end: a schema of elements with so many others in each."""
+    elements = b"".join(
+        b"\x48\x01a" + (b"\x15%c" % (2 * count) if count else b"") + b"\0" for count in children
+    )
+    size = len(children)
+    listed = b"\x19\xfc" + bytes([size & 127 | 128, size >> 7 & 127 | 128, size >> 14]) + elements
+    footer = b"\x15\x02" + listed + b"\x16\x02\x19\x0c\0"
+    return b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+
+
+@pytest.mark.parametrize(
+    ("children", "says"),
+    [
+        ([1] * 5_000 + [0], "a column is nested too deep"),  # Polars overflows its stack
+        ([2, *[1] * 64, 0, 0], "a column is nested too deep"),
+        ([2, 0, *[1] * 64, 0], "a column is nested too deep"),
+        ([1] * 64 + [0], "cannot be read as Parquet"),
+        ([1] + [0] * 250_000, "more than 100,000 columns"),
+        ([1, 60, *[0] * 3], "cannot be read as Parquet"),
+        ([1, 0], "cannot be read as Parquet"),
+    ],
+)
+def test_the_end_is_looked_at_before_polars_follows_it(children, says):
+    with pytest.raises(InputError, match=says):
+        ParquetSource("t.parquet", file_of(children), "")
+
+
+@pytest.mark.parametrize(
+    "footer", [b"", b"\x19", b"\x29\xfc\xff\xff\xff\x7f", b"\x15\x02\x19\x1c\x58\0", bytes(9)]
+)
+def test_an_end_that_is_none(footer):
+    with pytest.raises(InputError, match="cannot be read as Parquet"):
+        ParquetSource("t.parquet", b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1", "")
+
+
+def test_rows_of_nothing_are_counted_before_they_are_read(tmp_path, monkeypatch):
+    """Also where only one column is asked for, of the few that a row of scores has."""
+    monkeypatch.setattr(pl, "read_parquet", lambda *_, **__: pytest.fail("read"))
+    path = tmp_path / "t.parquet"
+    pl.select(pl.repeat(None, 7_000_000, dtype=pl.Float64).alias("score")).write_parquet(path)
+    with pytest.raises(InputError, match="packed more densely"):
+        ParquetSource("t.parquet", path.read_bytes(), "").load(["score"])

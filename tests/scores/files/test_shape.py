@@ -9,7 +9,7 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
-from riskrank.scores.files import delimited
+from riskrank.scores.files import bounded, delimited, json_tables
 from riskrank.scores.files.json_tables import JsonLinesSource
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.table.inspection import inspect_scores
@@ -97,12 +97,28 @@ def test_a_name_as_long_as_a_text(write, long_frame, column):
         read_scores([wide], ReadOptions(wide=True))
 
 
-@pytest.mark.parametrize("cell", ["x" * 3_000, f'"{"x,y " * 500}"', '"' + "x,\n" * 900 + '"'])
-@pytest.mark.parametrize("text", ["model,{},score\nA,1,1\n", "model,sample,metric,score\nA,1,{},1\n"])
-def test_a_field_longer_than_any_answer(write, monkeypatch, text, cell):
-    monkeypatch.setattr(delimited, "_LONGEST_FIELD", 1_000)
-    with pytest.raises(InputError, match="cannot be read as CSV"):
-        read_scores([write("t.csv", text.format(cell))])
+CELLS = ["x" * 3_000, f'"{"x,y " * 500}"', '"' + "x,\n" * 900 + '"']
+CSV = ["model,{},score\nA,1,1\n", "model,sample,metric,score\nA,1,{},1\n"]
+LONG = [("t.csv", text.format(cell)) for text in CSV for cell in CELLS]
+LONG += [("t.jsonl", '{"model": "A"}\n' * 200 + '{"x": "' + "x" * 3_000 + '"}\n')]
+
+
+@pytest.mark.parametrize(("name", "text"), LONG)
+def test_a_line_or_field_longer_than_any_answer(write, monkeypatch, name, text):
+    for module in (bounded, delimited, json_tables):
+        monkeypatch.setattr(module, "LONGEST_FIELD", 1_000)
+    with pytest.raises(InputError, match=r"cannot be read as CSV|row 201 is not valid JSON"):
+        read_scores([write(name, text)])
+
+
+@pytest.mark.parametrize(("row", "says"), [("#\n", "row 3 has 1 fields"), ("\n", "more than 1,000 blank")])
+def test_rows_without_cells_are_found_before_polars_fills_them_up(write, monkeypatch, row, says):
+    monkeypatch.setattr(delimited, "_MOST_BLANK", 1_000)
+    monkeypatch.setattr(pl, "scan_csv", lambda *_, **__: pytest.fail("filled up"))
+    text = f"model,sample,metric,score\na,1,m,1\n{row * 3_000}b,1,m,1\n"
+    with pytest.raises(InputError) as caught:
+        read_scores([write("t.csv", text)])
+    assert says in f"{caught.value.what} {caught.value.found}"
 
 
 SPARSE = {

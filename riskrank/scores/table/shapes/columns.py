@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -149,7 +150,8 @@ class Columns:
 
     def tell_apart(self, *names: str) -> bool:
         """Whether no two rows are the same in some columns."""
-        return self.groups(*names) == self.height
+        # Together they have no more values than each times each, which costs far less to count.
+        return prod(map(self.count, names)) >= self.height == self.groups(*names)
 
     def _whole(self, name: str) -> bool:
         """Whether a column holds whole numbers."""

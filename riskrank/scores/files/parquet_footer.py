@@ -1,0 +1,165 @@
+"""How the columns of a Parquet file nest, read off its end: Polars follows them until its stack is full."""
+
+from collections.abc import Callable
+
+from riskrank.errors import InputError
+from riskrank.scores.files.shape import MOST_COLUMNS
+
+# Levels of a column, of which a list takes two; and columns with all types within them.
+_DEEPEST, _MOST_ELEMENTS = 64, 2 * MOST_COLUMNS
+_MARK = b"PAR1"
+# Types of Thrift's compact protocol, and the fields that count: the schema, and how many elements lie in one.
+_STOP, _NUMBER, _LIST, _STRUCT = 0, 5, 9, 12
+_SCHEMA, _CHILDREN = 2, 5
+
+
+def require_flat(label: str, data: bytes) -> None:
+    """Refuse columns that nest deeper, or that are more, than any table has.
+
+    Raises
+    ------
+    InputError
+    """
+    start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    if data[-4:] != _MARK or start < 0:
+        return  # no end to read, which Polars says of every format
+    try:
+        children = _Compact(data, start).children()
+    except (IndexError, ValueError) as error:
+        raise InputError(
+            f"{label}: the file cannot be read as Parquet",
+            found=f"an end that tells no columns: {error}",
+            hint="copy the file again (it may be cut short)",
+        ) from None
+    if len(children) > _MOST_ELEMENTS or children[0] > MOST_COLUMNS:
+        raise InputError(
+            f"{label}: more than {MOST_COLUMNS:,} columns, which no table of scores has",
+            found="more in the schema at its end",
+            hint="write a long table, a row a score: model, sample, metric, score",
+        )
+    deepest = _depth(children)
+    if deepest > _DEEPEST:
+        raise InputError(
+            f"{label}: a column is nested too deep",
+            found=f"{deepest:,} levels; {_DEEPEST} are allowed, and a list takes two",
+            hint="leave the column out, or write it flat",
+        )
+
+
+def _depth(children: list[int]) -> int:
+    """Levels below the first element of a list in which those within an element follow it."""
+    deepest, left = 0, list[int]()
+    for count in children:
+        while left and not left[-1]:
+            left.pop()
+        deepest = max(deepest, len(left))
+        if left:
+            left[-1] -= 1
+        if count:
+            left.append(count)
+    return deepest
+
+
+class _Compact:
+    """Thrift's compact protocol, from some byte on."""
+
+    def __init__(self, data: bytes, start: int) -> None:
+        self._data, self._at = data, start
+        self._skips: dict[int, Callable[[int], object]] = {
+            **dict.fromkeys((1, 2), lambda _: None),
+            3: lambda _: self._byte(),
+            **dict.fromkeys((4, _NUMBER, 6), lambda _: self._varint()),
+            7: lambda _: self._pass(8),
+            8: lambda _: self._pass(self._varint()),
+            **dict.fromkeys((_LIST, 10), self._skip_list),
+            11: self._skip_map,
+            _STRUCT: self._skip_struct,
+        }
+
+    def children(self) -> list[int]:
+        """How many elements lie in each element of the schema, of the first ones where there are too many."""
+        kind, field = 1, 0
+        while field != _SCHEMA:
+            if field:
+                self._skip(kind, 0)
+            kind, field = self._field(field)
+            if kind == _STOP or field > _SCHEMA:
+                raise ValueError("no schema")
+        kind, size = self._list()
+        if kind != _STRUCT or not size:
+            raise ValueError("a schema of no elements")
+        return [self._element() for _ in range(min(size, _MOST_ELEMENTS + 1))]
+
+    def _element(self) -> int:
+        """How many elements lie in the one that begins here."""
+        found = field = 0
+        while (header := self._field(field))[0] != _STOP:
+            kind, field = header
+            if field != _CHILDREN:
+                self._skip(kind, 0)
+            elif kind == _NUMBER:
+                found = self._zigzag()
+            else:
+                raise ValueError(f"a number of type {kind}")
+        return max(found, 0)
+
+    def _field(self, before: int) -> tuple[int, int]:
+        """Type and number of the field that begins here."""
+        header = self._byte()
+        further, kind = header >> 4, header & 15
+        return kind, before + further if further or not kind else self._zigzag()
+
+    def _list(self) -> tuple[int, int]:
+        """Type of what is in a list, and how many there are."""
+        header = self._byte()
+        size = header >> 4
+        return header & 15, self._varint() if size == 15 else size
+
+    def _skip(self, kind: int, depth: int) -> None:
+        if depth > _DEEPEST or kind not in self._skips:
+            raise ValueError(f"a value of type {kind} in {depth} others")
+        self._skips[kind](depth + 1)
+
+    def _skip_list(self, depth: int) -> None:
+        kind, size = self._list()
+        self._skip_values([kind], size, depth)
+
+    def _skip_map(self, depth: int) -> None:
+        size = self._varint()
+        kinds = self._byte() if size else 0
+        self._skip_values([kinds >> 4, kinds & 15], size, depth)
+
+    def _skip_values(self, kinds: list[int], size: int, depth: int) -> None:
+        for _ in range(size):
+            for kind in kinds:
+                self._skip(3 if kind in (1, 2) else kind, depth)  # a truth is a byte here
+
+    def _skip_struct(self, depth: int) -> None:
+        field = 0
+        while (header := self._field(field))[0] != _STOP:
+            self._skip(header[0], depth)
+            field = header[1]
+
+    def _pass(self, size: int) -> None:
+        self._at += size
+        if self._at > len(self._data):
+            raise IndexError("cut short")
+
+    def _byte(self) -> int:
+        self._at += 1
+        return self._data[self._at - 1]
+
+    def _varint(self) -> int:
+        found = shift = 0
+        while True:
+            byte = self._byte()
+            found |= (byte & 127) << shift
+            if byte < 128:
+                return found
+            shift += 7
+            if shift > 63:
+                raise ValueError("a number without end")
+
+    def _zigzag(self) -> int:
+        number = self._varint()
+        return (number >> 1) ^ -(number & 1)
