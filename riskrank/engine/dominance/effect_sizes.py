@@ -35,11 +35,14 @@ class Differences:
         Differences in the sample; shape (k,) to one model, or (k, k) with ``[i, j]`` for i minus j.
     low, high : ndarray, or None
         Ends of the interval; None without resampling.
+    p_value : ndarray, or None
+        Of no difference, where the intervals hold together: of all pairs of models.
     """
 
     estimate: Floats
     low: Floats | None
     high: Floats | None
+    p_value: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -212,8 +215,8 @@ def _to_one(estimate: Floats, leader: int, spread: Spread | None, behind: Behind
     half = spread.half_widths(leader, behind)
     most = np.finfo(np.float64).max
     with np.errstate(over="ignore"):
-        ends = (np.clip(difference + side * half, -most, most) for side in (-1, 1))
-        return Differences(difference, *ends)
+        low, high = (np.clip(difference + side * half, -most, most) for side in (-1, 1))
+        return Differences(difference, low, high, spread.p_values(difference, leader, behind))
 
 
 def _subtract(minuend: Floats, subtrahend: Floats) -> Floats:

@@ -62,6 +62,8 @@ class HiddenRisks:
         False where the status is ``not decided``.
     resamples_needed : int
         Resamples that can decide every claim of the family.
+    claims : int
+        In that family.
     """
 
     status: NDArray[np.str_]
@@ -71,6 +73,7 @@ class HiddenRisks:
     p_adjusted: Floats
     decided: Booleans
     resamples_needed: int
+    claims: int
 
     @property
     def place(self) -> Integers:
@@ -135,6 +138,7 @@ def hidden_risk(
         p_adjusted=np.where(has, p_adjusted[np.arange(k), against], 1.0),
         decided=status != NOT_DECIDED,
         resamples_needed=_resamples_for(family.level(int(asked.sum())), least(samples)),
+        claims=int(asked.sum()),
     )
 
 

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, stdtrit
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from riskrank.engine.sampling.freedom import Behind, Widening
 from riskrank.engine.types import Booleans, Floats, Integers
@@ -53,11 +53,14 @@ class Spread:
         So many of them hold every difference at once, with the probability asked for.
     variances : ndarray, shape (k,)
         Of the statistics themselves, in units of the largest number squared.
+    reach : ndarray, shape (B,)
+        How many standard errors hold every difference of a resample at once, upwards.
     """
 
     errors: Floats
     wide: float
     variances: Floats
+    reach: Floats
 
     def half_widths(self, leader: int, samples: Behind) -> Floats:
         """Half the width of the interval of each model's difference to a leader, shape (k,).
@@ -73,6 +76,17 @@ class Spread:
         times = of.widen * -stdtrit(of.df, ndtr(-self.wide))
         with np.errstate(over="ignore"):
             return np.asarray(times * self.errors[leader], dtype=np.float64)
+
+    def p_values(self, difference: Floats, leader: int, samples: Behind) -> Floats:
+        """P-values of "no difference to the leader" among all pairs, shape (k,).
+
+        At most α exactly where the interval of probability 1 − α leaves out 0.
+        """
+        of = Widening.of(samples)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            apart = np.where(difference == 0, 0.0, np.abs(difference) / self.errors[leader])
+        away, shares = -ndtri(stdtr(of.df, -apart / of.widen)), np.linspace(0, 1, len(self.reach))
+        return np.maximum(1 - np.interp(away, self.reach, shares), 1 / (len(self.reach) + 1))
 
 
 def spread_of_differences(estimate: ArrayLike, replicates: Floats, *, confidence: float = 0.95) -> Spread:
@@ -105,7 +119,8 @@ def spread_of_differences(estimate: ArrayLike, replicates: Floats, *, confidence
                 errors[i, j] = errors[j, i] = error
                 away -= expected[i] - expected[j]
                 np.maximum(reach, np.abs(away) / error, out=reach)
-    return Spread(errors * largest, float(np.quantile(reach, confidence)), drawn.var(axis=1))
+    wide = float(np.quantile(reach, confidence))
+    return Spread(errors * largest, wide, drawn.var(axis=1), np.sort(reach))
 
 
 Verdicts = Booleans

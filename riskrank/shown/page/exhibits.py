@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 _WIDE, _TURNED = 8, 13
 # Pixels from which on a picture takes the whole width: smaller, its words would be hard to read.
 _BROAD = 900
-# Pictures whose key stands on their right, where a phone does not show it.
-_KEYED = ("tvar", "quantiles", "cdf")
+# Columns from which on a phone shows a row as a block.
+_STACKED = 5
+# Pictures whose names stand on their right, where a phone does not show them.
+_KEYED = ("tvar", "quantiles", "cdf", "scatter")
+# Pictures of a table below them, and pixels from which on a phone shows that alone.
+_TABLED, _PHONE = ("bump", "heatmap", "taskmap"), 360
 # Rows up to which a table is printed on one page.
 _SHORT = 20
 _WHOLE = re.compile(r"[-+.]{2,}|[−\d.,e-]+ to [−\d.,e-]+")
@@ -72,13 +76,14 @@ class PageTable:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture as the template takes it, its width in pixels, and the models of its key if it has one."""
+    """A picture as the template takes it: its width in pixels, a key if any, and whether a table says it."""
 
     svg: Markup
     title: str
     reading: str
     width: float = 0.0
     key: Mapping[str, str] = field(default_factory=dict)
+    tabled: bool = False
 
 
 @dataclass
@@ -166,7 +171,9 @@ class Exhibitor:
             rest = [name for name in self._numbers if name not in self._colors]
             rest = rest if len(rest) == 1 else [f"{len(rest)} others"] * bool(rest)
             key = {name: self._colors.get(name, "others") for name in [*named, *rest]}
-        return Drawing(Markup(svg), plot.title, plot.reading, 72 * plot.get_figwidth() * PIXELS, key)
+        width = 72 * plot.get_figwidth() * PIXELS
+        tabled = picture.kind in _TABLED and width > _PHONE
+        return Drawing(Markup(svg), plot.title, plot.reading, width, key, tabled)
 
     def _table(self, table: Table) -> PageTable:
         table = table.filled
@@ -192,7 +199,7 @@ class Exhibitor:
         kinds = ["wide"] * (len(heads) >= _WIDE) + ["turned"] * (len(heads) >= _TURNED)
         kinds += ["short"] * (len(rows) <= _SHORT)
         bars = sum(column.axis is not None for column in table.columns)
-        kinds += [f"bars bars-{min(bars, 6)}"] if bars else []
+        kinds += [f"bars bars-{min(bars, 6)}"] if bars else ["stacked"] * (len(heads) >= _STACKED)
         title = spell(table.title, flags=self._flags)
         return PageTable(title, " ".join(kinds), heads, tuple(rows), table.stub, table.folded)
 

@@ -144,7 +144,7 @@ def milder(one: Leading, other: int) -> int:
         return 0
     side = int(difference.high[other] < 0) - int(difference.low[other] > 0)
     worse, better = (other, one.first) if side > 0 else (one.first, other)
-    return side if second is None or second.confirms(worse, better) else 0
+    return side if not side or second is None or second.confirms(worse, better) else 0
 
 
 def marks(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> Mapping[int, str]:
@@ -161,8 +161,8 @@ def marks(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> Mapp
             on = f"by {one.column}" if alone else "in the ranking"
             found[i] = f"worst on {many} metrics, yet {ordinal(int(places[i]))} {on}"
         elif i in tail.risks:
-            mean = "mean" if alone else "mean combined score"
-            found[i] = f"hidden risk: {mean} as good as {tail.rival(i)}'s, worse bad cases"
+            mean, rival = "mean" if alone else "mean combined score", tail.rival(i)
+            found[i] = f"hidden risk: {mean} as good as {rival}'s, which ranks before it, worse bad cases"
         elif on_metric is not None and i == one.first:
             found[i] = f"worse bad cases on {on_metric.metrics} than {table.models[on_metric.rival]}"
         elif i in worse:

@@ -145,7 +145,7 @@ def test_the_hidden_risk_with_the_best_mean_comes_first():
     result = rr.rank(table(safe=noise, **risky), resamples=1000)
     assert "z has the best mean and hides a risk: the worst 5 % average −37" in result.verdict
     text = result.to_text()
-    assert "! z: hidden risk: mean as good as safe's, worse bad cases" in text
+    assert "! z: hidden risk: mean as good as safe's, which ranks before it, worse" in text
     assert "! also marked: " in text
 
 
@@ -153,7 +153,7 @@ def test_the_hidden_risk_with_the_best_mean_comes_first():
 def test_a_hidden_risk_of_the_combined_score_names_that_mean():
     """By log_loss its mean is the worse one, on the same screen."""
     text = rr.rank(SAMPLES / "suite", wide=True, lower="log_loss", higher="correct", resamples=200).to_text()
-    assert "! forest: hidden risk: mean combined score as good as logistic's, worse bad cases" in text
+    assert "! forest: hidden risk: mean combined score as good as logistic's, which ranks before it" in text
 
 
 @pytest.mark.slow

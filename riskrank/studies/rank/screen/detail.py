@@ -18,7 +18,7 @@ from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_
 from riskrank.studies.dominance.screen.detail import inference_line
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.visible import shown_by_metric
-from riskrank.studies.wording import decimals_apart, names, not_decided, rounded
+from riskrank.studies.wording import decimals_apart, names, not_decided, p_words, percent, rounded
 
 # Terminals from here on have room for letters.
 _WIDE = 160
@@ -162,11 +162,6 @@ def _letters(tests: DominanceTests, ranking: Ranking) -> list[OfModel]:
     return columns
 
 
-def percent(level: float) -> str:
-    """A share in percent."""
-    return f"{100 * level:.3g} %"
-
-
 def mean_decimals(document: RankDocument, metric: str) -> int:
     """Decimals of means and of their differences: as many as intervals of the differences support."""
     effects = document.study.studies[metric].effects[document.leading[metric].method]
@@ -243,7 +238,7 @@ def _risk(document: RankDocument, metric: str, i: int) -> str:
     other = int(risks.against[i])
     worst = f"worst {percent(found.dominance.estimates.tail_level)}"
     figures = f"mean {mean} (place {place} by the mean), {worst}: {tail.against(i, other)}"
-    return f"{models[i]}: {figures} of {models[other]}"
+    return f"{models[i]}: {figures} of {models[other]} ({p_words(float(risks.p_adjusted[i]))})"
 
 
 def reading(document: RankDocument, names: Collection[str]) -> Line:

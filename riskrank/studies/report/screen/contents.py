@@ -16,29 +16,32 @@ from riskrank.studies.dominance.study import DominanceDocument
 from riskrank.studies.groups.screen import group_sections
 from riskrank.studies.gsd.screen import first as gsd
 from riskrank.studies.judged import screen as judged
-from riskrank.studies.metric_means import bad_cases
 from riskrank.studies.mrm.screen import first as mean_risk
 from riskrank.studies.mrm.study import MeanRiskDocument
 from riskrank.studies.rank.document import RankDocument, trade
 from riskrank.studies.rank.screen.detail import (
     detail_table,
     reading,
-    risk_lines,
     separation_line,
 )
 from riskrank.studies.rank.screen.first import other_metrics
+from riskrank.studies.report.screen import bad_cases
 from riskrank.studies.report.screen.by_metric import against_the_next, differences, tested
-from riskrank.studies.report.screen.corrections import corrected, corrections, two_counts
+from riskrank.studies.report.screen.corrections import (
+    BAD_CASES,
+    DIFFERENCES,
+    corrected,
+    corrections,
+    two_counts,
+)
 from riskrank.studies.report.screen.limits import unseen
 from riskrank.studies.report.screen.summaries import (
     by_task,
     firsts,
-    hidden,
     labels_moved,
     leading,
     sources_of_noise,
     stays_first,
-    tails_apart,
     told_apart,
 )
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
@@ -130,14 +133,6 @@ def _depends(what: str, about: str) -> Words:
     return lambda _study, _document: [line]
 
 
-def _risks(ranking: RankDocument, _: ReportDocument) -> list[Line]:
-    """Models that another of no larger mean beats in the tail."""
-    metric = leading(ranking)[0]
-    if not bad_cases(ranking.tails[metric].level):
-        return [Line("not looked for: a tail would hold more than half of the scores.", "Hidden risks:")]
-    return risk_lines(ranking, metric)
-
-
 def _agreement(what: str) -> Words:
     """How far other methods or metrics agree with the ranking."""
 
@@ -200,15 +195,15 @@ REPORT = (
     Entry(WHY, "labels", "What the labels moved", _of_judge, ("judge",), finding=labels_moved),
     Entry(
         *(WHY, "curves", "The tail that matters", _of_scores("ranking"), ("tvar",)),
-        lead=_told("Bad cases:", tails_apart),
-        finding=tails_apart,
+        lead=bad_cases.tested,
+        finding=bad_cases.tails_apart,
     ),
     Entry(WHY, "pair", "The pair that decides", _of_pair, ("pair",)),
     Entry(WHY, "unseen", "What these samples could have shown", attrgetter("ranking"), words=unseen),
     Entry(WHY, "by-task", "Task by task", _of_tasks, ("taskforest",), finding=by_task),
     Entry(AUDIT, "ranking", CHAPTERS["ranking"], attrgetter("ranking"), words=_ranking, finding=told_apart),
     Entry(
-        *(AUDIT, "differences", "Differences by metric", tested),
+        *(AUDIT, "differences", DIFFERENCES, tested),
         words=differences,
         finding=against_the_next,
     ),
@@ -241,7 +236,11 @@ REPORT = (
         *(AUDIT, "distributions", "Distributions", _of_scores("ranking"), ("quantiles",)),
         finding=lambda *_: "scores from the worst to the best",
     ),
-    Entry(AUDIT, "risks", "Hidden risks", _of_scores("ranking"), words=_risks, finding=hidden),
+    Entry(
+        *(AUDIT, "risks", BAD_CASES, _of_scores("ranking")),
+        words=bad_cases.details,
+        finding=bad_cases.hidden,
+    ),
     Entry(
         *(AUDIT, "mean-risk", CHAPTERS["risks"], _of_scores("risks"), ("scatter", "risks")),
         lead=_in_short,

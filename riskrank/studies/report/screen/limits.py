@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 from riskrank.shown.view import Line, Section
 from riskrank.studies.rank.document import RankDocument
-from riskrank.studies.rank.screen.detail import percent
 from riskrank.studies.report.screen.summaries import leading
 from riskrank.studies.report.study import ReportDocument
 from riskrank.studies.visible import shown_by_metric
-from riskrank.studies.wording import unseen_in
+from riskrank.studies.wording import percent, unseen_in
 
 # What the smallest difference means that samples could have shown (method §15).
 _OFTEN = "tests of as many samples would find 4 times in 5"

@@ -4,10 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from riskrank.engine.dominance.hidden_risk import RISK
-from riskrank.studies.metric_means import bad_cases
 from riskrank.studies.rank.document import RankDocument
-from riskrank.studies.rank.marks import milder
 from riskrank.studies.rank.screen.detail import leading_method
 from riskrank.studies.report.study import ReportDocument
 from riskrank.studies.runs import split_of_runs
@@ -80,31 +77,6 @@ def labels_moved(ranking: RankDocument, _: ReportDocument) -> str:
     """Whom the judge alone would have put first, or what it is worth."""
     told = (one.sentence for one in ranking.findings if one.kind == "judge-alone")
     return "" if ranking.judged is None else next(told, ranking.judged.worth).rstrip(".")
-
-
-def hidden(ranking: RankDocument, _: ReportDocument) -> str:
-    """How many models have a tail worse than their mean suggests."""
-    metric, _method = leading(ranking)
-    risks = ranking.study.studies[metric].hidden_risks
-    if risks is None or not bad_cases(ranking.tails[metric].level):
-        return "not looked for"
-    models = ranking.provenance.models
-    return names([models[i] for i in np.flatnonzero(risks.status == RISK).tolist()]) or "none shown"
-
-
-def tails_apart(ranking: RankDocument, _: ReportDocument) -> str:
-    """Whose worst samples a test shows to be milder, of the two models of the verdict."""
-    one, models = next(iter(ranking.leading.values())), ranking.provenance.models
-    if not (one.others and one.tested and ranking.tails[one.column].says_something):
-        return ""
-    pair = [one.first, next(model for model in one.pair if model != one.first)]
-    side, tail = milder(one, pair[1]), ranking.tails[one.column]
-    pair = pair[:: side or 1]
-    first, other = (models[model] for model in pair)
-    worst, figures = f"worst {tail.words}", " against ".join(tail.both(*pair))
-    if side == 0:
-        return f"{worst} of {first} and of {other} not shown to differ ({figures})"
-    return f"{worst} of {first} shown to be milder than of {other} ({figures})"
 
 
 def firsts(others: RankDocument, document: ReportDocument) -> str:
