@@ -299,9 +299,11 @@ def test_hostile_names_are_inert(browser, make_report, show):
 
 
 def test_names_stay_while_a_table_scrolls(browser, usual, show):
-    """On a telephone a shade says that there is more, and the name of a row does not go away."""
-    show(usual, width=400)
+    """A shade says that there is more, and the name of a row does not go away; on a telephone all is there."""
+    show(usual, width=641)
     assert browser.look("scrolledNames") == [True, 0, "local, local, scroll, scroll"]
+    show(usual, width=390)
+    assert browser.look("wideTables") == []
 
 
 def test_no_table_of_twelve_models_scrolls_at_1280(browser, usual, show):

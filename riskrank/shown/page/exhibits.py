@@ -23,7 +23,7 @@ _WIDE, _TURNED = 8, 13
 # Pixels from which on a picture takes the whole width: smaller, its words would be hard to read.
 _BROAD = 900
 # Columns from which on a phone shows a row as a block.
-_STACKED = 5
+_STACKED = 4
 # Pictures whose names stand on their right, where a phone does not show them.
 _KEYED = ("tvar", "quantiles", "cdf", "scatter")
 # Pictures of a table below them, and pixels from which on a phone shows that alone.

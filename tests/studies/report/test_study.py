@@ -8,6 +8,7 @@ import pytest
 
 import riskrank as rr
 from riskrank.api import report
+from riskrank.studies.report.screen.bad_cases import details
 from riskrank.studies.report.screen.by_metric import differences
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -70,6 +71,10 @@ def test_bad_cases_of_the_two_models_are_told_apart_as_a_test_does(spread, said)
     result = report(long, resamples=400, jobs=1, higher="*")
     ranked = [row.model for row in result.document.ranking.rows[:2]]
     assert f"Bad cases:** worst 5 % of {said.format(*ranked)} (" in result.to_markdown()
+    ((_, model, _, interval, p, shown),) = next(details(result.document.ranking, result.document)).rows
+    assert (model, shown) == (ranked[1], {"{} a": "open", "{} s": "worse", "{1}": "milder"}[said[:4].strip()])
+    low, high = (float(end.replace("−", "-")) for end in interval.split(" to "))
+    assert (low > 0 or high < 0) == (p == "<0.001" or float(p) <= 0.05) == (shown != "open")
 
 
 def test_what_a_verdict_says_of_single_metrics_stands_in_a_table_with_its_tests():
@@ -99,6 +104,8 @@ def test_what_a_verdict_says_of_single_metrics_stands_in_a_table_with_its_tests(
                 "equal; first on the combined score: without log_loss logistic, without any other metric",
                 "of the difference of naive_bayes and logistic on the combined score: on these tasks",
                 "tests of as many samples would find 4 times in 5",
+                "within each of 8 families of claims: each order against the field 12, each order in pairs 12",
+                "worst 5 % of the others against that of naive_bayes: milder",
             ],
         ),
         (
