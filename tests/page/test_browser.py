@@ -299,7 +299,7 @@ def test_hostile_names_are_inert(browser, make_report, show):
 
 
 def test_names_stay_while_a_table_scrolls(browser, usual, show):
-    """A shade says that there is more, and the name of a row does not go away; on a telephone all is there."""
+    """A shade says that there is more, and names of rows do not go away; on a telephone all is there."""
     show(usual, width=641)
     assert browser.look("scrolledNames") == [True, 0, "local, local, scroll, scroll"]
     show(usual, width=390)

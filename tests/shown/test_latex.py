@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskrank.api import dominance, gate, rank, read
-from riskrank.engine.dominance.simultaneous import letter_groups
+from riskrank.engine.dominance.tests import letter_groups
 from riskrank.shown.escapes import for_latex
 from riskrank.shown.formats.latex import to_latex
 from riskrank.shown.view import Cell, Column, Line, Table

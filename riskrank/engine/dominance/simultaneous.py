@@ -15,19 +15,13 @@ A ranking orders models by an estimate; what is known of the true order are the 
 them are true, which the control of the family-wise error promises with probability 1 − α, then a model's true
 place is at least one after those that beat it and at most that many before the last as it beats.
 
-Compact letter display: two models share a letter exactly if no test separates them.
-
 References
 ----------
 M. Mogstad, J. P. Romano, A. M. Shaikh, D. Wilhelm (2024). Inference for ranks with applications to mobility
 across neighbourhoods and academic achievement across countries. Review of Economic Studies 91(1), 476-518.
 doi:10.1093/restud/rdad006
-
-H.-P. Piepho (2004). An algorithm for a letter-based representation of all-pairwise comparisons. Journal of
-Computational and Graphical Statistics 13(2), 456-466. doi:10.1198/1061860043515
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -121,9 +115,6 @@ def spread_of_differences(estimate: ArrayLike, replicates: Floats, *, confidence
                 np.maximum(reach, np.abs(away) / error, out=reach)
     wide = float(np.quantile(reach, confidence))
     return Spread(errors * largest, wide, drawn.var(axis=1), np.sort(reach))
-
-
-Verdicts = Booleans
 
 
 @dataclass(frozen=True)
@@ -271,45 +262,8 @@ def separation(beats: ArrayLike, order: ArrayLike) -> Separation:
     )
 
 
-def _verdicts(beats: ArrayLike) -> Verdicts:
+def _verdicts(beats: ArrayLike) -> Booleans:
     """Verdicts as a matrix of bool whose meaningless diagonal is False."""
     verdicts = np.array(beats, dtype=bool)
     np.fill_diagonal(verdicts, False)
     return verdicts
-
-
-def letter_groups(separated: Booleans, order: Sequence[int]) -> list[tuple[int, ...]]:
-    """Groups of models that nothing separates, such that every pair nothing separates is in one of them.
-
-    Groups grow greedily in the given order, which finds few of them, not always the fewest.
-
-    Parameters
-    ----------
-    separated : ndarray of bool, shape (k, k)
-        Whether two models are told apart; symmetric.
-    order : sequence of k int
-        Models, the best first.
-
-    Returns
-    -------
-    list of tuple of int
-        By their first model in the order; a model that is apart from all others is a group of its own.
-    """
-    together = ~np.asarray(separated, dtype=bool)
-    covered = np.eye(len(order), dtype=bool)
-    groups: list[tuple[int, ...]] = []
-    for at, i in enumerate(order):
-        alone = not any(i in group for group in groups)
-        for j in order[at + 1 :]:
-            if together[i, j] and not covered[i, j]:
-                group = [i, j]
-                for model in order:
-                    if model not in group and all(together[model, member] for member in group):
-                        group.append(model)
-                covered[np.ix_(group, group)] = True
-                groups.append(tuple(model for model in order if model in group))
-                alone = False
-        if alone:
-            groups.append((i,))
-    place = {model: number for number, model in enumerate(order)}
-    return sorted(groups, key=lambda group: [place[model] for model in group])
