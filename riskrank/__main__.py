@@ -12,7 +12,7 @@ def main() -> None:
         from riskrank.cli.environment import open_standard_streams
 
         open_standard_streams()
-        from riskrank.cli.surroundings import require_descriptors
+        from riskrank.cli.environment import require_descriptors
 
         require_descriptors()
         from riskrank.cli.main import run
@@ -38,7 +38,7 @@ def _fail(error: Exception) -> None:
 
     what, found, hint = "riskrank cannot start", f"{type(error).__name__}: {error}", "install it anew"
     with contextlib.suppress(ImportError, OSError):
-        from riskrank.cli.surroundings import too_many_open
+        from riskrank.cli.environment import too_many_open
 
         what, found, hint = too_many_open(error) or (what, found, hint)
     lines = f"error: {what}\nfound: {' '.join(found.split())[:500]}\nhint: {hint}\n"

@@ -178,7 +178,7 @@ COMMANDS = (
         separates share a tier. Under the tables stand the hidden risks: models with a mean at least as
         high as another's and a mean of the worst 5 % that is significantly lower.""",
         settings="studies.rank.options:RankSettings",
-        reading="asked.shared:RankReading",
+        reading="asked.reading:RankReading",
         study="rank.study:rank",
         papers=(
             Paper(
@@ -190,7 +190,7 @@ COMMANDS = (
             Paper(
                 schema="rank-means",
                 documents="rank.by_means:MeanRankDocument",
-                view="rank.screen.first:view_of_means",
+                view="rank.screen.means",
                 figures="rank.figures.means",
             ),
         ),
@@ -639,7 +639,7 @@ COMMANDS = (
 
         Exits 2 if the commands would refuse to read the table as it is. (Tests also need 10 samples.)""",
         papers=(Paper(schema="check", documents="check.study:CheckDocument", view="check.screen"),),
-        reading="asked.shared:RankReading",
+        reading="asked.reading:RankReading",
         lacks=("group_by", "weight"),
         own=True,
         examples=(

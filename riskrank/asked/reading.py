@@ -195,8 +195,7 @@ class ReadOptions(Settings):
         self._check_noise()
         check_judge(vars(self))
         self._unfold_metrics()
-        both = sorted(set(self.lower) & set(self.higher))
-        if both:
+        if both := sorted(set(self.lower) & set(self.higher)):
             raise UsageError(
                 f"metric '{both[0]}' is declared both lower-is-better and higher-is-better",
                 found=f"{listing(both)} in {option('lower')} and in {option('higher')}",
@@ -275,3 +274,27 @@ class ReadOptions(Settings):
                 found=f"{option('from', self.from_)}: the inputs are exports, whose format is known",
                 hint="leave one of the two out",
             )
+
+
+SHARED = "shared"  # of missing scores: each pair of models is compared on the samples both have
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankReading(ReadOptions):
+    """How score files are read where models are ranked: also if they were scored on different tasks."""
+
+    missing: str = ask(
+        "What to do about missing scores: refuse, leave out their samples, count each as the worst there can "
+        "be, or compare the means of each pair on the samples both have.",
+        "error",
+        choices=("error", "drop", "worst", SHARED),
+        inner=("keep",),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # Samples of which more is known than that they are a sample of others, all that two models share.
+        for name in ("human", "noise", "unpaired", "group_by", "time", "folds"):
+            value = getattr(self, name)
+            if self.missing == SHARED and value and value != NO_COLUMN:
+                contradict(option("missing", SHARED), option(name, value))

@@ -12,9 +12,8 @@ import typer
 from typer.core import TyperGroup
 
 from riskrank.asked.reading import RENAMED
-from riskrank.cli.environment import Environment
+from riskrank.cli.environment import Environment, too_many_open
 from riskrank.cli.interrupts import INTERRUPTED, interrupted, settle_interrupts
-from riskrank.cli.surroundings import too_many_open
 from riskrank.errors import (
     ExitStatus,
     InputError,

@@ -10,9 +10,9 @@ from typer.core import TyperCommand, TyperOption
 
 from riskrank.asked.reading import RENAMED
 from riskrank.cli.config_file import OWN, SHARED, chosen_file, read_config, section_name
+from riskrank.cli.environment import require_threads
+from riskrank.cli.outputs import none_stale
 from riskrank.cli.ownership import OUTPUTS, written
-from riskrank.cli.stale import none_stale
-from riskrank.cli.surroundings import require_threads
 from riskrank.errors import (
     GateFailed,
     GateInconclusive,

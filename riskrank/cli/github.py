@@ -19,7 +19,7 @@ def end(document: Gated[Any], environment: Environment) -> None:
     RiskrankError
         What the document ends with.
     """
-    from riskrank.cli.opened import is_taken
+    from riskrank.cli.outputs import is_taken
     from riskrank.shown.junit import notes
     from riskrank.shown.render import markdown_page, suite_of
 

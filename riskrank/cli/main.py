@@ -20,7 +20,7 @@ from riskrank.version import __version__
 
 def answer(call: Call) -> None:
     """Answer a call: by the command's own file, or as all others are."""
-    from riskrank.cli.memory import require_memory
+    from riskrank.cli.forecast import require_memory
 
     require_memory(())  # with too little, libraries wait for ever when they are loaded
     from riskrank.cli import session
@@ -110,7 +110,7 @@ def _root(
 
 def run() -> None:
     """Run the ``riskrank`` command."""
-    from riskrank.cli.surroundings import settle
+    from riskrank.cli.environment import settle
     from riskrank.engine.sampling.threads import single_threaded
 
     # Modules and the table stay until the end: to look through them for garbage is a tenth of a small run.

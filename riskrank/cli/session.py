@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING, Any
 from riskrank.asked.commands import named
 from riskrank.asked.output import FORMATS
 from riskrank.cli.call import Call
-from riskrank.cli.environment import Environment
-from riskrank.cli.forecast import require_room_for_files, require_room_for_replicates, watched
+from riskrank.cli.environment import Environment, hush, import_matplotlib
+from riskrank.cli.forecast import require_memory, require_room_for_files, require_room_for_replicates, watched
 from riskrank.cli.interrupts import begin_writing, settle_interrupts
-from riskrank.cli.memory import require_memory
-from riskrank.cli.plots import draw_plot, wanted_plots
-from riskrank.cli.surroundings import hush, import_matplotlib
+from riskrank.cli.outputs import draw_plot, wanted_plots
 from riskrank.errors import UsageError, one_line, spell
 
 if TYPE_CHECKING:
+    from riskrank.cli.environment import Move
     from riskrank.scores.table.score_table import ScoreTable
-    from riskrank.shown.progress import Move
     from riskrank.studies.document import Document
     from riskrank.studies.runtime import Runtime
 
@@ -80,7 +78,7 @@ class Session:
 
     def _check_files(self) -> None:
         """Refuse files that could not be written, are read, or are named twice."""
-        from riskrank.cli.opened import begin
+        from riskrank.cli.outputs import begin
         from riskrank.shown.files import check_outputs
 
         files, renewed, named = self._files(), self._renewed(), self._named()
@@ -89,7 +87,7 @@ class Session:
 
     def check_opened(self) -> None:
         """Refuse to replace what was read though nobody named it, as results beside samples of a harness."""
-        from riskrank.cli.opened import opened
+        from riskrank.cli.outputs import opened
         from riskrank.shown.files import check_outputs
 
         check_outputs(self._files(), opened(self._renewed()), stdout=self.environment.stdout)
@@ -178,7 +176,7 @@ class Session:
     @contextmanager
     def progress(self, label: str) -> Iterator[Move | None]:
         """Show a bar on stderr if a person watches; else say what takes long."""
-        from riskrank.shown.progress import progress_bar
+        from riskrank.cli.environment import progress_bar
 
         stream = self.environment.stderr
         shown = stream.isatty() and not self.output.quiet

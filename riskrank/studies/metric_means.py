@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riskrank.asked.shared import SHARED
+from riskrank.asked.reading import SHARED
 from riskrank.engine.sampling.cluster_means import (
     cluster_means,
     mean_intervals,

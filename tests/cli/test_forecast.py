@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from riskrank.cli import forecast, session
-from riskrank.cli.memory import resident_memory
+from riskrank.cli.forecast import resident_memory
 from riskrank.engine.gsd.analysis import analyse
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.polytope import UtilityPolytope

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 import zstandard
 
-from riskrank.cli.memory import needed_memory
+from riskrank.cli.forecast import needed_memory
 from riskrank.scores.files.folders import matches
 from riskrank.scores.files.frames import FrameSource
 

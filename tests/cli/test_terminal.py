@@ -178,7 +178,7 @@ def test_control_characters_do_not_reach_the_terminal(run, write, quick, make_sc
 def test_a_bar_on_a_terminal_only(run, table, quick, write):
     import io
 
-    from riskrank.shown.progress import progress_bar
+    from riskrank.cli.environment import progress_bar
 
     class Terminal(io.StringIO):
         def isatty(self):

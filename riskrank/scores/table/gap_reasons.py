@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from riskrank.asked.shared import SHARED, RankReading
+from riskrank.asked.reading import SHARED, RankReading
 from riskrank.engine.types import Booleans
 from riskrank.errors import by_door, listing, option
 from riskrank.scores.names.words import AUTOMATIC, HUMAN, STATUS, names_tasks, words

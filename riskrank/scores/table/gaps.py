@@ -9,7 +9,7 @@ import numpy as np
 
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.flags import among_commas
-from riskrank.asked.shared import SHARED
+from riskrank.asked.reading import SHARED
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scored import why_missing

@@ -7,8 +7,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from riskrank.asked.reading import ReadOptions
-from riskrank.asked.shared import SHARED
+from riskrank.asked.reading import SHARED, ReadOptions
 from riskrank.engine.evidence.shared import FEWEST_SHARED
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans

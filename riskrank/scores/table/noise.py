@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.asked.shared import SHARED
+from riskrank.asked.reading import SHARED
 from riskrank.engine.evidence.crossed import FEWEST_LEVELS
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, option

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 
-from riskrank.asked.reading import NO_COLUMN, ReadOptions
-from riskrank.asked.shared import SHARED, RankReading
+from riskrank.asked.reading import NO_COLUMN, SHARED, RankReading, ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.exports.catalogue import service_of
 from riskrank.scores.files.opening import InputFile, Source, open_sources

@@ -7,8 +7,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from riskrank.asked.reading import ReadOptions
-from riskrank.asked.shared import SHARED
+from riskrank.asked.reading import SHARED, ReadOptions
 from riskrank.engine.types import Integers
 from riskrank.errors import InputError
 from riskrank.scores.files.opening import InputFile, Source

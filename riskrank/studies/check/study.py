@@ -10,8 +10,8 @@ from riskrank.scores.table.inspection import InspectedTask, Inspection, MetricRo
 from riskrank.studies.check.judge import JudgeCheck, JudgeCheckEntry, judge_check
 from riskrank.studies.check.suggestions import Suggestion, suggestions
 from riskrank.studies.document import Document, Provenance, entries
-from riskrank.studies.provenance import described_metric
 from riskrank.studies.runs import PassCurve, RunsSplit, pass_curves, split_of_runs
+from riskrank.studies.settings import described_metric
 from riskrank.studies.wording import counted
 
 __all__ = ["CheckDocument", "InspectedTask", "Inspection", "MetricRow", "Problem", "check"]

@@ -8,8 +8,7 @@ from riskrank.asked.commands import BY_NAME
 from riskrank.asked.flags import flags
 from riskrank.asked.judges import NO_COLUMN
 from riskrank.asked.output import OutputOptions
-from riskrank.asked.reading import ReadOptions
-from riskrank.asked.shared import SHARED
+from riskrank.asked.reading import SHARED, ReadOptions
 from riskrank.errors import as_one_word
 from riskrank.scores.names.directions import looks_like_a_cost
 from riskrank.scores.table.inspection import Inspection, MetricRow

@@ -10,7 +10,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.document import Document, entries
-from riskrank.studies.provenance import provenance
+from riskrank.studies.settings import provenance
 
 Row = TypeVar("Row")
 

@@ -17,9 +17,8 @@ from riskrank.studies.diff.findings import SENTENCES, diff_findings
 from riskrank.studies.diff.options import DiffSettings
 from riskrank.studies.findings import assumed
 from riskrank.studies.pairs import resolve_pair
-from riskrank.studies.provenance import provenance
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import family_of
+from riskrank.studies.settings import family_of, provenance
 from riskrank.studies.wording import counted
 
 

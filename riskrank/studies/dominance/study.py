@@ -29,9 +29,15 @@ from riskrank.studies.judged.chapter import (
     refuse_with_judge,
 )
 from riskrank.studies.metric_means import MetricMeans, TailMeans, metric_means, worst_of
-from riskrank.studies.provenance import most_resamples, portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import claims_of, described_tests, inference_of
+from riskrank.studies.settings import (
+    claims_of,
+    described_tests,
+    inference_of,
+    most_resamples,
+    portfolio_settings,
+    provenance,
+)
 from riskrank.studies.suites.chapter import SuiteChapter, suite_chapter
 from riskrank.studies.suites.column import First, better_by
 from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta

@@ -27,8 +27,7 @@ from riskrank.studies.gate.document import (
 )
 from riskrank.studies.gate.findings import answered
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.provenance import provenance
-from riskrank.studies.settings import family_of
+from riskrank.studies.settings import family_of, provenance
 from riskrank.studies.wording import counted, names, p_words
 
 

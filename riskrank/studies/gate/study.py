@@ -27,9 +27,8 @@ from riskrank.studies.gate.words import ending, quoted
 from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.means_only import why_means
-from riskrank.studies.provenance import provenance
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import family_of, inference_of
+from riskrank.studies.settings import family_of, inference_of, provenance
 from riskrank.studies.task_scale import on_task_scale
 from riskrank.studies.wording import unseen, unseen_tasks
 

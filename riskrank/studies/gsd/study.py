@@ -23,9 +23,8 @@ from riskrank.studies.gsd.findings import SENTENCES, GsdCase, gsd_findings
 from riskrank.studies.gsd.options import GsdSettings
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.pairs import resolve_pair
-from riskrank.studies.provenance import provenance
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import family_of
+from riskrank.studies.settings import family_of, provenance
 
 
 def thresholds(settings: GsdSettings) -> tuple[Threshold, ...]:

@@ -32,9 +32,14 @@ from riskrank.studies.judged.chapter import (
 from riskrank.studies.metric_means import MetricMeans, TailMeans, Worst, metric_means
 from riskrank.studies.mrm.findings import SENTENCES, MeanRiskCase, mrm_findings
 from riskrank.studies.mrm.options import MeanRiskSettings
-from riskrank.studies.provenance import described_aggregation, portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import family_of, level_of
+from riskrank.studies.settings import (
+    described_aggregation,
+    family_of,
+    level_of,
+    portfolio_settings,
+    provenance,
+)
 from riskrank.studies.suites.chapter import SuiteOutline, suite_outline
 from riskrank.studies.targets import Target, check_portfolio, check_range, portfolio_weights, targets
 from riskrank.studies.task_scale import on_task_scale

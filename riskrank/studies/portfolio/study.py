@@ -18,8 +18,8 @@ from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Document, Row, of, rows_from
 from riskrank.studies.findings import assumed
 from riskrank.studies.portfolio.options import FoldingSettings
-from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
+from riskrank.studies.settings import portfolio_settings, provenance
 from riskrank.studies.suites.chapter import SuiteOutline, suite_outline
 from riskrank.studies.targets import check_portfolio, fold, tasks_of
 from riskrank.studies.wording import decimals_of, percent, rounded

@@ -24,9 +24,8 @@ from riskrank.studies.power.planned import (
     planned_pair,
     require_one_metric,
 )
-from riskrank.studies.provenance import provenance
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import family_of, level_of
+from riskrank.studies.settings import family_of, level_of, provenance
 from riskrank.studies.targets import targets
 
 _SIZES = (100, 500, 1000)

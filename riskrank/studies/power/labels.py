@@ -21,9 +21,8 @@ from riskrank.studies.judged.chapter import GAIN, judged_chapter, refuse_with_ju
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.planned import PlannedClaim, PlannedRow, planned_pair, size_found
 from riskrank.studies.power.verdict import needed, possible_sizes, size_finding
-from riskrank.studies.provenance import provenance
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import family_of, level_of
+from riskrank.studies.settings import family_of, level_of, provenance
 from riskrank.studies.targets import check_portfolio, targets
 from riskrank.studies.wording import two_digits
 

@@ -15,8 +15,7 @@ from riskrank.studies.findings import Finding, stated
 from riskrank.studies.means_only import components_of, why_means
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.planned import planned_pair, require_one_metric
-from riskrank.studies.provenance import provenance
-from riskrank.studies.settings import level_of
+from riskrank.studies.settings import level_of, provenance
 from riskrank.studies.wording import names, number
 
 # Of the variance today, so that the standard error is halved.

@@ -26,10 +26,9 @@ from riskrank.studies.power.noise import NoisePlanDocument, plan_of_noise
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.planned import of_distributions, size_found
 from riskrank.studies.power.verdict import power_said
-from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runs import RunsSplit, split_of_runs
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import inference_of, level_of
+from riskrank.studies.settings import inference_of, level_of, portfolio_settings, provenance
 from riskrank.studies.targets import check_portfolio, draws_tasks, targets
 from riskrank.studies.task_scale import on_task_scale
 

@@ -18,7 +18,6 @@ from riskrank.studies.document import Document, rows_of
 from riskrank.studies.findings import assuming
 from riskrank.studies.means_only import MeanColumn, components_of, mean_column, why_means
 from riskrank.studies.metric_means import MetricMeans, metric_means
-from riskrank.studies.provenance import provenance
 from riskrank.studies.rank.document import PLACES, RankRow
 from riskrank.studies.rank.mean_ranking import (
     SENTENCES,
@@ -29,7 +28,7 @@ from riskrank.studies.rank.mean_ranking import (
     require_order,
 )
 from riskrank.studies.rank.options import RankSettings
-from riskrank.studies.settings import family_of
+from riskrank.studies.settings import family_of, provenance
 from riskrank.studies.targets import Units, units_of
 from riskrank.studies.wording import decimals_of, rounded, rounded_beside_zero
 

@@ -19,10 +19,10 @@ from riskrank.engine.types import Floats, Integers
 from riskrank.studies.groups.study import GroupedDocument, Standing
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
 from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.provenance import described_aggregation
 from riskrank.studies.rank.entries import agreement, hidden_risks, recommendations, separations
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail, WorseCases
+from riskrank.studies.settings import described_aggregation
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta
 from riskrank.studies.targets import Units

@@ -21,7 +21,6 @@ from riskrank.studies.findings import assuming
 from riskrank.studies.groups.study import study_by_group
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.metric_means import metric_means
-from riskrank.studies.provenance import most_resamples, portfolio_settings, provenance
 from riskrank.studies.rank.document import PLACES, RankDocument, RankRow, standings
 from riskrank.studies.rank.findings import RankCase, rank_findings
 from riskrank.studies.rank.leading import firsts, lead, named
@@ -30,7 +29,14 @@ from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.quotes import quoted
 from riskrank.studies.rank.sentences import SENTENCES
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import claims_of, described_tests, inference_of
+from riskrank.studies.settings import (
+    claims_of,
+    described_tests,
+    inference_of,
+    most_resamples,
+    portfolio_settings,
+    provenance,
+)
 from riskrank.studies.suites.chapter import suite_chapter
 from riskrank.studies.targets import (
     Units,

@@ -13,9 +13,8 @@ from riskrank.errors import RiskrankError, UsageError, listing, option
 from riskrank.scores.table.runs import Runs, inputs_of
 from riskrank.studies.directions import refuse_assumed_costs
 from riskrank.studies.gate.document import FAIL, ends_with, overall
-from riskrank.studies.provenance import provenance
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import family_of
+from riskrank.studies.settings import family_of, provenance
 from riskrank.studies.trend.compared import Key, RunColumn, columns_of, compared, line_rows
 from riskrank.studies.trend.document import (
     BETTER,

@@ -16,8 +16,7 @@ import pytest
 
 import riskrank
 from riskrank.asked.baseline import GateReading
-from riskrank.asked.reading import ReadOptions
-from riskrank.asked.shared import RankReading
+from riskrank.asked.reading import RankReading, ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError
 from riskrank.scores.table.score_table import read_scores
 

@@ -6,8 +6,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import polars as pl
 
-from riskrank.asked.reading import ReadOptions
-from riskrank.asked.shared import SHARED, RankReading
+from riskrank.asked.reading import SHARED, RankReading, ReadOptions
 from riskrank.errors import InputError, by_door, listing
 from riskrank.scores.files.parsing import column_kind
 from riskrank.scores.names.directions import looks_like_a_cost, names_a_metric

@@ -10,8 +10,7 @@ import polars as pl
 
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.flags import among_commas
-from riskrank.asked.reading import ReadOptions
-from riskrank.asked.shared import SHARED
+from riskrank.asked.reading import SHARED, ReadOptions
 from riskrank.engine.portfolio.judge_votes import VoteScores, is_vote, score_votes
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.files.source import FrameInMemory, InputFile, Source

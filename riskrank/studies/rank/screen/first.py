@@ -10,7 +10,6 @@ from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.agreement import stability_table
 from riskrank.shown.means import PORTFOLIOS, also, combined, head, seen, side_by_side, with_bars, worst
-from riskrank.shown.noise import shares_table
 from riskrank.shown.view import (
     MOST_METRICS,
     MOST_ROWS,
@@ -24,16 +23,14 @@ from riskrank.shown.view import (
     by_row,
     unshown,
 )
-from riskrank.studies.rank.by_means import MeanRankDocument
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import listed
-from riskrank.studies.rank.mean_ranking import MeanRanking
 from riskrank.studies.rank.screen.detail import details, methods_beside
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.screen import details as task_details
 from riskrank.studies.suites.screen import screen as task_screen
-from riskrank.studies.visible import could_show, visible_words
+from riskrank.studies.visible import could_show
 from riskrank.studies.wording import counted, method_words, tests_words
 
 # Marks that are explained below the table.
@@ -108,7 +105,7 @@ def _side_by_side(document: RankDocument) -> Table:
     models, names = document.provenance.models, [one.column for one in columns]
     shown = together[: document.top or MOST_ROWS]
     return side_by_side(
-        models, document.means, names, shown, lambda at, i: _place(columns[at].ranking, i), "place"
+        models, document.means, names, shown, lambda at, i: place_of(columns[at].ranking, i), "place"
     )
 
 
@@ -128,7 +125,7 @@ def _table(document: RankDocument, one: Leading, shown: Sequence[int]) -> Table:
     tail, metrics = document.tails[one.column], document.means
     by_dominance = "" if one.found.tests_of(one.method) is None else "place by dominance"
     columns: list[OfModel] = [
-        (Column("place", name=by_dominance), partial(_place, one.ranking)),
+        (Column("place", name=by_dominance), partial(place_of, one.ranking)),
         (Column("", "left"), lambda i: Cell("!", "yellow") if i in marks else ""),
         (Column("model", "left"), lambda i: Cell(models[i], "bold" if i in one.named else "")),
     ]
@@ -139,7 +136,7 @@ def _table(document: RankDocument, one: Leading, shown: Sequence[int]) -> Table:
     return Table("", tuple(column for column, _ in columns), rows, stub=3)
 
 
-def _place(ranking: Ranking, model: int) -> str:
+def place_of(ranking: Ranking, model: int) -> str:
     """The places the tests leave to a model, or its rank where nothing was tested."""
     low, high = ranking.rank_low, ranking.rank_high
     if low is None or high is None:
@@ -195,86 +192,3 @@ def _next(document: RankDocument) -> Line:
     if any(one.trade and not one.weighed for one in document.leading.values()):
         asked.insert(0, option("weight", "NAME=…"))
     return Line(", ".join(asked), "Also:")
-
-
-def view_of_means(document: MeanRankDocument) -> list[Section]:
-    """The table of the only metric, or all beside each other; the tests; then each for who asks."""
-    models, rankings = document.provenance.models, document.rankings
-    sections: list[Section] = [_table_of_means(rankings[0], models)]
-    if len(rankings) > 1:
-        order = rankings[0].ranking.order[:MOST_ROWS].tolist()
-        columns = [one.column.name for one in rankings[:MOST_METRICS]]
-        means = [one.means for one in rankings]
-        sections = [
-            side_by_side(
-                models, means, columns, order, lambda at, i: _place(rankings[at].ranking, i), "place"
-            )
-        ]
-    told = [] if document.why in document.verdict else [Line(document.why)]
-    sections += [*told, _tests_of_means(document)]
-    each = [_table_of_means(one, models, one.column.name) for one in rankings] if len(rankings) > 1 else []
-    rest: list[Section] = [*also(document.more), *each]
-    rest += [] if document.components is None else [shares_table(document.components)]
-    return [
-        *sections,
-        Line(option("explain", True), "Also:"),
-        *asked_for([*rest, _reading_of_means(shared=rankings[0].samples is not None)]),
-    ]
-
-
-def _table_of_means(one: MeanRanking, models: Sequence[str], title: str = "") -> Table:
-    ranking, means = one.ranking, one.means
-    shown = ranking.order[:MOST_ROWS].tolist()
-    columns: list[OfModel] = [
-        (Column("place"), partial(_place, one.ranking)),
-        (Column("model", "left"), lambda i: models[i]),
-        with_bars((Column(head(means)), means.of), means, shown),
-    ]
-    if (scored := one.samples) is not None and (np.diag(scored) < np.diag(scored).max()).any():
-        columns.insert(2, (Column("scored"), lambda i: f"{scored[i, i]:,}"))
-    low, high = one.low, one.high
-    if low is not None and high is not None:
-        sign, apart = -1 if means.lower else 1, (one.first, *one.not_compared)
-
-        def gap(i: int) -> str:
-            return "–" if i in apart else means.gap(sign * float(one.gaps[i]))
-
-        def interval(i: int) -> str:
-            ends = sorted((sign * float(low[i]), sign * float(high[i])))
-            return "–" if i in apart else means.span(ends[0], ends[1])
-
-        columns += [(Column("difference\nto the first"), gap), (Column("interval", "left"), interval)]
-    return by_row(title, columns, shown, stub=2)
-
-
-def _tests_of_means(document: MeanRankDocument) -> Line:
-    first = document.rankings[0]
-    if first.p_adjusted is None:
-        return Line("Nothing was tested.")
-    apart = ", ".join(
-        f"{int(document.family.significant(one.p_adjusted).sum())}"
-        + (f" on {one.column.name}" if len(document.rankings) > 1 else "")
-        for one in document.rankings
-        if one.p_adjusted is not None
-    )
-    seen = "; ".join(
-        f"differences from {words} on could have been shown"
-        + (f" of {one.column.name}" if len(document.rankings) > 1 else "")
-        for one in document.rankings[:1]
-        if one.visible is not None and (words := visible_words(one.visible, one.means.share))
-    )
-    models, compared = len(first.column.compared), int(first.column.compared.sum()) // 2
-    pairs = counted(models * (models - 1) // 2, "pair")
-    how = f"Student's t of means, {document.family.text}, {document.family.correction.capitalize()}"
-    left = models * (models - 1) // 2 - compared
-    without = f", {left} not compared" if left else ""
-    return Line(f"{apart} of {pairs} told apart{without} ({how}); {seen}.")
-
-
-def _reading_of_means(*, shared: bool) -> Line:
-    return Line(
-        "Places hold the true ones of all models together; intervals of the differences hold together for "
-        "all pairs. Distributions and tails are not compared: "
-        + ("each pair has samples of its own." if shared else "the rows are no independent samples."),
-        "Reading:",
-    )

@@ -1,0 +1,109 @@
+"""The screen of a ranking by means alone: places, means with their differences to the first, and tests."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from riskrank.errors import option
+from riskrank.shown.means import also, head, side_by_side, with_bars
+from riskrank.shown.noise import shares_table
+from riskrank.shown.view import (
+    MOST_METRICS,
+    MOST_ROWS,
+    Column,
+    Line,
+    OfModel,
+    Section,
+    Table,
+    asked_for,
+    by_row,
+)
+from riskrank.studies.rank.by_means import MeanRankDocument
+from riskrank.studies.rank.mean_ranking import MeanRanking
+from riskrank.studies.rank.screen.first import place_of
+from riskrank.studies.visible import visible_words
+from riskrank.studies.wording import counted
+
+
+def view(document: MeanRankDocument) -> list[Section]:
+    """The table of the only metric, or all beside each other; the tests; then each for who asks."""
+    models, rankings = document.provenance.models, document.rankings
+    sections: list[Section] = [_table(rankings[0], models)]
+    if len(rankings) > 1:
+        order = rankings[0].ranking.order[:MOST_ROWS].tolist()
+        columns = [one.column.name for one in rankings[:MOST_METRICS]]
+        means = [one.means for one in rankings]
+        sections = [
+            side_by_side(
+                models, means, columns, order, lambda at, i: place_of(rankings[at].ranking, i), "place"
+            )
+        ]
+    told = [] if document.why in document.verdict else [Line(document.why)]
+    sections += [*told, _tests(document)]
+    each = [_table(one, models, one.column.name) for one in rankings] if len(rankings) > 1 else []
+    rest: list[Section] = [*also(document.more), *each]
+    rest += [] if document.components is None else [shares_table(document.components)]
+    return [
+        *sections,
+        Line(option("explain", True), "Also:"),
+        *asked_for([*rest, _reading(shared=rankings[0].samples is not None)]),
+    ]
+
+
+def _table(one: MeanRanking, models: Sequence[str], title: str = "") -> Table:
+    ranking, means = one.ranking, one.means
+    shown = ranking.order[:MOST_ROWS].tolist()
+    columns: list[OfModel] = [
+        (Column("place"), partial(place_of, one.ranking)),
+        (Column("model", "left"), lambda i: models[i]),
+        with_bars((Column(head(means)), means.of), means, shown),
+    ]
+    if (scored := one.samples) is not None and (np.diag(scored) < np.diag(scored).max()).any():
+        columns.insert(2, (Column("scored"), lambda i: f"{scored[i, i]:,}"))
+    low, high = one.low, one.high
+    if low is not None and high is not None:
+        sign, apart = -1 if means.lower else 1, (one.first, *one.not_compared)
+
+        def gap(i: int) -> str:
+            return "–" if i in apart else means.gap(sign * float(one.gaps[i]))
+
+        def interval(i: int) -> str:
+            ends = sorted((sign * float(low[i]), sign * float(high[i])))
+            return "–" if i in apart else means.span(ends[0], ends[1])
+
+        columns += [(Column("difference\nto the first"), gap), (Column("interval", "left"), interval)]
+    return by_row(title, columns, shown, stub=2)
+
+
+def _tests(document: MeanRankDocument) -> Line:
+    first = document.rankings[0]
+    if first.p_adjusted is None:
+        return Line("Nothing was tested.")
+    apart = ", ".join(
+        f"{int(document.family.significant(one.p_adjusted).sum())}"
+        + (f" on {one.column.name}" if len(document.rankings) > 1 else "")
+        for one in document.rankings
+        if one.p_adjusted is not None
+    )
+    seen = "; ".join(
+        f"differences from {words} on could have been shown"
+        + (f" of {one.column.name}" if len(document.rankings) > 1 else "")
+        for one in document.rankings[:1]
+        if one.visible is not None and (words := visible_words(one.visible, one.means.share))
+    )
+    models, compared = len(first.column.compared), int(first.column.compared.sum()) // 2
+    pairs = counted(models * (models - 1) // 2, "pair")
+    how = f"Student's t of means, {document.family.text}, {document.family.correction.capitalize()}"
+    left = models * (models - 1) // 2 - compared
+    without = f", {left} not compared" if left else ""
+    return Line(f"{apart} of {pairs} told apart{without} ({how}); {seen}.")
+
+
+def _reading(*, shared: bool) -> Line:
+    return Line(
+        "Places hold the true ones of all models together; intervals of the differences hold together for "
+        "all pairs. Distributions and tails are not compared: "
+        + ("each pair has samples of its own." if shared else "the rows are no independent samples."),
+        "Reading:",
+    )
