@@ -51,6 +51,11 @@ class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, Task
         f"Subsamples a size of {option('stability')}.", metavar="R", unset="5", common=False
     )
 
+    @property
+    def folds_metrics(self) -> bool:
+        """Whether metrics are folded or aggregated, instead of each being ranked on its own alone."""
+        return not self.per_metric or self.aggregate is not None
+
     def __post_init__(self) -> None:
         super().__post_init__()
         self._refuse_two_ways_to_rank()

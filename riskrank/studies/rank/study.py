@@ -170,7 +170,7 @@ def rank_by_dominance(
         return study_by_group(rank_by_dominance, standings, table, settings, runtime)
     refuse_with_judge(table, settings)
     table = on_task_scale(table, settings)
-    check_portfolio(table, settings, per_metric=not folds(settings))
+    check_portfolio(table, settings, per_metric=not settings.folds_metrics)
     methods, tables = chosen_methods(settings, table), score_tables(table, settings)
     for name in columns_needed(methods, tables.metrics):
         if name in tables.metrics:  # portfolios lie between 0 and 1
@@ -247,7 +247,7 @@ def _provenance(
     described |= {"per_metric": settings.per_metric, "methods": list(study.rankings)}
     described |= {"rank_by": settings.rank_by, "top": settings.top}
     described |= {"aggregate": settings.aggregator if study.aggregations else None}
-    if len(table.metrics) > 1 and folds(settings):
+    if len(table.metrics) > 1 and settings.folds_metrics:
         described |= portfolio_settings(settings, table)
     return provenance(
         "rank",
@@ -268,17 +268,15 @@ def _rows(
         statistic, _, scope = method.partition("@")
         column = None if method in study.aggregations else study.studies[scope]
         for i in ranking.order[:top].tolist():
-            effects: dict[str, Any] = dict.fromkeys(EFFECTS)
-            decided = None
+            effects: dict[str, Any] = dict.fromkeys((*EFFECTS, "decided"))
             if column is not None:
-                effects = _effects(column.effects[statistic], units[scope], i)
-                decided = _decided(column.tests_of(statistic), i)
+                effects |= _effects(column.effects[statistic], units[scope], i)
+                effects["decided"] = _decided(column.tests_of(statistic), i)
             yield RankRow(
                 method=method,
                 model=models[i],
                 **{name: _entry(getattr(ranking, name), i) for name in PLACES},
                 **effects,
-                decided=decided,
             )
 
 
@@ -299,8 +297,3 @@ def _decided(tests: DominanceTests | None, i: int) -> bool | None:
     if tests is None or tests.p_value is None:
         return None
     return bool(tests.decided[i].all() and tests.decided[:, i].all())
-
-
-def folds(settings: RankSettings) -> bool:
-    """Whether metrics are folded or aggregated, instead of each being ranked on its own and nothing else."""
-    return not settings.per_metric or settings.aggregate is not None
