@@ -9,8 +9,8 @@ from riskrank.asked.option import options_of
 from riskrank.asked.output import FORMATS, OutputOptions
 from riskrank.asked.reading import ReadOptions
 from riskrank.cli.call import Call, callable_of
+from riskrank.cli.forecast import require_memory
 from riskrank.cli.help import Application, ManyCommands, command_class
-from riskrank.cli.memory import require_memory
 from riskrank.scores.exports.catalogue import EXPORTS
 from riskrank.studies.convert.options import OF_EXPORTS, VoteSettings
 
