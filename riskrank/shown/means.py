@@ -8,12 +8,21 @@ from functools import partial
 
 import numpy as np
 
+from riskrank.engine.dominance.column import DominanceStudy
+from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.sampling.design import FEWEST_LABELS, ClusteredScores
 from riskrank.engine.types import Floats
 from riskrank.shown.view import Bar, Cell, Column, Line, OfModel, Table, by_row, text_of
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.metric_means import MetricMeans, TailMeans, bad_cases
 from riskrank.studies.wording import blind_to, design, percent
+
+CORRECTIONS = {
+    "bonferroni": "Bonferroni",
+    "holm": "Holm",
+    "bh": "Benjamini-Hochberg",
+    "none": "no correction",
+}
 
 # Of an axis with a model far away from all others: how much of it they would have.
 _CROWDED = 0.1
@@ -217,3 +226,22 @@ def _counting(origin: Provenance) -> str:
 def also(more: Sequence[str]) -> list[Line]:
     """Sentences a verdict had no room for."""
     return [Line(" ".join(more), "Also:")] if more else []
+
+
+def inference_line(
+    study: DominanceStudy, inference: Inference, models: Sequence[str], scores: ClusteredScores
+) -> Line:
+    """State the design, the resampling and the family of tests."""
+    size = design(scores)
+    if not inference.test:
+        return Line(f"{size}; no test was asked for, verdicts describe these samples only.", "Data:")
+    pairs = len(models) * (len(models) - 1)
+    rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.family.correction]
+    source = "asymptotic standard errors"
+    if inference.resampled:
+        source = f"{study.resamples or 0:,} bootstrap resamples, seed {inference.seed}"
+    text = (
+        f"{size}, {source}; {rule} over the "
+        f"{pairs} ordered pairs of each order, test and threshold, level {inference.family.level(1):g}."
+    )
+    return Line(text, "Tests:")

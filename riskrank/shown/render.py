@@ -2,6 +2,7 @@
 
 import io
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from riskrank.shown.formats.data import to_csv, to_json, to_jsonl, to_parquet
 from riskrank.shown.formats.html import to_fragment
@@ -9,11 +10,13 @@ from riskrank.shown.formats.latex import to_latex
 from riskrank.shown.formats.markdown import to_markdown
 from riskrank.shown.formats.terminal import to_terminal
 from riskrank.shown.glossary import WHERE
-from riskrank.shown.junit import Suite, junit
 from riskrank.shown.page import can_make_pages
 from riskrank.shown.sections import spelled_sections
 from riskrank.shown.view import first_screen, spelled
 from riskrank.studies.document import Document
+
+if TYPE_CHECKING:
+    from riskrank.shown.junit import Suite
 
 # What makes tests of a CI server of a document.
 _SUITES = {
@@ -67,14 +70,14 @@ def render(
         page = import_module("riskrank.shown.page.page")
         return str(page.to_page(document, flags=flags)).encode("utf-8")
     if kind == "junit":
-        return junit(suite_of(document))
+        return bytes(import_module("riskrank.shown.junit").junit(suite_of(document)))
     if kind == "csv":
         return to_csv(document, safe=csv_safe).encode("utf-8")
     writers = {"json": to_json, "jsonl": to_jsonl}
     return writers[kind](document).encode("utf-8")
 
 
-def suite_of(document: Document) -> Suite:
+def suite_of(document: Document) -> "Suite":
     """The tests that a CI server shows of a document."""
     module, _, maker = _SUITES[document.schema].partition(":")
     suite: Suite = getattr(import_module(module), maker)(document)

@@ -9,7 +9,6 @@ from typing import Protocol
 
 from riskrank.engine.sampling.processes import Jobs, Workers
 from riskrank.errors import UsageError, option
-from riskrank.studies.executors import connect
 
 
 class Move(Protocol):
@@ -75,6 +74,8 @@ def running(
             hint="leave one of the two out",
         )
     if isinstance(executor, str):
+        from riskrank.studies.executors import connect
+
         with connect(executor) as connected:
             yield Runtime(jobs=Workers(executor=connected), progress=progress)
     elif isinstance(executor, Executor):

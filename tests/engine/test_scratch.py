@@ -1,6 +1,6 @@
 import numpy as np
 
-from riskrank.engine.scratch import Scratch
+from riskrank.engine.sampling.resamples import Scratch
 
 
 def test_an_array_lasts_until_its_name_is_asked_for_again():

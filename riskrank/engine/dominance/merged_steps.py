@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from riskrank.engine.sampling.resamples import Scratch
 from riskrank.engine.sampling.steps import Steps, rounding_of
-from riskrank.engine.scratch import Scratch
 from riskrank.engine.types import Floats, Integers
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.merged_steps import Block, held_by, merged, side_by_side
 from riskrank.engine.dominance.violation_pieces import equal_widths, own_widths
-from riskrank.engine.scratch import Scratch
+from riskrank.engine.sampling.resamples import Scratch
 from riskrank.engine.types import Floats, Integers
 
 ORDERS = (1, 2)

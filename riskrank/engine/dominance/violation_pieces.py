@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from riskrank.engine.dominance.merged_steps import Block
-from riskrank.engine.scratch import Scratch
+from riskrank.engine.sampling.resamples import Scratch
 from riskrank.engine.types import Floats, Integers
 
 Pieces = tuple[Floats, Floats]

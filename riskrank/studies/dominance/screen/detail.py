@@ -5,29 +5,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from riskrank.engine.dominance.column import DominanceStudy
-from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, RELATIVE, Inference
+from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, RELATIVE
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans
 from riskrank.shown import numbers
-from riskrank.shown.means import in_words
+from riskrank.shown.means import in_words, inference_line
 from riskrank.shown.text_pictures import interval_bars
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.dominance.columns import DominanceColumn
 from riskrank.studies.dominance.study import DominanceDocument
-from riskrank.studies.wording import decimals_apart, design, rounded
+from riskrank.studies.wording import decimals_apart, rounded
 
 ORDERS = {1: "FSD", 2: "SSD"}
 WHY_COUNTS_DIFFER = (
     "The two need not count the same pairs: a mean over the field is steadier than one comparison, and it "
     "hangs on who is in the field."
 )
-CORRECTIONS = {
-    "bonferroni": "Bonferroni",
-    "holm": "Holm",
-    "bh": "Benjamini-Hochberg",
-    "none": "no correction",
-}
 
 
 def details(document: DominanceDocument) -> list[Section]:
@@ -42,25 +35,6 @@ def details(document: DominanceDocument) -> list[Section]:
     sections += reading(document)
     sections.append(inference_line(first.study, inference, models, first.target.scores))
     return sections
-
-
-def inference_line(
-    study: DominanceStudy, inference: Inference, models: Sequence[str], scores: ClusteredScores
-) -> Line:
-    """State the design, the resampling and the family of tests."""
-    size = design(scores)
-    if not inference.test:
-        return Line(f"{size}; no test was asked for, verdicts describe these samples only.", "Data:")
-    pairs = len(models) * (len(models) - 1)
-    rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.family.correction]
-    source = "asymptotic standard errors"
-    if inference.resampled:
-        source = f"{study.resamples or 0:,} bootstrap resamples, seed {inference.seed}"
-    text = (
-        f"{size}, {source}; {rule} over the "
-        f"{pairs} ordered pairs of each order, test and threshold, level {inference.family.level(1):g}."
-    )
-    return Line(text, "Tests:")
 
 
 def reading(document: DominanceDocument) -> list[Line]:

@@ -8,7 +8,7 @@ from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.engine.types import Booleans
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.means import head
+from riskrank.shown.means import CORRECTIONS, head
 from riskrank.shown.view import (
     MOST_METRICS,
     MOST_ROWS,
@@ -23,7 +23,6 @@ from riskrank.shown.view import (
     by_row,
     unshown,
 )
-from riskrank.studies.dominance.screen.detail import CORRECTIONS
 from riskrank.studies.gsd.document import GsdDocument
 from riskrank.studies.gsd.screen.front import baseline_view, front_view, witness_view
 from riskrank.studies.gsd.screen.hasse import hasse_table

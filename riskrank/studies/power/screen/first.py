@@ -8,10 +8,10 @@ from riskrank.engine.power.required_size import SizeInterval
 from riskrank.engine.power.study import PowerStudy
 from riskrank.errors import option
 from riskrank.shown import numbers
+from riskrank.shown.means import CORRECTIONS
 from riskrank.shown.noise import shares_table
 from riskrank.shown.numbers import power_share
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, asked_for, by_row
-from riskrank.studies.dominance.screen.detail import CORRECTIONS
 from riskrank.studies.power.anytime import AnytimePowerDocument
 from riskrank.studies.power.labels import LabelsDocument
 from riskrank.studies.power.noise import NoisePlanDocument

@@ -12,10 +12,9 @@ from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.shown import numbers
 from riskrank.shown.agreement import aggregation_lines, agreement_table
-from riskrank.shown.means import score_of
+from riskrank.shown.means import inference_line, score_of
 from riskrank.shown.text_pictures import beaten_letters, interval_bars
 from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
-from riskrank.studies.dominance.screen.detail import inference_line
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.visible import shown_by_metric
 from riskrank.studies.wording import decimals_apart, names, not_decided, p_words, percent, rounded

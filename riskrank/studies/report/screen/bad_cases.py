@@ -7,8 +7,8 @@ import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.shown import numbers
+from riskrank.shown.means import CORRECTIONS
 from riskrank.shown.view import Column, Line, OfRow, Section, by_row
-from riskrank.studies.dominance.screen.detail import CORRECTIONS
 from riskrank.studies.metric_means import bad_cases
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.leading import Leading

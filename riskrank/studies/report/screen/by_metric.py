@@ -2,8 +2,8 @@
 
 from riskrank.engine.family import Side
 from riskrank.shown import numbers
+from riskrank.shown.means import CORRECTIONS
 from riskrank.shown.view import Column, Line, OfRow, Section, by_row
-from riskrank.studies.dominance.screen.detail import CORRECTIONS
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.report.study import ReportDocument

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from riskrank.shown.means import CORRECTIONS, inference_line
 from riskrank.shown.view import Line, Section, Table, headed
-from riskrank.studies.dominance.screen import detail as dominance
-from riskrank.studies.dominance.screen.detail import CORRECTIONS
+from riskrank.studies.dominance.screen.detail import WHY_COUNTS_DIFFER
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.report.screen.summaries import leading
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
@@ -28,7 +28,7 @@ def corrections(document: RankDocument, whole: ReportDocument) -> list[Section]:
     """All families of tests, and how those of the ranking were made."""
     metric, _method = leading(document)
     study, models = document.study.studies[metric].dominance, document.provenance.models
-    line = dominance.inference_line(study, document.inference, models, document.study.columns[metric])
+    line = inference_line(study, document.inference, models, document.study.columns[metric])
     if not document.inference.test:
         return [line]
     heads = headed("claims", right=("number",)) + headed("correction", "part")
@@ -70,6 +70,6 @@ def two_counts(document: ReportDocument) -> Iterator[Line]:
     yield Line(
         f"{counted.separated} of {counted.pairs} pairs are told apart in the ranking, which asks who does "
         f"better against the field (relative claims), and {apart} in part Pairs, which compares two models "
-        f"with each other alone (direct claims). {dominance.WHY_COUNTS_DIFFER}",
+        f"with each other alone (direct claims). {WHY_COUNTS_DIFFER}",
         "Two tests:",
     )
