@@ -78,7 +78,7 @@ def options_on_the_line(row: Command) -> list[Option]:
 
 
 def callable_of(
-    row: Command, options: Iterable[Option], answer: Callable[[Call], None], words: str = ""
+    row: Command, options: Iterable[Option], answer: Callable[[Call], None]
 ) -> Callable[..., None]:
     """A function with the options as its parameters, which Typer makes a command of."""
     known = list(options)
@@ -107,7 +107,7 @@ def callable_of(
         ]
     )
     command.__annotations__ = annotations
-    command.__doc__ = spell(inspect.cleandoc(words or row.words), flags=True)
+    command.__doc__ = spell(inspect.cleandoc(row.words), flags=True)
     return command
 
 

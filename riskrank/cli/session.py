@@ -157,8 +157,8 @@ class Session:
         if not self.output.quiet:
             self.environment.say(line)
 
-    def companion(self, text: str, suffix: str) -> tuple[dict[str, bytes], Path | None]:
-        """A file beside the first output file, if there is one and something to write, and what it holds.
+    def companion(self, text: str) -> tuple[dict[str, bytes], Path | None]:
+        """A metrics file beside the first output file, if there is one and something to write; what it holds.
 
         A file of that name that says something else may be a person's work: it stays, and comes second.
         """
@@ -167,7 +167,7 @@ class Session:
         files = [Path(file) for file in self.output.output if not is_device(Path(file))]
         if not files or not text:
             return {}, None
-        path, data = files[0].with_suffix(suffix), text.encode("utf-8")
+        path, data = files[0].with_suffix(".metrics.toml"), text.encode("utf-8")
         same = not path.exists() or (
             path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
         )

@@ -67,11 +67,10 @@ def agreement_with(name: str, ranking: RankDocument, others: RankDocument, what:
     return Table(f"Agreement with the ranking, {what} by {what}", columns, tuple(rows))
 
 
-def aggregation_lines(aggregations: Aggregations, models: Sequence[str], *, orders: bool) -> list[Line]:
-    """One line an aggregation; ``orders`` spells out who comes first."""
+def aggregation_lines(aggregations: Aggregations) -> list[Line]:
+    """One line an aggregation."""
     lines = []
     for name, found in aggregations:
-        order = " > ".join(models[i] for i in found.order) + "; " if orders else ""
         by = f"{_DISTANCES[found.method]} (mean {found.mean_distance:.4g})"
-        lines.append(Line(f"{order}joins several orders by {by}: {found.choice}.", f"{name}:"))
+        lines.append(Line(f"joins several orders by {by}: {found.choice}.", f"{name}:"))
     return lines

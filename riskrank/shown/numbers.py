@@ -11,7 +11,9 @@ from riskrank.studies.wording import decimals_of, rounded_beside_zero, typeset
 
 def ratio(value: float) -> str:
     """Violation ratio or rate with three decimals, never rounded onto 0 or 1."""
-    return _bounded(value, 3)
+    if 0 < value < 0.0005:
+        return "<0.001"
+    return ">0.999" if 0.9995 < value < 1 else f"{value:.3f}"
 
 
 def p_value(value: float) -> str:
@@ -99,12 +101,3 @@ def power_share(share: float) -> str:
 def order(p: float) -> str:
     """Order of a norm."""
     return "∞" if math.isinf(p) else f"{p:g}"
-
-
-def _bounded(value: float, digits: int) -> str:
-    smallest = 10**-digits
-    if 0 < value < smallest / 2:
-        return f"<{smallest:.{digits}f}"
-    if 1 - smallest / 2 < value < 1:
-        return f">{1 - smallest:.{digits}f}"
-    return f"{value:.{digits}f}"

@@ -68,7 +68,7 @@ def export(call: Call) -> None:
     session = Session(call, formats=(*FORMATS, "parquet"), piped="csv")
     harness = call.context.info_name or "auto"
     document = convert_export(call.scores, call.group(ReadOptions, from_=harness))
-    metrics, kept = session.companion(document.metrics_file, ".metrics.toml")
+    metrics, kept = session.companion(document.metrics_file)
     session.finish(document, beside=metrics)
     session.say(summary(document))
     if kept is not None:

@@ -23,7 +23,6 @@ from riskrank.errors import UsageError
 PAPER_THRESHOLDS = (0.08, 0.25, 0.4)
 
 DIRECT, ABSOLUTE, RELATIVE = "direct", "absolute", "relative"
-KINDS = (DIRECT, ABSOLUTE, RELATIVE)
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ def draw_heat_map(found: HeatMap, names: Sequence[str], title: str, method: str,
         x = left + cell * (place + 0.5)
         write(canvas, x, 20, str(place + 1), marks[place], "center", size=SMALL, va="top", color=QUIET)
     beside_map = page.axes(left + side + 18, 26 + side - min(side, 130), 9, min(side, 130))
-    color_scale(beside_map, _COLORS, 0, 1, ticks=[0, 0.5, 1])
+    color_scale(beside_map, _COLORS, 0, ticks=[0, 0.5, 1])
     beside_map.set_title("ε", size=TEXT, loc="left", pad=4)
     beside_map.invert_yaxis()
     return page.figure
@@ -205,8 +205,8 @@ def short(ratio: float) -> str:
     return ">.99" if ratio >= 0.995 else f"{ratio:.2f}"[1:]
 
 
-def color_scale(axes: Axes, colors: Any, low: float, high: float, **how: Any) -> None:
-    """Fill axes with what the colours from one number to another say."""
+def color_scale(axes: Axes, colors: Any, low: float, **how: Any) -> None:
+    """Fill axes with what the colours from a number to 1 say."""
     assert axes.figure is not None
-    axes.figure.colorbar(ScalarMappable(Normalize(low, high), colors), cax=axes, **how)
+    axes.figure.colorbar(ScalarMappable(Normalize(low, 1), colors), cax=axes, **how)
     axes.set_ylabel("")

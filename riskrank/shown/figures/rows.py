@@ -133,7 +133,6 @@ def ruled(
     width: float,
     columns: int = 1,
     above: float = 6.0,
-    beside: float = 0.0,
     method: str = "",
 ) -> tuple[Sheet, list[Axes]]:
     """Start a sheet with the names of rows on the left and axes over them, a faint rule a named row.
@@ -148,13 +147,11 @@ def ruled(
         How many axes stand beside each other.
     above : float
         Room between the axes and the heading, in points.
-    beside : float
-        Room for words right of the axes.
     method : str
         As of :func:`sheet`.
     """
     step = width + _BETWEEN
-    whole = rows.width + columns * step - _BETWEEN + beside + MARGIN + 10
+    whole = rows.width + columns * step - _BETWEEN + MARGIN + 10
     page = sheet(title, reading, width=whole, height=BELOW + rows.height + above, method=method)
     found = [page.axes(rows.width + at * step, BELOW, width, rows.height) for at in range(columns)]
     for at, axes in enumerate(found):

@@ -67,7 +67,7 @@ def plan_of_noise(table: ScoreTable, settings: PowerSettings) -> NoisePlanDocume
     asked = f"{option('noise', ','.join(table.options.noise))} plans"
     require_one_metric(table, asked)
     pair = planned_pair(settings, table.models, asked)
-    found = components_of(table, pair, 0)
+    found = components_of(table, pair)
     costs = _costs(found, settings)
     plan = found.cheapest(costs, KEPT)
     error = float(np.sqrt(found.variance(found.levels)))

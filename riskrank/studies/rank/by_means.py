@@ -162,7 +162,7 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
         rankings=found,
         family=family,
         why=case.why,
-        components=None if table.noise is None or table.noise.shared else components_of(table, (i, j), 0),
+        components=None if table.noise is None or table.noise.shared else components_of(table, (i, j)),
     )
 
 

@@ -118,7 +118,7 @@ def draw_front(table: Objectives, sweep: Sweep, other: int) -> Plot:
         _points(axes, models.front, weight, panel)
         panel.finish(page, axes, models.names, [at for at in chosen if panel.known[at]][:_NAMED_BY_WEIGHT])
     bar = page.axes(left, 34, width, 8)
-    color_scale(bar, _COLORS, 0, 1, orientation="horizontal")
+    color_scale(bar, _COLORS, 0, orientation="horizontal")
     bar.set_xlabel(f"weight α of {first}", size=SMALL)
     return page.figure
 

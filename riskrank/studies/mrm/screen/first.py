@@ -44,7 +44,7 @@ def details(document: MeanRiskDocument) -> list[Section]:
         sections.append(_rank_table(metric, study, aggregation, order, models))
         sections.append(_value_table(metric, study, order, models))
         sections += _contradiction_line(study, models)
-    sections += aggregation_lines(aggregations, models, orders=False)
+    sections += aggregation_lines(aggregations)
     sections += _orders_over_metrics(aggregations, models)
     sections.append(_reading(document.by_column[0][1]))
     return sections

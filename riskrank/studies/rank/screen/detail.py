@@ -70,7 +70,7 @@ def aggregated(study: MethodStudy, models: Sequence[str], top: int | None) -> li
         return []
     leading = rankings.get("RA(R-SSD@M)", next(iter(rankings.values())))
     table = side_by_side("Ranks by aggregation", rankings, leading, models, top)
-    return [table, *aggregation_lines(list(study.aggregations.items()), models, orders=False)]
+    return [table, *aggregation_lines(list(study.aggregations.items()))]
 
 
 def leading_method(rankings: Mapping[str, Ranking]) -> str:

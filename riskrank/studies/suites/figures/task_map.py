@@ -101,7 +101,7 @@ def draw_task_map(
         write(canvas, x, foot - 5, head, ha="center", size=SMALL, rotation=90, va="top")
     rows.draw(canvas, foot)
     beside = page.axes(rows.width + side + 16, foot, 9, min(rows.height, 110))
-    color_scale(beside, _COLORS, -1, 1, ticks=[-1, 0, 1])
+    color_scale(beside, _COLORS, -1, ticks=[-1, 0, 1])
     beside.set_yticks([-1, 0, 1], ["worse", "level", "better"], size=SMALL)
     return page.figure
 
