@@ -8,6 +8,8 @@ from riskrank.scores.files.shape import MOST_COLUMNS
 # Levels of a column, of which a list takes two; and columns with all types within them.
 _DEEPEST, _MOST_ELEMENTS = 64, 2 * MOST_COLUMNS
 _MARK = b"PAR1"
+# Bytes of the end, which tells of each column of each row group, and is read whole each time.
+_LONGEST = 1 << 24
 # Types of Thrift's compact protocol, and the fields that count: the schema, and how many elements lie in one.
 _STOP, _NUMBER, _LIST, _STRUCT = 0, 5, 9, 12
 _SCHEMA, _CHILDREN = 2, 5
@@ -20,9 +22,16 @@ def require_flat(label: str, data: bytes) -> None:
     ------
     InputError
     """
-    start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    length = int.from_bytes(data[-8:-4], "little")
+    start = len(data) - 8 - length
     if data[-4:] != _MARK or start < 0:
         return  # no end to read, which Polars says of every format
+    if length > _LONGEST:
+        raise InputError(
+            f"{label}: what the end of the file tells of its parts is longer than any table needs",
+            found=f"{length:,} bytes; {_LONGEST:,} are allowed",
+            hint="write it anew, with more rows to a row group",
+        )
     try:
         children = _Compact(data, start).children()
     except (IndexError, ValueError) as error:

@@ -87,6 +87,11 @@ def test_an_end_that_is_none(footer):
         ParquetSource("t.parquet", b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1", "")
 
 
+def test_an_end_longer_than_any_table_needs():
+    with pytest.raises(InputError, match="longer than any table needs"):
+        ParquetSource("t.parquet", bytes((1 << 24) + 1) + b"\1\0\0\1PAR1", "")
+
+
 def test_rows_of_nothing_are_counted_before_they_are_read(tmp_path, monkeypatch):
     """Also where only one column is asked for, of the few that a row of scores has."""
     monkeypatch.setattr(pl, "read_parquet", lambda *_, **__: pytest.fail("read"))
