@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.copa.pareto import pareto_front
 from riskrank.engine.portfolio.quantiles import alike, sorted_scores, weighted_scores, weighted_steps
 from riskrank.engine.portfolio.risks import RiskColumn, risk_columns
 from riskrank.engine.sampling.steps import Steps
@@ -76,6 +75,8 @@ class MeanRisk:
 
     def frontier(self, column: int) -> Booleans:
         """Models that no other surpasses in mean and one risk, shape (k,): the efficient frontier."""
+        from riskrank.engine.copa.pareto import pareto_front
+
         return pareto_front(np.column_stack([self.mean, -self.risk[:, column]]))
 
 

@@ -13,7 +13,6 @@ from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.judges.tails import tail_values
-from riskrank.engine.portfolio.summary import Curves, curves
 from riskrank.engine.sampling.design import FEW_SAMPLES
 from riskrank.engine.types import Floats, Integers
 from riskrank.studies.groups.study import GroupedDocument, Standing
@@ -29,6 +28,7 @@ from riskrank.studies.targets import Units
 
 if TYPE_CHECKING:
     from riskrank.engine.dominance.method_rankings import Stability
+    from riskrank.engine.portfolio.summary import Curves
 
 
 CLEAR, TIED, DISAGREEMENT, FEW, TRADE = "clear", "tied", "disagreement", "too few samples", "trade"
@@ -198,6 +198,8 @@ class RankDocument(GroupedDocument[RankRow], schema="rank"):
 
     def curves(self, column: str) -> Curves:
         """Quantile functions of all models on a column, and means of worst shares as tests estimate them."""
+        from riskrank.engine.portfolio.summary import curves
+
         scores = self.study.columns[column]
         found = curves(scores.values, scores.weights)
         return replace(found, tail_values=tail_values(scores, found.levels)) if scores.judged else found
