@@ -193,7 +193,7 @@ class Session:
     ) -> None:
         """Render the result and write it, with files beside it, all or none, after what is to be ready."""
         from riskrank.scores.table.gaps import tells_of_gone
-        from riskrank.scores.table.scores import READ_AS
+        from riskrank.scores.table.warned import READ, kind_of
         from riskrank.shown.files import write_all
 
         config = self.environment.config
@@ -216,7 +216,7 @@ class Session:
         if not document.tells_warnings:
             for warning in document.provenance.warnings:
                 tell = self.environment.say if tells_of_gone(warning) else self.say
-                before = "" if warning.startswith(READ_AS) else "warning: "
+                before = "" if kind_of(warning) == READ else "warning: "
                 tell(one_line(f"{before}{spell(warning, flags=True)}"))
 
     def _rendered(self, document: Document) -> list[tuple[str | None, bytes]]:

@@ -11,12 +11,9 @@ import numpy as np
 from riskrank.errors import RiskrankError, spell
 from riskrank.scores.table.gaps import tells_of_gone
 from riskrank.scores.table.scored import Scored
-from riskrank.scores.table.scores import FOLDERS_NAME, READ_AS
+from riskrank.scores.table.warned import ALIKE, CHAPTER, FOLDERS, READ, kind_of
 
 Row = TypeVar("Row")
-
-COUNT_ALIKE = "count alike"
-"""What a warning says of metrics that nobody weighed."""
 
 
 def entries(of: object, *names: str) -> dict[str, Any]:
@@ -116,7 +113,7 @@ class Provenance:
     @property
     def how_read(self) -> list[str]:
         """Warnings of how files were read."""
-        return [warning for warning in self.warnings if _gravity(warning) == _READING]
+        return [warning for warning in self.warnings if kind_of(warning) in (READ, FOLDERS)]
 
     @property
     def metric_names(self) -> list[str]:
@@ -129,17 +126,13 @@ class Provenance:
         return sorted(self.warnings, key=_gravity)
 
 
-# Place of warnings of how files were read.
-_READING = 4
+# Places of kinds of warnings among others; of no kind are what is left out, and what the answer rests on.
+_PLACES = {ALIKE: 2, CHAPTER: 3, READ: 4, FOLDERS: 4}
 
 
 def _gravity(warning: str) -> int:
     """Place of a warning among others: before all what the answer rests on, last how files were read."""
-    if warning.startswith(READ_AS) or FOLDERS_NAME in warning:
-        return _READING
-    if warning.startswith("chapter "):  # of a report, and not of its ranking
-        return 3
-    return 2 if f" {COUNT_ALIKE}" in warning else int(not tells_of_gone(warning))
+    return _PLACES.get(kind_of(warning), int(not tells_of_gone(warning)))
 
 
 @dataclass(frozen=True)

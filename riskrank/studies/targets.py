@@ -17,8 +17,7 @@ from riskrank.errors import NumericalError, UsageError, listing, option
 from riskrank.scores.names.directions import looks_like_a_cost
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.scores.table.scores import READ_AS
-from riskrank.studies.document import COUNT_ALIKE
+from riskrank.scores.table.warned import ALIKE, READ, Warned, kind_of
 from riskrank.studies.portfolio.options import PortfolioSettings
 
 COMBINED = "combined score"
@@ -78,14 +77,15 @@ def counted_alike(table: ScoreTable) -> list[str]:
     names = [metric.name for metric in table.metrics]
     costs = [metric.name for metric in table.metrics if looks_like_a_cost(metric.name)]
     others = [name for name in names if name not in costs]
-    guessed = any(text.startswith(READ_AS) for text in table.warnings)
+    guessed = READ in map(kind_of, table.warnings)
     if len(names) < 2 or weighed(table) or not (guessed or (costs and others)):
         return []
     most = (others or costs)[0]
-    return [
-        f"{listing(names)} {COUNT_ALIKE}, as no weights were given: {option('weight', f'{most}=5')} weighs "
+    text = (
+        f"{listing(names)} count alike, as no weights were given: {option('weight', f'{most}=5')} weighs "
         f"one, {option('weight', 'equal')} settles that they do"
-    ]
+    )
+    return [Warned(text, ALIKE)]
 
 
 def portfolio_weights(table: ScoreTable) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from riskrank.scores.table.warned import CHAPTER, FOLDERS, Warned
 from riskrank.shown.formats.data import to_csv, to_json, to_jsonl, to_parquet
 from riskrank.studies.document import Document, Provenance
 
@@ -103,8 +104,8 @@ def test_parquet_keeps_types():
 
 def test_the_gravest_warning_is_of_what_the_answer_rests_on():
     told = [
-        "x/: folders name the models and files the tasks",
-        "chapter Other methods: P(EC) is left out",
+        Warned("x/: folders name the models and files the tasks", FOLDERS),
+        Warned("part Other methods: P(EC) is left out", CHAPTER),
         "only 16 samples",
         "dropped 1 of 20 samples",
     ]

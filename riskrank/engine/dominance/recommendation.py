@@ -13,7 +13,7 @@ A leader that stands may yet be a trade: another model's mean is significantly h
 of a metric where nobody said how much each counts. Almost second-order dominance is no better mean.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,16 +22,10 @@ from riskrank.engine.aggregation.rank_aggregation import aggregate_rankings
 from riskrank.engine.dominance.challenge import Challenge, Ranked, beaten, challenge
 from riskrank.engine.dominance.contrasts import PassedOver, contrasts, passed_over
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.ranking import matrices_of
-from riskrank.engine.dominance.violation import one_versus_all
-from riskrank.engine.portfolio.folding import portfolios_without_each
-from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
-from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.dominance.other_firsts import leaders_without, leaders_without_metric, ratios
+from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.ties import competition_ranks
 from riskrank.engine.types import Booleans, Floats, Integers
-
-# Score comparisons that leaving out each model in turn may cost: a second or so.
-_WORK = 2e7
 
 
 @dataclass(frozen=True)
@@ -167,83 +161,7 @@ def _hidden_tails(leader: Challenge, places: Integers) -> Booleans | None:
 
 def metric_places(tables: ScoreTables, order: int) -> Integers:
     """Ranks by the one-versus-all violation ratio of every metric alone, shape (m, k); without a test."""
-    return np.array([competition_ranks(_ratios(tables.column(name), order)) for name in tables.metrics])
-
-
-def leaders_without(ranked: Ranked, leader: int) -> dict[int, int] | None:
-    """Who comes first when another model is left out, where that is not the leader; without a test.
-
-    Parameters
-    ----------
-    ranked : Ranked
-    leader : int
-
-    Returns
-    -------
-    dict of int to int, or None
-        By the model left out. None of two models, of the empirical copula, and where it would take long.
-    """
-    k = ranked.scores.models
-    if k < 3 or ranked.name == EMPIRICAL or k * k * (k - 1) / 2 * max(ranked.scores.sizes) > _WORK:
-        return None
-    found = {}
-    for out, scores in enumerate(_columns_without(ranked)):
-        if out == leader:
-            continue
-        left = [i for i in range(k) if i != out]
-        first = left[int(np.argmin(_ratios(scores, ranked.order)))]
-        if first != leader:
-            found[out] = first
-    return found
-
-
-def leaders_without_metric(ranked: Ranked, leader: int) -> dict[int, int] | None:
-    """Who comes first when a metric is left out of a portfolio, where that is not the leader; no test.
-
-    Parameters
-    ----------
-    ranked : Ranked
-    leader : int
-
-    Returns
-    -------
-    dict of int to int, or None
-        By the metric left out. None of one metric, of the empirical copula, and where it would take long.
-    """
-    tables, k, sizes = ranked.tables, ranked.scores.models, ranked.scores.sizes
-    m = len(tables.metrics)
-    pooled = ranked.name == INDEPENDENT and INDEPENDENT not in tables.metrics
-    if not pooled or m < 2 or m * max(k * k / 2 * max(sizes), m * sum(sizes)) > _WORK:
-        return None
-    without = tables.without_each()
-    first = {
-        tables.metrics.index(name): int(np.argmin(_ratios(without.column(name), ranked.order)))
-        for name in without.metrics
-    }
-    return {out: model for out, model in first.items() if model != leader}
-
-
-def _columns_without(ranked: Ranked) -> Iterator[ClusteredScores]:
-    """The column as it is without each model in turn: a portfolio pools the scores of those who are there."""
-    tables, models = ranked.tables, range(ranked.scores.models)
-    pooled = ranked.name == INDEPENDENT and INDEPENDENT not in tables.metrics
-    if pooled and tables.tasks is None:
-        without = portfolios_without_each(tables.values, weights=tables.weights)
-    for out in models:
-        left = [i for i in models if i != out]
-        if not pooled:
-            yield ranked.scores.of_models(left)
-        elif tables.tasks is None:
-            # The order of scores, and who is drawn with whom, change no ratio.
-            values = next(without)
-            yield ClusteredScores(values, tuple(np.arange(own.size) for own in values), paired=False)
-        else:
-            yield tables.of_models(left).column(ranked.name)
-
-
-def _ratios(scores: ClusteredScores, order: int) -> Floats:
-    """One-versus-all ratios, rounded as sums of the same numbers in another order are."""
-    return np.round(one_versus_all(matrices_of(scores, orders=(order,))[0]), 12)
+    return np.array([competition_ranks(ratios(tables.column(name), order)) for name in tables.metrics])
 
 
 def _together(places: Integers, weights: Floats) -> Integers:

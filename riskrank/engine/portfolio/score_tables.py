@@ -110,12 +110,10 @@ class ScoreTables:
         values = tuple(column[:, None] for column in self.rows(name))
         return replace(self, values=values, metrics=(name,), weights=np.ones(1))
 
-    def without_each(self) -> ScoreTables:
-        """A column a metric that is not all there is: P(IC) without it."""
-        out = np.flatnonzero(self.weights < 1)
-        left = self.weights * (out[:, None] != np.arange(len(self.weights)))
-        folded = within_tasks(self.values, self.tasks, lambda rows: portfolios(rows, list(left)))
-        return replace(self, values=folded, metrics=tuple(self.metrics[at] for at in out), weights=left[0])
+    def weighed(self, weights: Floats) -> ScoreTables:
+        """A column a set of weights, shape (sets, m): P(IC) with these, by their numbers."""
+        folded = within_tasks(self.values, self.tasks, lambda rows: portfolios(rows, list(weights)))
+        return replace(self, values=folded, metrics=tuple(map(str, range(len(weights)))), weights=weights[0])
 
     def of_models(self, models: Sequence[int]) -> ScoreTables:
         """The tables of some models alone."""

@@ -9,7 +9,7 @@ from riskrank.scores.files.source import Source
 from riskrank.scores.table.columns import FOUND_BY_NAME, OF_SAMPLES, named_columns, named_roles, no_column
 from riskrank.scores.table.folds import columns_of_folds
 from riskrank.scores.table.once import named_in, of_models
-from riskrank.scores.table.scores import FOLDERS_NAME
+from riskrank.scores.table.warned import FOLDERS, Warned
 
 
 def prepared(
@@ -98,10 +98,11 @@ def named_by_paths(source: Source, named: Mapping[str, str]) -> Source:
         roles, inputs = ("task", "model"), inputs[::-1]
     outer, inner = roles
     found = source.with_keys({outer: places[0], inner: places[1]})
-    found.notes = (
-        f"{source.label}: {FOLDERS_NAME}{outer}s and files the {inner}s, as in "
-        f"{inputs_written(inputs[0])}; if it is the other way round: {inputs_written(inputs[1])}",
+    told = (
+        f"{source.label}: folders name the {outer}s and files the {inner}s, as in "
+        f"{inputs_written(inputs[0])}; if it is the other way round: {inputs_written(inputs[1])}"
     )
+    found.notes = (Warned(told, FOLDERS),)
     return found
 
 

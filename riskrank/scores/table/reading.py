@@ -21,10 +21,11 @@ from riskrank.scores.table.metrics_asked import metrics_asked
 from riskrank.scores.table.once import as_they_lie, beside_samples
 from riskrank.scores.table.preparation import lacks_a_role, named_by_paths, prepared
 from riskrank.scores.table.role_names import list_of
-from riskrank.scores.table.scores import READ_AS, FileRead, Notes, Scores
+from riskrank.scores.table.scores import FileRead, Notes, Scores
 from riskrank.scores.table.tasks import told_apart
 from riskrank.scores.table.told_directions import told_directions
 from riskrank.scores.table.typed_rows import TypedRows, long_rows, wide_rows
+from riskrank.scores.table.warned import READ, Warned
 
 if TYPE_CHECKING:
     from riskrank.scores.exports.interface import Export
@@ -165,7 +166,7 @@ def _understood(
             raise named_by_files(error, paths, given, partial(_read_with, options)) from None
     options = replace(options, from_=writer)
     given, export = _opened(paths, options, stdin)
-    said = (f"{READ_AS}what {writer} wrote: {option('from', writer)}",)
+    said = (Warned(f"Read as what {writer} wrote: {option('from', writer)}", READ),)
     return given, export, _of_board(options, export), said
 
 

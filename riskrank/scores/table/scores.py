@@ -23,10 +23,6 @@ from riskrank.scores.table.role_names import list_of
 if TYPE_CHECKING:
     from riskrank.scores.table.baseline import Baseline, Overlap, Unshared
 
-READ_AS = "Read as "
-FOLDERS_NAME = "folders name the "
-"""What a sentence begins with that says how a table was understood."""
-
 
 @dataclass(frozen=True)
 class FileRead:

@@ -13,6 +13,7 @@ from riskrank.engine.dominance.hidden_risk import WorseTail, worse_tails
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.metric_tails import MetricTails
+from riskrank.engine.dominance.other_firsts import leaders_with_more
 from riskrank.engine.dominance.rank_guard import behind_pairs
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.recommendation import Recommendation, recommend
@@ -47,6 +48,8 @@ class Leading:
         Significantly worse cases of the first, or of a model no test puts behind it, whatever the means.
     weighed : bool
         Whether somebody said how much each metric counts, or one metric alone is ranked.
+    ranked : Ranked or None
+        What the recommendation is about, where there is one.
     """
 
     column: str
@@ -58,6 +61,7 @@ class Leading:
     by_chance: bool = True
     worse_tails: tuple[WorseTail, ...] = ()
     weighed: bool = False
+    ranked: Ranked | None = None
 
     @property
     def ranking(self) -> Ranking:
@@ -112,6 +116,11 @@ class Leading:
         """Others that no test puts behind the first."""
         told = {*self.beaten, *self.undecided, *self.worse_throughout}
         return [i for i in self.others if i not in told]
+
+    @cached_property
+    def first_with_more(self) -> dict[int, tuple[float, int]] | None:
+        """By metric from which multiple of its weight another comes first, and who, if looked for."""
+        return None if self.ranked is None else leaders_with_more(self.ranked, self.first)
 
     @property
     def contrasts(self) -> Contrasts:
@@ -222,7 +231,7 @@ def lead(
     for name, method in leading_methods(study):
         found = study.studies[name]
         tests = found.tests_of(method)
-        tested, recommendation = tests is not None and inference.test, None
+        tested, recommendation, ranked = tests is not None and inference.test, None, None
         if tests is not None and tested and not inference.paper_exact:
             own = None if name in tables.metrics else tails
             order = tests.claim.order
@@ -230,7 +239,8 @@ def lead(
             recommendation = recommend(ranked, found.rankings[method].order.tolist(), inference)
         one = Leading(name, method, found, study.columns[name], recommendation, tested, by_chance)
         settled = weighed or name in tables.metrics
-        leading[name] = replace(one, worse_tails=_worse_tails(one, inference), weighed=settled)
+        worse = _worse_tails(one, inference)
+        leading[name] = replace(one, worse_tails=worse, weighed=settled, ranked=ranked)
     return leading
 
 

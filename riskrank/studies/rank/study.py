@@ -242,7 +242,7 @@ def _provenance(
 ) -> Provenance:
     advice = list(dict.fromkeys(line for found in study.studies.values() for line in found.dominance.advice))
     if settings.all_methods and weighed(table):
-        advice.append("methods of the combined score P(EC) are left out: it takes no weights (P(IC) does)")
+        advice.append("of combined scores only P(IC) takes weights: methods of P(EC) are left out")
     described = described_tests(settings)
     described |= {"per_metric": settings.per_metric, "methods": list(study.rankings)}
     described |= {"rank_by": settings.rank_by, "top": settings.top}

@@ -8,6 +8,7 @@ from riskrank.asked.option import told
 from riskrank.engine.portfolio.risks import DEFAULT_LEVELS
 from riskrank.errors import UsageError, option, spell
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.scores.table.warned import CHAPTER, Warned
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.study import copa
 from riskrank.studies.directions import refuse_distributions
@@ -239,6 +240,6 @@ def _warnings(table: ScoreTable, parts: Mapping[str, Document | None]) -> list[s
     return [
         line
         if line in table.warnings or CHAPTERS["ranking"] in where
-        else f"chapter {names(list(dict.fromkeys(where)))}: {line}"
+        else Warned(f"part {names(list(dict.fromkeys(where)))}: {line}", CHAPTER)
         for line, where in told.items()
     ]

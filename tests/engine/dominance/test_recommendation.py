@@ -5,7 +5,8 @@ from riskrank.engine.dominance.challenge import Ranked, challenge
 from riskrank.engine.dominance.column import study_columns
 from riskrank.engine.dominance.contrasts import contrasts
 from riskrank.engine.dominance.inference import Claim, Inference, Question
-from riskrank.engine.dominance.recommendation import leaders_without, leaders_without_metric, recommend
+from riskrank.engine.dominance.other_firsts import leaders_with_more, leaders_without, leaders_without_metric
+from riskrank.engine.dominance.recommendation import recommend
 from riskrank.engine.dominance.violation import one_versus_all, violation_matrices
 from riskrank.engine.portfolio.score_tables import ScoreTables
 
@@ -140,6 +141,15 @@ def test_who_comes_first_without_another_by_brute_force():
                 plain[out] = first
         assert leaders_without(column, leader) == plain
         assert leaders_without_metric(column, leader) == _first_on_the_rest(values, leader)
+        for at, (times, model) in leaders_with_more(column, leader).items():
+            weights = np.where(np.arange(2) == at, times, 1.0)
+            pooled = np.concatenate(values)
+            folded = [
+                np.exp(np.average([np.log((pooled[:, m] <= x[m]).mean()) for m in range(2)], weights=weights))
+                for x in pooled
+            ]
+            ratios = violation_matrices(list(np.sort(np.reshape(folded, (4, 60)))), orders=(2,))[0]
+            assert int(np.argmin(ratios.sum(axis=1))) == model != leader
 
 
 def _first_on_the_rest(values, leader):

@@ -13,7 +13,6 @@ from riskrank.scores.names.words import sounds_like_a_role, synonym
 from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.folds import columns_of_folds
 from riskrank.scores.table.preparation import lacks
-from riskrank.scores.table.scores import READ_AS
 from riskrank.scores.table.shapes.board import as_study, unfinished
 from riskrank.scores.table.shapes.columns import Columns, columns_of
 from riskrank.scores.table.shapes.matrix import as_crossed, as_matrix
@@ -23,6 +22,7 @@ from riskrank.scores.table.shapes.reading import Reading, written
 from riskrank.scores.table.shapes.refusals import no_reading, require_scores, too_many_columns
 from riskrank.scores.table.shapes.rows import as_rows
 from riskrank.scores.table.shapes.totals import without_totals
+from riskrank.scores.table.warned import READ, Warned
 from riskrank.scores.table.written_numbers import reading_query
 
 
@@ -71,7 +71,7 @@ def understood(
     require_scores(columns, named, options)
     votes = as_preferences(columns, seen[0], options) if len(seen) == 1 and not options.columns else None
     if votes is not None:
-        return [votes[0]], votes[1].options, (f"{READ_AS}{votes[1].said}",)
+        return [votes[0]], votes[1].options, (Warned(f"Read as {votes[1].said}", READ),)
     study = as_study(columns, options) if not options.columns and options.matrix is None else None
     readings = [study] if study else []
     if not study and all(source.rewritten() is None for source in seen):
@@ -100,7 +100,8 @@ def understood(
     counts = "".join(f"; {told}" for told in dict.fromkeys(counting.values()))
     chosen = [f"of the rows where {asked_where} alone"] if asked_where else []
     told = "; ".join([reading.said, *([totals] if totals else []), *chosen])
-    return opened, reading.options, (f"{READ_AS}{told}{counts}{unfinished(columns, counting)}",)
+    said = Warned(f"Read as {told}{counts}{unfinished(columns, counting)}", READ)
+    return opened, reading.options, (said,)
 
 
 def _chosen(sources: Sequence[Source], options: ReadOptions) -> list[Source]:

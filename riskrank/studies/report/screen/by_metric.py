@@ -7,7 +7,7 @@ from riskrank.shown.view import Column, Line, OfRow, Section, by_row
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.report.study import ReportDocument
-from riskrank.studies.wording import percent, rounded
+from riskrank.studies.wording import names, percent, rounded
 
 _SIDES = {Side.SHOWN: "better", Side.REFUTED: "worse", Side.OPEN: "open"}
 
@@ -24,7 +24,12 @@ def against_the_next(ranking: RankDocument, _: ReportDocument) -> str:
     other = next(model for model in one.pair if model != one.first)
     sides = (-one.contrasts.answers.side[other]).tolist()
     told = [f"{word} on {sides.count(side)}" for side, word in _SIDES.items() if side in sides]
-    return f"{models[one.first]} against {models[other]}: {', '.join(told)} of {len(sides)} metrics"
+    said = f"{models[one.first]} against {models[other]}: {', '.join(told)} of {len(sides)} metrics"
+    if Side.OPEN in sides and len({*sides}) == 1:
+        counts = one.contrasts.worse.sum(axis=0).tolist()
+        shown = [f"{n} other{'s' * (n > 1)} on {ranking.means[m].name}" for m, n in enumerate(counts) if n]
+        said += f"; better than {names(shown, len(shown))}" if shown else ""
+    return said
 
 
 def differences(ranking: RankDocument, _: ReportDocument) -> list[Section]:

@@ -25,7 +25,7 @@ from riskrank.studies.rank.screen.detail import (
     separation_line,
 )
 from riskrank.studies.rank.screen.first import other_metrics
-from riskrank.studies.report.screen import bad_cases
+from riskrank.studies.report.screen import bad_cases, weights
 from riskrank.studies.report.screen.by_metric import against_the_next, differences, tested
 from riskrank.studies.report.screen.corrections import (
     BAD_CASES,
@@ -38,10 +38,11 @@ from riskrank.studies.report.screen.limits import unseen
 from riskrank.studies.report.screen.summaries import (
     by_task,
     firsts,
+    in_short,
     labels_moved,
     leading,
+    medians,
     sources_of_noise,
-    stays_first,
     told_apart,
 )
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
@@ -56,11 +57,6 @@ def view(document: ReportDocument) -> list[Section]:
 def parts(document: ReportDocument) -> list[ChapterPart]:
     """Parts of a report, those that there is something to say in."""
     return parts_of(document, REPORT)
-
-
-def _in_short(study: Document, _: ReportDocument) -> list[Line]:
-    """What the study's own command says first."""
-    return [Line(study.verdict, "In short:")]
 
 
 def _told(label: str, finding: Callable[[Any, Any], str], more: str = "") -> Words:
@@ -93,13 +89,25 @@ def _groups_title(study: RankDocument) -> str:
     return CHAPTERS["by_group"] + ("" if study.groups is None else f" by {study.groups.column}")
 
 
+def _methods(document: ReportDocument) -> RankDocument:
+    """Every method on every portfolio; of one metric, which nothing combines, those of the ranking."""
+    return document.methods or document.ranking
+
+
+def _other_methods(others: RankDocument, document: ReportDocument) -> Iterator[Section]:
+    yield from _depends("method", "methods")(others, document)
+    if document.methods is None:
+        text = "there is one, so that no method combines several; measures of risk are in part Mean and risk."
+        yield Line(text, "Metrics:")
+
+
 def _groups(study: RankDocument, _: ReportDocument) -> list[Section]:
     return [] if study.groups is None else group_sections(study.groups)
 
 
 def _two_tests(pairs: DominanceDocument, document: ReportDocument) -> Iterator[Line]:
     """The verdict on pairs, with a word on why it counts otherwise than the ranking does."""
-    yield Line(pairs.verdict, "In short:")
+    yield from in_short(pairs, document)
     if document.ranking.inference.test:
         text = (
             "each is of one pair alone here: it may leave out 0 where the tests, corrected for all pairs, do "
@@ -191,7 +199,11 @@ def _shares(document: ReportDocument) -> RankDocument | None:
 
 REPORT = (
     Entry(WHY, "means", "Differences to the first", _shares, ("forest",), lead=means_say_it),
-    Entry(WHY, "trade", "Who wins what", _of_trade, ("trade",), finding=against_the_next),
+    Entry(
+        *(WHY, "trade", "Who wins what", _of_trade, ("trade",)),
+        words=weights.more,
+        finding=against_the_next,
+    ),
     Entry(WHY, "labels", "What the labels moved", _of_judge, ("judge",), finding=labels_moved),
     Entry(
         *(WHY, "curves", "The tail that matters", _of_scores("ranking"), ("tvar",)),
@@ -209,8 +221,9 @@ REPORT = (
     ),
     Entry(
         *(AUDIT, "weights", "Weights of the metrics", _without_metrics),
-        lead=_told("Weights:", stays_first, "The other metrics count as before; by the same method."),
-        finding=stays_first,
+        lead=_told("Weights:", weights.stays_first),
+        words=weights.details,
+        finding=weights.stays_first,
     ),
     Entry(
         *(AUDIT, "corrections", "Correction for many comparisons", attrgetter("ranking")),
@@ -234,7 +247,7 @@ REPORT = (
     ),
     Entry(
         *(AUDIT, "distributions", "Distributions", _of_scores("ranking"), ("quantiles",)),
-        finding=lambda *_: "scores from the worst to the best",
+        finding=medians,
     ),
     Entry(
         *(AUDIT, "risks", BAD_CASES, _of_scores("ranking")),
@@ -243,7 +256,7 @@ REPORT = (
     ),
     Entry(
         *(AUDIT, "mean-risk", CHAPTERS["risks"], _of_scores("risks"), ("scatter", "risks")),
-        lead=_in_short,
+        lead=in_short,
         words=_on_risks,
     ),
     Entry(
@@ -259,8 +272,8 @@ REPORT = (
     ),
     Entry(AUDIT, "groups", _groups_title, attrgetter("by_group"), words=_groups),
     Entry(
-        *(AUDIT, "methods", CHAPTERS["methods"], attrgetter("methods"), ("bump",)),
-        lead=_depends("method", "methods"),
+        *(AUDIT, "methods", CHAPTERS["methods"], _methods, ("bump",)),
+        lead=_other_methods,
         words=_agreement("method"),
         finding=firsts,
     ),
@@ -272,12 +285,12 @@ REPORT = (
     ),
     Entry(
         *(AUDIT, "gsd", CHAPTERS["relation"], attrgetter("relation"), ("hasse",)),
-        lead=_in_short,
+        lead=in_short,
         words=lambda study, _: gsd.details(study),
     ),
     Entry(
         *(AUDIT, "copa", CHAPTERS["choice"], attrgetter("choice"), ("doubt", "parallel", "boxes")),
-        lead=_in_short,
+        lead=in_short,
         words=lambda study, _: copa.details(study),
     ),
 )

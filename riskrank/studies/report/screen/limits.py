@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from riskrank.shown.view import Line, Section
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.report.screen.summaries import leading
@@ -46,3 +48,13 @@ def _of_the_pair(ranking: RankDocument) -> Iterator[Line]:
     told = shown_by_metric(ranking.means, dict(zip((mean.name for mean in ranking.means), seen, strict=True)))
     if told:
         yield Line(told, f"Of {models[one.first]} and {models[other]}, {_OFTEN}")
+    apart = np.abs(one.contrasts.difference[other])
+    open_ = (one.contrasts.answers.side[other] == 0) & (apart > 0) & (np.array(seen) < np.inf)
+    if len(ranking.means) > 1 and open_.all():
+        # An error shrinks with the root of how many samples there are.
+        needed = one.scores.effective_size * (np.array(seen) / apart) ** 2
+        least = int(np.argmin(needed))
+        yield Line(
+            f"If means differ as they do here, about {float(f'{needed[least]:.2g}'):,.0f} samples would show "
+            f"it of {ranking.means[least].name}, and of no metric would fewer."
+        )

@@ -1,21 +1,30 @@
 """What a reader of a folded part of a report learns from its summary line."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
+from riskrank.shown.view import Line
+from riskrank.studies.document import Document
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.screen.detail import leading_method
 from riskrank.studies.report.study import ReportDocument
 from riskrank.studies.runs import split_of_runs
 from riskrank.studies.suites import words
-from riskrank.studies.wording import design, names, percent
+from riskrank.studies.wording import design, names, percent, rounded
+from riskrank.studies.wording import told_apart as apart
 
 
 def leading(document: RankDocument) -> tuple[str, str]:
     """Column and method that the ranking is about."""
     metric, study = next(iter(document.study.studies.items()))
     return metric, leading_method(study.rankings)
+
+
+def in_short(study: Document, whole: ReportDocument) -> list[Line]:
+    """What the study's own command says first, less what the report says elsewhere."""
+    told = [one.sentence for one in study.findings if one.sentence in study.verdict]
+    new = [one for one in told if one not in whole.ranking.verdict and not one.startswith("By task")]
+    text = " ".join([*told[:1], *(one for one in new if one != told[0])]) or study.verdict
+    return [Line(text.replace("; rank does that", "; part Ranking does that"), "In short:")]
 
 
 def told_apart(ranking: RankDocument, _: ReportDocument) -> str:
@@ -38,21 +47,6 @@ def by_task(ranking: RankDocument, _: ReportDocument) -> str:
     other = next(model for model in one.pair if model != one.first)
     told = words.by_task(ranking.suite, ranking.suite.columns[one.column], one.first, other)
     return f"{models[one.first]} against {models[other]}: {told}" if told else ""
-
-
-def stays_first(ranking: RankDocument, _: ReportDocument) -> str:
-    """The weights, and without which metrics another comes first on the combined score."""
-    one, models = next(iter(ranking.leading.values())), ranking.provenance.models
-    without = (one.recommendation and one.recommendation.first_without_metric) or {}
-    given = [metric for metric in ranking.provenance.metrics if isinstance(metric, Mapping)]
-    counted = [
-        f"{metric['name']} {metric['weight']:g}" for metric in given if metric.get("weight") is not None
-    ]
-    weights = names(counted, len(counted)) if counted else "equal"
-    found = [f"without {ranking.means[out].name} {models[other]}" for out, other in without.items()]
-    if len(found) < len(ranking.means):
-        found.append(f"without any {'other' if found else 'one'} metric {models[one.first]}")
-    return f"{weights}; first on the combined score: {', '.join(found)} (not tested)"
 
 
 def sources_of_noise(ranking: RankDocument, _: ReportDocument) -> str:
@@ -79,12 +73,28 @@ def labels_moved(ranking: RankDocument, _: ReportDocument) -> str:
     return "" if ranking.judged is None else next(told, ranking.judged.worth).rstrip(".")
 
 
+def medians(ranking: RankDocument, _: ReportDocument) -> str:
+    """The middle scores of the two models of the verdict, in these samples."""
+    one, models = next(iter(ranking.leading.values())), ranking.provenance.models
+    if not one.others:
+        return "scores from the worst to the best"
+    found, units = ranking.curves(one.column), ranking.units[one.column]
+    middle = units.of(found.quantiles[:, int(np.searchsorted(found.levels, 0.5 - 1e-9))])
+    pair = [one.first, next(model for model in one.pair if model != one.first)]
+    figures = apart(float(middle[pair[0]]), float(middle[pair[1]]), rounded, 2)
+    told = [f"{figure} of {models[model]}" for figure, model in zip(figures, pair, strict=True)]
+    return f"half of the scores are at most {told[0]}, {told[1]} (not tested)"
+
+
 def firsts(others: RankDocument, document: ReportDocument) -> str:
-    """In how many of the rankings the first of the report is first, after who is first most often."""
+    """In how many of the rankings which models come first, and how many turn the order around."""
     metric, method = leading(document.ranking)
-    first = int(document.ranking.study.studies[metric].rankings[method].order[0])
-    models, found = document.provenance.models, others.study.rankings.values()
+    ranking, models = document.ranking.study.studies[metric].rankings[method], document.provenance.models
+    found = others.study.rankings.values()
     counts = np.sum([one.rank == 1 for one in found], axis=0)
-    most = first if counts[first] == counts.max() else int(np.argmax(counts))
-    said = f"{models[most]} first in {counts[most]} of {len(found)}"
-    return said if most == first else f"{said}, {models[first]} in {counts[first]}"
+    # Of as many the first of the report is named first.
+    order = sorted(range(len(models)), key=lambda i: (-counts[i], ranking.rank[i]))
+    told = [f"{models[i]} in {counts[i]}" for i in order if counts[i]]
+    told[0] = f"{models[order[0]]} first in {counts[order[0]]} of {len(found)}"
+    turned = sum(tau <= -1 + 1e-9 for tau in others.agreement_with(ranking).values())
+    return names(told, len(told)) + (f"; in {turned} the order is the opposite" if turned else "")
