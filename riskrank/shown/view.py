@@ -166,6 +166,11 @@ def asked_for(sections: Iterable[Section]) -> list[Section]:
     return [replace(section, more=True) for section in sections]
 
 
+def offered(sections: Iterable[Section], *asked: str) -> list[Section]:
+    """What to ask next, everything last, and the sections that only who asks for everything sees."""
+    return [Line(", ".join((*asked, option("explain", True))), "Also:"), *asked_for(sections)]
+
+
 def spelled(sections: Iterable[Section], *, flags: bool) -> list[Section]:
     """The sections with the parameters in their words as flags of the command line or Python keywords."""
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from riskrank.errors import listing, option
+from riskrank.errors import listing
 from riskrank.shown import numbers
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, asked_for, by_row, unshown
+from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row, offered, unshown
 from riskrank.studies.check.judge import JudgeCheck
 from riskrank.studies.check.study import CheckDocument, InspectedTask, Inspection, MetricRow, Problem
 from riskrank.studies.check.suggestions import Suggestion
@@ -30,8 +30,7 @@ def view(document: CheckDocument) -> list[Section]:
         *([] if document.judge is None else _judge(document.judge)),
         *_problems(found),
         *_commands(document.suggestions[:_COMMANDS]),
-        Line(option("explain", True), "Also:"),
-        *asked_for(_details(document)),
+        *offered(_details(document)),
     ]
 
 

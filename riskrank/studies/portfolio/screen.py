@@ -16,8 +16,8 @@ from riskrank.shown.view import (
     OfRow,
     Section,
     all_rows,
-    asked_for,
     by_row,
+    offered,
     unshown,
 )
 from riskrank.studies.portfolio.study import (
@@ -71,8 +71,7 @@ def _summary(document: PortfolioSummaryDocument) -> list[Section]:
         by_row("", columns, shown, stub=1),
         *unshown(len(models) - len(shown), "model"),
         Line(combined),
-        Line(option("explain", True), "Also:"),
-        *asked_for(_quantiles(document)),
+        *offered(_quantiles(document)),
     ]
 
 

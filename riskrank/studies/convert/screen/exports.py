@@ -10,8 +10,8 @@ from riskrank.shown.view import (
     Section,
     Table,
     all_rows,
-    asked_for,
     by_row,
+    offered,
     unshown,
 )
 from riskrank.studies.convert.study import ExportDocument
@@ -47,8 +47,7 @@ def view(document: ExportDocument) -> list[Section]:
             f"{all_rows(f'all {len(document.rows):,} scores')}; every command reads the export itself "
             f"with {option('from')}."
         ),
-        Line(option("explain", True), "Also:"),
-        *asked_for([_means(document)]),
+        *offered([_means(document)]),
     ]
 
 

@@ -17,8 +17,8 @@ from riskrank.shown.view import (
     OfModel,
     Section,
     Table,
-    asked_for,
     by_row,
+    offered,
     unshown,
 )
 from riskrank.studies.copa.doubt import together
@@ -38,14 +38,13 @@ def view(document: CopaDocument) -> list[Section]:
     models = document.listed[
         : document.settings.top or MOST_ROWS - (every > MOST_ROWS)
     ]  # a line says what is left
-    asked = [option("sweep", _swept(document)), option("sweep_p", True), option("explain", True)]
+    asked = [option("sweep", _swept(document)), option("sweep_p", True)]
     return [
         _table(document, models),
         *unshown(every - len(models), "model", option("top", every)),
         *unshown(len(table.weights) - MOST_METRICS, "objective"),
         *map(Line, [*_suite(document), _front(document), *_firm(document)]),
-        Line(", ".join(asked), "Also:"),
-        *asked_for(details(document)),
+        *offered(details(document), *asked),
     ]
 
 

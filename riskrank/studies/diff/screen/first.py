@@ -16,6 +16,7 @@ from riskrank.shown.view import (
     all_rows,
     asked_for,
     by_row,
+    offered,
     unshown,
 )
 from riskrank.studies.diff.document import CaseRow, Change, DiffDocument
@@ -41,8 +42,7 @@ def view(document: DiffDocument) -> list[Section]:
     return [
         *sections,
         Line(all_rows(f"all {len(document.rows):,} cases") + "."),
-        Line(option("explain", True), "Also:"),
-        *asked_for(_details(document, every_change=len(changes) > len(shown))),
+        *offered(_details(document, every_change=len(changes) > len(shown))),
     ]
 
 

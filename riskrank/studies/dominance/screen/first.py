@@ -17,9 +17,9 @@ from riskrank.shown.view import (
     OfModel,
     Section,
     Table,
-    asked_for,
     by_row,
     headed,
+    offered,
     unshown,
 )
 from riskrank.studies.dominance.columns import DominanceColumn
@@ -50,8 +50,7 @@ def view(document: DominanceDocument) -> list[Section]:
     return [
         *shown,
         _tests(document),
-        _next(document),
-        *asked_for([*also(document.more), *chapter, *details(document)]),
+        *offered([*also(document.more), *chapter, *details(document)], *_next(document)),
     ]
 
 
@@ -168,9 +167,9 @@ def _p_values(one: DominanceColumn) -> str:
     return ", ".join(found)
 
 
-def _next(document: DominanceDocument) -> Line:
+def _next(document: DominanceDocument) -> list[str]:
     """What to ask next."""
-    asked = [option("explain", True)]
+    asked: list[str] = []
     if len(document.means) > 1 and len(document.by_column) == 1:
         asked.insert(0, option("per_metric", True))
     if document.suite is not None and not document.per_task:
@@ -179,4 +178,4 @@ def _next(document: DominanceDocument) -> Line:
     if len(models) > 2:
         first = document.by_column[0].standing[:2]
         asked.insert(0, option("models", ",".join(models[i] for i in first)))
-    return Line(", ".join(asked), "Also:")
+    return asked

@@ -6,7 +6,7 @@ from functools import partial
 
 from riskrank.asked.tiers import ADVISORY
 from riskrank.errors import listing, one_line, option
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, asked_for, by_row, unshown
+from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row, offered, unshown
 from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
 from riskrank.studies.gate.claim import MACRO, ORDERS
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
@@ -46,8 +46,7 @@ def view(document: GateDocument) -> list[Section]:
         *_unshared(document),
         *_to_do(document),
         *([] if document.comment else cases),
-        Line(option("explain", True), "Also:"),
-        *asked_for(details(document)),
+        *offered(details(document)),
     ]
 
 

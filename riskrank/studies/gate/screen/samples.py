@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, asked_for, by_row, unshown
+from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row, offered, unshown
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS
 from riskrank.studies.gate.each_sample import SampleDocument, SampleRow, often
 from riskrank.studies.gate.ledger import ConfirmDocument
@@ -24,8 +24,7 @@ def view(document: SampleDocument) -> list[Section]:
         *unshown(len(rows) - len(shown), "sample"),
         Line(_tests(document)),
         *_to_do(document),
-        Line(option("explain", True), "Also:"),
-        *asked_for([_table(document, rows, all_=True)]),
+        *offered([_table(document, rows, all_=True)]),
     ]
 
 

@@ -22,8 +22,8 @@ from riskrank.shown.view import (
     OfModel,
     Section,
     Table,
-    asked_for,
     by_row,
+    offered,
     unshown,
 )
 from riskrank.studies.mrm.findings import order_of
@@ -130,9 +130,9 @@ def _reading(study: MeanRiskStudy) -> Line:
 def view(document: MeanRiskDocument) -> list[Section]:
     """One table, a line on the samples, and what to ask next; then everything for who asks."""
     several = len(document.by_column) > 1
-    asked = [option("explain", True)]
+    asked: list[str] = []
     if not several and len(document.means) > 1:
-        asked.insert(0, option("per_metric", True))
+        asked.append(option("per_metric", True))
     name, study = document.by_column[0][0], document.by_column[0][1].models
     count, placing = len(study.columns), int(study.ssd_consistent.sum())
     which = (
@@ -146,8 +146,7 @@ def view(document: MeanRiskDocument) -> list[Section]:
         *unshown(len(document.provenance.models) - MOST_ROWS, "model"),
         *([] if several else combined(name, document)),
         Line(tests),
-        Line(", ".join(asked), "Also:"),
-        *asked_for([*also(document.more), *details(document)]),
+        *offered([*also(document.more), *details(document)], *asked),
     ]
 
 

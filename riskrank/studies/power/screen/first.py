@@ -11,7 +11,7 @@ from riskrank.shown import numbers
 from riskrank.shown.means import CORRECTIONS
 from riskrank.shown.noise import shares_table
 from riskrank.shown.numbers import power_share
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, asked_for, by_row
+from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row, offered
 from riskrank.studies.power.anytime import AnytimePowerDocument
 from riskrank.studies.power.labels import LabelsDocument
 from riskrank.studies.power.noise import NoisePlanDocument
@@ -38,8 +38,7 @@ def view(document: PowerDocument) -> list[Section]:
         first,
         Line(f"{_shares(study)}; {AS_TRUTH if pilot else given}."),
         *([] if study.interval is None else [Line(_pilot(study, study.interval), "Pilot:")]),
-        Line(option("explain", True), "Also:"),
-        *asked_for(
+        *offered(
             [
                 table,
                 _reading(study, pilot=pilot, chosen=document.provenance.settings.get("pair") is None),
@@ -146,8 +145,7 @@ def labels_view(document: LabelsDocument) -> list[Section]:
         ),
         Line(f"Shares of {curve.repeats:,} simulated tables of {document.samples:,} samples; {AS_TRUTH}."),
         Line(pilot_words(document.interval, f"{document.labelled:,} labels"), "Pilot:"),
-        Line(option("explain", True), "Also:"),
-        *asked_for(
+        *offered(
             [
                 Line(
                     "samples are drawn from those with labels, the judge is corrected anew in each table, "

@@ -19,8 +19,8 @@ from riskrank.shown.view import (
     OfModel,
     Section,
     Table,
-    asked_for,
     by_row,
+    offered,
     unshown,
 )
 from riskrank.studies.rank.document import RankDocument
@@ -57,7 +57,7 @@ def view(document: RankDocument) -> list[Section]:
         sections.append(stability_table(document.steady))
     chapter = [] if document.suite is None else task_details(document.suite, per_task=document.per_task)
     rest = [*also(document.more), *other_metrics(document), *chapter, *details(document), *beside]
-    return [*sections, _next(document), *asked_for(rest)]
+    return [*sections, *offered(rest, *_next(document))]
 
 
 def _tasks(document: RankDocument, suite: SuiteChapter) -> list[Section]:
@@ -182,13 +182,13 @@ def _undecided(one: Leading) -> int:
     return 0 if tests is None else int(np.count_nonzero(~tests.decided))
 
 
-def _next(document: RankDocument) -> Line:
+def _next(document: RankDocument) -> list[str]:
     """What to ask next."""
-    asked = [option("explain", True)]
+    asked: list[str] = []
     if len(document.means) > 1 and len(document.leading) == 1:
         asked.insert(0, option("per_metric", True))
     if document.suite is not None and not document.per_task:
         asked.insert(0, option("per_task", True))
     if any(one.trade and not one.weighed for one in document.leading.values()):
         asked.insert(0, option("weight", "NAME=…"))
-    return Line(", ".join(asked), "Also:")
+    return asked

@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.errors import option
 from riskrank.shown.means import also, head, side_by_side, with_bars
 from riskrank.shown.noise import shares_table
 from riskrank.shown.view import (
@@ -16,8 +15,8 @@ from riskrank.shown.view import (
     OfModel,
     Section,
     Table,
-    asked_for,
     by_row,
+    offered,
 )
 from riskrank.studies.rank.by_means import MeanRankDocument
 from riskrank.studies.rank.mean_ranking import MeanRanking
@@ -46,8 +45,7 @@ def view(document: MeanRankDocument) -> list[Section]:
     rest += [] if document.components is None else [shares_table(document.components)]
     return [
         *sections,
-        Line(option("explain", True), "Also:"),
-        *asked_for([*rest, _reading(shared=rankings[0].samples is not None)]),
+        *offered([*rest, _reading(shared=rankings[0].samples is not None)]),
     ]
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from riskrank.errors import option
 from riskrank.shown.text_pictures import sparklines
 from riskrank.shown.view import (
     MOST_ROWS,
@@ -14,6 +13,7 @@ from riskrank.shown.view import (
     Table,
     asked_for,
     by_row,
+    offered,
     unshown,
 )
 from riskrank.studies.gate.document import FAIL
@@ -34,8 +34,7 @@ def view(document: TrendDocument) -> list[Section]:
         *unshown(len(lines) - MOST_ROWS, "line"),
         Line(_tests(document)),
         *_restless(document),
-        Line(option("explain", True), "Also:"),
-        *asked_for(
+        *offered(
             [by_row(f"{line.metric} of {line.model}", _OF_RUN, line.rows, stub=1) for line in document.lines]
         ),
         *asked_for(_cases(document.found_cases, "All of these cases")),
