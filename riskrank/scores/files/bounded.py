@@ -30,8 +30,8 @@ _LEAST_TOO_DENSE, _TIMES_TOO_DENSE = 200_000_000, 200
 LONGEST_FIELD = 1 << 24
 # First bytes of Parquet and of archives, whose own readers tell how much is in them.
 _BINARY = (b"PA", b"PK")
-# Values and lines of packed text, and times its bytes; an object takes what several numbers take.
-_LEAST_VALUES, _VALUES_A_BYTE, _OF_AN_OBJECT = 5_000_000, 16, 8
+# Values and lines of text, and times its bytes, packed and not; an object takes what several numbers take.
+_LEAST_VALUES, _VALUES_A_BYTE, _VALUES_A_LETTER, _OF_AN_OBJECT = 5_000_000, 16, 2, 8
 
 
 def read_bounded(path: str | Path, limit: int) -> bytes:
@@ -102,13 +102,12 @@ def decompressed(label: str, data: bytes, limit: int, *, skippable: bool = True)
     InputError
         If the data is cut short or corrupt, or holds more than `limit` bytes.
     """
-    if data[:2] != _GZIP and data[:4] != _ZSTD:
-        return data
+    packed = data[:2] == _GZIP or data[:4] == _ZSTD
     whole = partial(inflate, window=31) if data[:2] == _GZIP else unzstd
-    plain = whole(label, data, limit, skippable=skippable)
-    if plain[:2] not in _BINARY:
+    plain = whole(label, data, limit, skippable=skippable) if packed else data
+    if plain[:1] in (b"{", b"[") or (packed and plain[:2] not in _BINARY):
         values = sum(map(plain.count, b",;\t\n")) + _OF_AN_OBJECT * sum(map(plain.count, b"{["))
-        if values > _LEAST_VALUES + _VALUES_A_BYTE * len(data):
+        if values > _LEAST_VALUES + min(_VALUES_A_BYTE * len(data), _VALUES_A_LETTER * len(plain)):
             raise too_dense(label, f"{values:,} values, objects {_OF_AN_OBJECT}-fold, in {len(data):,} bytes")
     return plain
 

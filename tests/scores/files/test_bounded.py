@@ -18,6 +18,12 @@ def test_lines_are_counted_from_one_blank_ones_too():
     assert "line 4" in found[2][1].what
 
 
+def test_empty_objects_are_as_many_where_nothing_is_packed():
+    assert decompressed("t", b"[" + b"{}," * 1_600_000, 10**9)
+    with pytest.raises(InputError, match="packed more densely"):
+        decompressed("t", b"[" + b"{}," * 3_200_000, 10**9)
+
+
 def test_a_blank_first_line_counts():
     assert list(parse_lines("t.jsonl", b"\n7\n")) == [(2, 7)]
 
