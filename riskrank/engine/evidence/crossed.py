@@ -37,7 +37,7 @@ def crossed_difference(differences: Floats, factors: Sequence[Integers]) -> Stud
     differences : ndarray, shape (N,)
         A row a combination of levels that both models have.
     factors : sequence of F ndarrays of int, shapes (N,)
-        Level of each row, the items first.
+        Level of each row, the items first: within another factor they are its sample, and add nothing to it.
 
     Returns
     -------
@@ -45,6 +45,9 @@ def crossed_difference(differences: Floats, factors: Sequence[Integers]) -> Stud
         Of one estimate, with Satterthwaite's degrees of freedom.
     """
     mean, n = float(differences.mean()), differences.size
+    items, *others = factors
+    if any(is_within(items, other) for other in others):
+        factors = others
     away, errors, df = differences - mean, [], []
     for levels in factors:
         _, numbers = np.unique(levels, return_inverse=True)
@@ -55,6 +58,11 @@ def crossed_difference(differences: Floats, factors: Sequence[Integers]) -> Stud
     value = np.zeros(len(errors))
     value[0] = mean
     return sum_of(value, np.array(errors), np.array(df, dtype=np.float64), float(df[0]))
+
+
+def is_within(items: Integers, levels: Integers) -> bool:
+    """Whether each item has one level."""
+    return len(np.unique(items)) == len(np.unique(np.stack([items, levels]), axis=1).T)
 
 
 @dataclass(frozen=True)

@@ -231,7 +231,7 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
     read, unclear = _of_tasks(select(replace(found, options=options)))
     read_specs, doubts = resolve_metrics(read)
     scores, specs, of_task = of_one_column(read, read_specs)
-    means, _ = assemble(_asked(scores, missing="keep", repeats="mean", unpaired=True), scores.values)
+    means, _ = assemble(_one_by_one(scores), scores.values)
     covered = gaps.covered(scores, means.model, means.sample)
     repeats = _rows_per_cell(scores)
     # Of a table with every score once nothing is refused or dropped: large ones are not assembled for that.
@@ -347,6 +347,11 @@ def _read(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO |
         if scores is None or scores.notes.has_samples or _rows_per_cell(scores).max(initial=0) > 1:
             raise
         return scores
+
+
+def _one_by_one(scores: Scores) -> Scores:
+    """The same scores, of which each model's are averaged and none is refused."""
+    return _asked(scores, missing="keep", repeats="mean", unpaired=True, noise=())
 
 
 def _asked(scores: Scores, **other: object) -> Scores:

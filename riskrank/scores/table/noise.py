@@ -111,11 +111,13 @@ def noise_design(scores: Scores, values: Floats) -> NoiseDesign:
     codes = scores.codes("noise")
     columns, levels = {}, {}
     for at, source in enumerate(scores.options.noise):
-        known, numbers = np.unique([part[at] for part in parts], return_inverse=True)
-        columns[source], levels[source] = numbers[codes], known.size
-        met = np.unique(of_samples * known.size + columns[source])
-        _refuse_no_source(source, known.size, len(met), scores)
-    joint = of_samples * len(names) + codes
+        _, numbers = np.unique([part[at] for part in parts], return_inverse=True)
+        columns[source] = _paired(numbers[codes], scores.codes("model"))
+        levels[source] = np.unique(columns[source]).size
+        met = np.unique(np.stack([of_samples, columns[source]]), axis=1)
+        _refuse_no_source(source, levels[source], met.shape[1], scores)
+    _, codes = np.unique(np.stack([*columns.values()]), axis=1, return_inverse=True)
+    joint = of_samples * (int(codes.max()) + 1) + codes.ravel()
     used, row = np.unique(joint, return_inverse=True)
     k, m, n = len(scores.models), len(scores.metrics), used.size
     cell = (scores.codes("model") * n + row) * m + scores.codes("metric")
@@ -129,6 +131,16 @@ def noise_design(scores: Scores, values: Floats) -> NoiseDesign:
     factors = {ITEM: of_samples[first]}
     factors |= {name: own[first] for name, own in columns.items() if levels[name] >= FEWEST_LEVELS}
     return NoiseDesign(factors, levels, found)
+
+
+def _paired(levels: Integers, model: Integers) -> Integers:
+    """Levels, numbered anew where every model has its own: independent ones may be paired in any order."""
+    own = np.unique(np.stack([model, levels]), axis=1)
+    if len(np.unique(own[1])) < own.shape[1]:
+        return levels
+    place = np.zeros(int(levels.max()) + 1, dtype=np.int64)
+    place[own[1]] = np.arange(own.shape[1]) - np.searchsorted(own[0], own[0])
+    return place[levels]
 
 
 def _refuse_no_source(name: str, levels: int, pairs: int, scores: Scores) -> None:

@@ -27,7 +27,7 @@ from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
 from riskrank.scores.table.texts import texts_of
 from riskrank.scores.table.times import belonging_noted, in_blocks, in_time, neighbours_noted
 from riskrank.scores.table.validate import constant_metrics, incomplete_tasks, unusable
-from riskrank.scores.table.wholes import require_independence
+from riskrank.scores.table.wholes import require_independence, require_like_runs
 
 __all__ = ["InputFile", "ScoreTable", "checked_table", "read_scores"]
 
@@ -102,6 +102,7 @@ def _laid_out(scores: Scores, specs: tuple[MetricSpec, ...], warnings: tuple[str
     scores, time = in_time(scores)
     if scores.options.missing == SHARED:
         refuse_more(scores, time)
+    require_like_runs(scores, values)
     rows, dropped = assemble(scores, values)
     constant = () if scores.options.allow_constant else constant_metrics(scores, rows.values, specs)
     for error in chain(incomplete_tasks(scores, rows), constant):

@@ -1,11 +1,18 @@
-"""Samples that a column nobody named puts into wholes, within which models differ alike."""
+"""Rows that are no independent ones: samples of wholes within which models differ alike, and runs that do."""
+
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
+import scipy  # loads its functions when they are first used
 
+from riskrank.asked.baseline import GateReading
 from riskrank.asked.judges import NO_COLUMN
+from riskrank.asked.reading import RankReading
+from riskrank.engine.evidence.crossed import FEWEST_LEVELS
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, option
+from riskrank.scores.table.columns import parse_columns
 from riskrank.scores.table.further_columns import unforeseen_wholes
 from riskrank.scores.table.oriented import ScoreTable
 from riskrank.scores.table.scores import Scores
@@ -15,6 +22,8 @@ from riskrank.scores.table.times import residuals
 _ORDERS = 999
 # Scores that are looked at, and the share of them that one whole may have.
 _MOST_SCORES, _LARGEST = 100_000, 1 / 9
+# Runs may be unlike below this p-value: what a test at it misses inflates the next one's errors little.
+_PERHAPS = 0.1
 
 
 def require_independence(scores: Scores, table: ScoreTable) -> None:
@@ -44,6 +53,61 @@ def require_independence(scores: Scores, table: ScoreTable) -> None:
                 f"{ways[NO_COLUMN]} draws single samples",
                 ways=[(way, {"cluster": value}) for value, way in ways.items()],
             )
+
+
+def require_like_runs(scores: Scores, values: Floats) -> None:
+    """Refuse runs as draws of each sample, where some runs of a model are better than others on all of them.
+
+    Raises
+    ------
+    InputError
+        If a test shows it; its level is high, as what it misses makes an error of what is tested next.
+    """
+    asked, column = scores.options, scores.notes.files[0].roles.draw
+    if (
+        not asked.tests
+        or asked.repeats != "draws"
+        or asked.unpaired
+        or column is None
+        or not scores.has("draw")
+    ):
+        return
+    model, metric, runs = (scores.codes(role) for role in ("model", "metric", "draw"))
+    parts = np.unique(np.stack([metric, model], axis=1), axis=0)
+    found = np.zeros((len(scores.metrics), 2))
+    for at, of in parts:
+        own = (metric == at) & (model == of)
+        found[at] += unlike_runs(values[own], scores.codes("sample")[own], runs[own])
+    if not (scipy.special.chdtrc(*found[:, ::-1].T) * len(found) < _PERHAPS).any():
+        return
+    others = {role: name for role, name in parse_columns(asked.columns).items() if role != "draw"}
+    columns = ",".join(f"{role}={name}" for role, name in others.items()) or None
+    few = int(found[:, 1].max()) < (FEWEST_LEVELS - 1) * len(scores.models)
+    ways = []
+    if isinstance(asked, RankReading | GateReading) and not few:
+        ways = [("", replace(scores.notes.asked, noise=(column,), columns=columns, repeats="error"))]
+    raise InputError(
+        f"runs of a {column} are better or worse on all samples, and cannot be drawn sample by sample",
+        found=f"{np.unique(runs).size} values of {column}: means lie further apart than those of like runs",
+        hint=f"run {FEWEST_LEVELS} or more: fewer do not tell how others would do"
+        if few
+        else f"riskrank rank and gate take them as a sample of others like them: {option('noise', column)}",
+        ways=ways,
+    )
+
+
+def unlike_runs(values: Floats, sample: Integers, run: Integers) -> Floats:
+    """Cochran's Q of runs over samples that have all of them once, and its degrees of freedom; else zeros."""
+    _, run = np.unique(run, return_inverse=True)
+    count = int(run.max()) + 1
+    grid = np.full((int(sample.max()) + 1, count), np.nan)
+    grid[sample, run] = values
+    away = grid[np.isfinite(grid).all(axis=1)]
+    away = away - away.mean(axis=1, keepdims=True)
+    spread = float((away**2).sum())
+    if count < 2 or spread == 0:
+        return np.zeros(2)
+    return np.array([(count - 1) * float((away.sum(axis=0) ** 2).sum()) / spread, count - 1.0])
 
 
 def alike_within(differences: Floats, whole: Integers, orders: int) -> bool:

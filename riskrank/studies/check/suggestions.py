@@ -64,9 +64,10 @@ def _fitting(inspection: Inspection) -> Iterator[Suggestion]:
     if options.missing == SHARED:
         yield say("Which model to ship, each pair compared on the tasks both have:", "rank")
         return
-    if inspection.folds:
+    if inspection.folds or options.noise:
         own = flags(RankSettings(per_metric=True)) if several else []
-        yield say("Which model has the better mean, counting what folds share:", "rank", *own)
+        counted = "what folds share" if inspection.folds else "every source of noise"
+        yield say(f"Which model has the better mean, counting {counted}:", "rank", *own)
         return
     if _fewest(inspection) >= _FEWEST_SAMPLES:
         yield say("Which model to ship, and how sure that is:", "rank")

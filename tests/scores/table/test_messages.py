@@ -51,6 +51,13 @@ TABLES = {
         for m in "AB"
         for s in range(60)
     ),
+    "seeds": "model,seed,example,correct\n"
+    + "".join(
+        f"{m},{s},{at},{(at * 7 + s * 3) % 10 / 9 + s / 2:.3f}\n"
+        for m in "AB"
+        for s in range(4)
+        for at in range(40)
+    ),
     "failures": "model,sample,acc,status\n"
     + "".join(
         f"{m},{s},{',error' if at in range(1, 40, 2) else f'0.5{at % 7},ok'}\n"

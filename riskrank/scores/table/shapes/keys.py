@@ -24,6 +24,7 @@ from riskrank.scores.names.words import (
     words,
 )
 from riskrank.scores.table.shapes.columns import FILE, Columns
+from riskrank.scores.table.shapes.drawn import as_drawn, drawn_whole
 from riskrank.scores.table.shapes.parts import (
     FEWEST_IN_PART,
     MOST_PARTS,
@@ -31,6 +32,7 @@ from riskrank.scores.table.shapes.parts import (
     divides,
     is_part,
     mixed_otherwise,
+    repeats,
     says_of,
 )
 
@@ -68,6 +70,8 @@ class Keys:
         What was understood, for one sentence.
     averaged : tuple of str
         Columns whose rows count together.
+    few : bool
+        Whether clusters are too few to be drawn anew.
     """
 
     sample: str = ""
@@ -78,6 +82,7 @@ class Keys:
     unpaired: bool = False
     said: tuple[str, ...] = ()
     averaged: tuple[str, ...] = ()
+    few: bool = False
 
     @property
     def copied(self) -> bool:
@@ -109,7 +114,8 @@ def keys_of(columns: Columns, model: Sequence[str], metric: Sequence[str], free:
         if by and (words(sample) & _OF_ROWS or not columns.shared(sample, by)):
             sample = _shared_run(columns, fixed, by, candidates) or sample
         return _with_wholes(columns, sample, by, free)
-    within = [name for name in candidates if _is_place(columns, name, by)]
+    # Numbers that begin anew with every run of a model name the same samples.
+    within = [name for name in candidates if _is_place(columns, name, [*by, *_runs(candidates, name)])]
     of_sample = [name for name in candidates if not _is_beside(name) and name not in within]
     strong = [name for name in of_sample if may_name_samples(name) or names_wholes(name)]
     strong = strong or [name for name in of_sample if by and columns.shared(name, by) >= _MOST]
@@ -117,11 +123,11 @@ def keys_of(columns: Columns, model: Sequence[str], metric: Sequence[str], free:
         drawn = [name for name in candidates if not words(name) & _NO_DRAWS]
         if run := _shared_run(columns, fixed, by, drawn):
             return Keys(sample=run, said=(f"each {run} is a sample",))
-        return _copies(columns, fixed, "", free)
+        return _copies(columns, fixed, "", free, by)
     base = max(strong, key=lambda name: (columns.shared(name, by) >= _MOST, columns.groups(*fixed, name)))
     beside = beside_of(columns, [*fixed, base], [name for name in candidates if name != base])
     if not columns.tell_apart(*fixed, base, *beside):
-        return _copies(columns, fixed, base, free)
+        return _copies(columns, fixed, base, free, by)
     if not any(map(_is_beside, beside)) and _scored_once(columns, [*fixed, base], beside):
         told = f"duplicates: the same scores for every {' and '.join(beside)}, counted once"
         return Keys(sample=base, repeats="mean", said=(told,))
@@ -152,8 +158,8 @@ def keyed(keys: Keys, named: Mapping[str, str], options: ReadOptions) -> dict[st
     found: dict[str, object] = {}
     if keys.task and options.task is None and "task=" not in (options.columns or ""):
         found["task"] = keys.task
-    if keys.cluster and options.cluster is None:
-        found["cluster"] = keys.cluster
+    if keys.cluster and options.cluster is None and not options.noise:
+        found |= as_drawn([keys.cluster], options, few=keys.few)
     if keys.repeats and options.repeats == "error":
         found["repeats"] = "mean" if options.missing == "keep" else keys.repeats
     if keys.unpaired and not options.paired_only:
@@ -180,6 +186,10 @@ def _may_tell(columns: Columns, name: str) -> bool:
 
 def _counts(columns: Columns, name: str) -> bool:
     return looks_like_an_identifier(name, columns.frame[name].unique())
+
+
+def _runs(candidates: Sequence[str], name: str) -> list[str]:
+    return [other for other in candidates if other != name and words(other) & RUN]
 
 
 def _is_place(columns: Columns, name: str, by: Sequence[str]) -> bool:
@@ -216,6 +226,10 @@ def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequenc
     for name in others:
         if belongs(columns, name, own) and not is_part(columns, name):
             return Keys(sample=sample, cluster=name, unpaired=unpaired, said=(*said, drawn_whole(name)))
+    for name in others if "task" not in columns.names else ():
+        if words(name) & WORDING and says_of(columns, name, own) and repeats(columns, name, own):
+            few, whole = columns.count(name) < FEWEST_SAMPLES, (*said, drawn_whole(name))
+            return Keys(sample=sample, cluster=name, unpaired=unpaired, said=whole, few=few)
     for name in others:
         if is_part(columns, name) and divides(columns, name, own, by):
             told = f"each {name} counts alike"
@@ -264,8 +278,10 @@ def _of_parts(
     return Keys(sample="+".join([base, *beside]), cluster=base, said=(drawn_whole(base),))
 
 
-def _copies(columns: Columns, fixed: Sequence[str], base: str, free: Sequence[str]) -> Keys:
-    """Rows that nothing tells apart: copies of each other, where all columns say the same."""
+def _copies(
+    columns: Columns, fixed: Sequence[str], base: str, free: Sequence[str], by: Sequence[str]
+) -> Keys:
+    """Rows that nothing tells apart: copies, where all columns say the same, or several of a person."""
     named = [name for name in free if may_name_samples(name) and _may_tell(columns, name)]
     base = base or (synonym("sample", named) or "")
     if not base:
@@ -276,9 +292,7 @@ def _copies(columns: Columns, fixed: Sequence[str], base: str, free: Sequence[st
         again = f"{times:g} times" if times == int(times) else f"up to {int(times) + 1} times"
         told = f"duplicates: the same rows {again}, counted once"
         return Keys(sample=base, repeats="mean", said=(told,))
+    if names_wholes(base) and by:
+        told = f"each {base} is a sample, and its rows are draws of it"
+        return Keys(sample=base, repeats="draws", unpaired=columns.shared(base, by) == 0, said=(told,))
     return Keys(sample=base)
-
-
-def drawn_whole(name: str) -> str:
-    """What is said of a cluster."""
-    return f"each {name} is a cluster, drawn whole"

@@ -12,8 +12,10 @@ from riskrank.scores.table.shapes.columns import Columns
 MOST_PARTS, FEWEST_IN_PART = 20, 10
 # Samples that belong together are fewer wholes than this share of them.
 _SHARED = 0.8
-# Kinds of samples are so few, and mixed differently beyond chance below this p-value.
-_MOST_KINDS, _NO_CHANCE = 8, 1e-4
+# Kinds of samples are so few.
+_MOST_KINDS = 8
+NO_CHANCE = 1e-4
+"""Shares differ beyond chance below this p-value."""
 # A model's rows in these are told by other names elsewhere.
 _PARTS = WHOLE - vocabulary("task tasks split subset subject")
 
@@ -25,9 +27,12 @@ def says_of(columns: Columns, name: str, own: Sequence[str]) -> bool:
 
 def belongs(columns: Columns, name: str, own: Sequence[str]) -> bool:
     """Whether a column says, by its name too, what several samples belong to; `own` names the samples."""
-    if not names_wholes(name) or not 2 <= columns.count(name) <= _SHARED * columns.groups(*own):
-        return False
-    return says_of(columns, name, own)
+    return names_wholes(name) and repeats(columns, name, own) and says_of(columns, name, own)
+
+
+def repeats(columns: Columns, name: str, own: Sequence[str]) -> bool:
+    """Whether several samples have one value of a column, of which there is more than one."""
+    return 2 <= columns.count(name) <= _SHARED * columns.groups(*own)
 
 
 def divides(columns: Columns, name: str, own: Sequence[str], by: Sequence[str] = ()) -> bool:
@@ -62,4 +67,4 @@ def mixed_otherwise(columns: Columns, name: str, by: Sequence[str]) -> bool:
     table = table.reshape(columns.count(name), -1)
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
     freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
-    return bool(chdtrc(freedom, ((table - expected) ** 2 / expected).sum()) < _NO_CHANCE)
+    return bool(chdtrc(freedom, ((table - expected) ** 2 / expected).sum()) < NO_CHANCE)

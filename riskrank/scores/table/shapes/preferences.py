@@ -7,18 +7,20 @@ from itertools import combinations
 
 import numpy as np
 import polars as pl
+import scipy  # loads its functions when they are first used
 
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.flags import among_commas
 from riskrank.asked.reading import SHARED, ReadOptions
 from riskrank.engine.portfolio.judge_votes import VoteScores, is_vote, score_votes
+from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.files.source import FrameInMemory, InputFile, Source
 from riskrank.scores.names.words import JUDGE, words
 from riskrank.scores.table.shapes.board import pair_by_pair
 from riskrank.scores.table.shapes.columns import Columns
-from riskrank.scores.table.shapes.keys import drawn_whole
-from riskrank.scores.table.shapes.parts import belongs, says_of
+from riskrank.scores.table.shapes.drawn import as_drawn, drawn_whole
+from riskrank.scores.table.shapes.parts import NO_CHANCE, belongs, says_of
 from riskrank.scores.table.shapes.reading import Reading
 from riskrank.scores.table.votes import ROLES, VoteTable, read_votes, vote_columns
 
@@ -26,8 +28,6 @@ METRIC = "verdict"
 _TAKEN = ("model", "sample", "metric", "score")
 # The first or the second model won, or none.
 _NUMBERED = {"1": "a", "2": "b", "0": "tie"}
-# Votes of fewer people are taken as they are: so few could not be drawn anew.
-_FEWEST_JUDGES = 10
 # Pairs that are named, of those with most votes and of those with fewest.
 _MOST_PAIRS = 6
 # More names are none of models; of more columns of text nobody means each.
@@ -78,8 +78,27 @@ def _side_by_name(vote: str, roles: Mapping[str, str]) -> str:
 
 def _is_whole(columns: Columns, name: str, sample: str) -> bool:
     """Whether samples belong to what a column names, or were judged by whom it names."""
-    judged = words(name) & JUDGE and _FEWEST_JUDGES <= columns.count(name) <= columns.count(sample) / 2
+    judged = words(name) & JUDGE and 2 <= columns.count(name) <= columns.count(sample) / 2
     return belongs(columns, name, [sample]) or bool(judged and says_of(columns, name, [sample]))
+
+
+def _wholes(columns: Columns, roles: Mapping[str, str], asked: str, options: ReadOptions) -> list[str]:
+    """Columns of what is drawn whole: what was asked several times, who judged, or what somebody named."""
+    own = [name for name in columns.names if name not in _TAKEN and name not in roles.values()]
+    if options.cluster is not None:
+        return [name for name in own if name == options.cluster]
+    return [name for name in own if name == asked or _is_whole(columns, name, roles["sample"])]
+
+
+def _of_samples(
+    columns: Columns, wholes: Sequence[str], sample: str, asked_of: Mapping[str, str]
+) -> pl.DataFrame | None:
+    """What samples belong to, by their names."""
+    if not wholes:
+        return None
+    known = columns.frame.select(*wholes, asked=pl.col(sample).cast(pl.String)).unique("asked")
+    found = pl.DataFrame([*asked_of.items()], schema=["sample", "asked"], orient="row")
+    return found.join(known, on="asked", how="left", maintain_order="left").drop("asked")
 
 
 def _roles(columns: Columns) -> dict[str, str]:
@@ -145,6 +164,26 @@ def _require_all_pairs(
     )
 
 
+def _seated(
+    source: Source, rows: Sequence[Sequence[str]], roles: Mapping[str, str], options: ReadOptions
+) -> list[str]:
+    """Models that stood in one place more often than they do by chance, in words; of claims a refusal."""
+    places, every = [Counter(column) for column in rows[1:3]], Counter([*rows[1], *rows[2]])
+    found = [
+        f"{model} stood in {roles[role]} in {place[model]:,} of {count:,} votes"
+        for model, count in every.items()
+        for role, place in zip(ROLES[1:3], places, strict=True)
+        if 2 * place[model] > count and scipy.special.bdtrc(place[model] - 1, count, 0.5) < NO_CHANCE
+    ]
+    if found and isinstance(options, GateReading):
+        raise InputError(
+            f"{source.label}: {found[0]}, and who judges may like what stands there",
+            found="nothing tells a liking for a place from one for a model",
+            hint="have both judged in both places, and write the places as they were seen",
+        )
+    return found
+
+
 def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tuple[Source, Reading] | None:
     """Votes as scores, and how they are read; None where rows are no votes.
 
@@ -195,20 +234,17 @@ def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tu
         found, options = score_votes(*rows, models=models), replace(options, missing=rule)
     else:
         _require_all_pairs(source, found, Counter(tuple(sorted(pairs[at])) for at in kept), options)
+    seated = _seated(source, rows, roles, options)
     sides_told = f"{roles['model_a']} against {roles['model_b']}, by {roles['verdict']}"
     of = f"of {listing(found.models)} a win counts 2 a {roles['sample']}, a loss -2, a tie 0"
     shares = 0.5 + np.nansum(found.scores, axis=0) / (4 * found.votes)
     rates = (f"{model} {share:.0%}" for model, share in zip(found.models, shares, strict=True))
     told = "two models by the votes between them" if by_pair else f"win rates, ties half: {listing(rates)}"
+    told += f"; {listing(seated)}: a liking for that place would look the same" if seated else ""
     said = f"pairwise preferences: {sides_told}; {of}; {told}"
-    own = [name for name in columns.names if name not in _TAKEN and name not in roles.values()]
-    wholes = (name for name in own if name == asked or _is_whole(columns, name, roles["sample"]))
-    whole = options.cluster if options.cluster in own else next(wholes, "")
-    if not whole or options.cluster not in (None, whole):
-        return PreferencesSource(source, found), Reading(said=said, options=options)
-    known = columns.frame.select(whole, asked=pl.col(roles["sample"]).cast(pl.String)).unique("asked")
-    of_sample = pl.DataFrame([*asked_of.items()], schema=["sample", "asked"], orient="row")
-    of_sample = of_sample.join(known, on="asked", how="left", maintain_order="left").drop("asked")
-    return PreferencesSource(source, found, of_sample), Reading(
-        said=f"{said}; {drawn_whole(whole)}", options=replace(options, cluster=whole)
-    )
+    wholes = _wholes(columns, roles, asked, options)
+    few = any(columns.count(name) < FEWEST_SAMPLES for name in wholes)
+    options = replace(options, **as_drawn(wholes, options, few=few)) if wholes else options
+    said = "; ".join([said, *map(drawn_whole, wholes)])
+    of_samples = _of_samples(columns, wholes, roles["sample"], asked_of)
+    return PreferencesSource(source, found, of_samples), Reading(said=said, options=options)
