@@ -293,6 +293,6 @@ def _copies(
         told = f"duplicates: the same rows {again}, counted once"
         return Keys(sample=base, repeats="mean", said=(told,))
     if names_wholes(base) and by:
-        told = f"each {base} is a sample, and its rows are draws of it"
-        return Keys(sample=base, repeats="draws", unpaired=columns.shared(base, by) == 0, said=(told,))
+        told = f"each {base} counts once, by the mean of its rows"
+        return Keys(sample=base, repeats="mean", unpaired=columns.shared(base, by) == 0, said=(told,))
     return Keys(sample=base)
