@@ -22,8 +22,9 @@ from riskrank.scores.table.times import residuals
 _ORDERS = 999
 # Scores that are looked at, and the share of them that one whole may have.
 _MOST_SCORES, _LARGEST = 100_000, 1 / 9
-# Runs may be unlike below this p-value: what a test at it misses inflates the next one's errors little.
-_PERHAPS = 0.1
+# Runs are unlike below these p-values. What a test misses inflates the next one's errors: its level is high
+# where means can be compared instead.
+_OF_MEANS, _ELSE = 0.3, 0.05
 
 
 def require_independence(scores: Scores, table: ScoreTable) -> None:
@@ -61,7 +62,7 @@ def require_like_runs(scores: Scores, values: Floats) -> None:
     Raises
     ------
     InputError
-        If a test shows it; its level is high, as what it misses makes an error of what is tested next.
+        If a test shows it.
     """
     asked, column = scores.options, scores.notes.files[0].roles.draw
     if (
@@ -78,13 +79,15 @@ def require_like_runs(scores: Scores, values: Floats) -> None:
     for at, of in parts:
         own = (metric == at) & (model == of)
         found[at] += unlike_runs(values[own], scores.codes("sample")[own], runs[own])
-    if not (scipy.special.chdtrc(*found[:, ::-1].T) * len(found) < _PERHAPS).any():
+    of_means = isinstance(asked, RankReading | GateReading)
+    level = (_OF_MEANS if of_means else _ELSE) / len(found)
+    if not (scipy.special.chdtrc(*found[:, ::-1].T) < level).any():
         return
     others = {role: name for role, name in parse_columns(asked.columns).items() if role != "draw"}
     columns = ",".join(f"{role}={name}" for role, name in others.items()) or None
     few = int(found[:, 1].max()) < (FEWEST_LEVELS - 1) * len(scores.models)
     ways = []
-    if isinstance(asked, RankReading | GateReading) and not few:
+    if of_means and not few:
         ways = [("", replace(scores.notes.asked, noise=(column,), columns=columns, repeats="error"))]
     raise InputError(
         f"runs of a {column} are better or worse on all samples, and cannot be drawn sample by sample",

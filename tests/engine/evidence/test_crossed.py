@@ -23,10 +23,11 @@ def table(rng, items=100, wordings=4, judges=3, missing=0.0, spread=(1, 0.5, 0.3
     return d[kept], {"item": i[kept], "wording": w[kept], "judge": j[kept]}
 
 
-def test_items_alone_are_a_t_test_of_their_means():
+@pytest.mark.parametrize("within", [False, True])
+def test_items_alone_and_what_they_lie_within_are_a_t_test_of_means(within):
     d, factors = table(np.random.default_rng(0))
     means = d.reshape(100, -1).mean(axis=1)
-    found = crossed_difference(d, [factors["item"]])
+    found = crossed_difference(d, [np.arange(d.size), factors["item"]] if within else [factors["item"]])
     assert found.error == pytest.approx(stats.sem(means), rel=1e-10)
     assert 2 * min(found.p_above(), found.mirrored.p_above()) == pytest.approx(
         stats.ttest_1samp(means, 0).pvalue

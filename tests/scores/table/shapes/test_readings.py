@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.asked.reading import ReadOptions
+from riskrank.asked.reading import RankReading, ReadOptions
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
@@ -373,11 +373,53 @@ def test_samples_that_are_alike_within_wholes_of_any_name_are_refused(first):
         assert read(other, tests=True).cluster_names is None
 
 
-def test_votes_of_one_person_are_a_cluster():
-    frame = votes(("a", "b", 30), per_sample=1).with_columns(rater=pl.int_range(pl.len()) // 3)
-    assert "each rater is a cluster" in said(
-        read(frame.with_columns(pl.format("r{}", "rater").alias("rater")))
+def of_people(count):
+    """Votes with both models in both places, by so many people."""
+    frame = votes(("a", "b", 30), per_sample=1).with_columns(rater=pl.int_range(pl.len()) % count)
+    return frame.with_columns(pl.format("r{}", "rater").alias("rater"))
+
+
+def worded(count):
+    """Samples, each put in one of so many wordings."""
+    frame = crossed(model=["a", "b"], id=range(60)).rename({"rate": "f1"}).drop("note")
+    return frame.with_columns(template=pl.format("t{}", pl.col("id") % count))
+
+
+@pytest.mark.parametrize(
+    ("frame", "noise"),
+    [(of_people(4), {"rater": 4}), (of_people(12), None), (worded(6), {"template": 6}), (worded(12), None)],
+)
+def test_what_is_drawn_whole_is_noise_where_it_is_few(frame, noise):
+    table = read_scores([FrameSource(frame)], RankReading(tests=True))
+    assert "is a cluster, drawn whole" in said(table)
+    assert (table.noise.levels if table.noise else None) == noise
+    assert noise is not None or len(table.cluster_names) == 12
+
+
+def test_rows_of_a_person_count_once():
+    rows = [(f"u{u}", "new" if u % 2 else "old", u + k / 8) for u in range(24) for k in range(5)]
+    table = read(pl.DataFrame(rows, schema=["user_id", "variant", "rating"], orient="row"))
+    assert (table.paired, [len(values) for values in table.values]) == (False, [12, 12])
+    assert "each user_id counts once" in said(table)
+
+
+@pytest.mark.parametrize("apart", [0, 100])
+def test_runs_that_are_better_on_all_samples_are_no_draws(apart):
+    """Numbers that begin anew with every run name the same samples; models may have seeds of their own."""
+    frame = crossed(optimizer=["a", "b"], seed=range(4), example=range(60))
+    frame = frame.with_columns(
+        f1=(pl.col("example") * 7 % 11 + (pl.col("example") + pl.col("seed")) % 4) / 14
     )
+    frame = frame.drop("note", "rate")
+    own = pl.col("seed") + apart * (pl.col("optimizer") == "b")
+    assert read_scores([FrameSource(frame)], RankReading(tests=True)).has_draws
+    unlike = frame.with_columns(f1=pl.col("f1") + pl.col("seed") / 5, seed=own)
+    with pytest.raises(InputError, match="runs of a seed are better or worse") as caught:
+        read_scores([FrameSource(unlike)], RankReading(tests=True))
+    assert "noise" in caught.value.ways[0][0]
+    asked = RankReading(tests=True, noise=("seed",), columns="model=optimizer,sample=example", wide=True)
+    design = read_scores([FrameSource(unlike)], asked).noise
+    assert (design.levels, np.isnan(design.values).any()) == ({"seed": 4}, False)
 
 
 def test_places_are_asked_about_the_first_of_which_is_best():
