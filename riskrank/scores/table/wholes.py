@@ -23,8 +23,8 @@ _ORDERS = 999
 # Scores that are looked at, and the share of them that one whole may have.
 _MOST_SCORES, _LARGEST = 100_000, 1 / 9
 # Runs are unlike below these p-values. What a test misses inflates the next one's errors: its level is high
-# where means can be compared instead.
-_OF_MEANS, _ELSE = 0.3, 0.05
+# where means can be compared instead, and nobody asked for draws. A column called draw says that it is one.
+_OF_MEANS, _ELSE, _SAID = 0.3, 0.05, "draw"
 
 
 def require_independence(scores: Scores, table: ScoreTable) -> None:
@@ -65,13 +65,7 @@ def require_like_runs(scores: Scores, values: Floats) -> None:
         If a test shows it.
     """
     asked, column = scores.options, scores.notes.files[0].roles.draw
-    if (
-        not asked.tests
-        or asked.repeats != "draws"
-        or asked.unpaired
-        or column is None
-        or not scores.has("draw")
-    ):
+    if not asked.tests or asked.unpaired or asked.repeats != "draws" or column in (None, _SAID):
         return
     model, metric, runs = (scores.codes(role) for role in ("model", "metric", "draw"))
     parts = np.unique(np.stack([metric, model], axis=1), axis=0)
@@ -79,15 +73,15 @@ def require_like_runs(scores: Scores, values: Floats) -> None:
     for at, of in parts:
         own = (metric == at) & (model == of)
         found[at] += unlike_runs(values[own], scores.codes("sample")[own], runs[own])
-    of_means = isinstance(asked, RankReading | GateReading)
-    level = (_OF_MEANS if of_means else _ELSE) / len(found)
-    if not (scipy.special.chdtrc(*found[:, ::-1].T) < level).any():
+    few = int(found[:, 1].max()) < (FEWEST_LEVELS - 1) * len(scores.models)
+    of_means = isinstance(asked, RankReading | GateReading) and not few
+    level = _OF_MEANS if of_means and scores.notes.given.repeats != "draws" else _ELSE
+    if not (len(found) * scipy.special.chdtrc(*found[:, ::-1].T) < level).any():
         return
     others = {role: name for role, name in parse_columns(asked.columns).items() if role != "draw"}
     columns = ",".join(f"{role}={name}" for role, name in others.items()) or None
-    few = int(found[:, 1].max()) < (FEWEST_LEVELS - 1) * len(scores.models)
     ways = []
-    if of_means and not few:
+    if of_means:
         ways = [("", replace(scores.notes.asked, noise=(column,), columns=columns, repeats="error"))]
     raise InputError(
         f"runs of a {column} are better or worse on all samples, and cannot be drawn sample by sample",
