@@ -173,9 +173,9 @@ def test_pair_system_does_not_see_other_models():
 
 def test_draws_repeated_alike_change_nothing():
     once = study(long_table(LEVELS), **ORDINAL, pairs="all")
-    table = long_table(LEVELS).with_columns(run=1)
-    again = table.filter(pl.col("sample") != "s0").with_columns(run=2)  # s0 keeps a single draw
-    draws = {**ORDINAL, "repeats": "draws", "columns": "draw=run"}
+    table = long_table(LEVELS).with_columns(draw=1)
+    again = table.filter(pl.col("sample") != "s0").with_columns(draw=2)  # s0 keeps a single draw
+    draws = {**ORDINAL, "repeats": "draws"}
     twice = study(pl.concat([table, again]), **draws, pairs="all")
     for field in ("optimum", "p_value"):
         assert by_pair(twice, field) == by_pair(once, field)
