@@ -19,9 +19,9 @@ def corrected(ranking: RankDocument, whole: ReportDocument) -> str:
     inference, found = ranking.inference, _families(ranking, whole)
     if not inference.test:
         return "nothing was tested"
-    told = ", ".join(f"{what} {claims:,}" for what, claims, *_ in found)
-    level = f"level {inference.family.level(1):g}"
-    return f"{found[0][2]}, {level} within each of {len(found)} families of claims: {told}"
+    counts, level = [claims for _, claims, *_ in found], f"level {inference.family.level(1):g}"
+    sizes = f"{min(counts):,} to {max(counts):,}"
+    return f"{found[0][2]}, {level} within each of {len(found)} families of {sizes} claims"
 
 
 def corrections(document: RankDocument, whole: ReportDocument) -> list[Section]:

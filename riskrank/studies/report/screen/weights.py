@@ -16,11 +16,10 @@ def stays_first(ranking: RankDocument, _: ReportDocument) -> str:
     told = [f"{mean.name} {weight:g}" for mean, weight in zip(ranking.means, weights, strict=True)]
     alike = len({*weights}) == 1
     found = [f"without {ranking.means[out].name} {models[other]}" for out, other in without.items()]
-    if len(found) < len(ranking.means):
-        found.append(f"without any {'other' if found else 'one'} metric {models[one.first]}")
-    found += _from(ranking) or ["with up to 64 times one weight as well"] * (one.first_with_more == {})
+    found += _from(ranking)
     weighing = "equal" if alike else names(told, len(told))
-    return f"{weighing}; first on the combined score: {', '.join(found)} (not tested)"
+    others = f"; with others first: {', '.join(found)}" if found else " and with others tried"
+    return f"{weighing}: {models[one.first]} first on the combined score{others} (not tested)"
 
 
 def more(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
@@ -28,7 +27,7 @@ def more(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
     one = _one(ranking)
     if one.trade and not one.weighed and (found := _from(ranking)):
         first = ranking.provenance.models[one.first]
-        text = f"counting alike {first} comes first; {'; '.join(found)} (not tested)."
+        text = f"alike {first} is first; {', '.join(found)} (not tested)."
         yield Line(text, "Weights:")
 
 
@@ -57,7 +56,7 @@ def _from(ranking: RankDocument) -> list[str]:
     """From which weights on another comes first."""
     weights, models = _weights(ranking), ranking.provenance.models
     return [
-        f"from a weight of {times * weights[at]:.2g} on {ranking.means[at].name} {models[other]}"
+        f"from {times * weights[at]:.2g} on {ranking.means[at].name} {models[other]}"
         for at, (times, other) in (_one(ranking).first_with_more or {}).items()
     ]
 
