@@ -44,7 +44,8 @@ def compare(told, write_made, answer, write=write_text):
     if write_made:
         told.write_text("\n".join(made) + "\n", "utf-8")
     elif made != stored.splitlines():
-        pytest.fail("\n".join(difflib.unified_diff(stored.splitlines(), made, "stored", "made", lineterm="")))
+        changes = difflib.unified_diff(stored.splitlines(), made, "stored", "made", lineterm="")
+        pytest.fail("\n".join(["if that is meant, write it anew with --write-made", *changes]))
 
 
 def link_sample_data(told, folder):

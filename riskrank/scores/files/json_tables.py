@@ -154,7 +154,7 @@ class JsonLinesSource(FrameInMemory):
 
     def _object(self, number: int, line: bytes) -> dict:
         try:
-            value = _DECODER.decode(line.decode())
+            value = _DECODER.decode(line.decode().removesuffix("\n"))
         except UnicodeDecodeError:
             decode(self.label, self._data)
             raise
