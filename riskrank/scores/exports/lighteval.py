@@ -128,7 +128,7 @@ def _load(path: Path, data: bytes, *, texts: bool) -> pl.DataFrame:
 
 def _results(file: ExportFile, date: str) -> Record:
     """The results of the same run, from ``results/<model>/results_<date>.json``, if they are there."""
-    path, name = file.path.resolve(), f"results_{date}.json"
+    path, name = file.path if "details" in file.path.parts else file.path.resolve(), f"results_{date}.json"
     beside = file.path.with_name(name)
     details = next((folder for folder in path.parents if folder.name == "details"), None)
     if details is not None:

@@ -110,8 +110,8 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
         gathering.add_frame(_named(part, *filters[part.task], repeated=again), of=part.path)
     _check_documents(parts, gathering)
     export = gathering.export()
-    kept = export.rows["metric"].unique().to_list()
-    told = ((name, _direction(name, gathering.directions)) for name in sorted(kept))
+    kept = export.rows["metric"].unique().sort().to_list()
+    told = ((name, _direction(name, gathering.directions)) for name in kept)
     export = replace(export, directions={name: way for name, way in told if way}, bounds=bounds_of(kept))
     return replace(export, rows=export.rows.drop("task"), board=True) if board else export
 

@@ -32,7 +32,12 @@ _RAN = vocabulary("fit score scoring train training predict prediction inference
 _GOOD_NAMES = known("good")
 # Words that carry what others say: a score of quality, a score of pain.
 _CARRIERS = vocabulary("score scores rating ratings points grade mark marks")
-_ATTACKS = vocabulary("attack attacks jailbreak jailbreaks injection injections")
+_ATTACKS = vocabulary(
+    "attack attacks jailbreak jailbreaks injection injections phishing backdoor misuse exploit poisoning"
+)
+_WON = vocabulary("success successful")
+# How often in a second is how fast it goes.
+_SECOND = vocabulary("second sec s")
 # Words for what is true or false of a sample.
 _TRUTHS = known("truths")
 # Words that name a quantity people want less of. Matched word by word, so that "timeline" is not "time".
@@ -61,7 +66,7 @@ def doubtful_by_name(name: str) -> bool:
     if _lasts(name):
         # What else the name says may turn it around: an error of a lifetime, the cost of each failure.
         return bool(found & (_TURNING | _PAID | known("cost")) - _ENDS)
-    if found & _ENDS and found & _AT_ENDS:
+    if (found & _ENDS and found & _AT_ENDS) or (found & _ATTACKS and found & _WON):
         return True
     good = bool(found & _GOOD_NAMES - {"return", "match", "rating"})
     if end := _counted_until(name):
@@ -81,7 +86,7 @@ def lower_is_likelier(name: str) -> bool:
         return not looks_like_a_cost(end)
     good = found & _GOOD_NAMES - _CARRIERS
     # Success of an attack is none of the model.
-    good -= {"success", "successful"} if found & _ATTACKS else set()
+    good -= _WON if found & _ATTACKS else set()
     return not found & _TURNING and (_says(last, _COST_WORDS) or not good)
 
 
@@ -96,7 +101,7 @@ def _lasts(name: str) -> bool:
 def _counted_until(name: str) -> str:
     """What ends an amount or a number that a name counts up to it, as in "days until failure"."""
     found = listed_words(name)
-    at = next((place for place, word in enumerate(found) if word in _UNTIL), 0)
+    at = 0 if _is_speed(name) else next((place for place, word in enumerate(found) if word in _UNTIL), 0)
     return " ".join(found[at + 1 :]) if {*found[:at]} & (_AMOUNT_WORDS | _UNCERTAIN) else ""
 
 
@@ -137,7 +142,11 @@ def measured_by(title: str) -> str:
 
 
 def _is_good(name: str) -> bool:
-    return bool(_tokens(name) & _GOOD_NAMES) or _lasts(name)
+    return bool(_tokens(name) & _GOOD_NAMES) or _lasts(name) or _is_speed(name)
+
+
+def _is_speed(name: str) -> bool:
+    return listed_words(name)[-2:-1] == ["per"] and listed_words(name)[-1] in _SECOND
 
 
 def _says(name: str, known: frozenset[str]) -> bool:

@@ -28,9 +28,9 @@ PROPERTIES = known("properties")
 _PREDICTED = vocabulary("predicted prediction pred")
 _OF_SCORES = vocabulary("score value label grade rating")
 _BEST = vocabulary("best oracle max maximum")
-_PLACES = known("places")
+PLACES = known("places")
 _AVERAGES = known("averages")
-_NO_MODELS = _SETTINGS | _PLACES | IDENTIFIER
+_NO_MODELS = _SETTINGS | PLACES | IDENTIFIER
 NAMES_ROWS = "names or numbers rows"
 """What is said of a column that is no measurement at all."""
 # Where nothing but its name tells, an average has at least so many columns to be one of.
@@ -106,9 +106,9 @@ def _by_name(name: str, series: pl.Series, *, whole_name: bool) -> str:
         return "how it was run, or where"
     if whole_name and not found <= _NO_MODELS:
         return ""
-    if "per" in found or (names_a_metric(name) and not found & (_PLACES | {"id", "ids", "index"})):
+    if "per" in found or (names_a_metric(name) and not found & (PLACES | {"id", "ids", "index"})):
         return ""
-    if found <= _PLACES:
+    if found <= PLACES:
         return "a rank"
     if looks_like_an_identifier(name, series) or found & {"id", "ids", "uuid", "timestamp"}:
         return NAMES_ROWS

@@ -82,7 +82,9 @@ AUTOMATIC = vocabulary("judge llm auto autoeval autorater automatic automated gp
 # Words for what a model was asked and said.
 ANSWER = vocabulary("output response answer text input prediction reply completion comment note url path")
 # Words for whether something came to an end.
-STATUS = vocabulary("status state error exception outcome reason unscored fehler estado statut stato")
+STATUS = vocabulary("status state error exception exit outcome reason unscored fehler estado statut stato")
+# Words in it for what came to no end, for whom nothing was asked, and for none of this.
+_UNFINISHED, _UNASKED, _NEITHER = known("unfinished"), known("unasked"), vocabulary("no not none without")
 # Words for what names, numbers or dates a row; as a metric it would be nonsense.
 IDENTIFIER = known("identifier")
 _SAMPLE = vocabulary(_USUAL_NAMES["sample"]) | vocabulary("name")
@@ -188,6 +190,17 @@ def sounds_like_a_role(name: str) -> bool:
 def names_something(name: str) -> bool:
     """Whether a column may name a model: one that says when something was, or who judged it, does not."""
     return not words(name) & (_TIME | JUDGE | STATUS)
+
+
+def unfinished(state: str) -> bool:
+    """Whether a state says that there was no answer."""
+    found = words(state)
+    return bool(found & (_UNFINISHED | _UNASKED)) and not found & _NEITHER
+
+
+def unasked(state: str) -> bool:
+    """Whether a state says that nobody got to ask, which tells nothing of who would have answered."""
+    return bool(words(state) & _UNASKED)
 
 
 def is_spread(name: str) -> bool:

@@ -5,15 +5,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from riskrank.asked.flags import among_commas
-from riskrank.engine.types import Booleans, Floats
+from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.names.directions import (
     doubtful_by_name,
     looks_like_an_amount,
     lower_is_likelier,
+    more_by_name,
     names_a_metric,
-    names_a_truth,
 )
 from riskrank.scores.names.distributions import (
     like_errors,
@@ -22,17 +21,21 @@ from riskrank.scores.names.distributions import (
     negated_errors,
     of_both_signs,
 )
-from riskrank.scores.names.words import known, words
-from riskrank.scores.table.metrics_file import MetricSpec, how_to_bound
+from riskrank.scores.names.words import AUTOMATIC, HUMAN, words
+from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.scores import Scores
+from riskrank.scores.table.stand_ins import changing, missing_codes, zeros_of_failures
 
 _MOST_METRICS = 100
+# Ratings by whole or half marks reach no further.
+_MOST_MARKS = 10
 # Shares are no larger than 1; percent beyond this are none; and how much larger percent are.
 _SURELY_PERCENT, _FACTOR = 1.5, (25.0, 400.0)
 
 
 def doubtful_numbers(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
     """Metrics with codes for no score, or of which some models are in percent and others in shares of one."""
+    yield from zeros_of_failures(scores, specs)
     metric = scores.frame["metric"].to_physical().to_numpy()
     valid = ~scores.invalid()
     for code, spec in enumerate(specs):
@@ -82,7 +85,7 @@ def doubtful_directions(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator
     metric = scores.frame["metric"].to_physical().to_numpy()
     valid = ~scores.invalid()
     places = {spec.name: code for code, spec in enumerate(specs)}
-    doubtful, likely, why = [], set(), ""
+    doubtful, likely, why, untold = [], set(), "", set()
     # Who said what the columns are knows that more is better where nobody says otherwise.
     guessed = scores.notes.asked != scores.notes.given
     for name in silent:
@@ -104,6 +107,10 @@ def doubtful_directions(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator
             why = f"; numbers of {name} are distributed as errors or amounts often are"
         elif guessed and not names_a_metric(name) and (values < 0).any() | (values > 1).any():
             doubtful.append(name)
+            # People give more marks to what is better, of all that they judge.
+            marks = ((values >= 0) & (values <= _MOST_MARKS) & (2 * values % 1 == 0)).all()
+            known = words(name) & (HUMAN | AUTOMATIC) or any(map(more_by_name, scores.metrics))
+            untold |= set() if marks or known else {name}
         if looks_signed(name) and of_both_signs(values):
             yield _signed(scores, name, of_metric)
     if doubtful:
@@ -116,17 +123,23 @@ def doubtful_directions(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator
             change = {way: names for way, names in parts.items() if names}
             told = (option(way, ",".join(map(among_commas, names))) for way, names in change.items())
             ways.append((" ".join(told), change))
+        hint = f"say {' or '.join(way for way, _ in ways)}"
+        if untold.issuperset(doubtful):  # to copy one of two lines would be to toss a coin
+            ways = []
+            hint = (
+                f"only who measured it knows: {option('lower', 'NAME')} or {option('higher', 'NAME')} says it"
+            )
         yield InputError(
             f"which way is better of {listing(doubtful)} has to be said",
             found=f"nobody declared it{why}" if why else "nobody declared it, and the name may mean either",
-            hint=f"say {' or '.join(way for way, _ in ways)}",
+            hint=hint,
             ways=ways,
         )
 
 
 def _signed(scores: Scores, name: str, of_metric: Booleans) -> InputError:
     """Errors with a sign, of which the smallest are far off."""
-    query = changing(scores, name, of_metric, "ABS({0})")
+    query = changing(scores, of_metric, "ABS({0})")
     values = scores.values[of_metric]
     below = int(np.count_nonzero(values < 0))
     return InputError(
@@ -137,74 +150,3 @@ def _signed(scores: Scores, name: str, of_metric: Booleans) -> InputError:
         if scores.options.sql is None
         else [],
     )
-
-
-# What programs write where there is no score.
-_CODES = {-1.0, *(sign * number for number in (99, 999, 9999, 99999, 999999) for sign in (1.0, -1.0)), -9.0}
-# A code lies so many times as far out as the farthest of the scores, of which there are at least so many.
-_FAR, _FEWEST = 5.0, 8
-# Below zero may be what differs from something, is paid, or is a logarithm.
-_SIGNED = known("signed")
-
-
-def missing_codes(scores: Scores, spec: MetricSpec, of_metric: Booleans) -> Iterator[InputError]:
-    """Refuse a metric whose smallest or largest number is a code, and no other number is near it.
-
-    Parameters
-    ----------
-    scores : Scores
-    spec : MetricSpec
-    of_metric : ndarray of bool
-        Its scores.
-    """
-    from riskrank.scores.table.gap_reasons import Ways, as_worst
-
-    values = scores.values[of_metric]
-    for code in {float(values.min()), float(values.max())} & _CODES:
-        others = values[values != code]
-        if others.size < max(_FEWEST, values.size / 2) or not _is_code(code, others, spec.name):
-            continue
-        at = of_metric & (scores.values == code)
-        count = int(np.count_nonzero(at))
-        models = np.bincount(scores.codes("model")[at], minlength=len(scores.models))
-        by_model = (f"{name} has {n:,}" for name, n in zip(scores.models, models.tolist(), strict=True) if n)
-        low, high = float(others.min()), float(others.max())
-        ends = f"[{min(low, code):g}, {max(high, code):g}]"
-        query = {"sql": changing(scores, spec.name, at, f"NULLIF({{0}}, {code:g})")}
-        ways: Ways = [("", query), as_worst(scores, at, **query), ("", {**query, "missing": "drop"})]
-        yield InputError(
-            f"{scores.files()}: {count:,} {'score' if count == 1 else 'scores'} of {spec.name} "
-            f"{'is' if count == 1 else 'are'} {code:g}, as programs write it where there is no score",
-            found=f"{listing(by_model, 4)}; all other scores are {low:g} to {high:g}",
-            hint=f"if it stands for none, {option('missing', 'worst')} or {option('missing', 'drop')} in the "
-            f"line says what that counts; if it is a score, {how_to_bound(spec.name, ends)}",
-            ways=ways if scores.options.sql is None else [],
-        )
-
-
-def _is_code(code: float, others: Floats, name: str) -> bool:
-    low, high = float(others.min()), float(others.max())
-    if code > 0 or low < 0:
-        return abs(code) > _FAR * max(abs(low), abs(high))
-    if words(name) & _SIGNED:
-        return abs(code) > _FAR * max(high, 1.0)
-    if code < -1:
-        return True
-    # Of 0 and 1 a third answer may be -1; of truths, shares and what is above zero there is none.
-    fractions = bool((others != np.round(others)).any())
-    return names_a_truth(name) or fractions or low > 0
-
-
-def changing(scores: Scores, metric: str, at: Booleans, change: str) -> str:
-    """The query that changes scores of a metric, those in some rows among them, by an expression of SQL."""
-    _, first = np.unique(scores.codes("model")[at], return_index=True)
-    columns = dict.fromkeys(scores.where(row)[2] for row in np.flatnonzero(at)[first].tolist())
-    roles = scores.notes.files[0].roles
-    long = roles.score is not None and scores.options.matrix is None and len(scores.metrics) > 1
-    where = f"{quoted_column(str(roles.metric))} = {quoted_text(metric)}" if long else ""
-    changed = ((name, change.format(name)) for name in map(quoted_column, columns))
-    parts = (
-        f"CASE WHEN {where} THEN {new} ELSE {name} END AS {name}" if where else f"{new} AS {name}"
-        for name, new in changed
-    )
-    return f"SELECT * REPLACE ({', '.join(parts)}) FROM scores"

@@ -8,10 +8,11 @@ import polars as pl
 from riskrank.asked.reading import SHARED, RankReading
 from riskrank.engine.types import Booleans
 from riskrank.errors import by_door, listing, option
-from riskrank.scores.names.words import AUTOMATIC, HUMAN, STATUS, names_tasks, words
+from riskrank.scores.names.words import AUTOMATIC, HUMAN, names_tasks, unasked, words
 from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.metrics_file import likely_bounds
 from riskrank.scores.table.rows import Rows
+from riskrank.scores.table.scored import states_of
 from riskrank.scores.table.scores import Scores
 
 # Gaps of one model this many standard errors above those of the others are no accident.
@@ -56,10 +57,11 @@ def reason_for(scores: Scores, rows: Rows, lacking: np.ndarray) -> Reason:
         return _accidents(scores, rows)
     if (failed := _of_failures(scores, rows)) is not None:
         return failed
-    status = _status(scores)
+    status, unasked_there = _status(scores)
     worst = _worst_off(lacking, np.bincount(rows.model, minlength=lacking.size) * rows.values.shape[1])
     if status or worst is not None:
-        return _failures(scores, lacking, worst, status)
+        most = int(np.argmax(lacking)) if worst is None else worst
+        return _of_some(scores, rows, lacking, most, status, asked=not unasked_there)
     return _accidents(scores, rows)
 
 
@@ -131,25 +133,19 @@ def _likeness(rows: Rows, human: int, judge: int) -> float:
     return found if found > _ALIKE else 0.0
 
 
-def _status(scores: Scores) -> str:
-    """What a column of states says of the rows without a score, and of no other."""
+def _status(scores: Scores) -> tuple[str, bool]:
+    """What a column of states says of the rows without a score alone; whether nobody was asked there."""
     missing = np.zeros(scores.notes.rows, dtype=bool)
     missing[scores.frame["row"].to_numpy()[scores.invalid()]] = True
     if not missing.any():
-        return ""
-    files = scores.notes.files
-    shared = set.intersection(*(set(file.source.columns) for file in files))
-    for name in (one for one in files[0].source.columns if one in shared and words(one) & STATUS):
-        if name in files[0].roles.values and name in scores.metrics:
-            continue
-        parts = [file.source.load([name])[name].cast(pl.String, strict=False) for file in files]
-        values = pl.concat(parts).fill_null("")
-        if values.len() != missing.size:
-            continue
-        told = set(values.filter(pl.Series(missing)).unique())
-        if not told & set(values.filter(pl.Series(~missing)).unique()):
-            return f"{name} is {listing(sorted(told - {''}), 3)}" if told - {""} else f"{name} is empty"
-    return ""
+        return "", False
+    for name, said in states_of(scores):
+        told = set(said.filter(pl.Series(missing)).unique())
+        if not told & set(said.filter(pl.Series(~missing)).unique()):
+            states = sorted(told - {""})
+            words_of = listing(states, 3) if states else "empty"
+            return f"{name} is {words_of}", bool(states) and all(map(unasked, states))
+    return "", False
 
 
 def _worst_off(lacking: np.ndarray, asked: np.ndarray) -> int | None:
@@ -164,20 +160,23 @@ def _worst_off(lacking: np.ndarray, asked: np.ndarray) -> int | None:
     return worst if far else None
 
 
-def _failures(scores: Scores, lacking: np.ndarray, worst: int | None, status: str) -> Reason:
-    most = int(np.argmax(lacking)) if worst is None else worst
+def _of_some(
+    scores: Scores, rows: Rows, lacking: np.ndarray, most: int, status: str, *, asked: bool
+) -> Reason:
+    """What one model lacks: failures where a column says so, and else nobody knows what."""
     told = f"{lacking[most]:,} of {int(lacking.sum()):,} missing scores are of {scores.models[most]}"
-    told += f", and where they are missing {status}" if status else ""
+    told += f", and where they are missing {status}" if status else ", and nothing says why"
     counts = f"{option('missing', 'worst')} counts each as the worst there can be"
     metric, lost = scores.codes("metric"), scores.invalid()
     ways = [as_worst(scores, lost)]
     # Of some metrics their ends are known.
     for code in np.unique(metric[lost]).tolist() if len(scores.metrics) > 1 else ():
         ways.append(as_worst(scores, lost & (metric == code), metric=(scores.metrics[code],)))
-    return Reason(
-        f"{told}: failures rather than accidents, and to leave them out would flatter who fails; {counts}",
-        ways,
-    )
+    drop = dropping(scores, np.unique(rows.sample[np.isnan(rows.values).any(axis=1)]).size)
+    if status and asked:
+        hint = f"failures rather than accidents, and to leave them out would flatter who fails; {counts}"
+        return Reason(f"{told}: {hint}; {drop.hint}", [*ways, *drop.ways])
+    return Reason(f"{told}; {drop.hint}; if they failed, {counts}", [*drop.ways, *ways])
 
 
 def as_worst(scores: Scores, lacking: Booleans, **more: object) -> tuple[str, object]:

@@ -10,6 +10,7 @@ import polars as pl
 from riskrank.engine.types import Booleans, Integers
 from riskrank.scores.exports.fields import ABSENT, UNSCORED
 from riskrank.scores.files.source import Source
+from riskrank.scores.names.words import STATUS, words
 from riskrank.scores.table.scores import Scores
 
 # A table of all cells is made while it is at most this many times larger than the scores.
@@ -102,6 +103,18 @@ def absent_cells(scores: Scores) -> Integers:
         who = np.repeat(np.arange(len(lacking)), [len(one) for one in lacking])
         what = known[np.concatenate(lacking)]
     return np.stack([who, what // metrics, what % metrics], axis=1).astype(np.int64)
+
+
+def states_of(scores: Scores) -> Iterator[tuple[str, pl.Series]]:
+    """Columns of all files that say how runs ended, and what they say of each row."""
+    files = scores.notes.files
+    shared = set.intersection(*(set(file.source.columns) for file in files))
+    for name in (one for one in files[0].source.columns if one in shared and words(one) & STATUS):
+        if name in files[0].roles.values and name in scores.metrics:
+            continue
+        said = pl.concat([file.source.load([name])[name].cast(pl.String, strict=False) for file in files])
+        if said.len() == scores.notes.rows:
+            yield name, said.fill_null("")
 
 
 def why_missing(scores: Scores, count: int) -> str:

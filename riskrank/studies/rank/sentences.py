@@ -58,12 +58,12 @@ def _not_tested(finding: Finding, case: RankCase) -> str:
 
 
 def _shipped(finding: Finding, case: RankCase) -> str:
-    """The first is ahead of all others; nothing is shipped on assumptions."""
+    """The first is ahead of all others; nothing is shipped on assumptions, nor on what is left."""
     one, same = case.leading[finding.on], [case.models[i] for i in finding.models]
     which = same[0] if len(same) == 1 else f"{' or '.join(same[:3])} (same distribution of scores)"
     better = f"significantly better {_ahead(one, case)}"
-    if assuming(case.means, case.judged):
-        return f"{_whose(one, case)} is {better}."
+    if case.on_the_rest or assuming(case.means, case.judged):
+        return f"{_whose(one, case)} is {better}{case.on_the_rest}."
     return f"Ship {which}: {better}."
 
 

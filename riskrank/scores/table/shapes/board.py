@@ -18,7 +18,7 @@ from riskrank.scores.names.words import (
     names_tasks,
     plain,
     synonym,
-    vocabulary,
+    unfinished,
     words,
 )
 from riskrank.scores.table.shapes.columns import Columns
@@ -137,10 +137,6 @@ def _means_only(columns: Columns, names: Sequence[str], options: ReadOptions, mo
 
 _TRIALS = {"number", "state", "datetime_start"}
 _VALUES = re.compile(r"values?(_.+)?")
-# How a run ends that has no last value.
-_UNFINISHED = vocabulary(
-    "crashed failed fail failure killed error errored timeout cancelled aborted running pruned"
-)
 
 
 def as_study(columns: Columns, options: ReadOptions) -> Reading | None:
@@ -170,13 +166,13 @@ def as_study(columns: Columns, options: ReadOptions) -> Reading | None:
     )
 
 
-def unfinished(columns: Columns, scores: Collection[str]) -> str:
+def of_unfinished(columns: Columns, scores: Collection[str]) -> str:
     """What is said of rows whose run did not end as it should, where that is none of the scores."""
     for name in columns.names:
         if not words(name) & STATUS or name in scores or column_kind(columns.frame[name]) != "text":
             continue
         plain = columns.frame[name].cast(pl.String).str.strip_chars()
-        ends = [end for end in sorted(plain.drop_nulls().unique()) if end.casefold() in _UNFINISHED]
+        ends = [end for end in sorted(plain.drop_nulls().unique()) if unfinished(end)]
         rows = int(plain.is_in(ends).sum())
         if 0 < rows < columns.height:
             # No way to leave them out is offered: what failed says something of who failed.

@@ -18,9 +18,10 @@ from riskrank.scores.names.directions import (
     names_a_metric,
     names_a_truth,
 )
-from riskrank.scores.names.measures import NAMES_ROWS, scores_and_bookkeeping
+from riskrank.scores.names.measures import NAMES_ROWS, PLACES, scores_and_bookkeeping
 from riskrank.scores.names.words import (
     STATUS,
+    WITHIN,
     is_unnamed,
     looks_like_an_identifier,
     sounds_like_a_role,
@@ -212,9 +213,10 @@ class Columns:
     def _counts_within(self, name: str) -> int:
         """How often whole numbers count from 0 or 1 on in the order of the file; 0 where they are no places.
 
-        A place may stand in several rows, those of each model, in as many as any other.
+        A place may stand in several rows, those of each model, in as many as any other. A rank is none.
         """
-        if names_a_metric(name) or not self.whole(name) or self.gaps(name):
+        ranks = words(name) & PLACES - WITHIN
+        if ranks or names_a_metric(name) or not self.whole(name) or self.gaps(name):
             return 0
         values = typed(self.frame[name]).to_numpy()
         at = np.flatnonzero(np.diff(values, prepend=values[0] - 1))

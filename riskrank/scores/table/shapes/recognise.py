@@ -13,7 +13,7 @@ from riskrank.scores.names.words import sounds_like_a_role, synonym
 from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.folds import columns_of_folds
 from riskrank.scores.table.preparation import lacks
-from riskrank.scores.table.shapes.board import as_study, unfinished
+from riskrank.scores.table.shapes.board import as_study, of_unfinished
 from riskrank.scores.table.shapes.columns import Columns, columns_of
 from riskrank.scores.table.shapes.matrix import as_crossed, as_matrix
 from riskrank.scores.table.shapes.models import models_of
@@ -100,7 +100,7 @@ def understood(
     counts = "".join(f"; {told}" for told in dict.fromkeys(counting.values()))
     chosen = [f"of the rows where {asked_where} alone"] if asked_where else []
     told = "; ".join([reading.said, *([totals] if totals else []), *chosen])
-    said = Warned(f"Read as {told}{counts}{unfinished(columns, counting)}", READ)
+    said = Warned(f"Read as {told}{counts}{of_unfinished(columns, counting)}", READ)
     return opened, reading.options, (said,)
 
 

@@ -40,6 +40,14 @@ def failing():
     return lacking(wide("passed").with_columns(status, passed=passed), "passed", failed)
 
 
+def unasked(blank, every=6):
+    """Nobody got to ask ``good`` one sample in so many."""
+    gone = (pl.col("model") == "good") & (pl.int_range(2 * N) % every == 0)
+    status = pl.when(gone).then(pl.lit("rate_limited")).otherwise(pl.lit("ok")).alias("status")
+    found = lacking(wide().with_columns(status), "f1", gone)
+    return found if blank else found.with_columns(pl.col("f1").fill_null(0))
+
+
 def timed():
     """``good`` passes more often; a run that failed has no time, and ``bad`` is quicker where it passes."""
     passed = pl.Series([float(at % 3 == 0) for at in range(N)] + [float(at % 9 > 0) for at in range(N)])
@@ -91,6 +99,9 @@ FOLLOWED = {
         failing().with_columns(pl.col("passed").cast(pl.Float64).fill_null(float("nan"))),
         {},
     ),
+    "nobody asked": ("status is rate_limited", unasked(blank=True), {}),
+    "zeros where nobody asked": ("are 0 where status is rate_limited", unasked(blank=False), {}),
+    "gaps of one model": ("nothing says why", unasked(blank=True, every=3).drop("status"), {}),
     "labels under other names": (
         "labels of reviewed beside a judge",
         reviewed(),
@@ -124,7 +135,9 @@ def test_the_first_way_out_leads_to_what_is_true(kind):
         pass
     assert said in messages[0]
     assert found is not None, messages
-    assert re.match("Ship good", found.verdict), (found.verdict, options)
+    # What is left where one model lost a third of its samples ships nobody.
+    answer = "good is .* on the 40 samples" if kind == "gaps of one model" else "Ship good"
+    assert re.match(answer, found.verdict), (found.verdict, options)
     dropped = [text for text in found.warnings if text.startswith("dropped ")]
     assert bool(dropped) == (options.get("missing") == "drop")
 
