@@ -17,7 +17,6 @@ from riskrank.studies.suites import words
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.targets import units_of
 
-
 # A model that lost so many more of its samples than another may have lost those it fails on.
 _FEW_LOST = 0.2
 
