@@ -32,10 +32,7 @@ _RAN = vocabulary("fit score scoring train training predict prediction inference
 _GOOD_NAMES = known("good")
 # Words that carry what others say: a score of quality, a score of pain.
 _CARRIERS = vocabulary("score scores rating ratings points grade mark marks")
-_ATTACKS = vocabulary(
-    "attack attacks jailbreak jailbreaks injection injections phishing backdoor misuse exploit poisoning"
-)
-_WON = vocabulary("success successful")
+_ATTACKS, _WON = known("attacks"), vocabulary("success successful")
 # How often in a second is how fast it goes.
 _SECOND = vocabulary("second sec s")
 # Words for what is true or false of a sample.

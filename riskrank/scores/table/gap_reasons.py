@@ -57,12 +57,18 @@ def reason_for(scores: Scores, rows: Rows, lacking: np.ndarray) -> Reason:
         return _accidents(scores, rows)
     if (failed := _of_failures(scores, rows)) is not None:
         return failed
-    status, unasked_there = _status(scores)
     worst = _worst_off(lacking, np.bincount(rows.model, minlength=lacking.size) * rows.values.shape[1])
-    if status or worst is not None:
-        most = int(np.argmax(lacking)) if worst is None else worst
-        return _of_some(scores, rows, lacking, most, status, asked=not unasked_there)
-    return _accidents(scores, rows)
+    status, asked = _status(scores)
+    if not status and worst is None:
+        return _accidents(scores, rows)
+    most = int(np.argmax(lacking)) if worst is None else worst
+    told = f"{lacking[most]:,} of {int(lacking.sum()):,} missing scores are of {scores.models[most]}, and "
+    # What has another metric was run.
+    ran = not status and bool((~np.isnan(rows.values)).any(axis=1).all())
+    told += f"where they are missing {status}" if status else "they were run" if ran else "nothing says why"
+    return (
+        _failures(scores, rows, told) if ran or (status and asked) else _accidents(scores, rows, f"{told}; ")
+    )
 
 
 def _labels(scores: Scores, rows: Rows) -> Reason | None:
@@ -134,7 +140,7 @@ def _likeness(rows: Rows, human: int, judge: int) -> float:
 
 
 def _status(scores: Scores) -> tuple[str, bool]:
-    """What a column of states says of the rows without a score alone; whether nobody was asked there."""
+    """What a column of states says of the rows without a score alone; whether it is of who was asked."""
     missing = np.zeros(scores.notes.rows, dtype=bool)
     missing[scores.frame["row"].to_numpy()[scores.invalid()]] = True
     if not missing.any():
@@ -143,8 +149,8 @@ def _status(scores: Scores) -> tuple[str, bool]:
         told = set(said.filter(pl.Series(missing)).unique())
         if not told & set(said.filter(pl.Series(~missing)).unique()):
             states = sorted(told - {""})
-            words_of = listing(states, 3) if states else "empty"
-            return f"{name} is {words_of}", bool(states) and all(map(unasked, states))
+            asked = not states or not all(map(unasked, states))
+            return f"{name} is {listing(states or ['empty'], 3)}", asked
     return "", False
 
 
@@ -160,23 +166,18 @@ def _worst_off(lacking: np.ndarray, asked: np.ndarray) -> int | None:
     return worst if far else None
 
 
-def _of_some(
-    scores: Scores, rows: Rows, lacking: np.ndarray, most: int, status: str, *, asked: bool
-) -> Reason:
-    """What one model lacks: failures where a column says so, and else nobody knows what."""
-    told = f"{lacking[most]:,} of {int(lacking.sum()):,} missing scores are of {scores.models[most]}"
-    told += f", and where they are missing {status}" if status else ", and nothing says why"
-    counts = f"{option('missing', 'worst')} counts each as the worst there can be"
+def _failures(scores: Scores, rows: Rows, told: str) -> Reason:
     metric, lost = scores.codes("metric"), scores.invalid()
     ways = [as_worst(scores, lost)]
     # Of some metrics their ends are known.
     for code in np.unique(metric[lost]).tolist() if len(scores.metrics) > 1 else ():
         ways.append(as_worst(scores, lost & (metric == code), metric=(scores.metrics[code],)))
     drop = dropping(scores, np.unique(rows.sample[np.isnan(rows.values).any(axis=1)]).size)
-    if status and asked:
-        hint = f"failures rather than accidents, and to leave them out would flatter who fails; {counts}"
-        return Reason(f"{told}: {hint}; {drop.hint}", [*ways, *drop.ways])
-    return Reason(f"{told}; {drop.hint}; if they failed, {counts}", [*drop.ways, *ways])
+    return Reason(
+        f"{told}: failures rather than accidents, and to leave them out would flatter who fails; "
+        f"{option('missing', 'worst')} counts each as the worst there can be; {drop.hint}",
+        [*ways, *drop.ways],
+    )
 
 
 def as_worst(scores: Scores, lacking: Booleans, **more: object) -> tuple[str, object]:
@@ -190,7 +191,7 @@ def as_worst(scores: Scores, lacking: Booleans, **more: object) -> tuple[str, ob
     return option("missing", "worst"), {"missing": "worst", **more}
 
 
-def _accidents(scores: Scores, rows: Rows) -> Reason:
+def _accidents(scores: Scores, rows: Rows, told: str = "") -> Reason:
     gaps = np.isnan(rows.values).any(axis=1)
     gone = np.unique(rows.sample[gaps]).size
     found = dropping(scores, gone)
@@ -204,8 +205,8 @@ def _accidents(scores: Scores, rows: Rows) -> Reason:
         first = 0 if gone > _FEW * len(scores.samples) else len(ways)
         ways.insert(first, (picked, {"metric": tuple(whole)}))
     ways += [] if _of_board(scores) else [as_worst(scores, scores.invalid())]
-    hint = f"{found.hint}; {option('missing', 'worst')} counts what is missing as the worst there can be"
-    return Reason(hint, ways)
+    worst = f"{option('missing', 'worst')} counts what is missing as the worst there can be"
+    return Reason(f"{told}{found.hint}; {worst}", ways)
 
 
 def dropping(scores: Scores, gone: int) -> Reason:

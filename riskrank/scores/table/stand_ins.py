@@ -43,7 +43,7 @@ def missing_codes(scores: Scores, spec: MetricSpec, of_metric: Booleans) -> Iter
         told = f"{'is' if at.sum() == 1 else 'are'} {code:g}, as programs write it where there is no score"
         change = changing(scores, at, f"NULLIF({{0}}, {code:g})")
         ends = f"[{min(low, code):g}, {max(high, code):g}]"
-        yield _in_place(scores, at, told, f"all other scores are {low:g} to {high:g}", change, ends=ends)
+        yield _in_place(scores, at, (told, f"all other scores are {low:g} to {high:g}"), change, ends)
 
 
 def zeros_of_failures(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
@@ -60,22 +60,15 @@ def zeros_of_failures(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[I
             called = others.all() and any(words(one) & _FAILED for one in states)
             at |= (metric == code) & lost & bool(many and not called and np.ptp(others) > 0)
         if at.any():
-            names, drop_first = ", ".join(map(quoted_text, states)), all(map(unasked, states))
+            names, asked = ", ".join(map(quoted_text, states)), not all(map(unasked, states))
             change = f"CASE WHEN {quoted_column(column)} NOT IN ({names}) THEN {{0}} END"
             told = f"{'is' if at.sum() == 1 else 'are'} 0 where {column} is {listing(states)}"
             more, change = "where there was no answer, 0 may stand for none", changing(scores, at, change)
-            yield _in_place(scores, at, told, more, change, drop_first=drop_first)
+            yield _in_place(scores, at, (told, more), change, asked=asked)
 
 
 def _in_place(
-    scores: Scores,
-    at: Booleans,
-    told: str,
-    found: str,
-    change: str,
-    *,
-    ends: str = "[0, 1]",
-    drop_first: bool = False,
+    scores: Scores, at: Booleans, told: tuple[str, str], sql: str, ends: str = "[0, 1]", *, asked: bool = True
 ) -> InputError:
     """Scores that may stand in the place of none, with what to do if they do."""
     from riskrank.scores.table.gap_reasons import Ways, as_worst, dropping
@@ -85,15 +78,15 @@ def _in_place(
     models = np.bincount(scores.codes("model")[at], minlength=len(scores.models)).tolist()
     by_model = (f"{name} has {n:,}" for name, n in zip(scores.models, models, strict=True) if n)
     drop = dropping(scores, np.unique(scores.codes("sample")[at]).size)
-    query: dict[str, object] = {"sql": change}
+    query: dict[str, object] = {"sql": sql}
     dropped: Ways = [("", query | dict(more)) for _, more in drop.ways]  # type: ignore[call-overload]
     ways: Ways = [("", query), as_worst(scores, at, **query)]
     return InputError(
-        f"{scores.files()}: {count:,} {'score' if count == 1 else 'scores'} of {listing(names)} {told}",
-        found=f"{listing(by_model, 4)}; {found}",
+        f"{scores.files()}: {count:,} {'score' if count == 1 else 'scores'} of {listing(names)} {told[0]}",
+        found=f"{listing(by_model, 4)}; {told[1]}",
         hint=f"if it stands for none, {drop.hint}; {option('missing', 'worst')} counts each as the worst "
         f"there can be; if it is a score, {how_to_bound(names[0], ends)}",
-        ways=([*dropped, *ways] if drop_first else [*ways, *dropped]) if scores.options.sql is None else [],
+        ways=([*ways, *dropped] if asked else [*dropped, *ways]) if scores.options.sql is None else [],
     )
 
 

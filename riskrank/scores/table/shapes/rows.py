@@ -14,6 +14,7 @@ from riskrank.scores.names.words import (
     AUTOMATIC,
     HUMAN,
     WHOLE,
+    known,
     may_name_samples,
     names_tasks,
     synonym,
@@ -32,9 +33,7 @@ from riskrank.scores.table.shapes.totals import totals_of
 _MOST_METRICS = 100
 # What tests are called, and the seconds that each took.
 _TESTS = vocabulary("test tests testcase testname classname nodeid spec suite testsuite")
-_TOOK = vocabulary(
-    "time times duration seconds secs sec s ms elapsed call setup teardown tests took zeit dauer"
-)
+_TOOK = known("test times")
 
 
 def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
