@@ -17,9 +17,6 @@ from riskrank.studies.suites import words
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.targets import units_of
 
-# A model that lost so many more of its samples than another may have lost those it fails on.
-_FEW_LOST = 0.2
-
 
 @dataclass(frozen=True, kw_only=True)
 class RankCase(Case):
@@ -36,14 +33,6 @@ class RankCase(Case):
     table: ScoreTable
     leading: Mapping[str, Leading]
     unique: bool = True
-
-    @property
-    def on_the_rest(self) -> str:
-        """Samples that are left, where models lost more of them than others: of those nothing is known."""
-        lost = [one.lacks / one.total for one in self.table.scored]
-        if self.table.options.missing != "drop" or max(lost, default=0) - min(lost, default=0) <= _FEW_LOST:
-            return ""
-        return f", on the {len(self.table.samples):,} samples that all models have"
 
     @property
     def refuted(self) -> list[str]:

@@ -27,6 +27,9 @@ from riskrank.studies.wording import (
     unseen_tasks,
 )
 
+# A model that lost so many more of its samples than another may have lost those it fails on.
+_FEW_LOST = 0.2
+
 
 def _against_of(mean: MetricMeans, one: int, other: int) -> str:
     """One metric's means of two models: ``correct 97.5 % against 82.3 %``."""
@@ -57,13 +60,21 @@ def _not_tested(finding: Finding, case: RankCase) -> str:
     return f"{first}; nothing was tested, so nothing says how sure that is."
 
 
+def _on_the_rest(case: RankCase) -> str:
+    """Samples that are left, where models lost more of them than others: of those nothing is known."""
+    lost = [one.lacks / one.total for one in case.table.scored]
+    if case.table.options.missing != "drop" or max(lost, default=0) - min(lost, default=0) <= _FEW_LOST:
+        return ""
+    return f", on the {len(case.table.samples):,} samples that all models have"
+
+
 def _shipped(finding: Finding, case: RankCase) -> str:
     """The first is ahead of all others; nothing is shipped on assumptions, nor on what is left."""
     one, same = case.leading[finding.on], [case.models[i] for i in finding.models]
     which = same[0] if len(same) == 1 else f"{' or '.join(same[:3])} (same distribution of scores)"
     better = f"significantly better {_ahead(one, case)}"
-    if case.on_the_rest or assuming(case.means, case.judged):
-        return f"{_whose(one, case)} is {better}{case.on_the_rest}."
+    if _on_the_rest(case) or assuming(case.means, case.judged):
+        return f"{_whose(one, case)} is {better}{_on_the_rest(case)}."
     return f"Ship {which}: {better}."
 
 
