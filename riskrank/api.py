@@ -28,7 +28,7 @@ from riskrank.results import GateResult as GateResult
 from riskrank.results import Result as Result
 from riskrank.results import result_of
 from riskrank.scores.files.frames import FrameSource, is_frame
-from riskrank.scores.files.opening import Source
+from riskrank.scores.files.source import Source
 from riskrank.scores.table.score_table import ScoreTable, read_scores
 from riskrank.studies.arguments import checked, whole_number
 from riskrank.studies.convert.options import OF_EXPORTS, VERDICTS, VoteSettings

@@ -48,7 +48,7 @@ def test_exports_that_are_nearly_whole_and_trials_with_known_answers(start, make
         ),
         (
             outside.pipe,
-            "riskrank.scores.files.containers.read_stream",
+            "riskrank.scores.files.opening.read_stream",
             lambda stream, label, limit: stream.read(limit + 1),
             "an endless pipe",
         ),

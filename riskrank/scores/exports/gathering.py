@@ -18,7 +18,7 @@ from riskrank.scores.exports.interface import ANSWERED, ASKED, Export, ExportRul
 from riskrank.scores.files.bounded import decompressed, parse_json, parse_lines, read_bounded
 from riskrank.scores.files.contents import require_file
 from riskrank.scores.files.json_objects import halves, no_unicode, shown
-from riskrank.scores.files.opening import InputFile
+from riskrank.scores.files.source import InputFile
 
 ALL = "*"
 _LEFT_OUT = "values left out that are"

@@ -10,7 +10,7 @@ import numpy as np
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Integers
 from riskrank.errors import UsageError, index_of, option
-from riskrank.scores.files.opening import InputFile
+from riskrank.scores.files.source import InputFile
 from riskrank.scores.table.baseline import Overlap, Unshared
 from riskrank.scores.table.judge import Judged
 from riskrank.scores.table.metrics import original_units

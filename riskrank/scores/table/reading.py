@@ -13,8 +13,8 @@ import polars as pl
 from riskrank.asked.reading import NO_COLUMN, SHARED, RankReading, ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.exports.catalogue import service_of
-from riskrank.scores.files.opening import InputFile, Source, open_sources
-from riskrank.scores.files.source import MAX_TABLE_BYTES, How
+from riskrank.scores.files.opening import open_sources
+from riskrank.scores.files.source import MAX_TABLE_BYTES, How, InputFile, Source
 from riskrank.scores.table.columns import Roles, assign_roles, named_roles
 from riskrank.scores.table.folds import columns_of_folds
 from riskrank.scores.table.metrics_asked import metrics_asked

@@ -10,7 +10,7 @@ import numpy as np
 from riskrank.asked.reading import SHARED, ReadOptions
 from riskrank.engine.types import Integers
 from riskrank.errors import InputError
-from riskrank.scores.files.opening import InputFile, Source
+from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table.filled import FILLING, filled
 from riskrank.scores.table.folds import fold_design
 from riskrank.scores.table.metrics import oriented, resolve_metrics

@@ -8,8 +8,9 @@ from typing import BinaryIO
 import polars as pl
 
 from riskrank.errors import InputError, UsageError, listing, option
-from riskrank.scores.files.opening import How, InputFile, Source, open_sources
+from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.parsing import MISSING_TEXT
+from riskrank.scores.files.source import How, InputFile, Source
 from riskrank.scores.names.words import synonym
 from riskrank.scores.table.columns import named_columns, no_column, parse_columns
 
