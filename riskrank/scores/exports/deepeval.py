@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import listing
-from riskrank.scores.exports.fields import ERROR, UNSCORED, broken
+from riskrank.scores.exports.fields import broken
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import holds
+from riskrank.scores.files.parsing import ERROR, UNSCORED
 
 SUCCESS = "success"
 _KINDS = ("testCases", "conversationalTestCases")

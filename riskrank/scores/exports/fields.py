@@ -1,4 +1,4 @@
-"""Fields of documents that others wrote, each of the type it has to have, and why a row has no score."""
+"""Fields of documents that others wrote, each of the type it has to have."""
 
 import math
 from typing import Any
@@ -100,12 +100,3 @@ def broken(what: str, found: str) -> InputError:
 def wrong_type(place: str, expected: str, value: object) -> InputError:
     """Tell that a field has a type it cannot have."""
     return broken(f"{place} is not {expected}", shown(value))
-
-
-UNSCORED = "unscored"
-"""Column of a table that says why a row has no score, as readers of exports write it."""
-
-# Reasons readers tell; a table may tell others.
-ERROR, REFUSAL, LIMIT, EMPTY = "error", "refusal", "limit", "empty response"
-ABSENT = "absent"
-"""A sample on which another model has a row, and this one none."""

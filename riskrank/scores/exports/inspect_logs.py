@@ -16,12 +16,13 @@ from typing import Any
 
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.exports.copies import RunFile, leave_copies
-from riskrank.scores.exports.fields import ERROR, LIMIT, REFUSAL, UNSCORED, Record, broken
+from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.exports.inspect_grades import GRADES, Grades, Key, texts_in, texts_of
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath, within
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.json_objects import shown
+from riskrank.scores.files.parsing import ERROR, LIMIT, REFUSAL, UNSCORED
 from riskrank.scores.files.zip_members import ZipMembers, open_members
 from riskrank.scores.names.words import FOUND_BY_NAME
 

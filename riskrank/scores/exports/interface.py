@@ -9,7 +9,6 @@ Most are a generator of rows, of which `riskrank.scores.exports.row_reader` make
 score, naming models, asking for a rule; `riskrank.scores.exports.fields` refuses fields of a wrong type.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any, Protocol
 import polars as pl
 
 from riskrank.asked.reading import ReadOptions
+from riskrank.scores.files.json_objects import as_text
 from riskrank.scores.files.source import InputFile
 
 # More bytes than any export of a real evaluation has, in one file or one member of an archive.
@@ -138,31 +138,6 @@ class Reader(Protocol):
 
 # Columns of rows that were read once more for their texts: no file has any called so.
 ASKED, ANSWERED = "(asked)", "(answered)"
-
-
-def as_text(value: object) -> str:
-    """A text without the blanks around it; of messages and their parts the texts, of anything else its JSON.
-
-    Half a character, which no table can hold, is a question mark.
-    """
-    return _said(value).encode(errors="replace").decode()
-
-
-def _said(value: object) -> str:
-    if value is None or isinstance(value, str):
-        return (value or "").strip()
-    if isinstance(value, list) and len(value) == 1:
-        return _said(value[0])
-    if isinstance(value, list) and value and all(isinstance(one, dict) and "content" in one for one in value):
-        return "\n".join(f"{one.get('role', '')}: {_said(one['content'])}" for one in value)
-    if isinstance(value, dict):
-        said = next((value[at] for at in ("content", "text") if isinstance(value.get(at), str | list)), None)
-        if said is not None:
-            return _said(said)
-    try:
-        return json.dumps(value, ensure_ascii=False, default=str)
-    except RecursionError:
-        return ""
 
 
 def within(value: object, *keys: str) -> Any:

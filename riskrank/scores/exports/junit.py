@@ -8,10 +8,10 @@ from xml.parsers import expat
 import polars as pl
 
 from riskrank.errors import InputError, option
-from riskrank.scores.exports.fields import ERROR, UNSCORED
 from riskrank.scores.exports.interface import Export, ExportRules
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.files.parsing import ERROR, UNSCORED
 
 PASSED, TIME, SKIPPED = "passed", "time", "skipped test"
 # Tests within suites within suites: no runner nests them deeper.

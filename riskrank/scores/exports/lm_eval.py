@@ -15,7 +15,6 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import InputError, listing
-from riskrank.scores.exports.fields import UNSCORED
 from riskrank.scores.exports.gathering import (
     Gathering,
     check_used,
@@ -30,6 +29,7 @@ from riskrank.scores.exports.lm_eval_results import RESULTS, SAMPLES, SUFFIX, Re
 from riskrank.scores.exports.lm_eval_rows import SCHEMA, bounds_of, frame_of
 from riskrank.scores.exports.lm_eval_texts import with_texts
 from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.files.parsing import UNSCORED
 
 NAME = "lm-eval"
 

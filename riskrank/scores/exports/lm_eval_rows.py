@@ -11,8 +11,9 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import InputError
-from riskrank.scores.exports.fields import EMPTY, UNSCORED, Record, broken, wrong_type
+from riskrank.scores.exports.fields import Record, broken, wrong_type
 from riskrank.scores.exports.gathering import Gathering
+from riskrank.scores.files.parsing import EMPTY, UNSCORED
 
 # Keys of a row that are never metrics; versions before 0.4.8 do not say which keys are.
 _BOOKKEEPING = frozenset(

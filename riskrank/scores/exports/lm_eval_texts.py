@@ -5,7 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from riskrank.scores.exports.interface import ANSWERED, ASKED, as_text, likeliest, within
+from riskrank.scores.exports.interface import ANSWERED, ASKED, likeliest, within
+from riskrank.scores.files.json_objects import as_text
 
 # Fields of a document that hold what is asked, as tasks call them; else the document is shown.
 _QUESTIONS = ("question", "query", "problem", "prompt", "input", "instruction", "text")

@@ -16,11 +16,12 @@ from typing import Any
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.exports.copies import RunFile, leave_copies
-from riskrank.scores.exports.fields import ERROR, REFUSAL, UNSCORED, Record, a_name, broken
+from riskrank.scores.exports.fields import Record, a_name, broken
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath, within
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.json_objects import shown
+from riskrank.scores.files.parsing import ERROR, REFUSAL, UNSCORED
 
 NAME = "promptfoo"
 

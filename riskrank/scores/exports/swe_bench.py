@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from riskrank.scores.exports.fields import ERROR, UNSCORED, a_name
+from riskrank.scores.exports.fields import a_name
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import holds
+from riskrank.scores.files.parsing import ERROR, UNSCORED
 
 RESOLVED, NO_PREDICTION = "resolved", "missing prediction"
 # What a list of a report says of its instances: the score, why there is none, and what to say of it.

@@ -92,6 +92,31 @@ def json_text(value: object) -> str | None:
     return repr(value) if isinstance(value, int | float) else json.dumps(value)
 
 
+def as_text(value: object) -> str:
+    """A text without the blanks around it; of messages and their parts the texts, of anything else its JSON.
+
+    Half a character, which no table can hold, is a question mark.
+    """
+    return _said(value).encode(errors="replace").decode()
+
+
+def _said(value: object) -> str:
+    if value is None or isinstance(value, str):
+        return (value or "").strip()
+    if isinstance(value, list) and len(value) == 1:
+        return _said(value[0])
+    if isinstance(value, list) and value and all(isinstance(one, dict) and "content" in one for one in value):
+        return "\n".join(f"{one.get('role', '')}: {_said(one['content'])}" for one in value)
+    if isinstance(value, dict):
+        said = next((value[at] for at in ("content", "text") if isinstance(value.get(at), str | list)), None)
+        if said is not None:
+            return _said(said)
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except RecursionError:
+        return ""
+
+
 def reason_of(error: Exception) -> str:
     """Words for what keeps a text from being parsed, where Python's own tell of its insides."""
     if isinstance(error, RecursionError):

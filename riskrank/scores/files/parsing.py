@@ -1,4 +1,4 @@
-"""Columns become float64 scores, each with a state that says why it is not a number; signs of thousands."""
+"""Columns become float64 scores, each with why it is not a number, or what files say; signs of thousands."""
 
 import re
 from collections.abc import Sequence
@@ -7,6 +7,14 @@ import numpy as np
 import polars as pl
 
 VALID, MISSING, NOT_A_NUMBER, INFINITE, TEXT = range(5)
+
+UNSCORED = "unscored"
+"""Column of a table that says why a row has no score, as readers of exports write it."""
+
+# Reasons readers tell; a table may tell others.
+ERROR, REFUSAL, LIMIT, EMPTY = "error", "refusal", "limit", "empty response"
+ABSENT = "absent"
+"""A sample on which another model has a row, and this one none."""
 
 # Text that stands for "no value"; nan is not among them: it is a number gone wrong.
 MISSING_TEXT = (

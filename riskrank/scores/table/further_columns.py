@@ -12,7 +12,7 @@ import polars as pl
 
 from riskrank.asked.option import options_of
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.exports.fields import UNSCORED
+from riskrank.scores.files.parsing import UNSCORED
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.names.measures import PROPERTIES
 from riskrank.scores.names.words import (

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.engine.types import Booleans, Integers
-from riskrank.scores.exports.fields import ABSENT, UNSCORED
+from riskrank.scores.files.parsing import ABSENT, UNSCORED
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.words import STATUS, words
 from riskrank.scores.table.scores import Scores

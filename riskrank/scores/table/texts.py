@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.engine.types import Booleans
-from riskrank.scores.exports.interface import as_text
+from riskrank.scores.files.json_objects import as_text
 from riskrank.scores.table.columns import TEXTS
 from riskrank.scores.table.role_names import list_of
 from riskrank.scores.table.scores import FileRead, Scores

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import erfc, sqrt
 
 from riskrank.asked.tiers import TIERS
-from riskrank.scores.exports.fields import ABSENT
+from riskrank.scores.files.parsing import ABSENT
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.scored import Scored
 from riskrank.studies.costs import PER_SUCCESS

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from riskrank.scores.exports.export_source import ExportSource
-from riskrank.scores.exports.interface import ANSWERED, ASKED, Export, as_text, likeliest
+from riskrank.scores.exports.interface import ANSWERED, ASKED, Export, likeliest
+from riskrank.scores.files.json_objects import as_text
 
 
 @pytest.mark.parametrize(
