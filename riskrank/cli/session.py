@@ -193,7 +193,7 @@ class Session:
     ) -> None:
         """Render the result and write it, with files beside it, all or none, after what is to be ready."""
         from riskrank.scores.table.gaps import tells_of_gone
-        from riskrank.scores.table.warned import READ, kind_of
+        from riskrank.scores.table.shapes.reading import READ, kind_of
         from riskrank.shown.files import write_all
 
         config = self.environment.config

@@ -11,7 +11,7 @@ import numpy as np
 from riskrank.errors import RiskrankError, spell
 from riskrank.scores.table.gaps import tells_of_gone
 from riskrank.scores.table.scored import Scored
-from riskrank.scores.table.warned import ALIKE, CHAPTER, FOLDERS, READ, kind_of
+from riskrank.scores.table.shapes.reading import ALIKE, CHAPTER, FOLDERS, READ, kind_of
 
 Row = TypeVar("Row")
 

@@ -15,8 +15,7 @@ from riskrank.engine.family import Family
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, option
-from riskrank.scores.table.folds import FoldDesign
-from riskrank.scores.table.noise import ITEM, NoiseDesign
+from riskrank.scores.table.designs import ITEM, FoldDesign, NoiseDesign
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.wording import counted, names, rounded
 

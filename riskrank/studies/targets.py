@@ -17,7 +17,7 @@ from riskrank.errors import NumericalError, UsageError, listing, option
 from riskrank.scores.names.directions import looks_like_a_cost
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.scores.table.warned import ALIKE, READ, Warned, kind_of
+from riskrank.scores.table.shapes.reading import ALIKE, READ, Warned, kind_of
 from riskrank.studies.portfolio.options import PortfolioSettings
 
 COMBINED = "combined score"

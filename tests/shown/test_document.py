@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from riskrank.scores.table.warned import CHAPTER, FOLDERS, Warned
+from riskrank.scores.table.shapes.reading import CHAPTER, FOLDERS, Warned
 from riskrank.shown.formats.data import to_csv, to_json, to_jsonl, to_parquet
 from riskrank.studies.document import Document, Provenance
 

@@ -22,8 +22,7 @@ from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.files.source import MAX_TABLE_BYTES, InputFile
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metrics_file import MetricSpec, spec_of
-from riskrank.scores.table.role_names import list_of
-from riskrank.scores.table.typed_rows import long_rows, united
+from riskrank.scores.table.typed_rows import list_of, long_rows, united
 
 KEY = "riskrank"
 """Entry of the metadata of the file."""

@@ -13,9 +13,9 @@ from riskrank.scores.files import parsing
 from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.gaps import require_comparable
 from riskrank.scores.table.metrics_file import MetricSpec, how_to_bound, likely_bounds
-from riskrank.scores.table.role_names import list_of
 from riskrank.scores.table.scored import absent_cells, scored
 from riskrank.scores.table.scores import Scores
+from riskrank.scores.table.typed_rows import list_of
 
 # What `missing` says where gaps are filled.
 FILLING = ("auto", "worst", "bounds")

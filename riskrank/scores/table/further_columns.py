@@ -26,16 +26,16 @@ from riskrank.scores.names.words import (
     typed,
     words,
 )
-from riskrank.scores.table import told_directions
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import beside_of
 from riskrank.scores.table.shapes.parts import belongs, divides, says_of
 from riskrank.scores.table.shapes.reading import Reading, with_roles, written
+from riskrank.scores.table.told_metrics import DIRECTION
 from riskrank.scores.table.ways import inputs_written, template_of_tasks
 
 # What these say is of metrics and of missing scores, not of samples.
-_TELLING = (told_directions.COLUMN, UNSCORED)
+_TELLING = (DIRECTION, UNSCORED)
 # More different values are names, times or measurements: no runs, no parts, no groups to look at.
 _MOST_VALUES = 20
 # A look at further columns of larger tables would take as long as reading them.

@@ -11,7 +11,7 @@ from riskrank.errors import by_door, listing, option
 from riskrank.scores.names.words import AUTOMATIC, HUMAN, names_tasks, unasked, words
 from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.metrics_file import likely_bounds
-from riskrank.scores.table.rows import Rows
+from riskrank.scores.table.oriented import Rows
 from riskrank.scores.table.scored import states_of
 from riskrank.scores.table.scores import Scores
 

@@ -11,7 +11,7 @@ from riskrank.asked.baseline import GateReading
 from riskrank.asked.flags import among_commas
 from riskrank.asked.reading import SHARED
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.table.rows import Rows
+from riskrank.scores.table.oriented import Rows
 from riskrank.scores.table.scored import why_missing
 from riskrank.scores.table.scores import Scores
 

@@ -20,10 +20,9 @@ from riskrank.scores.table.further_columns import dividing_columns
 from riskrank.scores.table.judged import corrected
 from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.scores.table.oriented import ScoreTable
+from riskrank.scores.table.oriented import Rows, ScoreTable
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.repeats import assemble
-from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.score_table import checked_table
 from riskrank.scores.table.scored import Scored, scored
 from riskrank.scores.table.scores import Scores, select

@@ -12,9 +12,8 @@ from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.table.gaps import DROPPED
-from riskrank.scores.table.judge import Judged, LabelShift, by_sample
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.scores.table.oriented import ScoreTable
+from riskrank.scores.table.oriented import Judged, LabelShift, ScoreTable, by_sample
 from riskrank.scores.table.placeholders import placeholder
 from riskrank.scores.table.suite import NO_SUITE
 

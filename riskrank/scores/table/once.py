@@ -10,8 +10,7 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, did_you_mean, listing, option
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.columns import FOUND_BY_NAME, Roles, named_columns
-from riskrank.scores.table.role_names import list_of
-from riskrank.scores.table.typed_rows import united
+from riskrank.scores.table.typed_rows import list_of, united
 
 # What a row beside a sample takes from it; where repeats are draws, one stands beside each of them.
 _OF_SAMPLES = ("sample", "task", "cluster", "group", "time", "draw")

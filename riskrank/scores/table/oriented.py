@@ -1,4 +1,4 @@
-"""Scores of several models as arrays, oriented so that larger is better: what every command computes on."""
+"""Scores as arrays, of which larger is better: rows, people's beside a judge's, what commands compute on."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.engine.types import Integers
+from riskrank.engine.types import Floats, Integers
 from riskrank.errors import UsageError, index_of, option
 from riskrank.scores.files.source import InputFile
-from riskrank.scores.table.baseline import Overlap, Unshared
-from riskrank.scores.table.judge import Judged
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.scored import Scored
@@ -20,8 +18,9 @@ from riskrank.scores.table.suite import NO_SUITE, Suite
 from riskrank.scores.table.texts import Texts
 
 if TYPE_CHECKING:
-    from riskrank.scores.table.folds import FoldDesign
-    from riskrank.scores.table.noise import NoiseDesign
+    from riskrank.engine.judges.correction import Correction
+    from riskrank.scores.table.baseline import Overlap, Unshared
+    from riskrank.scores.table.designs import FoldDesign, NoiseDesign
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -153,3 +152,112 @@ class ScoreTable:
         Exact but for ``neg_log``, which is undone by exp(−x).
         """
         return original_units(self.values[model], self.metrics)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """Score vectors, sorted by model, sample and then by their values.
+
+    Attributes
+    ----------
+    model, sample : ndarray of int64, shape (r,)
+        Whose vector it is, and on which sample.
+    values : ndarray of float64, shape (r, m)
+        Scores on every metric.
+    """
+
+    model: np.ndarray
+    sample: np.ndarray
+    values: np.ndarray
+
+    def take(self, kept: np.ndarray) -> Rows:
+        """The rows of an index or mask."""
+        return Rows(model=self.model[kept], sample=self.sample[kept], values=self.values[kept])
+
+    def with_sorted_draws(self) -> Rows:
+        """The draws of a sample in the order of their values, whatever the order of the file."""
+        keys = [self.values[:, metric] for metric in reversed(range(self.values.shape[1]))]
+        return self.take(np.lexsort([*keys, self.sample, self.model]))
+
+
+@dataclass(frozen=True)
+class LabelShift:
+    """How labels that look chosen by outcome show it: the judge's means on them and on the others differ.
+
+    Attributes
+    ----------
+    model : str
+        The model whose p-value is smallest.
+    difference : float
+        Its judge's mean on labelled samples less that on the others, as the file has it.
+    p_value : float
+        Welch's, adjusted by Holm over models.
+    models : int
+        Models of which it is significant.
+    """
+
+    model: str
+    difference: float
+    p_value: float
+    models: int
+
+    @property
+    def warning(self) -> str:
+        """What it means for every figure that rests on the labels."""
+        others, side = self.models - 1, "higher" if self.difference > 0 else "lower"
+        also = f", and so for {others} other model{'s' * (others > 1)}" if others else ""
+        return (
+            f"the labelled samples do not look chosen by chance: the judge's mean of {self.model} is "
+            f"{abs(self.difference):.3g} {side} on them than on the others (Welch's t, Holm over models, "
+            f"p = {self.p_value:.2g}){also}; what they correct may be off"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A judge's scores of all samples of every model, corrected by people's.
+
+    Attributes
+    ----------
+    human, judge : str
+        Names of the metrics.
+    labelled : ndarray of int64, shape (n,)
+        Samples that people scored, the same of every model.
+    others : ndarray of int64, shape (N − n,)
+        Samples that only the judge scored.
+    corrections : tuple of Correction
+        By model; oriented, the judge's scores on people's scale.
+    raw : tuple of ndarray, shapes (N,)
+        The judge's own scores, oriented, those of labelled samples first.
+    why_mapped : str
+        Why the judge is taken to score on another scale; empty where it is on people's.
+    judge_sign : float
+        −1 where less of the judge's metric is better in the file.
+    shift : LabelShift or None
+        Of labels that look chosen by outcome; None where they may have been chosen by chance.
+    """
+
+    human: str
+    judge: str
+    labelled: Integers
+    others: Integers
+    corrections: tuple[Correction, ...]
+    raw: tuple[Floats, ...]
+    why_mapped: str
+    judge_sign: float
+    shift: LabelShift | None = None
+
+    @property
+    def strata(self) -> tuple[Integers, tuple[Floats, ...]]:
+        """Of every row of a model 0 where people scored its sample, else 1; signed weights of the rows."""
+        order, _ = by_sample(self.labelled, self.others)
+        n = len(self.labelled)
+        of_row = np.repeat([0, 1], [2 * n, len(self.others)])[order]
+        return of_row, tuple(one.rows()[1][order] for one in self.corrections)
+
+
+def by_sample(labelled: Integers, others: Integers) -> tuple[Integers, Integers]:
+    """Order by sample of human scores, judge's scores of labelled samples and of others; the samples."""
+    samples = np.concatenate((labelled, labelled, others))
+    order = np.argsort(samples, kind="stable")
+    return order, samples[order]

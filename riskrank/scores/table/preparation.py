@@ -7,9 +7,9 @@ from riskrank.errors import UsageError, option
 from riskrank.scores.files.derived import INDEX, JoinedSource
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.columns import FOUND_BY_NAME, OF_SAMPLES, named_columns, named_roles, no_column
-from riskrank.scores.table.folds import columns_of_folds
+from riskrank.scores.table.designs import columns_of_folds
 from riskrank.scores.table.once import named_in, of_models
-from riskrank.scores.table.warned import FOLDERS, Warned
+from riskrank.scores.table.shapes.reading import FOLDERS, Warned
 
 
 def prepared(

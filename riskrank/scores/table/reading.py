@@ -16,16 +16,14 @@ from riskrank.scores.exports.catalogue import service_of
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.source import MAX_TABLE_BYTES, How, InputFile, Source
 from riskrank.scores.table.columns import Roles, assign_roles, named_roles
-from riskrank.scores.table.folds import columns_of_folds
-from riskrank.scores.table.metrics_asked import metrics_asked
+from riskrank.scores.table.designs import columns_of_folds
 from riskrank.scores.table.once import as_they_lie, beside_samples
 from riskrank.scores.table.preparation import lacks_a_role, named_by_paths, prepared
-from riskrank.scores.table.role_names import list_of
 from riskrank.scores.table.scores import FileRead, Notes, Scores
+from riskrank.scores.table.shapes.reading import READ, Warned
 from riskrank.scores.table.tasks import told_apart
-from riskrank.scores.table.told_directions import told_directions
-from riskrank.scores.table.typed_rows import TypedRows, long_rows, wide_rows
-from riskrank.scores.table.warned import READ, Warned
+from riskrank.scores.table.told_metrics import metrics_asked, told_directions
+from riskrank.scores.table.typed_rows import TypedRows, list_of, long_rows, wide_rows
 
 if TYPE_CHECKING:
     from riskrank.scores.exports.interface import Export

@@ -7,7 +7,7 @@ import numpy as np
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, option
 from riskrank.scores.table.gaps import completed
-from riskrank.scores.table.rows import Rows
+from riskrank.scores.table.oriented import Rows
 from riskrank.scores.table.scores import Scores
 
 # A dense (models × samples) table is built while it is at most this many times larger than the scores.

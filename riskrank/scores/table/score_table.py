@@ -11,15 +11,13 @@ from riskrank.asked.reading import SHARED, ReadOptions
 from riskrank.engine.types import Integers
 from riskrank.errors import InputError
 from riskrank.scores.files.source import InputFile, Source
+from riskrank.scores.table.designs import NoiseDesign, fold_design, noise_design, refuse_more
 from riskrank.scores.table.filled import FILLING, filled
-from riskrank.scores.table.folds import fold_design
 from riskrank.scores.table.metrics import oriented, resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.scores.table.noise import NoiseDesign, noise_design, refuse_more
-from riskrank.scores.table.oriented import ScoreTable
+from riskrank.scores.table.oriented import Rows, ScoreTable
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.repeats import assemble
-from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scored import scored
 from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.suite import NO_SUITE, suite_of

@@ -17,8 +17,8 @@ from riskrank.errors import InputError, UsageError, by_door, listing, no_such, o
 from riskrank.scores.files import parsing
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table.columns import Roles
-from riskrank.scores.table.metrics_asked import metrics_asked
-from riskrank.scores.table.role_names import list_of
+from riskrank.scores.table.told_metrics import metrics_asked
+from riskrank.scores.table.typed_rows import list_of
 
 if TYPE_CHECKING:
     from riskrank.scores.table.baseline import Baseline, Overlap, Unshared

@@ -10,8 +10,8 @@ import polars as pl
 from riskrank.engine.types import Booleans
 from riskrank.scores.files.json_objects import as_text
 from riskrank.scores.table.columns import TEXTS
-from riskrank.scores.table.role_names import list_of
 from riskrank.scores.table.scores import FileRead, Scores
+from riskrank.scores.table.typed_rows import list_of
 
 # Names by which a column is found that nobody named; two of them in a file could mean either.
 _CALLED = {"input": {"input", "question", "prompt"}, "output": {"output", "response", "answer", "completion"}}

@@ -21,8 +21,8 @@ from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.names.words import names_wholes
 from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.oriented import ScoreTable
-from riskrank.scores.table.role_names import list_of
 from riskrank.scores.table.scores import Scores, renamed
+from riskrank.scores.table.typed_rows import list_of
 
 # Names of columns whose numbers are times, where the samples are named by them.
 _TIMES = re.compile(

@@ -13,8 +13,8 @@ from riskrank.scores.files.sql_names import leaving_out
 from riskrank.scores.table.doubtful_metrics import doubtful_directions, doubtful_numbers
 from riskrank.scores.table.gaps import way_out
 from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.oriented import Rows
 from riskrank.scores.table.repeats import assemble
-from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scores import Scores
 
 # Models and tasks that a message names.

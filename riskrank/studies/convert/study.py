@@ -15,7 +15,7 @@ from riskrank.scores.exports.registry import read_export
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.metrics_file import toml_key
 from riskrank.scores.table.shaped_exports import shaped
-from riskrank.scores.table.told_directions import COLUMN
+from riskrank.scores.table.told_metrics import DIRECTION
 from riskrank.scores.table.votes import read_votes
 from riskrank.studies.convert.options import VoteSettings
 from riskrank.studies.document import Document, Provenance, entries
@@ -131,10 +131,10 @@ def convert_export(paths: Sequence[str], options: ReadOptions) -> ExportDocument
 
 def _with_directions(export: Export) -> pl.DataFrame:
     """Rows that say themselves which way is better, so that a pipe or a lone file loses nothing."""
-    if not export.directions or COLUMN in export.rows.columns:
+    if not export.directions or DIRECTION in export.rows.columns:
         return export.rows
     way = pl.col("metric").replace_strict(export.directions, default=None, return_dtype=pl.String)
-    return export.rows.with_columns(way.alias(COLUMN))
+    return export.rows.with_columns(way.alias(DIRECTION))
 
 
 def _selected(export: Export, metrics: Sequence[str]) -> Export:

@@ -13,7 +13,7 @@ from riskrank.engine.judges.correction import Correction, worth_of_differences
 from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.engine.sampling.design import FEWEST_LABELS, ClusteredScores
 from riskrank.errors import InputError, UsageError, listing, option
-from riskrank.scores.table.judge import Judged
+from riskrank.scores.table.oriented import Judged
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import of, rows_from
 from riskrank.studies.targets import Units, units_of

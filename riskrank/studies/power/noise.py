@@ -8,7 +8,7 @@ import numpy as np
 
 from riskrank.engine.evidence.crossed import Components
 from riskrank.errors import UsageError, option
-from riskrank.scores.table.noise import ITEM
+from riskrank.scores.table.designs import ITEM
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, of, rows_from
 from riskrank.studies.findings import Finding, stated

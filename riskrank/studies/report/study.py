@@ -8,7 +8,7 @@ from riskrank.asked.option import told
 from riskrank.engine.portfolio.risks import DEFAULT_LEVELS
 from riskrank.errors import UsageError, option, spell
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.scores.table.warned import CHAPTER, Warned
+from riskrank.scores.table.shapes.reading import CHAPTER, Warned
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.study import copa
 from riskrank.studies.directions import refuse_distributions

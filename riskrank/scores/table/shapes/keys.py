@@ -24,12 +24,13 @@ from riskrank.scores.names.words import (
     words,
 )
 from riskrank.scores.table.shapes.columns import FILE, Columns
-from riskrank.scores.table.shapes.drawn import as_drawn, drawn_whole
 from riskrank.scores.table.shapes.parts import (
     FEWEST_IN_PART,
     MOST_PARTS,
+    as_drawn,
     belongs,
     divides,
+    drawn_whole,
     is_part,
     mixed_otherwise,
     repeats,

@@ -1,10 +1,13 @@
-"""What samples belong to, and what divides them into a few kinds."""
+"""What samples belong to, as what is drawn, and what divides them into a few kinds."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from riskrank.asked.baseline import GateReading
+from riskrank.asked.reading import SHARED, RankReading, ReadOptions
 from riskrank.scores.names.words import WHOLE, names_wholes, vocabulary, words
 from riskrank.scores.table.shapes.columns import Columns
 
@@ -68,3 +71,20 @@ def mixed_otherwise(columns: Columns, name: str, by: Sequence[str]) -> bool:
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
     freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
     return bool(chdtrc(freedom, ((table - expected) ** 2 / expected).sum()) < NO_CHANCE)
+
+
+# What noise is not asked beside.
+_NO_NOISE = ("human", "noise", "unpaired", "cluster", "group_by", "time", "folds")
+
+
+def as_drawn(wholes: Sequence[str], options: ReadOptions, *, few: bool) -> dict[str, Any]:
+    """Options that draw wholes; too few to be drawn anew, and several kinds, are noise of means."""
+    means = isinstance(options, RankReading | GateReading) and options.missing != SHARED
+    if (few or len(wholes) > 1) and means and not any(getattr(options, one) for one in _NO_NOISE):
+        return {"noise": tuple(wholes)}
+    return {"cluster": wholes[0]}
+
+
+def drawn_whole(name: str) -> str:
+    """What is said of a cluster."""
+    return f"each {name} is a cluster, drawn whole"

@@ -19,8 +19,7 @@ from riskrank.scores.files.source import FrameInMemory, InputFile, Source
 from riskrank.scores.names.words import JUDGE, words
 from riskrank.scores.table.shapes.board import pair_by_pair
 from riskrank.scores.table.shapes.columns import Columns
-from riskrank.scores.table.shapes.drawn import as_drawn, drawn_whole
-from riskrank.scores.table.shapes.parts import NO_CHANCE, belongs, says_of
+from riskrank.scores.table.shapes.parts import NO_CHANCE, as_drawn, belongs, drawn_whole, says_of
 from riskrank.scores.table.shapes.reading import Reading
 from riskrank.scores.table.votes import ROLES, VoteTable, read_votes, vote_columns
 

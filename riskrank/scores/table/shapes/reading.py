@@ -1,8 +1,8 @@
-"""How a file is to be read where nobody said so: options, and a sentence that says them."""
+"""How a file is to be read where nobody said so: options, a sentence that says them, and its kind."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.flags import among_commas
@@ -98,3 +98,24 @@ def written(options: ReadOptions, before: ReadOptions) -> str:
         else:
             found += [option(one.name, text) for text in (value if one.several else (value,))]
     return " ".join(found)
+
+
+READ, FOLDERS, ALIKE, CHAPTER = "read", "folders", "alike", "chapter"
+"""How a table was understood, and its folders; metrics that nobody weighed; of a chapter alone."""
+
+
+class Warned(str):
+    """A warning of a kind."""
+
+    kind = ""
+
+    def __new__(cls, text: str, kind: str = "") -> Self:
+        """Keep the kind beside the text."""
+        made = super().__new__(cls, text)
+        made.kind = kind
+        return made
+
+
+def kind_of(warning: str) -> str:
+    """The kind of a warning; of most there is none."""
+    return getattr(warning, "kind", "")

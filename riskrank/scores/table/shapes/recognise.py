@@ -11,18 +11,17 @@ from riskrank.scores.files.derived import INDEX, flattened, with_index
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.words import sounds_like_a_role, synonym
 from riskrank.scores.table.columns import named_roles
-from riskrank.scores.table.folds import columns_of_folds
+from riskrank.scores.table.designs import columns_of_folds
 from riskrank.scores.table.preparation import lacks
 from riskrank.scores.table.shapes.board import as_study, of_unfinished
 from riskrank.scores.table.shapes.columns import Columns, columns_of
 from riskrank.scores.table.shapes.matrix import as_crossed, as_matrix
 from riskrank.scores.table.shapes.models import models_of
 from riskrank.scores.table.shapes.preferences import as_preferences
-from riskrank.scores.table.shapes.reading import Reading, written
+from riskrank.scores.table.shapes.reading import READ, Reading, Warned, written
 from riskrank.scores.table.shapes.refusals import no_reading, require_scores, too_many_columns
 from riskrank.scores.table.shapes.rows import as_rows
 from riskrank.scores.table.shapes.totals import without_totals
-from riskrank.scores.table.warned import READ, Warned
 from riskrank.scores.table.written_numbers import reading_query
 
 

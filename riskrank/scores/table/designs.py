@@ -1,16 +1,21 @@
-"""Scores whose noise comes from several named sources, laid out by sample and level (method §15)."""
+"""Tables of which only means can be compared: folds of cross-validation (method §13), crossed noise (§15)."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
 from riskrank.asked.reading import SHARED
 from riskrank.engine.evidence.crossed import FEWEST_LEVELS
+from riskrank.engine.evidence.folds import Folds
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, option
+from riskrank.scores.files.source import Source
+from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.scores import Scores
 
 ITEM = "item"
@@ -151,3 +156,134 @@ def _refuse_no_source(name: str, levels: int, pairs: int, scores: Scores) -> Non
             found=f"{levels} value{'s' if levels > 1 else ''} on {samples} samples",
             hint="name a column of which every sample has several values: judges, wordings, seeds",
         )
+
+
+@dataclass(frozen=True, eq=False)
+class FoldDesign:
+    """Which folds the samples of a table are.
+
+    Attributes
+    ----------
+    folds : tuple of D Folds
+        Of each data set.
+    of_sample : ndarray of int, shape (n,)
+        Data set of each sample.
+    weights : ndarray, shape (D,)
+        Of the data sets, of sum 1.
+    """
+
+    folds: tuple[Folds, ...]
+    of_sample: Integers
+    weights: Floats
+
+    @property
+    def unknown(self) -> bool:
+        """Whether nobody knows how many folds a repeat has."""
+        return any(one.known is None for one in self.folds)
+
+
+_NUMBER = r"(?:[ _.-]?(?:id|no|nr|num|number|idx|index))?"
+_FOLDS = "folds?|faltung|plis?|pliegue|dobra|vouw|折"
+_FOLD = re.compile(rf"(?:cv|outer|test)?[ _.-]?(?:{_FOLDS}|splits?|resamples?|cv){_NUMBER}", re.I)
+_REPEATS = (
+    "rep|repeat|repetition|wiederholung|répétition|repetición|ripetizione|repetição|herhaling|重复|繰り返し"
+)
+_REPEAT = re.compile(rf"(?:cv[ _.-]?)?(?:{_REPEATS})s?{_NUMBER}", re.I)
+_DATA_SET = re.compile(r"data(?:[ _.-]?sets?(?:[ _.-]?(?:name|id))?)?|datensatz", re.I)
+_NAME = re.compile(
+    r"(?:rep(?:eat)?[ _.-]?(?P<first>\d+)[ _./-]*)?(?P<fold>(?:fold|split|resample|cv)[ _.-]?\d+)"
+    r"(?:[ _./-]*rep(?:eat)?[ _.-]?(?P<last>\d+))?",
+    re.I,
+)
+
+# So many numbered folds, and no repeats told, are those of one repeat; more may be several.
+_ONE_REPEAT = 20
+
+
+def columns_of_folds(given: Sequence[Source], named: Mapping[str, str]) -> dict[str, str]:
+    """Roles of columns of numbered folds, where no column is one of samples; else none."""
+    if "sample" in named or any("sample" in source.columns for source in given):
+        return {}
+    for fold in (name for name in given[0].columns if _FOLD.fullmatch(name)):
+        if not all(fold in source.columns and _numbered(source, fold) for source in given):
+            continue
+        shared = set.intersection(*(set(source.columns) for source in given)) - set(named.values())
+        repeat = next((name for name in given[0].columns if name in shared and _REPEAT.fullmatch(name)), None)
+        found = {"sample": fold if repeat is None else f"{repeat}+{fold}"}
+        of_data = [name for name in given[0].columns if name in shared and _DATA_SET.fullmatch(name)]
+        return found | ({"task": of_data[0]} if of_data and "task" not in named else {})
+    return {}
+
+
+def _numbered(source: Source, column: str) -> bool:
+    values = source.load([column])[column].drop_nulls()
+    if values.dtype.is_integer():
+        return True
+    texts = values.cast(pl.String, strict=False).unique()
+    return not texts.dtype.is_nested() and all(re.fullmatch(r"\D{0,12}\d{1,4}(\.0)?", text) for text in texts)
+
+
+def fold_design(
+    scores: Scores, samples: Sequence[str], of_task: Integers | None, weights: Floats | None
+) -> FoldDesign | None:
+    """The folds that samples are by their column or their names; None where they are rows of their own.
+
+    Parameters
+    ----------
+    scores : Scores
+    samples : sequence of n str
+    of_task : ndarray of int, shape (n,), or None
+        Task of each sample, each a data set.
+    weights : ndarray, or None
+        Of the tasks.
+
+    Raises
+    ------
+    UsageError
+        If a number of folds is told that there cannot be.
+    """
+    asked = scores.options.folds
+    column = named_roles(scores.options).get("sample") or scores.notes.files[0].roles.sample or ""
+    by_column = any(_FOLD.fullmatch(part) for part in column.split("+"))
+    if asked is None and not by_column and not all(map(_fold_named, samples)):
+        return None
+    found = [_fold_named(name) for name in samples]
+    repeats = [_repeat(name, match, column) for name, match in zip(samples, found, strict=True)]
+    tasks = np.zeros(len(samples), dtype=np.int64) if of_task is None else of_task
+    used = np.unique(tasks)
+    told = [match["fold"] if match else column for match in found]
+    word = "fold" if any(re.search(rf"(?<![a-z])(?:{_FOLDS})", one, re.I) for one in told) else ""
+    folds = []
+    for task in used:
+        own = [repeats[at] for at in np.flatnonzero(tasks == task)]
+        folds.append(Folds(len(own), asked or _splits(own, word)))
+        if asked is not None and (asked > len(own) or len(own) % asked):
+            raise UsageError(
+                f"{option('folds', str(asked))}: the {len(own)} scores of a model are no whole repeats of it",
+                found=f"{len(own)} samples: {samples[0]}, …",
+                hint="give the number of folds of one repeat",
+            )
+    share = np.ones(used.size) if weights is None else weights[used]
+    return FoldDesign(tuple(folds), np.searchsorted(used, tasks), share / share.sum())
+
+
+def _fold_named(sample: str) -> re.Match[str] | None:
+    return _NAME.fullmatch(re.split(r"[+/]", sample)[-1])
+
+
+def _repeat(name: str, match: re.Match[str] | None, column: str) -> str | None:
+    """The repeat of a fold, by its name or the columns that name it."""
+    if match is not None and (match["first"] or match["last"]):
+        return match["first"] or match["last"]
+    parts = column.split("+")
+    at = next((number for number, part in enumerate(parts) if _REPEAT.fullmatch(part)), None)
+    # A name may begin with that of its task.
+    return None if at is None or len(parts) < 2 else name.split("+")[-len(parts) :][at]
+
+
+def _splits(repeats: Sequence[str | None], word: str) -> int | None:
+    """Folds of a repeat, where repeats are told and have as many each, or there can be but one."""
+    sizes = {repeats.count(one) for one in set(repeats)}
+    if None not in repeats:
+        return sizes.pop() if len(sizes) == 1 else None
+    return len(repeats) if word and len(repeats) <= _ONE_REPEAT else None
