@@ -1,5 +1,6 @@
-"""Tables inside exports, as columns of Python values: CSV, and the ways pandas writes JSON."""
+"""Tables inside exports, as columns of Python values: CSV, and the ways pandas writes JSON, no name twice."""
 
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -9,12 +10,46 @@ import numpy as np
 from riskrank.errors import InputError, listing
 from riskrank.scores.files.bounded import parse_json
 from riskrank.scores.files.delimited import DelimitedSource
-from riskrank.scores.files.json_objects import shown, unique_names
+from riskrank.scores.files.json_objects import shown
 from riskrank.scores.files.parsing import MISSING, TEXT, parse_scores
 from riskrank.scores.files.shape import require_columns, require_filled
 from riskrank.scores.names.words import synonym
 
 Columns = dict[str, list[object]]
+
+
+class Pairs(dict[str, object]):
+    """A JSON object that remembers a name it holds twice."""
+
+    def __init__(self, pairs: list[tuple[str, object]]) -> None:
+        super().__init__(pairs)
+        self.repeated: str | None = None
+        if len(self) < len(pairs):
+            counts = Counter(name for name, _ in pairs)
+            self.repeated = next(name for name, count in counts.items() if count > 1)
+
+
+def unique_names(label: str, pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Make an object of its names and values, for ``object_pairs_hook``.
+
+    Raises
+    ------
+    InputError
+        If a name occurs twice.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise repeated_name(f"{label}: an object", str(Pairs(pairs).repeated))
+    return found
+
+
+def repeated_name(place: str, name: str) -> InputError:
+    """Tell that an object holds a name twice: either value could be meant."""
+    return InputError(
+        f"{place} has two values called '{name}'",
+        found="one name twice in a JSON object",
+        hint="check the program that wrote it, and keep one of them",
+    )
 
 
 def csv_columns(path: Path, data: bytes, numeric: Callable[[str], object] = lambda name: True) -> Columns:

@@ -7,17 +7,14 @@ import numpy as np
 import polars as pl
 
 from riskrank.scores.files.json_objects import json_text
-from riskrank.scores.files.parsing import column_kind
+from riskrank.scores.files.parsing import as_one_name, column_kind
 from riskrank.scores.files.source import InputFile, Source
-from riskrank.scores.names.words import is_unnamed
+from riskrank.scores.names.words import INDEX, is_unnamed
 
 # Rows that tell whether a column holds objects, and columns that are asked.
 _LOOK, _MOST_COLUMNS = 100, 1_000
 # Objects within objects whose fields become columns; what lies deeper stays text.
 _MOST_LEVELS = 8
-
-# A sample called 10.0 by one file (pandas does, once a column held a gap) and 10 by another is one sample.
-WHOLE_FLOAT = r"^(-?(?:0|[1-9][0-9]*))\.0$"
 
 # What is told of a source that is true in another form of it, too.
 _HANDED_ON = "columns decimal_comma model_label queried own_sql folder_columns notes title"
@@ -55,10 +52,6 @@ class DerivedSource(Source):
     def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
         """The provenance of all files behind."""
         return self._inner.input_files(rows, kept)
-
-
-INDEX = "index"
-"""What the column without a name is called that a frame's index of names leaves in a file."""
 
 
 class WithIndex(DerivedSource):
@@ -141,29 +134,6 @@ class JoinedSource(DerivedSource):
             as_one_name(parts).alias(name) if (parts := self._joined.get(name)) else pl.col(name)
             for name in names
         )
-
-
-def as_one_name(parts: Sequence[str]) -> pl.Expr:
-    """Join columns with "+"; a "+" inside a part is escaped, so that different parts stay different."""
-    texts = [
-        pl.col(part)
-        .cast(pl.String)
-        .str.strip_chars()
-        .str.replace(WHOLE_FLOAT, "$1")
-        .str.replace_all("\\", "\\\\", literal=True)
-        .str.replace_all("+", "\\+", literal=True)
-        for part in parts
-    ]
-    blank = pl.any_horizontal(text.is_null() | (text == "") for text in texts)
-    return pl.when(blank).then(None).otherwise(pl.concat_str(texts, separator="+"))
-
-
-def without_first(first: str, joined: str) -> pl.Expr:
-    """What stands behind the first of two columns in their joint name, `as_one_name`."""
-    texts = pl.col(first).cast(pl.String)
-    escaped = texts.str.replace_all("\\", "\\\\", literal=True).str.replace_all("+", "\\+", literal=True)
-    behind = pl.col(joined).cast(pl.String).str.slice(escaped.str.len_chars() + 1)
-    return behind.str.replace_all("\\+", "+", literal=True).str.replace_all("\\\\", "\\", literal=True)
 
 
 class FlatSource(DerivedSource):

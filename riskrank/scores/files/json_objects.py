@@ -1,8 +1,7 @@
-"""JSON as values and texts, none of them two things at once; and Python values as columns."""
+"""JSON as values and texts that a table can hold; and Python values as columns."""
 
 import json
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import polars as pl
@@ -11,40 +10,6 @@ from riskrank.errors import InputError
 
 # Characters of a value that a message shows.
 _SHOWN = 80
-
-
-class Pairs(dict[str, object]):
-    """A JSON object that remembers a name it holds twice."""
-
-    def __init__(self, pairs: list[tuple[str, object]]) -> None:
-        super().__init__(pairs)
-        self.repeated: str | None = None
-        if len(self) < len(pairs):
-            counts = Counter(name for name, _ in pairs)
-            self.repeated = next(name for name, count in counts.items() if count > 1)
-
-
-def unique_names(label: str, pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Make an object of its names and values, for ``object_pairs_hook``.
-
-    Raises
-    ------
-    InputError
-        If a name occurs twice.
-    """
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise repeated_name(f"{label}: an object", str(Pairs(pairs).repeated))
-    return found
-
-
-def repeated_name(place: str, name: str) -> InputError:
-    """Tell that an object holds a name twice: either value could be meant."""
-    return InputError(
-        f"{place} has two values called '{name}'",
-        found="one name twice in a JSON object",
-        hint="check the program that wrote it, and keep one of them",
-    )
 
 
 def no_unicode(place: str, name: str) -> InputError:

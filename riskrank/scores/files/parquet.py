@@ -1,14 +1,18 @@
-"""Parquet files."""
+"""Parquet files, of which some make Polars end in a panic, with pages of its insides."""
 
+import contextlib
 import io
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, TypeVar
 
 import polars as pl
+from polars.exceptions import PanicException
 
 from riskrank.errors import InputError, option
 from riskrank.scores.files.bounded import require_room
-from riskrank.scores.files.panics import panics_unsaid
 from riskrank.scores.files.parquet_footer import require_flat
 from riskrank.scores.files.source import Source, first_line
 
@@ -19,6 +23,8 @@ _CELL, _LEAST_ROW = 8, 32
 # Days from 1970 to the first of the year 1, and to the last of 9999: Polars writes no others out.
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 _TICKS = {"ms": 86_400_000, "us": 86_400_000_000}
+# Standard error is one for the whole process.
+_ALONE = threading.RLock()
 
 
 class ParquetSource(Source):
@@ -89,3 +95,32 @@ def _shared_texts(codes: pl.Series) -> pl.Series:
     """The texts that codes stand for, each of which lies in memory once; cast, it would in every row."""
     texts = codes.unique().drop_nulls().cast(pl.String)
     return texts.gather(codes.cast(pl.Enum(texts)).to_physical()).alias(codes.name)
+
+
+@contextlib.contextmanager
+def panics_unsaid() -> Iterator[None]:
+    """Leave out what a panic writes; anything else that goes to standard error comes after."""
+    with contextlib.ExitStack() as ending, _ALONE:
+        try:
+            held: IO[bytes] = ending.enter_context(tempfile.TemporaryFile())
+            kept = os.dup(2)
+        except OSError:  # no standard error, or no room for another file
+            yield
+            return
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        except PanicException:
+            held.truncate(0)
+            raise
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            _write(held)
+
+
+def _write(held: IO[bytes]) -> None:
+    held.seek(0)
+    with contextlib.suppress(OSError):
+        while piece := held.read(1 << 16):
+            os.write(2, piece)

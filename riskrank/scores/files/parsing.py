@@ -23,6 +23,9 @@ MISSING_TEXT = (
 )
 _COMMA_NUMBER = r"^[+-]?\d+,\d+([eE][+-]?\d+)?$"
 
+# A sample called 10.0 by one file (pandas does, once a column held a gap) and 10 by another is one sample.
+WHOLE_FLOAT = r"^(-?(?:0|[1-9][0-9]*))\.0$"
+
 
 def parse_scores(series: pl.Series, decimal_comma: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
     """Convert a column to scores.
@@ -164,3 +167,26 @@ def is_grouped(cells: pl.Series, sign: str) -> bool:
     """Whether a sign stands between thousands wherever it stands."""
     absent = cells.is_null() | cells.str.strip_chars().str.to_lowercase().is_in(MISSING_TEXT)
     return bool((absent | cells.str.contains(_GROUPED.format(sign))).all())
+
+
+def as_one_name(parts: Sequence[str]) -> pl.Expr:
+    """Join columns with "+"; a "+" inside a part is escaped, so that different parts stay different."""
+    texts = [
+        pl.col(part)
+        .cast(pl.String)
+        .str.strip_chars()
+        .str.replace(WHOLE_FLOAT, "$1")
+        .str.replace_all("\\", "\\\\", literal=True)
+        .str.replace_all("+", "\\+", literal=True)
+        for part in parts
+    ]
+    blank = pl.any_horizontal(text.is_null() | (text == "") for text in texts)
+    return pl.when(blank).then(None).otherwise(pl.concat_str(texts, separator="+"))
+
+
+def without_first(first: str, joined: str) -> pl.Expr:
+    """What stands behind the first of two columns in their joint name, `as_one_name`."""
+    texts = pl.col(first).cast(pl.String)
+    escaped = texts.str.replace_all("\\", "\\\\", literal=True).str.replace_all("+", "\\+", literal=True)
+    behind = pl.col(joined).cast(pl.String).str.slice(escaped.str.len_chars() + 1)
+    return behind.str.replace_all("\\+", "+", literal=True).str.replace_all("\\\\", "\\", literal=True)

@@ -9,10 +9,10 @@ import polars as pl
 from riskrank.errors import InputError, RiskrankError, UsageError, did_you_mean, listing, option
 from riskrank.scores.files.budget import in_proportion
 from riskrank.scores.files.derived import DerivedSource, FilteredSource
-from riskrank.scores.files.panics import panics_unsaid, refuse_long
+from riskrank.scores.files.parquet import panics_unsaid
 from riskrank.scores.files.parsing import MISSING, MISSING_TEXT, TEXT, parse_scores
 from riskrank.scores.files.source import FrameInMemory, Source, first_line
-from riskrank.scores.files.sql_names import quoted_column
+from riskrank.scores.files.sql_names import quoted_column, refuse_long
 
 TABLE = "scores"
 _ROW = "__row__"

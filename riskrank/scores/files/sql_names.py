@@ -1,13 +1,29 @@
-"""Names, texts and conditions as SQL writes them, and which of several tables a query is to ask."""
+"""What SQL writes: names, texts and conditions, a table to ask, and queries no deeper than a stack."""
 
 import math
 import re
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
+from riskrank.errors import InputError, option
 from riskrank.scores.names.words import synonym
 
 # Words that SQL takes for something else than a column.
 _RESERVED = {"current_user", "interval", "not", "select", "session_user", "user"}
+
+# Steps of a query, which Polars nests in one another: some thousand fill its stack, and the process is gone.
+_MOST_STEPS = 400
+# Brackets within brackets, of which the parser of Polars tries so many readings that it never ends.
+_DEEPEST = 20
+# BETWEEN within BETWEEN, as in x BETWEEN 0 AND 1 BETWEEN 0 AND 1: another that never ends.
+_CHAINED = re.compile(
+    r"\bbetween\b(?:(?!\b(?:and|or|between)\b).)*\band\b(?:(?!\b(?:and|or)\b).)*\bbetween\b", re.I | re.S
+)
+_STRINGS = re.compile(r"'[^']*'|\"[^\"]*\"")
+_STEP = re.compile(
+    r"[-+*/%~^&\[]|[|<>=!:]+|\b(?:and|or|not|when|is|in|i?like|between|join|union|except|intersect|select|collate)\b",
+    re.IGNORECASE,
+)
 
 
 def quoted_column(column: str) -> str:
@@ -64,3 +80,28 @@ def with_columns(tables: Mapping[str, Sequence[str]], most: int = 4) -> list[str
         f"{name} ({', '.join(columns[:most])}{', …' if len(columns) > most else ''})"
         for name, columns in tables.items()
     ]
+
+
+def refuse_long(label: str, parameter: str, text: str) -> None:
+    """Refuse a query that no stack is deep enough for, which would end the process.
+
+    Raises
+    ------
+    InputError
+    """
+    plain = _STRINGS.sub(" ", text)
+    steps = len(_STEP.findall(plain))
+    depth = max(accumulate((one in "([") - (one in ")]") for one in plain), default=0)
+    if depth > _DEEPEST or _CHAINED.search(plain):
+        deep = f"{depth:,} brackets within one another; {_DEEPEST} are allowed"
+        raise InputError(
+            f"{label}: {option(parameter, text)} is too deep",
+            found=deep if depth > _DEEPEST else "a BETWEEN of the result of another",
+            hint="write it flat, or select rows before",
+        )
+    if steps > _MOST_STEPS:
+        raise InputError(
+            f"{label}: {option(parameter, text)} is too long",
+            found=f"{steps:,} operators; {_MOST_STEPS} are allowed",
+            hint="write several values as column IN (…), or select rows before",
+        )

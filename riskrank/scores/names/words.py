@@ -208,6 +208,10 @@ def is_spread(name: str) -> bool:
     return bool(words(name) & _SPREAD)
 
 
+INDEX = "index"
+"""What the column without a name is called that a frame's index of names leaves in a file."""
+
+
 def is_unnamed(name: str) -> bool:
     """Whether a column has no name, or the one pandas gives it: the index of the frame that was saved."""
     return not name.strip() or name.startswith("Unnamed: ") or name == "__index_level_0__"

@@ -8,7 +8,7 @@ import polars as pl
 from riskrank.asked.baseline import BASELINE
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.files import parsing
-from riskrank.scores.files.derived import without_first
+from riskrank.scores.files.parsing import without_first
 from riskrank.scores.table.baseline import KEY, RULES, SCHEMA, SCHEMA_VERSION, digest_of
 from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.scores import Scores

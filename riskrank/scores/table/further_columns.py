@@ -28,7 +28,6 @@ from riskrank.scores.names.words import (
 )
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.shapes.columns import Columns
-from riskrank.scores.table.shapes.keys import beside_of
 from riskrank.scores.table.shapes.parts import belongs, divides, says_of
 from riskrank.scores.table.shapes.reading import Reading, with_roles, written
 from riskrank.scores.table.told_metrics import DIRECTION
@@ -54,6 +53,8 @@ _CELL, _SAMPLE = "\0cell", "\0sample"
 
 def hint_for_repeats(scores: Scores) -> tuple[str, list[Reading]]:
     """Which columns tell repeated rows apart, and readings of what each may mean; nothing if none does."""
+    from riskrank.scores.table.shapes.keys import beside_of
+
     metrics = {name for name in scores.metrics if name in scores.options.metric or not numbers_runs(name)}
     columns = _columns(scores, _without_role(scores, metrics))
     found = [name for name in columns.names if _may_explain(columns, name)]

@@ -15,12 +15,12 @@ from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.scored import Scored
 from riskrank.scores.table.suite import NO_SUITE, Suite
-from riskrank.scores.table.texts import Texts
 
 if TYPE_CHECKING:
     from riskrank.engine.judges.correction import Correction
     from riskrank.scores.table.baseline import Overlap, Unshared
     from riskrank.scores.table.designs import FoldDesign, NoiseDesign
+    from riskrank.scores.table.texts import Texts
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

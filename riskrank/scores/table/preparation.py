@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import UsageError, option
-from riskrank.scores.files.derived import INDEX, JoinedSource
 from riskrank.scores.files.source import Source
+from riskrank.scores.names.words import INDEX
 from riskrank.scores.table.columns import FOUND_BY_NAME, OF_SAMPLES, named_columns, named_roles, no_column
 from riskrank.scores.table.designs import columns_of_folds
 from riskrank.scores.table.once import named_in, of_models
@@ -153,5 +153,7 @@ def _with_joined_columns(source: Source, named: Mapping[str, str]) -> Source:
         joined[column] = parts
     if not joined:
         return source
+    from riskrank.scores.files.derived import JoinedSource
+
     others = [named.get(role, role) for role in dict.fromkeys((*FOUND_BY_NAME, *named))]
     return JoinedSource(source, joined, others=others)

@@ -22,7 +22,6 @@ from riskrank.scores.table.scored import scored
 from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.suite import NO_SUITE, suite_of
 from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
-from riskrank.scores.table.texts import texts_of
 from riskrank.scores.table.times import belonging_noted, in_blocks, in_time, neighbours_noted
 from riskrank.scores.table.validate import constant_metrics, incomplete_tasks, unusable
 from riskrank.scores.table.wholes import require_independence, require_like_runs
@@ -80,7 +79,11 @@ def checked_table(scores: Scores) -> ScoreTable:
     specs, warnings = resolve_metrics(scores)
     for error in chain(unusable(scores, specs), incomplete_tasks(scores)):
         raise error
-    told, texts = scored(scores), texts_of(scores)
+    told, texts = scored(scores), None
+    if scores.options.texts:
+        from riskrank.scores.table.texts import texts_of
+
+        texts = texts_of(scores)
     whole = filled(scores, specs) if rule in FILLING else scores
     table = replace(_laid_out(whole, specs, warnings), scored=told, texts=texts)
     if rule not in ("auto", "bounds") or whole is scores:

@@ -10,7 +10,7 @@ import polars as pl
 from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files import parsing
-from riskrank.scores.files.derived import as_one_name
+from riskrank.scores.files.parsing import as_one_name
 from riskrank.scores.table.gaps import DROPPED
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.scores import Scores

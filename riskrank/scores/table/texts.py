@@ -94,9 +94,7 @@ class Texts:
 
 
 def texts_of(scores: Scores) -> Texts | None:
-    """Where the texts of the samples stand; None where nobody wants them, or no file has any."""
-    if not scores.options.texts:
-        return None
+    """Where the texts of the samples stand; None where no file has any."""
     files = [(file, _columns(scores, file)) for file in scores.notes.files]
     if scores.options.from_ is None and not any(columns for _, columns in files):
         return None

@@ -9,7 +9,7 @@ import polars as pl
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files import parsing
-from riskrank.scores.files.derived import WHOLE_FLOAT
+from riskrank.scores.files.parsing import WHOLE_FLOAT
 from riskrank.scores.files.shape import require_metrics, require_short
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quoted_column
@@ -18,7 +18,6 @@ from riskrank.scores.names.measures import left_out
 from riskrank.scores.names.words import is_unnamed
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metrics_file import described_metrics
-from riskrank.scores.table.written_numbers import as_numbers, example, refuse_mixed, writing_of
 
 COLUMNS = (
     *("model", "sample", "metric", "score", "state", "draw"),
@@ -165,6 +164,8 @@ def _metrics(
     source: Source, frame: pl.DataFrame, asked: Sequence[str], declared: Sequence[str]
 ) -> tuple[str, ...]:
     """Columns that are metrics: those asked for, else all of numbers."""
+    from riskrank.scores.table.written_numbers import as_numbers, example, refuse_mixed, writing_of
+
     kinds = {name: parsing.column_kind(frame[name], source.decimal_comma) for name in frame.columns}
     for name in (*asked, *declared):
         if kinds[name] in ("text", "other"):

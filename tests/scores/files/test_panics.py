@@ -5,7 +5,7 @@ import os
 import pytest
 from polars.exceptions import PanicException
 
-from riskrank.scores.files.panics import panics_unsaid
+from riskrank.scores.files.parquet import panics_unsaid
 
 
 def _write_and_raise(text, error):

@@ -1,9 +1,12 @@
 """The columns of a file, looked at once: what each holds, and which of them tell rows apart."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from math import prod
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -30,7 +33,9 @@ from riskrank.scores.names.words import (
     vocabulary,
     words,
 )
-from riskrank.scores.table.written_numbers import Writing, truths_of, writing_of
+
+if TYPE_CHECKING:
+    from riskrank.scores.table.written_numbers import Writing
 
 # More rows would take as long as reading them, and tell no more; of more columns nobody means each.
 _MOST_ROWS, _MOST_COLUMNS = 2_000_000, 1_000
@@ -94,6 +99,8 @@ class Columns:
     @cached_property
     def written(self) -> dict[str, Writing]:
         """Columns of text that write all their numbers with the same sign behind, and scores in words."""
+        from riskrank.scores.table.written_numbers import truths_of, writing_of
+
         text = [name for name in self.names if self.held(name) == "text"]
         found = {name: one for name in text if (one := writing_of(self.frame[name])) is not None}
         # Of several that are called as models are, each holds the outcomes of one: build_41, build_42.

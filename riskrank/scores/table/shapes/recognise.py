@@ -7,9 +7,9 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.files import query
 from riskrank.scores.files.contents import BeyondLimitError
-from riskrank.scores.files.derived import INDEX, flattened, with_index
+from riskrank.scores.files.derived import flattened, with_index
 from riskrank.scores.files.source import Source
-from riskrank.scores.names.words import sounds_like_a_role, synonym
+from riskrank.scores.names.words import INDEX, sounds_like_a_role, synonym
 from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.designs import columns_of_folds
 from riskrank.scores.table.preparation import lacks
