@@ -78,7 +78,7 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
         said = ["a row a score", *told, *without]
         return [Reading(said=_sentence("a long table", model, keys, said), options=options)]
     own = keys.sample if model and not keys.unpaired else ""
-    measures, gone = _measures(columns, [name for name in free if name not in used], options, own)
+    measures, gone = _measures(columns, [name for name in free if name not in used], options, own, by)
     if not measures and len(gone) == 1 and NAMES_ROWS not in gone.values():
         # What else is bookkeeping is what was measured where nothing else is.
         measures = [*gone]
@@ -194,14 +194,19 @@ def _keys(
 
 
 def _measures(
-    columns: Columns, free: Sequence[str], options: ReadOptions, sample: str
+    columns: Columns, free: Sequence[str], options: ReadOptions, sample: str = "", model: Sequence[str] = ()
 ) -> tuple[list[str], dict[str, str]]:
     """Columns that are metrics, and numbers that are none, with what they are; all models share samples."""
     if options.metric:
         return [name for name in free if name in options.metric and columns.kind(name) == "number"], {}
     said = {*options.lower, *options.higher, *options.weight, *described_metrics(options)[1]}
     found, gone = columns.measures(free, said, constant=options.allow_constant)
-    unsaid = [name for name in found if name not in said] if len(found) > 1 and sample else []
+    unsaid = [name for name in found if name not in said] if len(found) > 1 else []
+    fixed = [name for name in unsaid if not names_a_metric(name) and columns.constant_within(name, model)]
+    if model and 0 < len(fixed) < len(found):
+        gone |= dict.fromkeys(fixed, "a setting of the model")
+        found = [name for name in found if name not in fixed]
+    unsaid = [name for name in unsaid if name in found] if sample else []
     same = [name for name in unsaid if columns.constant_within(name, sample.split("+"))]
     # What tells of samples in numbers and in words, such as what was read off them, is none beside scores.
     mixed = [name for name in unsaid if not names_a_metric(name) and columns.mixed(name)]
@@ -234,7 +239,7 @@ def _measures_of(
     if options.metric or len({one.size for one in own.values()}) > 1:
         return known, {}
     frame = pl.DataFrame({name: pl.Series(one, nan_to_null=True) for name, one in own.items()})
-    left, gone = _measures(Columns(frame, known), known, options, "")
+    left, gone = _measures(Columns(frame, known), known, options)
     return (left, gone) if left else (known, {})
 
 

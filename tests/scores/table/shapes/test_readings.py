@@ -116,6 +116,14 @@ TABLES = {
         ("abs_error",),
         N,
     ),
+    "settings of models": (
+        crossed(run=["a", "b"], example=QUESTIONS)
+        .with_columns(alpha=(pl.col("run") == "a") * 16 + 16, cost_usd=(pl.col("run") == "a") * 2.5 + 1)
+        .rename({"rate": "f1"}),
+        "left out: alpha (a setting of the model)",
+        ("f1", "cost_usd"),
+        N,
+    ),
     "error rates of data sets": (
         pl.DataFrame({"model": ["a", "b", "c"]}).with_columns(
             pl.Series(f"set{of} WER", RNG.random(3)) for of in "abcdefghi"
