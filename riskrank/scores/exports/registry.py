@@ -1,5 +1,6 @@
 """The table of readers, and the one way in to any of them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -9,9 +10,8 @@ from typing import cast
 import polars as pl
 
 from riskrank.errors import InputError, UsageError, listing, one_of, option
-from riskrank.scores.exports.boards import as_board
 from riskrank.scores.exports.catalogue import EXPORTS
-from riskrank.scores.exports.gathering import together, walk
+from riskrank.scores.exports.gathering import together, walk, wanted_metrics
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath, Reader
 from riskrank.scores.files.paths import labelled_paths
 
@@ -136,3 +136,49 @@ def _relabelled(rows: pl.DataFrame, label: str) -> pl.DataFrame:
     if rows["model"].n_unique() == 1:
         return rows.with_columns(model=pl.lit(label))
     return rows.with_columns(model=pl.lit(f"{label}/") + pl.col("model"))
+
+
+SCORE = "score"
+
+
+def as_board(export: Export, rules: ExportRules) -> Export:
+    """A board of averages: the metrics that all tasks have, or those that somebody names.
+
+    Parameters
+    ----------
+    export : Export
+        A row a model, task and metric; the sample is the task.
+    rules : ExportRules
+        `metrics`, by name or ``TASK=NAME``; one a task, and not the same one, is called ``score``.
+
+    Raises
+    ------
+    UsageError
+        If tasks have no metric in common and nobody says which counts.
+    """
+    pairs = export.rows.select("sample", "metric").unique(maintain_order=True)
+    there = {str(task): [*of["metric"]] for (task,), of in pairs.group_by("sample", maintain_order=True)}
+    spread = Counter(metric for metrics in there.values() for metric in metrics)
+    common = {metric for metric, times in spread.items() if times == len(there)}
+    wanted = wanted_metrics(rules.metrics, there)
+    kept = [(task, one) for task, names in there.items() for one in names if one in (wanted[task] or common)]
+    if not kept:
+        first, _ = spread.most_common(1)[0]
+        each = [first, *(f"{task}={min(names)}" for task, names in there.items() if first not in names)]
+        raise UsageError(
+            "tasks have different metrics, and which counts has to be said",
+            found=listing((f"{metric} of {times} tasks" for metric, times in spread.most_common()), 8),
+            hint=f"for example {' '.join(option('metric', one) for one in each)}",
+        )
+    left = pl.DataFrame(kept, schema=["sample", "metric"], orient="row")
+    rows = export.rows.join(left, on=["sample", "metric"], how="semi", maintain_order="left")
+    told = Counter(metric for _, metric in kept)
+    said = [f"averages of {rows['sample'].n_unique()} tasks, without their scores: tasks are the samples"]
+    said += [f"left out: {listing(sorted(gone), 8)}"] if (gone := spread.keys() - told.keys()) else []
+    ways = {export.directions.get(metric, "") for metric in told}
+    directions = dict(export.directions)
+    if len(told) > 1 and len(ways) == 1 and max(Counter(task for task, _ in kept).values()) == 1:
+        rows, directions = rows.with_columns(metric=pl.lit(SCORE)), dict.fromkeys([SCORE], ways.pop())
+        said += [f"{SCORE}: {', '.join(f'{metric} of {times} tasks' for metric, times in told.items())}"]
+    known = {name: way for name, way in directions.items() if way and name in {SCORE, *told}}
+    return replace(export, rows=rows, directions=known, notes=(*export.notes, *said))
