@@ -3,9 +3,6 @@
 It imports nothing of ours: the help of the command line shows it before anything else is loaded.
 """
 
-import re
-from collections.abc import Iterable
-
 # Format → its module in this folder, with the reader's name behind a colon if it is not ``read``, and what
 # --help says of it. A new reader is its file and its row here.
 EXPORTS: dict[str, tuple[str, str]] = {
@@ -36,19 +33,3 @@ EXPORTS: dict[str, tuple[str, str]] = {
         "scikit-learn: cv_results_, cross_validate, out-of-fold predictions beside y_true.",
     ),
 }
-# Service → patterns of columns that its tables have, and no others do.
-_TOLD_BY = {
-    "braintrust": ("root_span_id", r"scores(\..+)?", r"input(\..+)?"),
-    "langsmith": ("example_id", "execution_time", r"feedback\..+"),
-    "phoenix": ("example_id", "repetition_number", "reference_output"),
-    "langfuse": ("trace_?[iI]d", "data_?[tT]ype", "string_?[vV]alue", "name"),
-}
-
-
-def service_of(columns: Iterable[str]) -> str | None:
-    """The service that keeps experiments in tables of these columns."""
-    lines = "\n".join(columns)  # one look at all: there may be many thousands
-    for service, patterns in _TOLD_BY.items():
-        if all(re.search(rf"^(?:{pattern})$", lines, re.MULTILINE) for pattern in patterns):
-            return service
-    return None

@@ -25,9 +25,8 @@ from riskrank.scores.exports.gathering import (
     wanted_metrics,
 )
 from riskrank.scores.exports.interface import ANSWERED, ASKED, Export, ExportRules, LabelledPath
-from riskrank.scores.exports.lm_eval_results import RESULTS, SAMPLES, SUFFIX, Results, Runs
+from riskrank.scores.exports.lm_eval_results import RESULTS, SAMPLES, SUFFIX, Results, Runs, with_texts
 from riskrank.scores.exports.lm_eval_rows import SCHEMA, bounds_of, frame_of
-from riskrank.scores.exports.lm_eval_texts import with_texts
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.parsing import UNSCORED
 

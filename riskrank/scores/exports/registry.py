@@ -1,4 +1,4 @@
-"""The table of readers, and the one way in to any of them."""
+"""The one way in to any reader of exports; averages of tasks become a board, whose samples are the tasks."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import listing
-from riskrank.scores.exports.catalogue import service_of
 from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.question_tables import as_question
 from riskrank.scores.exports.row_reader import ExportFile, RowReader, Rows
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.parsing import ERROR, UNSCORED
+from riskrank.scores.names.words import service_of
 
 _KEY = re.compile(rb'"([^"\\]+)"\s*:')
 

@@ -215,3 +215,21 @@ INDEX = "index"
 def is_unnamed(name: str) -> bool:
     """Whether a column has no name, or the one pandas gives it: the index of the frame that was saved."""
     return not name.strip() or name.startswith("Unnamed: ") or name == "__index_level_0__"
+
+
+# Service → patterns of columns that its tables have, and no others do.
+_TOLD_BY = {
+    "braintrust": ("root_span_id", r"scores(\..+)?", r"input(\..+)?"),
+    "langsmith": ("example_id", "execution_time", r"feedback\..+"),
+    "phoenix": ("example_id", "repetition_number", "reference_output"),
+    "langfuse": ("trace_?[iI]d", "data_?[tT]ype", "string_?[vV]alue", "name"),
+}
+
+
+def service_of(columns: Iterable[str]) -> str | None:
+    """The service that keeps experiments in tables of these columns."""
+    lines = "\n".join(columns)  # one look at all: there may be many thousands
+    for service, patterns in _TOLD_BY.items():
+        if all(re.search(rf"^(?:{pattern})$", lines, re.MULTILINE) for pattern in patterns):
+            return service
+    return None

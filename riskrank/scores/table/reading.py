@@ -12,9 +12,9 @@ import polars as pl
 
 from riskrank.asked.reading import NO_COLUMN, SHARED, RankReading, ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
-from riskrank.scores.exports.catalogue import service_of
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.source import MAX_TABLE_BYTES, How, InputFile, Source
+from riskrank.scores.names.words import service_of
 from riskrank.scores.table.columns import Roles, assign_roles, named_roles
 from riskrank.scores.table.designs import columns_of_folds
 from riskrank.scores.table.once import as_they_lie, beside_samples
@@ -116,9 +116,9 @@ def _opened(
     """Files of scores as they are; what a harness wrote as one table, with what it tells besides."""
     if options.from_ is None:
         return open_sources(paths, how_to_open(options, stdin)), None
-    from riskrank.scores.exports.export_source import ExportSource
     from riskrank.scores.exports.interface import export_rules
     from riskrank.scores.exports.registry import read_export
+    from riskrank.scores.table.export_rows import ExportSource
 
     files = [path for path in paths if isinstance(path, str)]
     if len(files) < len(paths):

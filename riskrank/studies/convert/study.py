@@ -13,8 +13,8 @@ from riskrank.errors import index_of, listing, option
 from riskrank.scores.exports.interface import Export, export_rules
 from riskrank.scores.exports.registry import read_export
 from riskrank.scores.files.source import Source
+from riskrank.scores.table.export_rows import shaped
 from riskrank.scores.table.metrics_file import toml_key
-from riskrank.scores.table.shaped_exports import shaped
 from riskrank.scores.table.told_metrics import DIRECTION
 from riskrank.scores.table.votes import read_votes
 from riskrank.studies.convert.options import VoteSettings

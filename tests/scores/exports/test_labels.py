@@ -1,6 +1,6 @@
 """Rows of several exports under labels of their own."""
 
-from riskrank.scores.exports.export_source import ExportSource
+from riskrank.scores.table.export_rows import ExportSource
 from tests.scores.exports.helpers import read, write_lines
 
 

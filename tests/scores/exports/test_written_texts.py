@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from riskrank.scores.exports.export_source import ExportSource
 from riskrank.scores.exports.interface import ANSWERED, ASKED, Export, likeliest
 from riskrank.scores.files.json_objects import as_text
+from riskrank.scores.table.export_rows import ExportSource
 
 
 @pytest.mark.parametrize(

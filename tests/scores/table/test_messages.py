@@ -25,7 +25,7 @@ MESSAGES = tomllib.loads(Path(__file__).with_name("messages.toml").read_text())[
 KINDS = {"gate": GateReading, "rank": RankReading}
 # Messages about gates, trends, prices, votes and what is done with a table have tests of their own.
 ELSEWHERE = {
-    *("baseline", "blessing", "overlap", "unshared", "apart", "metrics_file", "shaped_exports"),
+    *("baseline", "blessing", "overlap", "unshared", "apart", "metrics_file", "export_rows"),
     *("runs", "prices", "votes", "judged", "groups", "oriented"),
 }
 # A metric that was blessed otherwise, and a frame where a harness's files are asked for.

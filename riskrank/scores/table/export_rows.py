@@ -1,5 +1,6 @@
-"""An export whose rows were chosen or reshaped by SQL, as long rows again."""
+"""A harness's export as a source of columns, like a file of scores; chosen by SQL, as long rows again."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -7,10 +8,10 @@ import polars as pl
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
-from riskrank.scores.exports.export_source import ExportSource
-from riskrank.scores.exports.gathering import tidy
-from riskrank.scores.exports.interface import Export
+from riskrank.scores.exports.gathering import REQUIRED, tidy
+from riskrank.scores.exports.interface import ANSWERED, ASKED, Export
 from riskrank.scores.files.parsing import MISSING, NOT_A_NUMBER, parse_scores
+from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table.columns import assign_roles, named_roles
 from riskrank.scores.table.preparation import prepared
 
@@ -56,3 +57,41 @@ def shaped(export: Export, options: ReadOptions, label: str) -> Export:
     known = set(rows["metric"].unique())
     directions = {name: way for name, way in export.directions.items() if name in known}
     return replace(export, rows=tidy(rows), directions=directions)
+
+
+class ExportSource(Source):
+    """Long rows that a reader made; rows are numbered as ``convert`` writes them.
+
+    `again` reads the same files for the texts of some samples.
+    """
+
+    def __init__(
+        self, label: str, export: Export, again: Callable[[frozenset[str]], Export] | None = None
+    ) -> None:
+        super().__init__(label, b"", "")
+        self.columns = tuple(export.rows.columns)
+        self._export = export
+        self._again = again
+
+    def load(self, names: Sequence[str]) -> pl.DataFrame:
+        """The named columns."""
+        return self._export.rows.select(names)
+
+    def texts(self, kept: np.ndarray) -> pl.DataFrame | None:
+        """What was asked and answered in the rows at some positions: the files are read once more for it."""
+        if self._again is None:
+            return None
+        rows = self._export.rows
+        found = self._again(frozenset(rows["sample"].gather(kept))).rows
+        # Files that were written anew since have other rows.
+        if ASKED not in found.columns or not found.select(REQUIRED).equals(rows.select(REQUIRED)):
+            return None
+        return found.select(pl.col(ASKED).alias("input"), pl.col(ANSWERED).alias("output"))[kept]
+
+    def row_number(self, position: int) -> int:
+        """The number of a row in the file ``convert`` writes, which has a header line."""
+        return position + 2
+
+    def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
+        """The provenance of every file of the export."""
+        return self._export.inputs
