@@ -146,8 +146,7 @@ def spell(text: str, *, flags: bool) -> str:
             flag = f"--{name.rstrip('_').replace('_', '-')}"
             return flag if value in (None, "True") else f"{flag} {_quoted(value)}"
         name = _OTHERWISE.get(name, name)
-        if iskeyword(name):  # Python calls it from_
-            name += "_"
+        name += "_" * iskeyword(name)  # Python calls it from_
         if value is None:
             return name
         plain = value in ("True", "False", "None", "N") or re.fullmatch(r"-?\d+(\.\d+)?(e-?\d+)?", value)
@@ -241,18 +240,21 @@ def one_line(text: str) -> str:
 
 def bounded(line: str) -> str:
     """Leave out the middle of a line nobody could read: a cell may hold ten million characters."""
-    if len(line) <= _LONGEST:
-        return line
     half = _LONGEST // 2
-    return f"{line[:half]} … {len(line) - 2 * half:,} characters … {line[-half:]}"
+    cut = f"{line[:half]} … {len(line) - 2 * half:,} characters … {line[-half:]}"
+    return line if len(line) <= _LONGEST else cut
 
 
 def listing(names: Iterable[object], most: int = 8) -> str:
     """Join names for a message, cutting a long list with a count of the rest."""
     shown = [str(name) for name in names]
-    if len(shown) <= most:
-        return ", ".join(shown) if shown else "none"
-    return ", ".join(shown[:most]) + f" … and {len(shown) - most} more"
+    more = f" … and {len(shown) - most} more" if len(shown) > most else ""
+    return (", ".join(shown[:most]) if shown else "none") + more
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things: 1 metric, 2,000 metrics."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from riskrank.engine.dominance.inference import DIRECT, Claim
 from riskrank.engine.dominance.tests import BESIDE, INSTEAD, DominanceTests
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.errors import counted as counted
 
 # Decimals of numbers whose error nobody knows, and the most a reader can use.
 _PLAIN, _MOST = 3, 6
@@ -136,11 +137,6 @@ def number(value: float) -> str:
         decimals = max(0, 2 - math.floor(math.log10(abs(value))))
         return typeset(f"{value:,.{decimals}f}")
     return typeset(f"{value:.2e}")
-
-
-def counted(count: int, noun: str) -> str:
-    """A number of things: 1 metric, 2,000 metrics."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def all_others(others: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from riskrank.errors import InputError, UsageError, did_you_mean, listing, nearest, option
+from riskrank.errors import InputError, UsageError, counted, did_you_mean, listing, nearest, option
 from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.interface import ANSWERED, ASKED, Export, ExportRules, LabelledPath
 from riskrank.scores.files.bounded import decompressed, parse_json, parse_lines, read_bounded
@@ -126,7 +126,7 @@ class Gathering:
                 raise broken(f"{path}: line {number} is not a JSON object", shown(value))
             bad += 1
         if bad:
-            self.note(f"{path}: {bad:,} line{'s' if bad > 1 else ''} that cannot be read, left out")
+            self.note(f"{path}: {counted(bad, 'line')} that cannot be read, left out")
 
     def records(self, path: Path, data: bytes, called: str = "entry") -> Iterator[Record]:
         """Objects of a JSON array, or of JSON lines, whatever the file is called.

@@ -7,7 +7,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from riskrank.errors import InputError, listing, option
+from riskrank.errors import InputError, counted, listing, option
 from riskrank.scores.exports.interface import within
 from riskrank.scores.files.zip_members import ZipMembers, open_members
 
@@ -66,7 +66,7 @@ class Grades:
                 met = sorted(set(texts.counts) & GRADES.keys())
                 raise InputError(
                     f"{place}: '{metric}' is '{value[:80]}', which is no grade",
-                    found=f"{number:,} such value{'s' if number > 1 else ''} among "
+                    found=f"{counted(number, 'such value')} among "
                     f"{texts.counts.total() - number:,} grades {', '.join(met)}",
                     hint="grades are C, P, I and N: have the samples scored again; "
                     f"{option('skip_bad', True)} leaves out the values that are none",

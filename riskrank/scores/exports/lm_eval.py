@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
-from riskrank.errors import InputError, listing
+from riskrank.errors import InputError, counted, listing
 from riskrank.scores.exports.gathering import (
     Gathering,
     check_used,
@@ -126,8 +126,7 @@ def _read_samples(
         # Without it neither the model nor the filters are sure.
         lines = sum(1 for line in data.splitlines() if line.strip())
         raise InputError(
-            f"{path} with {lines:,} line{'s' if lines != 1 else ''}, as its results file cannot be read: "
-            f"{error.what}",
+            f"{path} with {counted(lines, 'line')}, as its results file cannot be read: {error.what}",
             found=error.found,
             hint=error.hint,
         ) from None

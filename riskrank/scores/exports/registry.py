@@ -1,7 +1,7 @@
 """The one way in to any reader of exports; averages of tasks become a board, whose samples are the tasks."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import cast
 
 import polars as pl
 
-from riskrank.errors import InputError, UsageError, listing, one_of, option
+from riskrank.errors import InputError, UsageError, counted, listing, one_of, option
 from riskrank.scores.exports.catalogue import EXPORTS
 from riskrank.scores.exports.gathering import together, walk, wanted_metrics
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath, Reader
@@ -167,18 +167,23 @@ def as_board(export: Export, rules: ExportRules) -> Export:
         each = [first, *(f"{task}={min(names)}" for task, names in there.items() if first not in names)]
         raise UsageError(
             "tasks have different metrics, and which counts has to be said",
-            found=listing((f"{metric} of {times} tasks" for metric, times in spread.most_common()), 8),
+            found=listing(_each_of(spread.most_common()), 8),
             hint=f"for example {' '.join(option('metric', one) for one in each)}",
         )
     left = pl.DataFrame(kept, schema=["sample", "metric"], orient="row")
     rows = export.rows.join(left, on=["sample", "metric"], how="semi", maintain_order="left")
     told = Counter(metric for _, metric in kept)
-    said = [f"averages of {rows['sample'].n_unique()} tasks, without their scores: tasks are the samples"]
+    tasks = counted(rows["sample"].n_unique(), "task")
+    said = [f"averages of {tasks}, without their scores: tasks are the samples"]
     said += [f"left out: {listing(sorted(gone), 8)}"] if (gone := spread.keys() - told.keys()) else []
     ways = {export.directions.get(metric, "") for metric in told}
     directions = dict(export.directions)
     if len(told) > 1 and len(ways) == 1 and max(Counter(task for task, _ in kept).values()) == 1:
         rows, directions = rows.with_columns(metric=pl.lit(SCORE)), dict.fromkeys([SCORE], ways.pop())
-        said += [f"{SCORE}: {', '.join(f'{metric} of {times} tasks' for metric, times in told.items())}"]
+        said += [f"{SCORE}: {', '.join(_each_of(told.items()))}"]
     known = {name: way for name, way in directions.items() if way and name in {SCORE, *told}}
     return replace(export, rows=rows, directions=known, notes=(*export.notes, *said))
+
+
+def _each_of(metrics: Iterable[tuple[str, int]]) -> list[str]:
+    return [f"{metric} of {counted(times, 'task')}" for metric, times in metrics]

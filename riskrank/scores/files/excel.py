@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
+from riskrank.errors import InputError, UsageError, counted, did_you_mean, listing, option
 from riskrank.scores.files.bounded import require_room
 from riskrank.scores.files.json_objects import column
 from riskrank.scores.files.query import TABLE, run_sql
@@ -174,7 +174,7 @@ def _uncomputed(label: str, title: str, places: Sequence[tuple[int, int]]) -> In
     cells = [f"{get_column_letter(column)}{row}" for row, column in places]
     return InputError(
         f"{label}: formulas in sheet {title} that have no value yet",
-        found=f"{len(cells):,} such cell{'s' if len(cells) > 1 else ''}: {listing(cells)}",
+        found=f"{counted(len(cells), 'such cell')}: {listing(cells)}",
         hint="open the workbook in a spreadsheet program and save it, which computes them; or save the "
         "sheet as CSV",
     )

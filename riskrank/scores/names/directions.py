@@ -1,6 +1,7 @@
 """Which way metrics are better, by their names."""
 
 import re
+from itertools import pairwise
 
 from riskrank.scores.names.words import known, listed_words, plain, vocabulary, words
 
@@ -20,11 +21,18 @@ _AT_ENDS = vocabulary("time times cycles hours days load stress strain force tor
 # How words end that are written without blanks, and say that less is better.
 _COST_ENDING = re.compile(
     "(?:zeit|dauer|kosten|latenz|verbrauch|tijd|duur|kostnad"
-    "|(?P<no_amount>fehler|verlust|abweichung|fouten?|chybovost|foerlust)"
+    "|(?P<no_amount>fehler|verlust|abweichung|fout(?:en)?|abbruch|ausfall|storno|retouren|reklamations|absturz|fehlalarm|chybovost|foerlust)"
     "(?:rate|quote|zahl|anzahl|anteil|percentage)?)$"
 )
 # Words that turn the others around, or may: what is saved, avoided or negated.
 _TURNING = known("turning")
+# Words behind what there is less of, and measures of how well it is told apart from what is not called so.
+_RID = vocabulary("free saving savings saved reduction avoided avoidance prevented caught fixed corrected")
+_RID_OF, _EITHER = known("rid"), known("either")
+_TOLD_APART = vocabulary("accuracy acc f precision recall auc auroc auprc mcc kappa")
+_KINDS = vocabulary("refusal refusals fraud spam anomaly toxicity hallucination hallucinations pii")
+# Words that mean an error or a risk where a name says nothing else, and anything in others; what it may say.
+_ALONE, _SAYS_NOTHING = known("alone"), vocabulary("mean avg average rate percent pct test val")
 # Words for how long a run took, which beside a score is bookkeeping; and for what ran, before "time".
 _DURATIONS = vocabulary("duration elapsed runtime walltime wall uptime dauer durée")
 _RAN = vocabulary("fit score scoring train training predict prediction inference eval evaluation")
@@ -42,6 +50,7 @@ _AMOUNT_WORDS = known("amount")
 # Less of these is better more often than not: nobody takes that for granted.
 _DOUBTFUL_WORDS = known("doubtful")
 _COST_WORDS = _AMOUNT_WORDS | known("cost") | _DOUBTFUL_WORDS
+_NEGATIVE_LIKELIHOOD = re.compile("neg(?:ative)?log(?:likelihood|lik)$")
 _WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 # Units of time and energy behind a name, as in "answer (s)".
 _COST_UNIT = re.compile(r"[(\[]\s*([mun\u00b5\u03bc]?s|sec|min|[km]?Wh)\s*[)\]]\s*$")
@@ -49,7 +58,7 @@ _COST_UNIT = re.compile(r"[(\[]\s*([mun\u00b5\u03bc]?s|sec|min|[km]?Wh)\s*[)\]]\
 
 def looks_like_a_cost(name: str) -> bool:
     """Whether a word of the metric's name, or the unit behind it, says that less of it is better."""
-    return _says(name, _COST_WORDS) and not _lasts(name)
+    return _says(name, _COST_WORDS) and not _lasts(name) and not _turned(name)
 
 
 def lower_by_name(name: str) -> bool:
@@ -65,26 +74,36 @@ def doubtful_by_name(name: str) -> bool:
         return bool(found & (_TURNING | _PAID | known("cost")) - _ENDS)
     if (found & _ENDS and found & _AT_ENDS) or (found & _ATTACKS and found & _WON):
         return True
-    good = bool(found & _GOOD_NAMES - {"return", "match", "rating"})
-    if end := _counted_until(name):
+    no_score = _CARRIERS if "brier" in found else set()
+    good = bool(found & _GOOD_NAMES - {"return", "match", "rating"} - no_score)
+    if end := counted_until(name):
         return looks_like_a_cost(end) or not looks_like_a_cost(name)
     if not looks_like_a_cost(name):
         # Calls per second are how fast it goes.
-        return bool(found & _UNCERTAIN) and not good and "per" not in found
+        return bool(found & _UNCERTAIN) and not good and "per" not in words(name)
     return bool(good or found & _TURNING) or not _says(name, _COST_WORDS - _DOUBTFUL_WORDS)
 
 
 def lower_is_likelier(name: str) -> bool:
     """Whether of a doubtful name less is rather better: nothing turns it, and its last word says so."""
     found, last = _tokens(name), listed_words(name)[-1]
+    if _neighbours(name) & _COST_WORDS:
+        return True
     if _lasts(name) or (found & _ENDS and found & _AT_ENDS):
         return False
-    if end := _counted_until(name):
+    if end := counted_until(name):
         return not looks_like_a_cost(end)
     good = found & _GOOD_NAMES - _CARRIERS
     # Success of an attack is none of the model.
     good -= _WON if found & _ATTACKS else set()
     return not found & _TURNING and (_says(last, _COST_WORDS) or not good)
+
+
+def says_either(name: str) -> bool:
+    """Whether a name says what goes wrong as often as what is to be done: hate speech, manipulation."""
+    listed = listed_words(name)
+    told = [word for word in listed if word not in _SAYS_NOTHING]
+    return not {"".join(listed), "".join(told)}.isdisjoint(_EITHER)
 
 
 def _lasts(name: str) -> bool:
@@ -95,7 +114,19 @@ def _lasts(name: str) -> bool:
     return bool(whole & _LASTING or {*ends} & _ENDS) or any(map(_LASTING_ENDING.search, whole))
 
 
-def _counted_until(name: str) -> str:
+def _turned(name: str) -> bool:
+    """Whether of what nobody wants a name says how little there is, or how well it is told: "error free"."""
+    found = listed_words(name)
+    pairs = _neighbours(name) & _RID_OF
+    if not pairs and (not {*found} & (_RID | _TOLD_APART | {"non"}) or {*found} & _UNTIL):
+        return False
+    bad = {word for word in found if _says(word, _COST_WORDS)}
+    rid = pairs or any(word in _RID and bad & {*found[max(at - 2, 0) : at]} for at, word in enumerate(found))
+    told = {found[0], found[-1]} & _TOLD_APART and bad <= _KINDS
+    return len(bad) == 1 and bool(rid or told or (found[0] == "non" and found[1] in bad))
+
+
+def counted_until(name: str) -> str:
     """What ends an amount or a number that a name counts up to it, as in "days until failure"."""
     found = listed_words(name)
     at = 0 if _is_speed(name) else next((place for place, word in enumerate(found) if word in _UNTIL), 0)
@@ -134,12 +165,12 @@ def measured_by(title: str) -> str:
     Words that tell different ways tell none.
     """
     named = listed_words(title.replace("time series", "").replace("match", ""))
-    found = [word for word in named if names_a_metric(word)]
+    found = [word for word in named if names_a_metric(word) and word not in _ALONE]
     return found[-1] if len({*map(looks_like_a_cost, found)}) == 1 else ""
 
 
 def _is_good(name: str) -> bool:
-    return bool(_tokens(name) & _GOOD_NAMES) or _lasts(name) or _is_speed(name)
+    return bool(_tokens(name) & _GOOD_NAMES) or _lasts(name) or _is_speed(name) or _turned(name)
 
 
 def _is_speed(name: str) -> bool:
@@ -154,7 +185,20 @@ def _says(name: str, known: frozenset[str]) -> bool:
     return any(known > _AMOUNT_WORDS or (known == _AMOUNT_WORDS and not end["no_amount"]) for end in ends)
 
 
+def _neighbours(name: str) -> set[str]:
+    return {*map("".join, pairwise(listed_words(name)))}
+
+
 def _tokens(name: str) -> frozenset[str]:
-    """Words of a name, with the digits behind them and without, and all as one: chrF."""
-    joined = "".join(listed_words(name))
-    return words(name) | {joined} | {word.lower() for word in _WORD.findall(plain(name))}
+    """Words of a name, with the digits behind them and without, and neighbours as one: off topic, chrF."""
+    listed = listed_words(name)
+    if _NEGATIVE_LIKELIHOOD.search("".join(listed)):
+        return frozenset({"nll"})
+    found = (
+        words(name)
+        | _neighbours(name)
+        | {"".join(listed)}
+        | {word.lower() for word in _WORD.findall(plain(name))}
+    )
+    # What means this alone means nothing in longer names.
+    return found if len({*listed} - _SAYS_NOTHING) == 1 else found - _ALONE

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.errors import listing, option
-from riskrank.scores.names.directions import is_duration, names_a_metric
+from riskrank.scores.names.directions import counted_until, is_duration, names_a_metric
 from riskrank.scores.names.words import (
     HUMAN,
     IDENTIFIER,
@@ -106,7 +106,8 @@ def _by_name(name: str, series: pl.Series, *, whole_name: bool) -> str:
         return "how it was run, or where"
     if whole_name and not found <= _NO_MODELS:
         return ""
-    if "per" in found or (names_a_metric(name) and not found & (PLACES | {"id", "ids", "index"})):
+    told = names_a_metric(name) and not found & (PLACES | {"id", "ids", "index"})
+    if told or "per" in found or counted_until(name):
         return ""
     if found <= PLACES:
         return "a rank"

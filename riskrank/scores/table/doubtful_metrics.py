@@ -18,6 +18,7 @@ from riskrank.scores.names.directions import (
     more_by_name,
     names_a_metric,
     names_a_truth,
+    says_either,
 )
 from riskrank.scores.names.distributions import (
     like_errors,
@@ -99,6 +100,7 @@ def doubtful_directions(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator
         if doubtful_by_name(name):
             doubtful.append(name)
             likely |= {name} if lower_is_likelier(name) else set()
+            untold |= {name} if says_either(name) else set()
         elif marks_of_a_school(name, values):
             doubtful.append(name)
             likely |= {name} if "Note" in name or "note" in name[1:] else set()

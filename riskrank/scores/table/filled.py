@@ -8,7 +8,7 @@ import polars as pl
 
 from riskrank.asked.baseline import BASELINE, GateReading
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import InputError, listing, option
+from riskrank.errors import InputError, counted, listing, option
 from riskrank.scores.files import parsing
 from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.gaps import require_comparable
@@ -91,7 +91,7 @@ def _passes(spec: MetricSpec, seen: Floats) -> bool:
 
 def _undeclared(scores: Scores, spec: MetricSpec, lacking: int, seen: Floats) -> InputError:
     rule = scores.options.missing
-    lacks = f"{lacking:,} score{'s' if lacking > 1 else ''} of {spec.name} missing"
+    lacks = f"{counted(lacking, 'score')} of {spec.name} missing"
     if rule == "auto":
         return _unbounded(scores, spec, lacks)
     needs = "the worst score" if rule == "worst" else "the worst and the best score"

@@ -10,7 +10,7 @@ import numpy as np
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.flags import among_commas
 from riskrank.asked.reading import SHARED
-from riskrank.errors import InputError, listing, option
+from riskrank.errors import InputError, counted, listing, option
 from riskrank.scores.table.oriented import Rows
 from riskrank.scores.table.scored import why_missing
 from riskrank.scores.table.scores import Scores
@@ -145,7 +145,7 @@ def _drop(scores: Scores, rows: Rows, gaps: np.ndarray) -> tuple[Rows, tuple[str
             )
     draws = int(np.count_nonzero(gaps & good[pair]))
     if draws:
-        warnings.append(f"{DROPPED}{draws:,} draws that lack a score for some metric")
+        warnings.append(f"{DROPPED}{counted(draws, 'draw')} without a score for some metric")
     remaining = rows.take(good[pair] & ~gaps)
     _require_every_model(scores, remaining.model)
     from riskrank.scores.table.shifted import require_most

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import InputError, option
+from riskrank.errors import InputError, counted, option
 from riskrank.scores.table.gaps import completed
 from riskrank.scores.table.oriented import Rows
 from riskrank.scores.table.scores import Scores
@@ -131,7 +131,7 @@ def _of_so_many(cell: np.ndarray, grid: _Grid, n_metrics: int, options: ReadOpti
     passes = f"{'pass^k' if worst else 'pass@k'} (gate, check) does not depend on their number"
     few, many = int(counts[counts > 0].min()), int(counts.max())
     if np.all((least == most) | (most == 0)):
-        return f"{option('repeats', options.repeats)} of {few} runs: {told}; {passes}"
+        return f"{option('repeats', options.repeats)} of {counted(few, 'run')}: {told}; {passes}"
     return f"the models have {few:,} to {many:,} runs a sample: {told}; {passes}"
 
 

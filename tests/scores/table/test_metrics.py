@@ -65,16 +65,23 @@ def test_less_of_what_is_counted_until_something_is_better_in_doubt(name):
     ("names", "way"),
     [
         ("cycles_to_failure MTBF days_until_relapse Lebensdauer durée_de_vie время_до_отказа", "more"),
-        ("time_to_crash failure_load lifetime_error life_cycle_cost", "asked, more first"),
+        ("error_free cost_savings refusal_accuracy f1_toxicity non_toxic on_time_rate bugs_fixed", "more"),
+        ("time_to_crash failure_load lifetime_error life_cycle_cost error_free_latency", "asked, more first"),
         ("failure_rate lifecycle_loss speech_to_text_errors churn mttr deception fail jailbreak", "less"),
+        (
+            "brier_score off_topic mean_der p99 neg_log_likelihood Fehlalarmrate cost_per_error_saved",
+            "less",
+        ),
         ("harmfulness_score stereotype_score attack_success_rate", "asked, less first"),
+        ("asr default_rate accuracy_drop reward_hacking no_response", "asked, less first"),
     ],
 )
-def test_what_lasts_longer_is_better_where_nothing_else_is_said(names, way):
+def test_which_way_is_better_is_told_by_all_words_of_a_name(names, way):
     for name in names.split():
         asked = f"asked, {'less' if lower_is_likelier(name) else 'more'} first"
         assert way == ("less" if lower_by_name(name) else asked if doubtful_by_name(name) else "more"), name
         assert names_a_metric(name)
+    assert not any(map(names_a_metric, ("librispeech_asr", "Antworten der Modelle", "kid_age", "DROP")))
 
 
 def test_amounts_are_costs_that_are_no_shares():

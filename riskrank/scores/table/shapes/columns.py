@@ -15,6 +15,7 @@ from riskrank.errors import InputError
 from riskrank.scores.files.parsing import MISSING_TEXT, column_kind, parse_scores
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.directions import (
+    is_duration,
     looks_like_a_cost,
     measured_by,
     more_by_name,
@@ -45,6 +46,7 @@ _MOST_KEPT = 10_000_000
 _MISTAKES = 0.1
 # What two words beside scores may be called that are one; and what why there is no score may be called.
 _VERDICT = vocabulary("score scores outcome verdict grade result correctly answered richtig korrekt correcto")
+_SOLVERS = vocabulary("solver solvers heuristic heuristics planner compiler codec sorter löser solveur")
 _STATES = STATUS - {"outcome"}
 # What counts the parts of so many wholes, up to so many, is a place in each.
 _FEWEST_WHOLES, _FEWEST_PLACES = 3, 3
@@ -212,6 +214,9 @@ class Columns:
     def _scores_among(
         self, numbers: Mapping[str, np.ndarray], kept: Collection[str] = (), **how: bool
     ) -> tuple[list[str], dict[str, str]]:
+        # How fast they are is half of what solvers are compared on.
+        solve = any(words(name) & _SOLVERS for name in self.names)
+        kept = {*kept, *(filter(is_duration, numbers) if solve else ())}
         places = [name for name in numbers if name not in kept and self.counts_within(name)]
         left = {name: values for name, values in numbers.items() if name not in places}
         scores, gone = scores_and_bookkeeping(left, {name: self.frame[name] for name in left}, kept, **how)

@@ -280,7 +280,6 @@ def test_less_is_better_by_name(name):
         ("risk", "lower"),
         ("recall_loss", "lower"),
         ("f1_miss", "lower"),
-        ("error_free", "higher"),
         ("bugs_found", "higher"),
     ],
 )
