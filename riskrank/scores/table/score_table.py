@@ -103,8 +103,8 @@ def _laid_out(scores: Scores, specs: tuple[MetricSpec, ...], warnings: tuple[str
     scores, time = in_time(scores)
     if scores.options.missing == SHARED:
         refuse_more(scores, time)
-    require_like_runs(scores, values)
     rows, dropped = assemble(scores, values)
+    require_like_runs(scores, values)
     constant = () if scores.options.allow_constant else constant_metrics(scores, rows.values, specs)
     for error in chain(incomplete_tasks(scores, rows), constant):
         raise error
