@@ -67,8 +67,8 @@ def leaders_without_metric(ranked: Ranked, leader: int) -> dict[int, int] | None
     return {at: model for at, model in zip(out.tolist(), first, strict=True) if model != leader}
 
 
-def leaders_with_more(ranked: Ranked, leader: int) -> dict[int, tuple[float, int]] | None:
-    """From which multiple of its weight a metric makes another come first, and whom; no test.
+def leaders_with_more(ranked: Ranked, leader: int) -> dict[int, dict[int, float]] | None:
+    """Whom a metric makes come first if it counts more, and from which multiple of its weight on; no test.
 
     Parameters
     ----------
@@ -77,28 +77,29 @@ def leaders_with_more(ranked: Ranked, leader: int) -> dict[int, tuple[float, int
 
     Returns
     -------
-    dict of int to (float, int), or None
-        By metric, where a multiple up to 64 does. None as of metrics left out.
+    dict of int to dict of int to float, or None
+        By metric and model, where a multiple that is tried, up to 64, does. None as of metrics left out.
     """
     if not _may_weigh(ranked, _STEPS + len(_TIMES)):
         return None
-    weights, found = ranked.tables.weights, {}
+    weights, found = ranked.tables.weights, dict[int, dict[int, float]]()
     for at in np.flatnonzero((weights > 0) & (weights < 1)).tolist():
         heavier = np.eye(len(weights))[at] * weights
 
         def first(times: ArrayLike, heavier: Floats = heavier) -> list[int]:
             return _firsts(ranked, weights + (np.atleast_1d(times)[:, None] - 1) * heavier)
 
-        tried = [leader, *first(_TIMES)]
-        end = next((step for step, model in enumerate(tried) if model != leader), None)
-        if end is None:
-            continue
-        low, high, model = (1.0, *_TIMES)[end - 1], _TIMES[end - 1], tried[end]
-        for _ in range(_STEPS):
-            middle = (low + high) / 2
-            (other,) = first(middle)
-            low, high, model = (middle, high, model) if other == leader else (low, middle, other)
-        found[at] = high, model
+        who = dict(zip(_TIMES, first(_TIMES), strict=True))
+        for model in {*who.values()} - {leader}:
+            high = min(times for times, other in who.items() if other == model)
+            low = max(high / 2, 1.0)
+            for _ in range(_STEPS):
+                middle = (low + high) / 2
+                (who[middle],) = first(middle)
+                low, high = (low, middle) if who[middle] == model else (middle, high)
+        for times in sorted(who):
+            if who[times] != leader:
+                found.setdefault(at, {}).setdefault(who[times], times)
     return found
 
 

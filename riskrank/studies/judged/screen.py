@@ -1,7 +1,7 @@
 """What a few labels moved, model by model: means by the judge alone, by the labels alone, and corrected."""
 
 from riskrank.shown.numbers import decimals_of_ends
-from riskrank.shown.view import Column, Line, OfRow, Section, Table, by_row
+from riskrank.shown.view import Column, Line, OfRow, Section, Table, by_row, headed
 from riskrank.studies.judged.chapter import JudgedChapter
 from riskrank.studies.wording import rounded, two_digits
 
@@ -14,8 +14,8 @@ def lead(chapter: JudgedChapter) -> list[Section]:
     return [Line(f"{scored} {chapter.worth}")]
 
 
-def table(chapter: JudgedChapter) -> Table:
-    """Every model's means, the best first, and what the judge adds to them."""
+def means(chapter: JudgedChapter) -> list[Section]:
+    """Every model's means, the best first, what the judge adds to them, and to differences of two."""
     entry = chapter.entry
     models = sorted(entry.models, key=lambda one: one.mean if entry.lower else -one.mean)
     decimals = decimals_of_ends([one.low for one in models], [one.high for one in models])
@@ -32,10 +32,14 @@ def table(chapter: JudgedChapter) -> Table:
         (Column("λ"), lambda one: f"{one.power:.2f}"),
         (Column("worth to its\nmean, labels"), lambda one: f"{one.worth:,.0f}"),
     ]
-    return by_row(f"Mean {entry.human}, model by model", columns, models, stub=1)
+    return [
+        by_row(f"Mean {entry.human}, model by model", columns, models, stub=1),
+        _READING,
+        _by_pair(chapter),
+    ]
 
 
-def by_pair(chapter: JudgedChapter) -> Table:
+def _by_pair(chapter: JudgedChapter) -> Table:
     """What labels and judge are worth to the difference of two models' means; folded where pairs are many."""
     models = chapter.models
     rows = tuple(
@@ -43,10 +47,10 @@ def by_pair(chapter: JudgedChapter) -> Table:
         for (i, j), worth in sorted(chapter.worths.items(), key=lambda one: one[1])
     )
     title = f"What {chapter.entry.labelled:,} labels and the judge are worth to a difference of two means"
-    return Table(title, (Column("models", "left"), Column("labels")), rows, folded=len(rows) > 10)
+    return Table(title, headed("models", right=("labels",)), rows, folded=len(rows) > 10)
 
 
-READING = Line(
+_READING = Line(
     "each interval is of its mean by itself. λ is how much of the judge is taken, as much as is good for "
     "differences of models; the picture of the tail and the first table take as much as is good for each "
     "worst share, so that other pictures may differ a little there; worth are the labels "

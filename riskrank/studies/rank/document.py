@@ -170,6 +170,11 @@ class RankDocument(GroupedDocument[RankRow], schema="rank"):
         """How sure it is that the first is first."""
         return certainty(self.leading.values())
 
+    @property
+    def lead(self) -> Leading:
+        """The first column of scores, mostly the only one."""
+        return next(iter(self.leading.values()))
+
     def matrix(self) -> dict[str, list[Any]] | None:
         """The means of every model on every task, where they were asked for."""
         return None if self.suite is None or not self.per_task else by_task(self.suite)

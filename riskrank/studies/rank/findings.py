@@ -35,6 +35,11 @@ class RankCase(Case):
     unique: bool = True
 
     @property
+    def lead(self) -> Leading:
+        """The first column of scores, mostly the only one."""
+        return next(iter(self.leading.values()))
+
+    @property
     def refuted(self) -> list[str]:
         """Columns of scores on which the evidence is against the first."""
         return [self.score(name) for name, one in self.leading.items() if one.refuted]
@@ -110,7 +115,7 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
         return [Finding(kind="aggregated", models=tuple(order.order.tolist()), on=name)]
     if len(case.leading) > 1:
         return [*_of_columns(case)]
-    one = next(iter(case.leading.values()))
+    one = case.lead
     answer = _answer(one, case)
     found = [answer, *_worst_on_a_metric(one, case), *_best_mean(one, answer, case)]
     if case.suite is not None:

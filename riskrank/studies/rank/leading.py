@@ -17,6 +17,7 @@ from riskrank.engine.dominance.other_firsts import leaders_with_more
 from riskrank.engine.dominance.rank_guard import behind_pairs
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.recommendation import Recommendation, recommend
+from riskrank.engine.dominance.tail_contrasts import TailContrasts
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.metric_means import bad_cases
@@ -100,8 +101,7 @@ class Leading:
     @cached_property
     def undecided_tails(self) -> list[int]:
         """Others of which more resamples would tell whether their bad cases speak against the first."""
-        found = self.recommendation
-        return [] if found is None or found.leader.tails is None else found.leader.tails.open.tolist()
+        return [] if self.metric_tails is None else self.metric_tails.open.tolist()
 
     @cached_property
     def worse_throughout(self) -> list[int]:
@@ -118,9 +118,14 @@ class Leading:
         return [i for i in self.others if i not in told]
 
     @cached_property
-    def first_with_more(self) -> dict[int, tuple[float, int]] | None:
-        """By metric from which multiple of its weight another comes first, and who, if looked for."""
-        return None if self.ranked is None else leaders_with_more(self.ranked, self.first)
+    def first_with_more(self) -> dict[int, dict[int, float]]:
+        """By metric who else comes first, and from which multiple of its weight on; or nothing."""
+        return {} if self.ranked is None else leaders_with_more(self.ranked, self.first) or {}
+
+    @property
+    def metric_tails(self) -> TailContrasts | None:
+        """The models' bad cases on single metrics against the first's, where they were tested."""
+        return None if self.recommendation is None else self.recommendation.leader.tails
 
     @property
     def contrasts(self) -> Contrasts:
@@ -178,6 +183,11 @@ class Leading:
         if self.named:
             return self.named[0], self.first
         return self.first, self.refuted.rival
+
+    @property
+    def other(self) -> int:
+        """That one of the two which is not the first."""
+        return next(model for model in self.pair if model != self.first)
 
     def sizes(self, model: int, other: int) -> str:
         """How many samples two models have that were drawn apart, where that differs."""

@@ -60,13 +60,13 @@ def worse_cases(one: Leading, metrics: Sequence[MetricSpec]) -> WorseCases | Non
 
     Either they are what speaks against it, or the combined score and the metric's mean hide them.
     """
-    found = one.recommendation
-    if found is None or found.leader.tails is None or found.hidden_tails is None:
+    found, tails = one.recommendation, one.metric_tails
+    if found is None or tails is None or found.hidden_tails is None:
         return None
     if found.holds:
-        return _surest(one, found.leader.tails, one.others, found.hidden_tails, metrics)
+        return _surest(one, tails, one.others, found.hidden_tails, metrics)
     rivals = [i for i in (found.rival,) if i not in {*found.leader.better, *found.leader.ahead}]
-    return _surest(one, found.leader.tails, rivals, found.leader.tails.milder, metrics)
+    return _surest(one, tails, rivals, tails.milder, metrics)
 
 
 def _surest(

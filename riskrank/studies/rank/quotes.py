@@ -30,7 +30,7 @@ def quoted(case: RankCase) -> tuple[Quote, ...]:
     """
     if len(case.leading) != 1:
         return ()
-    one = next(iter(case.leading.values()))
+    one = case.lead
     if not one.others:
         return ()
     figures = [*(_mean(one, case.means[m], case) for m in _clearest(one, case)), *_bad_cases(one, case)]
@@ -80,9 +80,7 @@ def _clearest(one: Leading, case: RankCase) -> list[int]:
     """
     if one.recommendation is None:
         return [0]
-    held = one.recommendation.leader.contrasts
-    # Everybody is held against the first there, which is one of the two.
-    at = next(model for model in one.pair if model != one.first)
+    held, at = one.contrasts, one.other  # everybody is held against the first, which is one of the two
     with np.errstate(divide="ignore", invalid="ignore"):
         strength = np.nan_to_num(np.abs(held.difference[at] / held.error[at]), posinf=1e300)
     if _of_metrics(one, case):

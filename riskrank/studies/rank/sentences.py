@@ -36,11 +36,6 @@ def _against_of(mean: MetricMeans, one: int, other: int) -> str:
     return f"{mean.name} {mean.against(one, other)}"
 
 
-def _one(case: RankCase) -> Leading:
-    """The only column of scores that is ranked."""
-    return next(iter(case.leading.values()))
-
-
 def _whose(one: Leading, case: RankCase) -> str:
     """The first, with those whose scores are the same."""
     same = [case.models[i] for i in (one.first, *one.identical)]
@@ -140,7 +135,7 @@ def _metric_decides(finding: Finding, case: RankCase) -> str:
 
 
 def _best_mean_of_all(finding: Finding, case: RankCase) -> str:
-    one, (best, first) = _one(case), finding.models
+    one, (best, first) = case.lead, finding.models
     mean = next((mean for mean in case.means if mean.name == one.column), None)
     on = case.score(one.column)
     figures = "" if mean is None else f", {mean.against(best, first)} of {case.models[first]}"
@@ -316,7 +311,7 @@ def _aggregated(finding: Finding, case: RankCase) -> str:
 
 
 def _worst_on_a_metric(_: Finding, case: RankCase) -> str:
-    one = _one(case)
+    one = case.lead
     found = worse_cases(one, case.table.metrics)
     assert found is not None
     return f"Mind the tail of {case.models[one.first]}: its {found.words(case.models)}."
@@ -349,7 +344,7 @@ def _judge_alone(finding: Finding, case: RankCase) -> str:
     assert case.judged is not None
     (best, first), mean, scored = finding.models, case.means[0], case.judged.entry.models
     alone = " against ".join(mean.said(scored[i].judge_mean) for i in finding.models)
-    span = differing(span_of(_one(case), (first, best), case))
+    span = differing(span_of(case.lead, (first, best), case))
     return (
         f"The judge alone would put {case.models[best]} first, {alone}; corrected by the labels "
         f"{case.models[first]} has {mean.against(first, best)}{span}."
@@ -358,7 +353,7 @@ def _judge_alone(finding: Finding, case: RankCase) -> str:
 
 def _gain(finding: Finding, case: RankCase) -> str:
     """What the first gains over the next and gives up, in the units of the metrics."""
-    one, following = _one(case), finding.models[1]
+    one, following = case.lead, finding.models[1]
     held = one.contrasts
     with np.errstate(divide="ignore", invalid="ignore"):
         strength = np.nan_to_num(np.abs(held.difference[following] / held.error[following]), posinf=1e300)
@@ -433,32 +428,32 @@ def _more_often(finding: Finding, case: RankCase) -> str:
 
 
 def _more_often_but(finding: Finding, case: RankCase) -> str:
-    one, (first, following) = _one(case), finding.models
+    one, (first, following) = case.lead, finding.models
     tail = Tail(one, case.table)
     often = f"On {percent(finding.figures['share'])} of the samples {case.models[following]} is better"
     return f"{often}, but its worst {tail.words} average {tail.against(following, first)}."
 
 
 def _best_mean(finding: Finding, case: RankCase) -> str:
-    one, best = _one(case), finding.models[0]
+    one, best = case.lead, finding.models[0]
     against = Tail(one, case.table).risk(best).replace(" of the combined score", "")  # which is said already
     return f"{case.models[best]} has the best mean{_of_scores(one, case)} and hides a risk: {against}."
 
 
 def _hidden(finding: Finding, case: RankCase) -> str:
     first = finding.models[0]
-    return f"Mind the tail of {case.models[first]}: {Tail(_one(case), case.table).risk(first)}."
+    return f"Mind the tail of {case.models[first]}: {Tail(case.lead, case.table).risk(first)}."
 
 
 def _tail(finding: Finding, case: RankCase) -> str:
     model, other = finding.models
     milder = finding.kind == "tail-of-the-first" and finding.answer == Side.SHOWN
-    average = Tail(_one(case), case.table).average(model, other)
+    average = Tail(case.lead, case.table).average(model, other)
     return f"The bad cases of {case.models[model]} are {'milder' if milder else 'worse'}: {average}."
 
 
 def _first_without(finding: Finding, case: RankCase) -> str:
-    found, (out, instead) = _one(case).recommendation, (case.models[i] for i in finding.models)
+    found, (out, instead) = case.lead.recommendation, (case.models[i] for i in finding.models)
     assert found is not None
     more = len(found.first_without or ()) - 1
     others = f" (so without {counted(more, 'other model')})" if more else ""

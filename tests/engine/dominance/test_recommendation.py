@@ -141,7 +141,8 @@ def test_who_comes_first_without_another_by_brute_force():
                 plain[out] = first
         assert leaders_without(column, leader) == plain
         assert leaders_without_metric(column, leader) == _first_on_the_rest(values, leader)
-        for at, (times, model) in leaders_with_more(column, leader).items():
+        more = leaders_with_more(column, leader).items()
+        for at, model, times in [(at, *one) for at, found in more for one in found.items()]:
             weights = np.where(np.arange(2) == at, times, 1.0)
             pooled = np.concatenate(values)
             folded = [

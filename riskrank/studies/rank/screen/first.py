@@ -43,7 +43,7 @@ def view(document: RankDocument) -> list[Section]:
     if len(document.leading) > 1:
         sections.append(_side_by_side(document))
     elif document.leading:
-        sections += _alone(document, next(iter(document.leading.values())))
+        sections += _alone(document, document.lead)
     if document.suite is not None:
         sections += _tasks(document, document.suite)
     if len(document.leading) == 1:
@@ -90,7 +90,7 @@ def other_metrics(document: RankDocument) -> list[Section]:
     """Raw means of the metrics that the first screen has no room for."""
     if len(document.leading) != 1 or len(document.means) <= MOST_METRICS:
         return []
-    one, models = next(iter(document.leading.values())), document.provenance.models
+    one, models = document.lead, document.provenance.models
     order = one.ranking.order.tolist()
     columns: list[OfModel] = [(Column("model", "left"), lambda i: models[i])]
     for mean in document.means[MOST_METRICS:]:
@@ -146,7 +146,7 @@ def place_of(ranking: Ranking, model: int) -> str:
 
 def _tests(document: RankDocument) -> Line:
     """Samples and what they cannot see, pairs told apart, and by which tests."""
-    one = next(iter(document.leading.values()))
+    one = document.lead
     scores, inference = document.study.columns[one.column], document.inference
     size = seen(scores)
     if not inference.test:

@@ -2,21 +2,15 @@
 
 import numpy as np
 
+from riskrank.shown.means import score_of
 from riskrank.shown.view import Line
 from riskrank.studies.document import Document
 from riskrank.studies.rank.document import RankDocument
-from riskrank.studies.rank.screen.detail import leading_method
 from riskrank.studies.report.study import ReportDocument
 from riskrank.studies.runs import split_of_runs
 from riskrank.studies.suites import words
 from riskrank.studies.wording import design, names, percent, rounded
 from riskrank.studies.wording import told_apart as apart
-
-
-def leading(document: RankDocument) -> tuple[str, str]:
-    """Column and method that the ranking is about."""
-    metric, study = next(iter(document.study.studies.items()))
-    return metric, leading_method(study.rankings)
 
 
 def in_short(study: Document, whole: ReportDocument) -> list[Line]:
@@ -29,38 +23,29 @@ def in_short(study: Document, whole: ReportDocument) -> list[Line]:
 
 def told_apart(ranking: RankDocument, _: ReportDocument) -> str:
     """Who is first, and how many pairs the tests tell apart."""
-    metric, method = leading(ranking)
-    study = ranking.study.studies[metric]
-    first = ranking.provenance.models[int(study.rankings[method].order[0])]
-    separation = study.separations.get(method)
-    said = separation and f"{separation.separated} of {separation.pairs} pairs told apart"
-    if not said or not ranking.inference.test:
+    one = ranking.lead
+    first, separation = ranking.provenance.models[one.first], one.found.separations.get(one.method)
+    if separation is None or not ranking.inference.test:
         return f"{first} first"
-    return f"{first} first; {said} by how they do against the field"
+    pairs = f"{separation.separated} of {separation.pairs} pairs"
+    return f"{first} first; {pairs} told apart by how they do against the field"
 
 
 def by_task(ranking: RankDocument, _: ReportDocument) -> str:
     """What single tasks say of the two models of the verdict."""
-    one, models = next(iter(ranking.leading.values())), ranking.provenance.models
-    if ranking.suite is None or not one.others:
-        return ""
-    other = next(model for model in one.pair if model != one.first)
-    told = words.by_task(ranking.suite, ranking.suite.columns[one.column], one.first, other)
-    return f"{models[one.first]} against {models[other]}: {told}" if told else ""
+    one, models, suite = ranking.lead, ranking.provenance.models, ranking.suite
+    told = one.others and suite and words.by_task(suite, suite.columns[one.column], one.first, one.other)
+    return f"{models[one.first]} against {models[one.other]}: {told}" if told else ""
 
 
 def sources_of_noise(ranking: RankDocument, _: ReportDocument) -> str:
     """What would come out otherwise another time, with shares of the variance where they can be told."""
-    one = next(iter(ranking.leading.values()))
+    one, models = ranking.lead, ranking.provenance.models
     between = ranking.suite and one.others and ranking.suite.columns[one.column].between_tasks(one.pair)
     if between:
-        share = percent(between)
-        pair = names([ranking.provenance.models[model] for model in one.pair])
-        score = one.column if one.column in ranking.provenance.metric_names else "the combined score"
-        of = f"of the difference of {pair} on {score}"
-        return (
-            f"{of}: on these tasks their samples; on tasks like these {share} of its variance is which tasks"
-        )
+        of = f"of the difference of {names([models[i] for i in one.pair])} on {score_of(one.column)}"
+        share = f"{percent(between)} of its variance is which tasks"
+        return f"{of}: on these tasks their samples; on tasks like these {share}"
     split = None if one.scores.judged else split_of_runs(one.column, one.scores)
     if split is None:
         return f"which samples were drawn: {design(one.scores)}"
@@ -75,21 +60,19 @@ def labels_moved(ranking: RankDocument, _: ReportDocument) -> str:
 
 def medians(ranking: RankDocument, _: ReportDocument) -> str:
     """The middle scores of the two models of the verdict, in these samples."""
-    one, models = next(iter(ranking.leading.values())), ranking.provenance.models
+    one, models = ranking.lead, ranking.provenance.models
     if not one.others:
         return "scores from the worst to the best"
     found, units = ranking.curves(one.column), ranking.units[one.column]
     middle = units.of(found.quantiles[:, int(np.searchsorted(found.levels, 0.5 - 1e-9))])
-    pair = [one.first, next(model for model in one.pair if model != one.first)]
-    figures = apart(float(middle[pair[0]]), float(middle[pair[1]]), rounded, 2)
-    told = [f"{figure} of {models[model]}" for figure, model in zip(figures, pair, strict=True)]
-    return f"half of the scores are at most {told[0]}, {told[1]} (not tested)"
+    mine, its = apart(float(middle[one.first]), float(middle[one.other]), rounded, 2)
+    told = f"{mine} of {models[one.first]}, {its} of {models[one.other]}"
+    return f"half of the scores are at most {told} (not tested)"
 
 
 def firsts(others: RankDocument, document: ReportDocument) -> str:
     """In how many of the rankings which models come first, and how many turn the order around."""
-    metric, method = leading(document.ranking)
-    ranking, models = document.ranking.study.studies[metric].rankings[method], document.provenance.models
+    ranking, models = document.ranking.lead.ranking, document.provenance.models
     found = others.study.rankings.values()
     counts = np.sum([one.rank == 1 for one in found], axis=0)
     # Of as many the first of the report is named first.

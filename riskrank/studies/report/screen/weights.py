@@ -2,63 +2,56 @@
 
 from collections.abc import Iterator
 
-from riskrank.shown.view import Column, Line, OfRow, Section, by_row
+from riskrank.shown.view import Line, Section, Table, headed
 from riskrank.studies.rank.document import RankDocument
-from riskrank.studies.rank.leading import Leading
 from riskrank.studies.report.study import ReportDocument
 from riskrank.studies.wording import names
 
 
 def stays_first(ranking: RankDocument, _: ReportDocument) -> str:
     """The weights, and with which others another comes first on the combined score."""
-    one, models = _one(ranking), ranking.provenance.models
-    weights, without = _weights(ranking), _without(one)
+    models, weights = ranking.provenance.models, _weights(ranking)
     told = [f"{mean.name} {weight:g}" for mean, weight in zip(ranking.means, weights, strict=True)]
-    alike = len({*weights}) == 1
-    found = [f"without {ranking.means[out].name} {models[other]}" for out, other in without.items()]
-    found += _from(ranking)
-    weighing = "equal" if alike else names(told, len(told))
+    weighing = "equal" if len({*weights}) == 1 else names(told, len(told))
+    found = [f"without {ranking.means[m].name} {models[i]}" for m, i in _without(ranking).items()]
+    found += [
+        _from(ranking, m, i) for m, others in ranking.lead.first_with_more.items() for i in [*others][:1]
+    ]
     others = f"; with others first: {', '.join(found)}" if found else " and with others tried"
-    return f"{weighing}: {models[one.first]} first on the combined score{others} (not tested)"
+    return f"{weighing}: {models[ranking.lead.first]} first on the combined score{others} (not tested)"
 
 
 def more(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
-    """Of a trade-off that weights decide: which weight puts another first."""
-    one = _one(ranking)
-    if one.trade and not one.weighed and (found := _from(ranking)):
-        first = ranking.provenance.models[one.first]
-        text = f"alike {first} is first; {', '.join(found)} (not tested)."
-        yield Line(text, "Weights:")
+    """Of a trade-off that weights decide: which weights put others first, the rival above all."""
+    one, models = ranking.lead, ranking.provenance.models
+    if not one.trade or one.weighed or one.ranked is None:
+        return
+    heavier = one.first_with_more
+    told = [_from(ranking, m, i) for m, found in heavier.items() for i in found if i == one.other]
+    told = told or [f"no single weight tried, up to 64 times the others, puts {models[one.other]} first"]
+    told += [_from(ranking, m, i) for m, found in heavier.items() for i in [*found][:1] if i != one.other]
+    yield Line(f"alike {models[one.first]} is first; {', '.join(told)} (not tested).", "Weights:")
 
 
 def details(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
     """A row a metric: its weight, who comes first without it, and from which weight another does."""
-    one, models, weights = _one(ranking), ranking.provenance.models, _weights(ranking)
-    without, heavier = _without(one), one.first_with_more
-    if heavier is None:
-        return
-    columns: list[OfRow] = [
-        (Column("metric", "left"), lambda m: ranking.means[m].name),
-        (Column("weight"), lambda m: f"{weights[m]:g}"),
-        (Column("first without it", "left"), lambda m: models[without.get(m, one.first)]),
-        (
-            Column("another first from"),
-            lambda m: f"{heavier[m][0] * weights[m]:.2g}" if m in heavier else "–",
-        ),
-        (Column("that is", "left"), lambda m: models[heavier[m][1]] if m in heavier else "–"),
-    ]
-    yield by_row("First on the combined score", columns, range(len(weights)), stub=1)
+    models, without, heavier = ranking.provenance.models, _without(ranking), ranking.lead.first_with_more
+    rows = []
+    for m, (mean, weight) in enumerate(zip(ranking.means, _weights(ranking), strict=True)):
+        times, other = next(
+            ((f"{n * weight:.2g}", models[i]) for i, n in heavier.get(m, {}).items()), ("–", "–")
+        )
+        rows.append((mean.name, f"{weight:g}", models[without.get(m, ranking.lead.first)], times, other))
+    heads = headed("metric", right=("weight",)) + headed("first without it", right=("another first from",))
+    yield Table("First on the combined score", (*heads, *headed("that is")), tuple(rows))
     text = "one weight changes a row, up to 64 times, and the others stay; by the same method, not tested."
     yield Line(text, "Weights:")
 
 
-def _from(ranking: RankDocument) -> list[str]:
-    """From which weights on another comes first."""
-    weights, models = _weights(ranking), ranking.provenance.models
-    return [
-        f"from {times * weights[at]:.2g} on {ranking.means[at].name} {models[other]}"
-        for at, (times, other) in (_one(ranking).first_with_more or {}).items()
-    ]
+def _from(ranking: RankDocument, metric: int, model: int) -> str:
+    """From which weight on a model comes first."""
+    weight = ranking.lead.first_with_more[metric][model] * _weights(ranking)[metric]
+    return f"from {weight:.2g} on {ranking.means[metric].name} {ranking.provenance.models[model]}"
 
 
 def _weights(ranking: RankDocument) -> list[float]:
@@ -67,10 +60,6 @@ def _weights(ranking: RankDocument) -> list[float]:
     return [1.0 if metric.get("weight") is None else float(metric["weight"]) for metric in given]
 
 
-def _without(one: Leading) -> dict[int, int]:
-    found = one.recommendation
-    return {} if found is None else found.first_without_metric or {}
-
-
-def _one(ranking: RankDocument) -> Leading:
-    return next(iter(ranking.leading.values()))
+def _without(ranking: RankDocument) -> dict[int, int]:
+    found = ranking.lead.recommendation
+    return (found and found.first_without_metric) or {}
