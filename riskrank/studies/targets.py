@@ -83,7 +83,7 @@ def counted_alike(table: ScoreTable) -> list[str]:
     most = (others or costs)[0]
     text = (
         f"{listing(names)} count alike, as no weights were given: {option('weight', f'{most}=5')} weighs "
-        f"one, {option('weight', 'equal')} settles that they do"
+        f"one, {option('weight', 'equal')} says that they should"
     )
     return [Warned(text, ALIKE)]
 

@@ -12,12 +12,12 @@ from riskrank.shown.figures.fonts import TEXT, text_width
 from riskrank.shown.figures.marks import model_mark, write
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.rows import Rows, bar, dot
-from riskrank.shown.figures.style import FAINT, INK, MARGIN, PALETTE, QUIET, Plot, drawn, sheet
+from riskrank.shown.figures.style import FAINT, GOOD, INK, MARGIN, PALETTE, QUIET, Plot, drawn, sheet
 from riskrank.shown.figures.units import Thousands, Unit
 
 # Colour, marker and fill: told apart in grey by shape, and by the word beside them.
 _ANSWERS = {
-    "pass": (PALETTE[2], "o", True),
+    "pass": (GOOD, "o", True),
     "fail": (PALETTE[1], "X", True),
     "inconclusive": (QUIET, "D", False),
 }

@@ -29,7 +29,9 @@ R = TypeVar("R")
 
 # Okabe and Ito's colours, told apart by all common kinds of colour vision; without their yellow, which
 # white paper swallows. Dashes and markers go with them, for print in grey.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000", "#56B4E9")
+PALETTE = ("#0072B2", "#D55E00", "#882255", "#CC79A7", "#E69F00", "#000000", "#56B4E9")
+GOOD = "#009E73"
+"""What passes; no model has this colour."""
 DASHES: tuple[Any, ...] = (
     "solid",
     (0, (6, 2)),

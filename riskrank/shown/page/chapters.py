@@ -1,9 +1,10 @@
 """A document as chapters of a page: words, tables and figures in the order a meeting asks for them."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from typing import Any
 
 from riskrank.errors import spell
 from riskrank.shown.contents import AUDIT, CHAPTERS, WHY, ChapterPart, Entry, parts_of
@@ -12,9 +13,10 @@ from riskrank.shown.figures.picture import Picture, numbered
 from riskrank.shown.glossary import GLOSSARY
 from riskrank.shown.means import means_say_it, only_share
 from riskrank.shown.sections import sections
-from riskrank.shown.view import Column, Line, Section, Table, first_screen
+from riskrank.shown.view import Line, Section, Table, first_screen, headed
 from riskrank.studies.document import Document
 from riskrank.studies.judged.chapter import BY_CHANCE
+from riskrank.studies.wording import counted
 from riskrank.version import __version__
 
 Block = Section | Picture
@@ -56,11 +58,6 @@ def _whole(document: Document) -> Document:
     return document
 
 
-def _titles(sections: Iterable[Section]) -> str:
-    """What tables are about, in a summary line."""
-    return "; ".join(one.title for one in sections if isinstance(one, Table) and one.title)
-
-
 def _in_part(document: Document, part: str) -> list[Section]:
     return [one for one in sections(document) if isinstance(one, Table) and one.part == part]
 
@@ -72,7 +69,9 @@ STUDY = (
     Entry(
         *(AUDIT, "details", "In detail", _whole),
         words=lambda _, whole: _asked_for(whole),
-        finding=lambda _, whole: _titles(_asked_for(whole)),
+        finding=lambda _, whole: "; ".join(
+            one.title for one in _asked_for(whole) if isinstance(one, Table) and one.title
+        ),
     ),
 )
 """What the page of one study holds after its answer, a row a part, as that of a report."""
@@ -89,11 +88,9 @@ def answer(document: Document) -> list[Section]:
 
 def chapters(document: Document) -> list[Chapter]:
     """What follows the answer: the rows of the table of contents, then what was compared, and with what."""
-    table = (
-        import_module("riskrank.studies.report.screen.contents").REPORT
-        if document.schema == "report"
-        else STUDY
-    )
+    table = STUDY
+    if document.schema == "report":
+        table = import_module("riskrank.studies.report.screen.contents").REPORT
     drawn: dict[int, Sequence[Picture]] = {}
     shown: set[int] = set()
     of_chapter: dict[str, list[PagePart]] = {name: [] for name in CHAPTERS}
@@ -104,13 +101,8 @@ def chapters(document: Document) -> list[Chapter]:
         if blocks:
             kept = PagePart(part.entry.anchor, part.title, blocks, part.finding)
             of_chapter[part.entry.chapter].append(kept)
-    of_chapter[AUDIT] = [
-        *_minded(document),
-        *of_chapter[AUDIT],
-        _compared(document),
-        _made(document),
-        _glossary(),
-    ]
+    of_chapter[AUDIT].insert(0, _minded(document))
+    of_chapter[AUDIT] += [_compared(document), _made(document), _glossary()]
     return [Chapter(name, CHAPTERS[name], tuple(parts)) for name, parts in of_chapter.items() if parts]
 
 
@@ -149,7 +141,7 @@ def _asked_for(document: Document) -> list[Section]:
     return [replace(section, more=False) for section in sections(document) if section.more]
 
 
-def _minded(document: Document) -> Iterator[PagePart]:
+def _minded(document: Document) -> PagePart:
     """Warnings, the gravest in the summary line."""
     told = document.provenance.gravest_first
     if (judge := document.meta().get("judge")) and judge["chosen_p"] is None:
@@ -164,7 +156,7 @@ def _minded(document: Document) -> Iterator[PagePart]:
         for text, style in zip(both, ("yellow" if told else "", "dim"), strict=True)
         if text
     ]
-    yield PagePart("mind", "Warnings and assumptions", tuple(lines), "; ".join(shown) + more)
+    return PagePart("mind", "Warnings and assumptions", tuple(lines), "; ".join(shown) + more)
 
 
 def _fact(warning: str) -> tuple[str, str]:
@@ -178,34 +170,11 @@ def _fact(warning: str) -> tuple[str, str]:
 def _compared(document: Document) -> PagePart:
     """Metrics, and what a reader should know of the table."""
     origin = document.provenance
-    rows = []
-    for metric in origin.metrics:
-        if isinstance(metric, str):
-            rows.append((metric, f"“{metric}”", "–", "–", "–"))
-            continue
-        weight, transform = metric.get("weight"), metric.get("transform", "none")
-        assumed = "" if metric.get("declared", True) else " (assumed)"
-        how = [str(metric.get("scale") or "")] + ([] if transform == "none" else [str(transform)])
-        rows.append(
-            (
-                str(metric["name"]),
-                f"“{metric['name']}”",
-                f"{metric['direction']} is better{assumed}",
-                ", ".join(part for part in how if part) or "–",
-                "equal" if weight is None else f"{weight:g}",
-            )
-        )
+    rows = tuple(map(_read, origin.metrics))
     blocks: list[Block] = [
-        Line(f"{origin.samples:,} samples, {len(rows)} metric{'s' * (len(rows) != 1)}.", "Data:"),
+        Line(f"{origin.samples:,} samples, {counted(len(rows), 'metric')}.", "Data:"),
         *(Line(f"{how}.", "Read as:") for how in origin.how_read),
-        Table(
-            "Metrics",
-            (
-                *(Column(head, "left") for head in ("metric", "in the file", "direction", "scale")),
-                Column("weight"),
-            ),
-            tuple(rows),
-        ),
+        Table("Metrics", headed("metric", "in the file", "direction", "scale", right=("weight",)), rows),
     ]
     finding = f"{len(origin.models)} models, {origin.samples:,} samples; "
     finding += ", ".join(f"{row[0]} ({row[2]})" if row[2] != "–" else row[0] for row in rows)
@@ -216,35 +185,38 @@ def _compared(document: Document) -> PagePart:
     return PagePart("compared", "How the table was read, and what is missing", tuple(blocks), finding)
 
 
+def _read(metric: str | Mapping[str, Any]) -> tuple[str, ...]:
+    """A metric: its name here and in the file, direction, scale and weight."""
+    if isinstance(metric, str):
+        return metric, f"“{metric}”", "–", "–", "–"
+    weight, transform = metric.get("weight"), metric.get("transform", "none")
+    assumed = "" if metric.get("declared", True) else " (assumed)"
+    how = filter(None, (metric.get("scale"), transform if transform != "none" else ""))
+    direction, counts = (
+        f"{metric['direction']} is better{assumed}",
+        "equal" if weight is None else f"{weight:g}",
+    )
+    return str(metric["name"]), f"“{metric['name']}”", direction, ", ".join(map(str, how)) or "–", counts
+
+
 def _made(document: Document) -> PagePart:
     """Files and settings: with the same version they give the same bytes."""
     origin = document.provenance
-    files = Table(
-        "Files",
-        (Column("file", "left"), Column("rows"), Column("SHA-256", "left")),
-        tuple((str(one["path"]), f"{one['rows']:,}", str(one["sha256"])) for one in origin.inputs),
-    )
-    settings = Table(
-        "Settings",
-        (Column("setting", "left"), Column("value", "left")),
-        tuple(
-            (name.replace("_", " "), _value(value))
-            for name, value in {**origin.method, **origin.settings}.items()
-        ),
-    )
+    rows = tuple((str(one["path"]), f"{one['rows']:,}", str(one["sha256"])) for one in origin.inputs)
+    files = Table("Files", headed("file", right=("rows",)) + headed("SHA-256"), rows)
+    given = {**origin.method, **origin.settings}.items()
+    values = tuple((name.replace("_", " "), _value(value)) for name, value in given)
+    settings = Table("Settings", headed("setting", "value"), values)
     made = f"riskrank {__version__}, riskrank {origin.command}"
     made += "" if origin.seed is None else f", seed {origin.seed}"
     made += "" if origin.resamples is None else f", {origin.resamples:,} bootstrap resamples"
-    made += f" ({drawn:,} of pairs)" if (drawn := _of_pairs(document)) not in (None, origin.resamples) else ""
+    # A report takes as many of its pairs as their own claims need.
+    pairs = getattr(document, "pairs", None)
+    drawn = None if pairs is None else pairs.provenance.resamples
+    made += f" ({drawn:,} of pairs)" if drawn not in (None, origin.resamples) else ""
     made += "" if origin.config is None else f", options from {origin.config}"
     text = f"{made}. The same files, settings and version give the same page, byte for byte."
     return PagePart("made", "Settings and files", (Line(text, "Made by:"), files, settings), made)
-
-
-def _of_pairs(document: Document) -> int | None:
-    """Resamples of the pairs of a report, which takes as many as its own claims need."""
-    pairs: Document | None = getattr(document, "pairs", None)
-    return None if pairs is None else pairs.provenance.resamples
 
 
 def _glossary() -> PagePart:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Columns from which on a table takes the whole width, and from which on it is printed across the page.
 _WIDE, _TURNED = 8, 13
+# Columns up to which it is no wider than its words.
+_NARROW = 3
 # Pixels from which on a picture takes the whole width: smaller, its words would be hard to read.
 _BROAD = 900
 # Columns from which on a phone shows a row as a block.
@@ -33,8 +35,8 @@ _SHORT = 20
 _WHOLE = re.compile(r"[-+.]{2,}|[−\d.,e-]+ to [−\d.,e-]+")
 _NUMBER = re.compile(r"[<>≤~?\s]*[-−+]?[\d,]+(?:\.(\d+))?( %)?")
 _BARS = (
-    "Bar: 95 % interval of each mean alone. Whether two models differ is for the tests to say: they may tell "
-    "apart what overlaps here."
+    "Bar: 95 % interval of each mean alone, between the ends that stand above the bars. Whether two models "
+    "differ is for the tests to say: they may tell apart what overlaps here."
 )
 _BEYOND = "Arrow: beyond the end, so far away that on one scale the others could not be told apart."
 _LOG = "log: equal ways are equal ratios."
@@ -197,7 +199,7 @@ class Exhibitor:
             color = self._colors.get(named[0], "") if len(named) == 1 else ""
             rows.append(PageRow(tuple(cells), about, color))
         kinds = ["wide"] * (len(heads) >= _WIDE) + ["turned"] * (len(heads) >= _TURNED)
-        kinds += ["short"] * (len(rows) <= _SHORT)
+        kinds += ["short"] * (len(rows) <= _SHORT) + ["narrow"] * (len(heads) <= _NARROW)
         bars = sum(column.axis is not None for column in table.columns)
         kinds += [f"bars bars-{min(bars, 6)}"] if bars else ["stacked"] * (len(heads) >= _STACKED)
         title = spell(table.title, flags=self._flags)

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from riskrank.shown.figures.marks import CURVE, HEADING, PANEL_NAMES, marked_models, panel_mark
-from riskrank.shown.figures.style import ABOVE, FAINT, GREY, INK, PALETTE, QUIET, SMALL, Plot
+from riskrank.shown.figures.style import ABOVE, FAINT, GOOD, GREY, INK, PALETTE, QUIET, SMALL, Plot
 
 # Colours that follow the page, by what Matplotlib writes; all others stay as they are.
 COLORS = {
@@ -24,6 +24,7 @@ COLORS = {
     QUIET.lower(): "quiet",
     GREY.lower(): "grey",
     FAINT.lower(): "faint",
+    GOOD.lower(): "good",
     **{color.lower(): f"c{number}" for number, color in enumerate(PALETTE)},
 }
 PIXELS = 11 / SMALL

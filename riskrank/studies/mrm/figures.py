@@ -91,21 +91,23 @@ def draw_risks(risks: MeanRisk, names: Sequence[str], column: str, named: Sequen
     order = in_focus(named, risks.share_order.tolist())
     given = looks(len(names), order)
     rows = Rows.of_models(names, order)
-    across = min(_ACROSS, len(risks.columns))
+    # From above to below, then to the right: a phone shows the columns below each other.
+    down = -(-len(risks.columns) // _ACROSS)
+    across = -(-len(risks.columns) // down)
     high, width = rows.height + _ABOVE, 118.0
     page = sheet(
         f"Mean minus risk on {score_of(column)}",
         "A panel a measure of risk; right is better. Number: the rank by it. Italic: measures that may "
         "contradict second-order dominance. TVaR and VaR are scores: they are added.",
         width=rows.width + across * (width + 12) + MARGIN,
-        height=-(-len(risks.columns) // across) * high + 6,
+        height=down * high + 6,
         method=f"mean-risk models of {column}",
     )
     starts = [rows.width + place * (width + 12) - 6 for place in range(across)]
     page.figure.panels = (*starts, page.width)
     canvas = page.canvas()
     for at, risk in enumerate(risks.columns):
-        line, place = divmod(at, across)
+        place, line = divmod(at, down)
         left, below = rows.width + place * (width + 12), page.top - (line + 1) * high
         axes = page.axes(left, below, width, rows.height)
         rows.lay_out(axes, "", 1)

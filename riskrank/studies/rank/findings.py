@@ -218,8 +218,7 @@ def _of_tasks(one: Leading, case: RankCase, suite: SuiteChapter) -> Iterator[Fin
     if held and not metric:
         yield from _gain(one, case)
     if any(words.by_mean(suite, column, one.first)):
-        best = column.first_by_mean
-        yield Finding(kind="best-macro-mean", models=(best, one.first), on=one.column)
+        yield Finding(kind="best-macro-mean", models=(column.first_by_mean, one.first), on=one.column)
 
 
 def _gain(one: Leading, case: RankCase) -> Iterator[Finding]:
@@ -243,21 +242,20 @@ def _caveats(one: Leading, case: RankCase) -> Iterator[Finding]:
     best = next((i for i in tail.risks if i != one.first and tail.place_by_mean(i) == 1), None)
     if best is not None and best not in one.trade:
         yield Finding(kind="best-mean-hides-risk", models=(best,), on=one.column, answer=Side.SHOWN)
+    other = one.other if one.refuted or not one.others else one.others[0]
     if worse_cases(one, case.table.metrics) is not None:
         pass  # is told in the units of a metric, which say more than those of a combined score
     elif one.first in tail.risks:
         yield Finding(kind="hidden-risk", models=(one.first,), on=one.column, answer=Side.SHOWN)
     elif one.worse_tails and one.worse_tails[0].worse != best:
         worst = one.worse_tails[0]
-        pair, figures = (worst.worse, worst.better), {"p_adjusted": worst.p_adjusted}
-        figures |= _tails(tail, pair)
+        pair = worst.worse, worst.better
+        figures = {"p_adjusted": worst.p_adjusted, **_tails(tail, pair)}
         yield Finding(kind="worse-tail", models=pair, on=one.column, figures=figures, answer=Side.SHOWN)
-    elif not often and tail.side(one) and best != one.others[0]:
-        pair, side = (one.first, one.others[0]), Side(tail.side(one))
-        figures = _tails(tail, pair)
+    elif not often and (side := Side(tail.side(one, other))) and best != other:
+        pair, figures = (one.first, other), _tails(tail, (one.first, other))
         yield Finding(kind="tail-of-the-first", models=pair, on=one.column, figures=figures, answer=side)
-    found = one.recommendation
-    if found is None or not found.holds:
+    if (found := one.recommendation) is None or not found.holds:
         return
     if found.first_without:
         yield Finding(kind="first-without", models=next(iter(found.first_without.items())))
@@ -280,9 +278,9 @@ def _more_often(one: Leading, tail: Tail) -> Iterator[Finding]:
         return
     share = share_better(one.scores, one.beaten[0], one.first)
     if share is not None and share > 0.5:
-        pair, milder = (one.first, one.beaten[0]), tail.side(one) > 0
-        kind = "more-often-but-worse-tail" if milder else "more-often"
-        yield Finding(kind=kind, models=pair, on=one.column, figures={"share": share})
+        kind = "more-often-but-worse-tail" if tail.side(one) > 0 else "more-often"
+        pair, figures = (one.first, one.beaten[0]), {"share": share}
+        yield Finding(kind=kind, models=pair, on=one.column, figures=figures)
 
 
 def _of_columns(case: RankCase) -> Iterator[Finding]:

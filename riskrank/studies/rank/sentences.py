@@ -372,6 +372,10 @@ def _gain(finding: Finding, case: RankCase) -> str:
     # What speaks against a shipment comes before what speaks for it.
     told = " but ".join(filter(None, (losses, gains) if one.shipped else (gains, losses)))
     against = f"{first} is {told}" if told else "no metric's mean differs significantly"
+    if not (told or one.ahead) and (shown := held.worse.sum(axis=0)).any():
+        most = int(shown.argmax())
+        whom = names([case.models[i] for i in np.flatnonzero(held.worse[:, most]).tolist()], 3)
+        against += f"; on {case.means[most].name} {first} is better than {whom}"
     lost = _given_up(one, case) or _heaviest(one, case)
     if lost and one.shipped:
         start = f"{lost[0].upper()}{lost[1:]}" if lost.startswith(("others are", "no model")) else lost

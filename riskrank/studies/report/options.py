@@ -1,5 +1,6 @@
 """What goes into the report, and how to test."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,6 +14,9 @@ from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.rank.options import RankSettings
 
+# Settings that several of its studies share: how metrics are folded, and how differences are tested.
+_PORTFOLIO = ("copula", "copula_scope", "tasks", "task_scale")
+_TESTS = ("resamples", "alpha", "seed", "correction", "variance", "paper_exact", "no_test", "work_limit")
 # Resamples of what needs intervals only, whatever the tests take.
 _INTERVAL_RESAMPLES = 1000
 
@@ -34,54 +38,32 @@ class ReportSettings(PortfolioSettings, LimitedSettings, SuiteSettings):
     @property
     def ranking(self) -> RankSettings:
         """Settings of the ranking itself."""
-        return RankSettings(**self._portfolio, **self._tests)
+        return RankSettings(**self._of(_PORTFOLIO), **self._of(_TESTS))
 
     @property
     def pairs(self) -> DominanceSettings:
         """Settings of the comparison pair by pair."""
-        return DominanceSettings(**self._portfolio, **self._tests, test=DIRECT)
+        return DominanceSettings(**self._of(_PORTFOLIO), **self._of(_TESTS), test=DIRECT)
 
     @property
     def risks(self) -> MeanRiskSettings:
         """Settings of the mean-risk models."""
         drawn = self.resamples if isinstance(self.resamples, int) else _INTERVAL_RESAMPLES
-        return MeanRiskSettings(
-            **self._portfolio, resamples=drawn, alpha=self.alpha, seed=self.seed, no_test=self.no_test
-        )
+        shared = self._of((*_PORTFOLIO, "alpha", "seed", "no_test"))
+        return MeanRiskSettings(**shared, resamples=drawn)
 
     @property
     def relation(self) -> GsdSettings:
         """Settings of generalized stochastic dominance."""
-        return GsdSettings(
-            alpha=self.alpha,
-            seed=self.seed,
-            no_test=self.no_test,
-            tasks=RANDOM if self.tasks == RANDOM else None,
-        )
+        tasks = RANDOM if self.tasks == RANDOM else None
+        return GsdSettings(**self._of(("alpha", "seed", "no_test")), tasks=tasks)
 
     @property
     def choice(self) -> CopaSettings:
         """Settings of the choice without a common unit."""
         if self.no_test:
             return CopaSettings(no_test=True)
-        names = ("alpha", "seed", "correction", "tasks")
-        return CopaSettings(**{name: getattr(self, name) for name in names})
+        return CopaSettings(**self._of(("alpha", "seed", "correction", "tasks")))
 
-    @property
-    def _portfolio(self) -> dict[str, Any]:
-        names = ("copula", "copula_scope", "tasks", "task_scale")
-        return {name: getattr(self, name) for name in names}
-
-    @property
-    def _tests(self) -> dict[str, Any]:
-        names = (
-            "resamples",
-            "alpha",
-            "seed",
-            "correction",
-            "variance",
-            "paper_exact",
-            "no_test",
-            "work_limit",
-        )
+    def _of(self, names: Iterable[str]) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}

@@ -36,6 +36,8 @@ CHAPTERS = {
     "choice": "Choice without a common unit",
 }
 """Names of the chapters that are studies of their own, by their place in the document."""
+# What JSON calls them, where it is something else.
+_WRITTEN = {"by_group": "groups", "relation": "gsd", "choice": "copa"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,17 +74,8 @@ class ReportDocument(Document[RankRow], schema="report"):
     @property
     def parts(self) -> Mapping[str, Document]:
         """Documents it is made of, by name; those that are there."""
-        named: dict[str, Document | None] = {
-            "ranking": self.ranking,
-            "pairs": self.pairs,
-            "risks": self.risks,
-            "methods": self.methods,
-            "metrics": self.metrics,
-            "groups": self.by_group,
-            "gsd": self.relation,
-            "copa": self.choice,
-        }
-        return {name: document for name, document in named.items() if document is not None}
+        found = {_WRITTEN.get(name, name): getattr(self, name) for name in CHAPTERS}
+        return {name: document for name, document in found.items() if document is not None}
 
     @property
     def certainty(self) -> str:
@@ -190,7 +183,7 @@ def _measured(ranking: RankDocument) -> str:
 
 def _pair(ranking: RankDocument) -> tuple[int, int] | None:
     """The two models that the verdict speaks of."""
-    return next((one.pair for one in ranking.leading.values()), None)
+    return ranking.lead.pair if ranking.leading else None
 
 
 def _every_method(table: ScoreTable, runtime: Runtime) -> RankDocument:
@@ -213,7 +206,7 @@ def _every_metric(table: ScoreTable, runtime: Runtime) -> RankDocument:
 
 def _levels(ranking: RankDocument) -> tuple[float, ...]:
     """Levels of tails where some of the usual ones are narrower than the tail that the ranking tells of."""
-    least = next(iter(ranking.study.studies.values())).dominance.estimates.tail_level
+    least = ranking.lead.found.dominance.estimates.tail_level
     kept = tuple(level for level in DEFAULT_LEVELS if level >= least - 1e-9)
     return () if kept == DEFAULT_LEVELS else kept or (least,)
 

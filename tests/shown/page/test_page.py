@@ -455,7 +455,7 @@ def test_columns_without_head_or_content_are_left_out():
     empty = _scores("ab", lambda model, sample: (sample * ord(model)) % 7 / 7)
     text = riskrank.rank(empty, higher="right", resamples=60, jobs=1).to_html()
     heads = re.findall(r'<th scope="col"[^>]*><span>(.*?)</span>', text)
-    assert heads[:2] == ["place by dominance", "model"]
+    assert heads[:2] == ["places that tests leave", "model"]
 
 
 def test_names_of_ten_thousand_letters_are_cut():

@@ -122,8 +122,6 @@ def _reading(study: MeanRiskStudy) -> Line:
         parts.append("* (in a picture: italic) marks risks that may contradict second-order dominance.")
     if study.aggregation is not None:
         parts.append("RA aggregates the ranks under the consistent ones.")
-    if study.value_low is not None:
-        parts.append("Bootstrap intervals are in the JSON and CSV.")
     return Line(" ".join(parts), "Reading:")
 
 
@@ -140,13 +138,15 @@ def view(document: MeanRiskDocument) -> list[Section]:
         if 0 < placing < count
         else counted(count, "measure")
     )
+    resampled = any(study.value_low is not None for _, study in document.by_column)
+    intervals = [Line("Bootstrap intervals are in the JSON and CSV.")] * resampled
     tests = f"{seen(document.scores)}; {which} of risk, differences not tested."
     return [
         _side_by_side(document) if several else _alone(document, *document.by_column[0]),
         *unshown(len(document.provenance.models) - MOST_ROWS, "model"),
         *([] if several else combined(name, document)),
         Line(tests),
-        *offered([*also(document.more), *details(document)], *asked),
+        *offered([*also(document.more), *details(document), *intervals], *asked),
     ]
 
 

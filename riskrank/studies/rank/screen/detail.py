@@ -1,7 +1,8 @@
 """Rankings in detail: every figure of a method, all methods side by side, risks, and how to read them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from string import ascii_lowercase
+from typing import Any
 
 import numpy as np
 
@@ -29,11 +30,8 @@ def details(document: RankDocument) -> list[Section]:
     """Per column of scores the leading method in detail and hidden risks; then how to read it all."""
     study, inference, models = document.study, document.inference, document.provenance.models
     sections: list[Section] = []
-    for metric, found in study.studies.items():
-        shown = {name: r for name, r in found.rankings.items() if f"{name}@{metric}" in study.rankings}
-        if not shown:
-            continue  # tested only for an aggregation over the metrics
-        leading = leading_method(shown)
+    for metric, shown in _asked(study):
+        leading, found = leading_method(shown), study.studies[metric]
         sections.append(detail_table(document, metric, leading))
         if leading in found.separations and inference.test:
             sections.append(separation_line(found, leading))
@@ -48,12 +46,18 @@ def details(document: RankDocument) -> list[Section]:
     return sections
 
 
+def _asked(study: MethodStudy) -> Iterator[tuple[str, dict[str, Ranking]]]:
+    """Rankings of every column, less those that were made for an aggregation over the metrics alone."""
+    for metric, found in study.studies.items():
+        if shown := {name: r for name, r in found.rankings.items() if f"{name}@{metric}" in study.rankings}:
+            yield metric, shown
+
+
 def methods_beside(document: RankDocument) -> list[Section]:
     """Ranks by all methods on every column, by aggregation, and how far they agree."""
     study, models = document.study, document.provenance.models
     sections: list[Section] = []
-    for metric, found in study.studies.items():
-        shown = {name: r for name, r in found.rankings.items() if f"{name}@{metric}" in study.rankings}
+    for metric, shown in _asked(study):
         if len(shown) > 1:
             title, leading = f"Ranks by every method @{metric}", leading_method(shown)
             sections.append(side_by_side(title, shown, shown[leading], models, document.top))
@@ -75,51 +79,45 @@ def aggregated(study: MethodStudy, models: Sequence[str], top: int | None) -> li
 
 def leading_method(rankings: Mapping[str, Ranking]) -> str:
     """The method whose ranking stands in detail: the most careful one."""
-    for name in ("R-SSD", "R-FSD"):
-        if name in rankings:
-            return name
-    return next(iter(rankings))
+    return next(name for name in ("R-SSD", "R-FSD", *rankings) if name in rankings)
 
 
 def detail_table(document: RankDocument, metric: str, name: str) -> Table:
     """Place, rank set, wins and losses, ε, and what the difference to the first is worth."""
     found, units, models = document.study.studies[metric], document.units[metric], document.provenance.models
     ranking, effects = found.rankings[name], found.effects[name]
-    difference = effects.mean_difference
+    difference, decimals = effects.mean_difference, mean_decimals(document, metric)
     low, high = units.interval(difference.low, difference.high)
-    mean, tail, gap = units.of(effects.mean), document.tails[metric], units.of(difference.estimate)
-    decimals = mean_decimals(document, metric)
-    columns: list[OfModel] = [
-        (Column("rank"), lambda i: str(ranking.rank[i])),
-        (
-            Column("model", "left"),
-            lambda i: Cell(models[i], "bold" if i in document.leading[metric].named else ""),
-        ),
-    ]
+    gap, named = units.of(difference.estimate), document.leading[metric].named
+    sets = span = None
     if ranking.rank_low is not None and ranking.rank_high is not None:
-        first, last = ranking.rank_low, ranking.rank_high
-        columns.append((Column("rank\nset"), lambda i: numbers.rank_interval(first[i], last[i])))
-    if ranking.wins is not None and ranking.losses is not None:
-        wins, losses = ranking.wins, ranking.losses
-        columns.append((Column("beats"), lambda i: str(wins[i])))
-        columns.append((Column("beaten\nby"), lambda i: str(losses[i])))
-    if ranking.tier is not None:
-        tier = ranking.tier
-        columns.append((Column("tier"), lambda i: str(tier[i])))
-    head = "ε" if ranking.wins is not None else "win\nrate"
-    columns.append((Column(head), lambda i: numbers.ratio(ranking.score[i])))
-    columns.append((Column("mean"), lambda i: rounded(float(mean[i]), decimals)))
-    columns.append((Column(f"worst\n{percent(effects.level)}"), tail.of))
-    columns.append(
-        (Column("to the\nfirst"), lambda i: "–" if gap[i] == 0 else rounded(float(gap[i]), decimals))
-    )
+        sets = [*map(numbers.rank_interval, ranking.rank_low, ranking.rank_high)]
     if low is not None and high is not None:
-        ends = {i: numbers.ends(low[i], high[i], decimals) for i in range(len(models))}
-        columns.append((Column("interval"), lambda i: "–" if low[i] == high[i] == 0 else ends[i]))
-    columns += _pictures(document, metric, name)
-    return by_row(
-        f"Ranking of {score_of(metric)}, {name}@{metric}", columns, ranking.order[: document.top].tolist()
-    )
+        ends = zip(low, high, strict=True)
+        span = ["–" if at == to == 0 else numbers.ends(at, to, decimals) for at, to in ends]
+    columns = [
+        _each("rank", ranking.rank),
+        (Column("model", "left"), lambda i: Cell(models[i], "bold" if i in named else "")),
+        _each("rank\nset", sets),
+        _each("beats", ranking.wins),
+        _each("beaten\nby", ranking.losses),
+        _each("tier", ranking.tier),
+        _each("ε" if ranking.wins is not None else "win\nrate", ranking.score, numbers.ratio),
+        _each("mean", units.of(effects.mean), lambda mean: rounded(float(mean), decimals)),
+        (Column(f"worst\n{percent(effects.level)}"), document.tails[metric].of),
+        _each("to the\nfirst", gap, lambda gap: "–" if gap == 0 else rounded(float(gap), decimals)),
+        _each("interval", span),
+        *_pictures(document, metric, name),
+    ]
+    order = ranking.order[: document.top].tolist()
+    return by_row(f"Ranking of {score_of(metric)}, {name}@{metric}", columns, order)
+
+
+def _each(
+    head: str, values: Sequence[Any] | np.ndarray | None, say: Callable[[Any], str] = str
+) -> OfModel | None:
+    """A column of what there is of every model; none where there is nothing."""
+    return None if values is None else (Column(head), lambda i: say(values[i]))
 
 
 def _pictures(document: RankDocument, metric: str, name: str) -> list[OfModel]:
@@ -146,8 +144,7 @@ def _pictures(document: RankDocument, metric: str, name: str) -> list[OfModel]:
 def _letters(tests: DominanceTests, ranking: Ranking) -> list[OfModel]:
     """Who beats whom on wide terminals; sets that no test separates, as papers write them, in LaTeX."""
     columns: list[OfModel] = []
-    beaten = beaten_letters(tests.dominates, ranking.order)
-    if beaten is not None:
+    if (beaten := beaten_letters(tests.dominates, ranking.order)) is not None:
         by_model = dict(zip(ranking.order.tolist(), beaten, strict=True))
         head = Column("significantly better than", "left", only="terminal", least=_WIDE)
         columns.append((head, lambda i: by_model[i]))

@@ -123,9 +123,9 @@ def _shown(document: RankDocument, one: Leading) -> list[int]:
 def _table(document: RankDocument, one: Leading, shown: Sequence[int]) -> Table:
     models, marks = document.provenance.models, document.marks[one.column]
     tail, metrics = document.tails[one.column], document.means
-    by_dominance = "" if one.found.tests_of(one.method) is None else "place by dominance"
+    by_tests = "places that tests leave" if one.tested else ""
     columns: list[OfModel] = [
-        (Column("place", name=by_dominance), partial(place_of, one.ranking)),
+        (Column("place", name=by_tests), partial(place_of, one.ranking)),
         (Column("", "left"), lambda i: Cell("!", "yellow") if i in marks else ""),
         (Column("model", "left"), lambda i: Cell(models[i], "bold" if i in one.named else "")),
     ]
