@@ -20,10 +20,8 @@ from math import ceil, inf, prod
 import numpy as np
 
 from riskrank.engine.evidence.student import Student, sum_of
+from riskrank.engine.sampling.design import FEWEST_LEVELS
 from riskrank.engine.types import Floats, Integers
-
-# Fewer levels are no sample of others like them.
-FEWEST_LEVELS = 3
 
 # Levels of a factor that a plan considers.
 _MOST_LEVELS = 40

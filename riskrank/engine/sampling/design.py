@@ -30,6 +30,9 @@ FEW_SAMPLES = 30
 # Scores of people beside a judge's, of all samples and in the worst share of them (method §12).
 FEWEST_LABELS = 20
 
+# Fewer levels of a source of noise are no sample of others like them.
+FEWEST_LEVELS = 3
+
 
 @dataclass(frozen=True)
 class ClusteredScores:

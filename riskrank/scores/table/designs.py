@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from riskrank.asked.reading import SHARED
-from riskrank.engine.evidence.crossed import FEWEST_LEVELS
-from riskrank.engine.evidence.folds import Folds
+from riskrank.engine.sampling.design import FEWEST_LEVELS
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, option
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.scores import Scores
+
+if TYPE_CHECKING:
+    from riskrank.engine.evidence.folds import Folds
 
 ITEM = "item"
 """The samples, as a source of noise."""
@@ -247,6 +250,8 @@ def fold_design(
     by_column = any(_FOLD.fullmatch(part) for part in column.split("+"))
     if asked is None and not by_column and not all(map(_fold_named, samples)):
         return None
+    from riskrank.engine.evidence.folds import Folds
+
     found = [_fold_named(name) for name in samples]
     repeats = [_repeat(name, match, column) for name, match in zip(samples, found, strict=True)]
     tasks = np.zeros(len(samples), dtype=np.int64) if of_task is None else of_task

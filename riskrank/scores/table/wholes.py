@@ -9,7 +9,7 @@ import scipy  # loads its functions when they are first used
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.judges import NO_COLUMN
 from riskrank.asked.reading import RankReading
-from riskrank.engine.evidence.crossed import FEWEST_LEVELS
+from riskrank.engine.sampling.design import FEWEST_LEVELS
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, option
 from riskrank.scores.table.columns import parse_columns
