@@ -182,11 +182,3 @@ def as_one_name(parts: Sequence[str]) -> pl.Expr:
     ]
     blank = pl.any_horizontal(text.is_null() | (text == "") for text in texts)
     return pl.when(blank).then(None).otherwise(pl.concat_str(texts, separator="+"))
-
-
-def without_first(first: str, joined: str) -> pl.Expr:
-    """What stands behind the first of two columns in their joint name, `as_one_name`."""
-    texts = pl.col(first).cast(pl.String)
-    escaped = texts.str.replace_all("\\", "\\\\", literal=True).str.replace_all("+", "\\+", literal=True)
-    behind = pl.col(joined).cast(pl.String).str.slice(escaped.str.len_chars() + 1)
-    return behind.str.replace_all("\\+", "+", literal=True).str.replace_all("\\\\", "\\", literal=True)

@@ -8,7 +8,6 @@ import polars as pl
 from riskrank.asked.baseline import BASELINE
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.files import parsing
-from riskrank.scores.files.parsing import without_first
 from riskrank.scores.table.baseline import KEY, RULES, SCHEMA, SCHEMA_VERSION, digest_of
 from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.scores import Scores
@@ -97,11 +96,13 @@ def _table(scores: Scores, directions: dict[str, str]) -> pl.DataFrame:
     frame = scores.frame
     if scores.notes.told_apart:
         # Samples go by their own names in every task again, as the new scores will.
-        own = without_first("task", "sample") if scores.notes.has_samples else pl.lit("")
+        own = _without_task() if scores.notes.has_samples else pl.lit("")
         frame = frame.with_columns(sample=own)
     columns = [name for name in ("model", "sample", "task", "metric", "draw") if scores.has(name)]
     texts = [pl.col(name).cast(pl.String) for name in columns if name != "draw"]
-    score = pl.col("score") if not scores.has("state") else _without_missing()
+    score = pl.col("score")
+    if scores.has("state"):
+        score = pl.when(pl.col("state") == parsing.MISSING).then(None).otherwise(score)
     long = frame.select(*texts, score.alias("score"), *(["draw"] if "draw" in columns else []))
     cell = [name for name in columns if name != "draw"]
     if "draw" in columns:
@@ -115,5 +116,9 @@ def _table(scores: Scores, directions: dict[str, str]) -> pl.DataFrame:
     return long.with_columns(direction=direction).sort(*cell, *(set(long.columns) & {"draw"}), "score")
 
 
-def _without_missing() -> pl.Expr:
-    return pl.when(pl.col("state") == parsing.MISSING).then(None).otherwise(pl.col("score"))
+def _without_task() -> pl.Expr:
+    """What stands behind the task in the name of a sample that both make, `as_one_name`."""
+    texts = pl.col("task").cast(pl.String)
+    escaped = texts.str.replace_all("\\", "\\\\", literal=True).str.replace_all("+", "\\+", literal=True)
+    behind = pl.col("sample").cast(pl.String).str.slice(escaped.str.len_chars() + 1)
+    return behind.str.replace_all("\\+", "+", literal=True).str.replace_all("\\\\", "\\", literal=True)

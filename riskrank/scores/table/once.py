@@ -52,13 +52,11 @@ def as_they_lie(found: Sequence[tuple[Source, Mapping[str, str]]], options: Read
     roles = [named_columns(source, own, FOUND_BY_NAME) for source, own in found]
     if options.wide or not options.sample_optional or not any("sample" in own for own in roles):
         return [options] * len(found)
-    pairs = zip(found, roles, strict=True)
-    return [replace(options, wide=True) if _is_list(one[0], own, options) else options for one, own in pairs]
-
-
-def _is_list(source: Source, roles: Mapping[str, str], options: ReadOptions) -> bool:
-    """Whether a file has a row a model, and no column that long tables have."""
-    return not {"sample", "metric", "score"} & {*roles} and _is_once(source, roles, options)
+    lists = (
+        not {"sample", "metric", "score"} & {*own} and _is_once(source, own, options)
+        for (source, _), own in zip(found, roles, strict=True)
+    )
+    return [replace(options, wide=True) if is_list else options for is_list in lists]
 
 
 def _is_once(source: Source, roles: Mapping[str, str], options: ReadOptions) -> bool:

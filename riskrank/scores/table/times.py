@@ -97,14 +97,11 @@ def _are_dates(samples: Sequence[str], column: str) -> bool:
     """Whether names of samples are dates, or numbers in a column of times."""
     if len(samples) < 2 or not samples[0]:
         return False
-    if all(_DATE.fullmatch(name) for name in samples) or _all_days(samples):
+    if all(_DATE.fullmatch(name) for name in samples):
         return True
-    return bool(_TIMES.fullmatch(column)) and _parsed(pl.Series(samples)) is not None
-
-
-def _all_days(samples: Sequence[str]) -> bool:
-    """Whether all names are days written with the year last, and in one way alone."""
-    return all(_DAY.fullmatch(name) for name in samples) and _parsed(pl.Series(samples)) is not None
+    # Days with the year last have to be written in one way alone.
+    numbered = _TIMES.fullmatch(column) or all(_DAY.fullmatch(name) for name in samples)
+    return bool(numbered) and _parsed(pl.Series(samples)) is not None
 
 
 def _as_numbers(names: pl.Series, column: str) -> Floats:
