@@ -35,7 +35,7 @@ from riskrank.scores.table.scores import Scores
 _MOST_METRICS = 100
 # Ratings by whole or half marks reach no further.
 _MOST_MARKS = 10
-# Shares are no larger than 1; percent beyond this are none; and how much larger percent are.
+# Shares and their noise are no larger, percent are; and how much larger these are.
 _SURELY_PERCENT, _FACTOR = 1.5, (25.0, 400.0)
 
 
@@ -60,7 +60,7 @@ def doubtful_numbers(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[In
         np.minimum.at(low, model, values)
         np.maximum.at(high, model, values)
         there = np.isfinite(high)
-        shares, percent = there & (high <= 1), there & (high > _SURELY_PERCENT) & (high <= 100)
+        shares, percent = there & (high <= _SURELY_PERCENT), there & (high > _SURELY_PERCENT) & (high <= 100)
         passes = set(high[there].tolist()) == {1.0, 100.0}
         if not (shares.any() and percent.any()):
             continue

@@ -228,7 +228,8 @@ def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequenc
         if belongs(columns, name, own) and not is_part(columns, name):
             return Keys(sample=sample, cluster=name, unpaired=unpaired, said=(*said, drawn_whole(name)))
     for name in others if "task" not in columns.names else ():
-        if words(name) & WORDING and says_of(columns, name, own) and repeats(columns, name, own):
+        worded = words(name) & WORDING and (by or columns.count(name) > 2)  # of two it is what was compared
+        if worded and says_of(columns, name, own) and repeats(columns, name, own):
             few, whole = columns.count(name) < FEWEST_SAMPLES, (*said, drawn_whole(name))
             return Keys(sample=sample, cluster=name, unpaired=unpaired, said=whole, few=few)
     for name in others:

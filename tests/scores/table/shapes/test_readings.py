@@ -903,6 +903,12 @@ ALIKE += [
         "a column a model (control, treatment)",
         ("control", "treatment"),
     ),
+    (
+        pl.DataFrame({"visit": QUESTIONS, "control": [0, 1, 0] * (N // 3), "variant": [1, 1, 0] * (N // 3)}),
+        {"matrix": "score"},
+        "a column a model (control, variant)",
+        ("control", "variant"),
+    ),
     # How a prompt is worded is compared only where nothing else is.
     (
         crossed(item=QUESTIONS, template=["short", "long"], net=["a", "b"]).rename({"rate": "hit"}),
