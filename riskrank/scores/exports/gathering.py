@@ -17,6 +17,7 @@ from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.interface import ANSWERED, ASKED, Export, ExportRules, LabelledPath
 from riskrank.scores.files.bounded import decompressed, parse_json, parse_lines, read_bounded
 from riskrank.scores.files.contents import require_file
+from riskrank.scores.files.density import Room
 from riskrank.scores.files.json_objects import as_text, halves, no_unicode, shown
 from riskrank.scores.files.source import InputFile
 
@@ -36,6 +37,7 @@ class Gathering:
 
     def __init__(self, rules: ExportRules) -> None:
         self.rules = rules
+        self.room = Room(rules.max_bytes)
         self._directions: dict[str, tuple[str, str]] = {}
         self._primary: dict[str, str] = {}
         self._bounds: dict[str, tuple[float, float]] = {}
@@ -77,7 +79,7 @@ class Gathering:
         """The bytes of a file, without its compression and mark, and keep its name and SHA-256."""
         raw = read_bounded(path, self.rules.max_bytes)
         self._inputs[str(path)] = InputFile(path=str(path), sha256=hashlib.sha256(raw).hexdigest(), rows=0)
-        return decompressed(str(path), raw, self.rules.max_bytes).removeprefix(b"\xef\xbb\xbf")
+        return decompressed(str(path), raw, self.room).removeprefix(b"\xef\xbb\xbf")
 
     def document(self, path: Path, data: bytes | None = None) -> Record:
         """The one object a JSON file holds, of which the bytes may have been read.

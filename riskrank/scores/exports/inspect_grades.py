@@ -9,6 +9,7 @@ from typing import Any
 
 from riskrank.errors import InputError, counted, listing, option
 from riskrank.scores.exports.interface import within
+from riskrank.scores.files.density import Room
 from riskrank.scores.files.zip_members import ZipMembers, open_members
 
 # Inspect's own values of these letters: correct, partially, incorrect, no answer.
@@ -112,7 +113,7 @@ def texts_in(
     """
     if not keys:
         return {}
-    with open_members(path, max_bytes) as archive:
+    with open_members(path, Room(max_bytes)) as archive:
         return {key: texts_of(_sample(archive, key, longest)) for key in keys}
 
 

@@ -140,7 +140,7 @@ def _export(gathering: Gathering, logs: Sequence[_Log], grades: Grades) -> Expor
 def _read_log(path: Path, gathering: Gathering, label: str | None, logs: list[_Log]) -> None:
     if first_bytes(path)[:4] == _ZIP:
         gathering.stamp(path)
-        with open_members(path, gathering.rules.max_bytes) as archive:
+        with open_members(path, gathering.room) as archive:
             header = Record(str(path), _header(path, archive), inside=": ")
             samples = _samples(archive)
     else:

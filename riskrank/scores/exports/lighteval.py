@@ -14,7 +14,7 @@ from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.interface import Export, ExportRules, likeliest
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import holds
-from riskrank.scores.files.bounded import require_room
+from riskrank.scores.files.density import Room
 from riskrank.scores.files.parquet_footer import require_flat
 
 # Bytes of a document at least: its metrics are numbers, and it has a name.
@@ -49,7 +49,7 @@ def read(file: ExportFile) -> Rows:
     if path.suffix == ".json":
         yield from _averages(file)
         return
-    frame = _load(path, file.data, texts=bool(file.gathering.rules.texts_of))
+    frame = _load(path, file.data, file.gathering.room, texts=bool(file.gathering.rules.texts_of))
     named = _DETAILS.fullmatch(path.name)
     task, date = (named["task"], named["date"]) if named else (path.stem, "")
     results = _results(file, date)
@@ -97,9 +97,9 @@ def _texts(doc: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
     return {"asked": doc.get("query"), "answered": answer}
 
 
-def _load(path: Path, data: bytes, *, texts: bool) -> pl.DataFrame:
+def _load(path: Path, data: bytes, room: Room, *, texts: bool) -> pl.DataFrame:
     """Decode the scores and what names a document; prompts and answers only where somebody wants them."""
-    require_flat(str(path), data)
+    data = require_flat(str(path), data)
     try:
         schema = pl.read_parquet_schema(io.BytesIO(data))
         column = next((name for name in ("metric", "metrics") if name in schema), None)
@@ -117,7 +117,7 @@ def _load(path: Path, data: bytes, *, texts: bool) -> pl.DataFrame:
             picked.append(pl.col("model_response").alias("said"))
         table = pl.scan_parquet(io.BytesIO(data))
         rows = table.select(pl.len()).collect().item()
-        require_room(str(path), len(data), rows * _LEAST_ROW, None)
+        room.take(str(path), len(data), rows * _LEAST_ROW)
         frame = table.select(picked).collect()
     except (pl.exceptions.PolarsError, OSError) as error:
         raise broken(f"{path}: the file cannot be read as Parquet", str(error).splitlines()[0]) from None

@@ -11,7 +11,8 @@ from typing import Any
 import zstandard
 
 from riskrank.errors import InputError, option
-from riskrank.scores.files.contents import read_bytes, too_large
+from riskrank.scores.files.contents import read_bytes
+from riskrank.scores.files.density import Room
 from riskrank.scores.files.json_objects import reason_of
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -21,17 +22,10 @@ _PIECE = 1 << 24
 _BEGINNING = 1 << 10
 # Bytes of Zstandard taken at a time: each may unpack to some 40,000, so a bomb is noticed within 40 MB.
 _CHUNK = 1 << 10
-# Bytes an archive may unpack to, and times its own: logs and workbooks pack ten to fifty times.
-_LEAST_UNPACKED, _TIMES_PACKED = 1 << 27, 100
-# The same of a single table, where scores of many samples repeat: tables pack ten to forty times.
-_LEAST_TOO_DENSE, _TIMES_TOO_DENSE = 200_000_000, 200
-
 # Bytes of a line or a field: no answer that is scored is longer.
 LONGEST_FIELD = 1 << 24
 # First bytes of Parquet and of archives, whose own readers tell how much is in them.
 _BINARY = (b"PA", b"PK")
-# Values and lines of text, and times its bytes, packed and not; an object takes what several numbers take.
-_LEAST_VALUES, _VALUES_A_BYTE, _VALUES_A_LETTER, _OF_AN_OBJECT = 5_000_000, 16, 2, 8
 
 
 def read_bounded(path: str | Path, limit: int) -> bytes:
@@ -52,63 +46,28 @@ def read_bounded(path: str | Path, limit: int) -> bytes:
     return data
 
 
-def require_plausible(label: str, packed: int, size: int) -> None:
-    """Refuse what says of itself that it unpacks to more than anything anybody wrote.
-
-    Raises
-    ------
-    InputError
-    """
-    if size > _LEAST_UNPACKED + _TIMES_PACKED * packed:
-        raise too_dense(label, f"{size:,} bytes in {packed:,}")
-
-
-def too_dense(label: str, found: str) -> InputError:
-    """Tell that few bytes hold more than anybody wrote into so few."""
-    return InputError(
-        f"{label}: packed more densely than results are",
-        found=found,
-        hint="look what repeats in it; or write the results that count into a file of their own",
-    )
-
-
-def require_room(label: str, packed: int, size: int, limit: int | None) -> None:
-    """Refuse a table that unpacks to more than is allowed, or than anybody wrote into so few bytes.
-
-    Raises
-    ------
-    InputError
-    """
-    if size > max(_LEAST_TOO_DENSE, _TIMES_TOO_DENSE * packed):
-        raise too_dense(label, f"more than {size:,} bytes in {packed:,}")
-    if limit is not None and size > limit:
-        raise too_large(label, limit)
-
-
-def decompressed(label: str, data: bytes, limit: int, *, skippable: bool = True) -> bytes:
+def decompressed(label: str, data: bytes, room: Room, *, skippable: bool = True) -> bytes:
     """Undo gzip and Zstandard, told by their first bytes; other data stays as it is.
 
     Parameters
     ----------
     label : str
     data : bytes
-    limit : int
-        Most bytes it may unpack to.
+    room : Room
+        What it may unpack to.
     skippable : bool
         Whether the caller can leave out what is corrupt.
 
     Raises
     ------
     InputError
-        If the data is cut short or corrupt, or holds more than `limit` bytes.
+        If the data is cut short or corrupt, or holds more than there is room for.
     """
     packed = data[:2] == _GZIP or data[:4] == _ZSTD
     whole = partial(inflate, window=31) if data[:2] == _GZIP else unzstd
-    plain = whole(label, data, limit, skippable=skippable) if packed else data
+    plain = whole(label, data, room, skippable=skippable) if packed else data
     if plain[:1] in (b"{", b"[") or (packed and plain[:2] not in _BINARY):
-        values = sum(map(plain.count, b",;\t\n")) + _OF_AN_OBJECT * sum(map(plain.count, b"{["))
-        if values > _LEAST_VALUES + min(_VALUES_A_BYTE * len(data), _VALUES_A_LETTER * len(plain)):
-            raise too_dense(label, f"{values:,} values, objects {_OF_AN_OBJECT}-fold, in {len(data):,} bytes")
+        room.take_text(label, len(data), plain)
     return plain
 
 
@@ -123,7 +82,7 @@ def endless(data: bytes, *marks: bytes) -> int | None:
     return None
 
 
-def inflate(label: str, data: bytes, limit: int, *, window: int = -15, skippable: bool = True) -> bytes:
+def inflate(label: str, data: bytes, room: Room, *, window: int = -15, skippable: bool = True) -> bytes:
     """Undo deflate (``window=-15``) or gzip (``window=31``, members one after another)."""
     parts: list[bytes] = []
     size, at, taken, full = 0, 0, _BEGINNING, False
@@ -139,7 +98,7 @@ def inflate(label: str, data: bytes, limit: int, *, window: int = -15, skippable
             part = stream.decompress(piece, _PIECE)
             parts.append(part)
             size += len(part)
-            require_room(label, len(data), size, limit)
+            room.take(label, len(data), size)
             at += len(piece) - len(stream.unused_data if stream.eof else stream.unconsumed_tail)
             taken = min(2 * taken, _PIECE)
             full = len(part) == _PIECE and not stream.eof
@@ -150,7 +109,7 @@ def inflate(label: str, data: bytes, limit: int, *, window: int = -15, skippable
     return b"".join(parts)
 
 
-def unzstd(label: str, data: bytes, limit: int, *, skippable: bool = True) -> bytes:
+def unzstd(label: str, data: bytes, room: Room, *, skippable: bool = True) -> bytes:
     """Undo Zstandard, frame after frame."""
     parts: list[bytes] = []
     size = 0
@@ -164,7 +123,7 @@ def unzstd(label: str, data: bytes, limit: int, *, skippable: bool = True) -> by
                     stream = decompressor.decompressobj()
                 parts.append(stream.decompress(chunk))
                 size += len(parts[-1])
-                require_room(label, len(data), size, limit)
+                room.take(label, len(data), size)
                 chunk = stream.unused_data
     except (zstandard.ZstdError, MemoryError) as error:
         raise _corrupt(label, str(error) or type(error).__name__, skippable) from None

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from riskrank.errors import InputError, option
-from riskrank.scores.files.contents import BeyondLimitError, too_large
+from riskrank.scores.files.density import BeyondLimitError, too_large
 from riskrank.scores.files.json_objects import column
 
 # Seconds a query may take, all its rows included; of a small file no more than without another row.

@@ -7,14 +7,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from riskrank.errors import InputError, did_you_mean, option
+from riskrank.scores.files.density import too_large
 from riskrank.scores.files.object_stores import is_url, read_url
 
 # Bytes of a stream of unknown length that are asked for at a time.
 _PIECE = 1 << 20
-
-
-class BeyondLimitError(InputError):
-    """A file gives more, or for longer, than is allowed: to ask it once more would be the same again."""
 
 
 def read_bytes(path: str, limit: int) -> bytes:
@@ -85,15 +82,6 @@ def read_stream(stream: BinaryIO, label: str, limit: int) -> bytes:
     if len(whole) > limit:
         raise too_large(label, limit)
     return whole
-
-
-def too_large(label: str, limit: int) -> BeyondLimitError:
-    """Tell that a file or a member of an archive holds more than allowed."""
-    return BeyondLimitError(
-        f"{label}: more than {limit:,} bytes once read",
-        found="a file that large, or compressed data that unpacks to it",
-        hint=f"if it is what you want, allow it: {option('max_bytes', 2 * limit)}",
-    )
 
 
 def _size(stream: BinaryIO, label: str) -> int:

@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError, UsageError, counted, did_you_mean, listing, option
-from riskrank.scores.files.bounded import require_room
 from riskrank.scores.files.json_objects import column
 from riskrank.scores.files.query import TABLE, run_sql
 from riskrank.scores.files.source import FrameInMemory, How
@@ -89,14 +88,14 @@ def _sheets(label: str, data: bytes, how: How) -> dict[str, tuple[pl.DataFrame, 
             hint="pip install 'riskrank[excel]', or save the sheet as CSV",
         ) from None
     try:
-        reach = extents(label, data, how.limit)
+        reach = extents(label, data, how.room)
         # Formulas have the values Excel last computed for them.
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         chosen = book.worksheets if how.sheet is None else [_named(label, book.worksheets, how.sheet)]
         cells = {sheet.title: [*_rows(sheet, reach)] for sheet in chosen}
         # A text that many cells share stands in the file once.
         texts = (cell for rows in cells.values() for row in rows for cell in row if isinstance(cell, str))
-        require_room(label, len(data), sum(map(len, texts)), how.limit)
+        how.room.take(label, len(data), sum(map(len, texts)))
         found = {title: _frame(label, title, rows, how.skip_rows) for title, rows in cells.items()}
         frames = {title: frame for title, frame in found.items() if frame is not None}
         for sheet in chosen:

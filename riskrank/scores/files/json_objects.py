@@ -82,6 +82,12 @@ def _said(value: object) -> str:
         return ""
 
 
+def json_texts(values: list[object]) -> list[str | None]:
+    """JSON values as texts, numbers alone at once."""
+    kinds = set(map(type, values))
+    return list(map(repr if kinds <= {int, float} else json_text, values))
+
+
 def reason_of(error: Exception) -> str:
     """Words for what keeps a text from being parsed, where Python's own tell of its insides."""
     if isinstance(error, RecursionError):

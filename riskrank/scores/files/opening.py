@@ -80,7 +80,7 @@ def _open(path: str, how: How) -> Source:
     if path == "-":
         from riskrank.scores.files.beginnings import sniffed
 
-        data = _piped(how.stdin, how.limit)
+        data = _piped(how.stdin, how.room.limit)
         told, compression = how.input_format or sniffed(data), None
         if told is None:
             raise UsageError(
@@ -95,9 +95,9 @@ def _open(path: str, how: How) -> Source:
     if kind in DATABASES:
         return _open_database(path, kind, compression, how)
     if path != "-":
-        data = read_bytes(path, how.limit)
+        data = read_bytes(path, how.room.limit)
     digest = hashlib.sha256(data).hexdigest()
-    plain = decompressed(path, data, how.limit, skippable=False)
+    plain = decompressed(path, data, how.room, skippable=False)
     if compression and kind == "parquet" and plain is data and data[:4] not in (b"", b"PAR1"):
         raise InputError(
             f"{path}: the file is not {compression[1:]}",
@@ -107,7 +107,7 @@ def _open(path: str, how: How) -> Source:
     if kind == "parquet":
         from riskrank.scores.files.parquet import ParquetSource
 
-        return ParquetSource(path, plain, digest, how.limit)
+        return ParquetSource(path, plain, digest, how.room)
     if kind == "xlsx":
         from riskrank.scores.files.excel import ExcelSource
 
@@ -185,7 +185,7 @@ def _open_database(path: str, kind: str, compression: str | None, how: How) -> S
 
     # The suffix .db is used for both.
     kind = "duckdb" if head[8:12] == b"DUCK" else "sqlite" if head[:6] == b"SQLite" else kind
-    return DatabaseSource(path, kind, digest, sql=how.sql, limit=how.limit)
+    return DatabaseSource(path, kind, digest, sql=how.sql, limit=how.room.limit)
 
 
 def _is_no_file(path: str) -> bool:

@@ -12,7 +12,7 @@ import polars as pl
 from polars.exceptions import PanicException
 
 from riskrank.errors import InputError, option
-from riskrank.scores.files.bounded import require_room
+from riskrank.scores.files.density import Room
 from riskrank.scores.files.parquet_footer import require_flat
 from riskrank.scores.files.source import Source, first_line
 
@@ -32,13 +32,12 @@ class ParquetSource(Source):
 
     columnar = True
 
-    def __init__(self, label: str, data: bytes, sha256: str, limit: int | None = None) -> None:
-        super().__init__(label, data, sha256)
-        self._limit = limit
+    def __init__(self, label: str, data: bytes, sha256: str, room: Room) -> None:
+        super().__init__(label, require_flat(label, data) if data else data, sha256)
+        self._room = room
         if not data:
             raise self._empty("0 bytes")
-        require_flat(label, data)
-        self._schema = self._read(lambda: pl.read_parquet_schema(io.BytesIO(data)))
+        self._schema = self._read(lambda: pl.read_parquet_schema(io.BytesIO(self._data)))
         self._name_columns(list(self._schema))
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
@@ -47,13 +46,13 @@ class ParquetSource(Source):
         wanted = [raw[name] for name in names]
         # A few bytes may say a value millions of times: what the columns unpack to is known by their rows.
         a_row = max(len(wanted) * _CELL, _LEAST_ROW)
-        require_room(self.label, len(self._data), self.height() * a_row, self._limit)
+        self._room.take(self.label, len(self._data), self.height() * a_row)
         frame = self._read(lambda: pl.read_parquet(io.BytesIO(self._data), columns=wanted))
         if wanted and frame.height == 0 and not self.may_be_empty:
             raise self._empty("a Parquet file with no rows")
         self._require_dates(frame)
         frame = frame.with_columns(map(_shared_texts, frame.select(pl.selectors.categorical())))
-        require_room(self.label, len(self._data), int(frame.estimated_size()), self._limit)
+        self._room.take(self.label, len(self._data), int(frame.estimated_size()))
         return frame.select(pl.col(raw[name]).alias(name) for name in names)
 
     def scan(self, names: Sequence[str]) -> pl.LazyFrame:

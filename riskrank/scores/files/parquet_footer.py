@@ -1,5 +1,6 @@
 """How the columns of a Parquet file nest, read off its end: Polars follows them until its stack is full."""
 
+import re
 from collections.abc import Callable
 
 from riskrank.errors import InputError
@@ -12,11 +13,14 @@ _MARK = b"PAR1"
 _LONGEST = 1 << 24
 # Types of Thrift's compact protocol, and the fields that count: the schema, and how many elements lie in one.
 _STOP, _NUMBER, _LIST, _STRUCT = 0, 5, 9, 12
-_SCHEMA, _CHILDREN = 2, 5
+_SCHEMA, _CHILDREN, _LAST_FIELD = 2, 5, 1_000
+# A schema of Arrow, which says once more what columns hold, and the beginning of its length: from 16 KB on,
+# two bytes go on.
+_ARROW = re.compile(rb"ARROW:schema\x18([\x80-\xff]*)")
 
 
-def require_flat(label: str, data: bytes) -> None:
-    """Refuse columns that nest deeper, or that are more, than any table has.
+def require_flat(label: str, data: bytes) -> bytes:
+    """The file, without a long schema of Arrow; refuse columns that nest deeper, or are more, than any has.
 
     Raises
     ------
@@ -25,7 +29,7 @@ def require_flat(label: str, data: bytes) -> None:
     length = int.from_bytes(data[-8:-4], "little")
     start = len(data) - 8 - length
     if data[-4:] != _MARK or start < 0:
-        return  # no end to read, which Polars says of every format
+        return data  # no end to read, which Polars says of every format
     if length > _LONGEST:
         raise InputError(
             f"{label}: what the end of the file tells of its parts is longer than any table needs",
@@ -53,6 +57,8 @@ def require_flat(label: str, data: bytes) -> None:
             found=f"{deepest:,} levels; {_DEEPEST} are allowed, and a list takes two",
             hint="leave the column out, or write it flat",
         )
+    found = _ARROW.sub(lambda one: one[0] if len(one[1]) < 2 else one[0].swapcase(), data[start:])
+    return data if found == data[start:] else data[:start] + found
 
 
 def _depth(children: list[int]) -> int:
@@ -97,7 +103,10 @@ class _Compact:
         kind, size = self._list()
         if kind != _STRUCT or not size:
             raise ValueError("a schema of no elements")
-        return [self._element() for _ in range(min(size, _MOST_ELEMENTS + 1))]
+        found = [self._element() for _ in range(min(size, _MOST_ELEMENTS + 1))]
+        if size <= _MOST_ELEMENTS:
+            self._skip_struct(0, field)  # another schema, of which Polars takes the last, is none of the rest
+        return found
 
     def _element(self) -> int:
         """How many elements lie in the one that begins here."""
@@ -116,7 +125,9 @@ class _Compact:
         """Type and number of the field that begins here."""
         header = self._byte()
         further, kind = header >> 4, header & 15
-        return kind, before + further if further or not kind else self._zigzag()
+        if kind and (not further or before > _LAST_FIELD):
+            raise ValueError("fields out of order")
+        return kind, before + further
 
     def _list(self) -> tuple[int, int]:
         """Type of what is in a list, and how many there are."""
@@ -143,8 +154,7 @@ class _Compact:
             for kind in kinds:
                 self._skip(3 if kind in (1, 2) else kind, depth)  # a truth is a byte here
 
-    def _skip_struct(self, depth: int) -> None:
-        field = 0
+    def _skip_struct(self, depth: int, field: int = 0) -> None:
         while (header := self._field(field))[0] != _STOP:
             self._skip(header[0], depth)
             field = header[1]

@@ -5,7 +5,8 @@ import shlex
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import BinaryIO
 
@@ -13,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.errors import InputError, listing
+from riskrank.scores.files.density import Room
 from riskrank.scores.files.json_objects import no_unicode
 from riskrank.scores.files.shape import require_columns
 
@@ -36,8 +38,8 @@ class How:
         Sheet of a workbook, by its name or its number.
     skip_rows : int
         Rows above the names of the columns, of files that people write.
-    limit : int
-        Most bytes a file may unpack to, or a database answer.
+    room : Room
+        What the files may unpack to, together, and bytes each may have, or a database answer.
     """
 
     input_format: str | None = None
@@ -45,7 +47,7 @@ class How:
     sql: str | None = None
     sheet: str | None = None
     skip_rows: int = 0
-    limit: int = MAX_TABLE_BYTES
+    room: Room = field(default_factory=partial(Room, MAX_TABLE_BYTES))
 
 
 @dataclass(frozen=True, kw_only=True)

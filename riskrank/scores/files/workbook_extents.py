@@ -9,8 +9,7 @@ from typing import IO
 from xml.parsers import expat
 
 from riskrank.errors import InputError
-from riskrank.scores.files.bounded import require_plausible, too_dense
-from riskrank.scores.files.contents import too_large
+from riskrank.scores.files.density import Room, too_dense
 from riskrank.scores.files.shape import require_filled
 
 _PIECE = 1 << 18
@@ -43,7 +42,7 @@ class Extent:
     uncomputed: list[tuple[int, int]] = field(default_factory=list)
 
 
-def extents(label: str, data: bytes, limit: int) -> dict[str, Extent]:
+def extents(label: str, data: bytes, room: Room) -> dict[str, Extent]:
     """Look through all parts of a workbook once, in time of their bytes.
 
     Returns
@@ -54,16 +53,14 @@ def extents(label: str, data: bytes, limit: int) -> dict[str, Extent]:
     Raises
     ------
     InputError
-        If the parts are larger than `limit`, a sheet is nearly empty, or a part is none that any program
-        writes: tags without end, elements without ground, cells no sheet has.
+        If the parts are larger than there is room for, a sheet is nearly empty, or a part is none that any
+        program writes: tags without end, elements without ground, cells no sheet has.
     BadZipFile
     """
     found: dict[str, Extent] = {}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = archive.infolist()
-        if sum(member.file_size for member in members) > limit:
-            raise too_large(label, limit)
-        require_plausible(label, len(data), sum(member.file_size for member in members))
+        room.take(label, len(data), sum(member.file_size for member in members))
         seen, most = Counter[str](), _LEAST + int(_A_BYTE * len(data))
         for member in members:
             with archive.open(member) as part:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from riskrank.errors import InputError, option
-from riskrank.scores.files.bounded import inflate, parse_json, require_plausible, unzstd
-from riskrank.scores.files.contents import BeyondLimitError, too_large
+from riskrank.scores.files.bounded import inflate, parse_json, unzstd
+from riskrank.scores.files.density import BeyondLimitError, Room, too_large
 
 _STORED, _DEFLATED, _ZSTANDARD = 0, 8, 93
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
@@ -24,10 +24,10 @@ class ZipMembers:
         Each once, in the order of the archive; of members of one name the last counts.
     """
 
-    def __init__(self, path: Path, file: BinaryIO, limit: int) -> None:
+    def __init__(self, path: Path, file: BinaryIO, room: Room) -> None:
         self._path = path
         self._file = file
-        self._limit = limit
+        self._room = room
         try:
             # Only the directory is read here: Python cannot undo Zstandard before 3.14.
             self._members = {entry.filename: entry for entry in zipfile.ZipFile(file).infolist()}
@@ -52,16 +52,18 @@ class ZipMembers:
         InputError
             If it is cut short, corrupt, too large, encrypted, or no JSON.
         """
-        limit = self._limit if most is None else min(most, self._limit)
-        return parse_json(f"{self._path}: {name}", self._bytes(name, limit))
-
-    def _bytes(self, name: str, limit: int) -> bytes:
-        entry = self._members[name]
         label = f"{self._path}: {name}"
+        limit = self._room.limit if most is None else min(most, self._room.limit)
+        data = self._bytes(label, name, limit)
+        self._room.take_text(label, self._members[name].compress_size, data)
+        return parse_json(label, data)
+
+    def _bytes(self, label: str, name: str, limit: int) -> bytes:
+        entry = self._members[name]
         # What the directory says may be a lie, and is checked again while the member is unpacked.
         if max(entry.compress_size, entry.file_size) > limit:
             raise too_large(label, limit)
-        require_plausible(label, entry.compress_size, entry.file_size)
+        self._room.take(label, entry.compress_size, entry.file_size)
         try:
             self._file.seek(entry.header_offset)
             magic, name_size, extra_size = _LOCAL_HEADER.unpack(self._file.read(_LOCAL_HEADER.size))
@@ -78,7 +80,7 @@ class ZipMembers:
         undo = {_DEFLATED: inflate, _ZSTANDARD: unzstd}.get(entry.compress_type)
         if undo is not None:
             try:
-                return undo(label, data, entry.file_size)
+                return undo(label, data, Room(entry.file_size))
             except BeyondLimitError:
                 raise self._broken(f"member {name} is longer than the directory says") from None
         raise self._broken(f"member {name} is compressed by method {entry.compress_type}")
@@ -92,7 +94,7 @@ class ZipMembers:
 
 
 @contextmanager
-def open_members(path: Path, limit: int) -> Iterator[ZipMembers]:
-    """Open an archive for reading members of at most `limit` bytes each."""
+def open_members(path: Path, room: Room) -> Iterator[ZipMembers]:
+    """Open an archive for reading members for which there is room."""
     with path.open("rb") as file:
-        yield ZipMembers(path, file, limit)
+        yield ZipMembers(path, file, room)

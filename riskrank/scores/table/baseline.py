@@ -18,6 +18,7 @@ from riskrank.asked.baseline import BASELINE
 from riskrank.asked.reading import NO_COLUMN
 from riskrank.errors import InputError, by_door, listing, option
 from riskrank.scores.files.contents import read_bytes
+from riskrank.scores.files.density import Room
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.files.source import MAX_TABLE_BYTES, InputFile
 from riskrank.scores.table.columns import Roles
@@ -226,7 +227,7 @@ def read_baseline(path: str, limit: int | None = None) -> Baseline:
         data = read_bytes(path, limit)
         source = None
         if data[:4] == b"PAR1":
-            source = ParquetSource(path, data, hashlib.sha256(data).hexdigest(), limit)
+            source = ParquetSource(path, data, hashlib.sha256(data).hexdigest(), Room(limit))
     except InputError as error:
         raise InputError(
             f"{option('baseline')}: {error.what}",

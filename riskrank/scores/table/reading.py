@@ -12,6 +12,7 @@ import polars as pl
 
 from riskrank.asked.reading import NO_COLUMN, SHARED, RankReading, ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
+from riskrank.scores.files.density import Room
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.source import MAX_TABLE_BYTES, How, InputFile, Source
 from riskrank.scores.names.words import service_of
@@ -106,7 +107,7 @@ def how_to_open(options: ReadOptions, stdin: BinaryIO | None = None) -> How:
         sql=options.sql,
         sheet=options.sheet,
         skip_rows=options.skip_rows or 0,
-        limit=options.max_bytes or MAX_TABLE_BYTES,
+        room=Room(options.max_bytes or MAX_TABLE_BYTES),
     )
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, RiskrankError, by_door, option
-from riskrank.scores.files.contents import BeyondLimitError
+from riskrank.scores.files.density import BeyondLimitError
 from riskrank.scores.files.paths import differing, template_of
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.scores import Scores

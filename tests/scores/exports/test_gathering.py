@@ -22,6 +22,7 @@ from riskrank.scores.exports.gathering import (
 )
 from riskrank.scores.exports.interface import ExportRules, LabelledPath
 from riskrank.scores.files.bounded import decompressed, parse_json, read_bounded
+from riskrank.scores.files.density import Room
 
 
 @pytest.mark.parametrize(
@@ -144,7 +145,7 @@ def test_bad_lines_are_counted_when_skipped(tmp_path):
 @pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress, lambda data: data])
 def test_compressed_bytes_come_back(compress):
     data = json.dumps(list(range(1000))).encode()
-    assert decompressed("x", compress(data), 10_000) == data
+    assert decompressed("x", compress(data), Room(10_000)) == data
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress])
@@ -152,7 +153,7 @@ def test_a_bomb_stops_at_the_limit(compress):
     bomb = compress(bytes(50_000_000))
     assert len(bomb) < 100_000
     with pytest.raises(InputError, match="more than 1,000 bytes"):
-        decompressed("bomb", bomb, 1_000)
+        decompressed("bomb", bomb, Room(1_000))
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress])
@@ -160,12 +161,12 @@ def test_data_cut_short_is_corrupt(compress):
     data = compress(json.dumps([i * 7919 for i in range(5000)]).encode())
     for size in (len(data) // 2, len(data) - 1):
         with pytest.raises(InputError, match="cannot be decompressed"):
-            decompressed("cut", data[:size], 10**6)
+            decompressed("cut", data[:size], Room(10**6))
 
 
 def test_frames_and_members_one_after_another_are_all_read():
     for compress in (gzip.compress, zstandard.compress):
-        assert decompressed("x", compress(b"one ") + compress(b"two"), 100) == b"one two"
+        assert decompressed("x", compress(b"one ") + compress(b"two"), Room(100)) == b"one two"
 
 
 def test_large_and_empty_files_are_refused(tmp_path):
@@ -239,12 +240,12 @@ def test_rows_of_frames_and_of_dictionaries_come_together():
 def test_what_is_unpacked_in_pieces_is_whole(size):
     data = np.random.default_rng(size).integers(0, 256, size, dtype=np.uint8).tobytes()
     packed = gzip.compress(data, 1)
-    assert decompressed("x", packed, size) == data
-    assert decompressed("x", packed + gzip.compress(b"more"), size + 4) == data + b"more"
+    assert decompressed("x", packed, Room(size)) == data
+    assert decompressed("x", packed + gzip.compress(b"more"), Room(size + 4)) == data + b"more"
     with pytest.raises(InputError, match="once read" if size else "more than"):
-        decompressed("x", packed + gzip.compress(b"more"), size + 3)
+        decompressed("x", packed + gzip.compress(b"more"), Room(size + 3))
     with pytest.raises(InputError, match="x"):
-        decompressed("x", packed[:-9], size)
+        decompressed("x", packed[:-9], Room(size))
 
 
 def test_names_with_half_a_character_are_refused_or_their_rows_left_out(tmp_path):

@@ -5,6 +5,7 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.scores.files.density import Room
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.table.score_table import read_scores
 
@@ -76,20 +77,25 @@ def file_of(children):
 )
 def test_the_end_is_looked_at_before_polars_follows_it(children, says):
     with pytest.raises(InputError, match=says):
-        ParquetSource("t.parquet", file_of(children), "")
+        ParquetSource("t.parquet", file_of(children), "", Room(10**9))
+
+
+# A schema, and field 2 once more.
+TWICE = b"\x15\x02\x19\x1c\x48\x01a\0\x09\x04\x1c\x48\x01a\0\0"
 
 
 @pytest.mark.parametrize(
-    "footer", [b"", b"\x19", b"\x29\xfc\xff\xff\xff\x7f", b"\x15\x02\x19\x1c\x58\0", bytes(9)]
+    "footer", [b"", b"\x19", b"\x29\xfc\xff\xff\xff\x7f", b"\x15\x02\x19\x1c\x58\0", bytes(9), TWICE]
 )
 def test_an_end_that_is_none(footer):
+    end = footer + len(footer).to_bytes(4, "little")
     with pytest.raises(InputError, match="cannot be read as Parquet"):
-        ParquetSource("t.parquet", b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1", "")
+        ParquetSource("t.parquet", b"PAR1" + end + b"PAR1", "", Room(10**9))
 
 
 def test_an_end_longer_than_any_table_needs():
     with pytest.raises(InputError, match="longer than any table needs"):
-        ParquetSource("t.parquet", bytes((1 << 24) + 1) + b"\1\0\0\1PAR1", "")
+        ParquetSource("t.parquet", bytes((1 << 24) + 1) + b"\1\0\0\1PAR1", "", Room(10**9))
 
 
 def test_rows_of_nothing_are_counted_before_they_are_read(tmp_path, monkeypatch):
@@ -98,4 +104,15 @@ def test_rows_of_nothing_are_counted_before_they_are_read(tmp_path, monkeypatch)
     path = tmp_path / "t.parquet"
     pl.select(pl.repeat(None, 7_000_000, dtype=pl.Float64).alias("score")).write_parquet(path)
     with pytest.raises(InputError, match="packed more densely"):
-        ParquetSource("t.parquet", path.read_bytes(), "").load(["score"])
+        ParquetSource("t.parquet", path.read_bytes(), "", Room(10**9)).load(["score"])
+
+
+def test_what_arrow_says_of_columns_counts_where_it_is_short(tmp_path, monkeypatch):
+    """Polars follows it until its stack is full, too; without it columns are what Parquet says."""
+    for values in (20, 2_000):
+        kinds = pl.Enum([f"name {at}" for at in range(values)])
+        pl.DataFrame({"model": ["name 1"]}, schema={"model": kinds}).write_parquet(tmp_path / "t.parquet")
+        data = (tmp_path / "t.parquet").read_bytes()
+        source = ParquetSource("t.parquet", data, "", Room(10**9))
+        assert source.load(["model"]).item() == "name 1"
+        assert (b"ARROW:schema" in source._data) == (values == 20)

@@ -10,6 +10,7 @@ import pytest
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.files import bounded, delimited, json_tables
+from riskrank.scores.files.density import Room
 from riskrank.scores.files.json_tables import JsonLinesSource
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.table.inspection import inspect_scores
@@ -160,4 +161,4 @@ def test_columns_of_lines_come_as_the_lines_have_them():
 def test_no_columns_of_a_parquet_file_are_no_empty_file(write):
     path = write("t.parquet", pl.DataFrame({"a": [1]}))
     with open(path, "rb") as file:  # noqa: PTH123
-        assert ParquetSource(path, file.read(), "").load([]).width == 0
+        assert ParquetSource(path, file.read(), "", Room(10**9)).load([]).width == 0

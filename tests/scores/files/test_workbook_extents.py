@@ -8,6 +8,7 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.scores.files.density import Room
 from riskrank.scores.files.workbook_extents import extents
 from riskrank.scores.table.score_table import read_scores
 from tests.scores.same import assert_same
@@ -120,7 +121,7 @@ def test_a_long_attribute_takes_the_time_of_its_bytes(edited):
         data = file.read()
     start = time.process_time()
     with pytest.raises(InputError, match=f"a tag of more than 1,048,576 bytes in {SHEET}"):
-        extents("t.xlsx", data, 1 << 30)
+        extents("t.xlsx", data, Room(1 << 30))
     assert time.process_time() - start < 1
 
 

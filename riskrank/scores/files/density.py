@@ -1,0 +1,74 @@
+"""What files unpack to, of which a run has one budget: however many parts share it, they are as one file."""
+
+from riskrank.errors import InputError, option
+
+# Bytes that files may unpack to, and times their own: tables and logs pack ten to fifty times.
+_LEAST_BYTES, _TIMES_PACKED = 1 << 27, 200
+# Values and lines of text, and times its bytes, packed and not; an object takes what several numbers take.
+_LEAST_VALUES, _VALUES_A_BYTE, _VALUES_A_LETTER, _OF_AN_OBJECT = 5_000_000, 16, 2, 8
+
+
+class BeyondLimitError(InputError):
+    """A file gives more, or for longer, than is allowed: to ask it once more would be the same again."""
+
+
+def too_large(label: str, limit: int) -> BeyondLimitError:
+    """Tell that a file or a member of an archive holds more than allowed."""
+    return BeyondLimitError(
+        f"{label}: more than {limit:,} bytes once read",
+        found="a file that large, or compressed data that unpacks to it",
+        hint=f"if it is what you want, allow it: {option('max_bytes', 2 * limit)}",
+    )
+
+
+def too_dense(label: str, found: str) -> InputError:
+    """Tell that few bytes hold more than anybody wrote into so few."""
+    return InputError(
+        f"{label}: packed more densely than results are",
+        found=found,
+        hint="look what repeats in it; or write the results that count into a file of their own",
+    )
+
+
+class Room:
+    """What all files of a run may unpack to.
+
+    Parameters
+    ----------
+    limit : int
+        Most bytes of one of them.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._files: dict[str, tuple[int, int, int]] = {}
+        self._sums = [0, 0, 0]
+
+    def take(self, label: str, packed: int, size: int, values: int = 0) -> None:
+        """Take what a file unpacks to, as far as it is known; what is refused takes nothing.
+
+        Raises
+        ------
+        InputError
+            If it is more than is allowed, or than anybody wrote into the bytes that all files have so far.
+        """
+        before = self._files.pop(label, (0, 0, 0))
+        now = (before[0] or packed, max(size, before[1]), max(values, before[2]))
+        self._sums = [whole - one for whole, one in zip(self._sums, before, strict=True)]
+        packed_all, size_all, values_all = (whole + one for whole, one in zip(self._sums, now, strict=True))
+        found = ""
+        if size_all > max(_LEAST_BYTES, _TIMES_PACKED * packed_all):
+            found = f"more than {size_all:,} bytes"
+        elif values_all > _LEAST_VALUES + min(_VALUES_A_BYTE * packed_all, _VALUES_A_LETTER * size_all):
+            found = f"{values_all:,} values, objects {_OF_AN_OBJECT}-fold,"
+        if found:
+            files = f", of {len(self._files) + 1:,} files" if self._files else ""
+            raise too_dense(label, f"{found} in {packed_all:,} bytes{files}")
+        if size > self.limit:
+            raise too_large(label, self.limit)
+        self._files[label], self._sums = now, [packed_all, size_all, values_all]
+
+    def take_text(self, label: str, packed: int, text: bytes) -> None:
+        """Take the values and lines of a text."""
+        values = sum(map(text.count, b",;\t\n")) + _OF_AN_OBJECT * sum(map(text.count, b"{["))
+        self.take(label, packed, len(text), values)
