@@ -27,7 +27,9 @@ _COST_ENDING = re.compile(
 # Words that turn the others around, or may: what is saved, avoided or negated.
 _TURNING = known("turning")
 # Words behind what there is less of, and measures of how well it is told apart from what is not called so.
-_RID = vocabulary("free saving savings saved reduction avoided avoidance prevented caught fixed corrected")
+_RID = vocabulary(
+    "free saving savings saved reduction avoided avoidance prevented caught fixed corrected suppression"
+)
 _RID_OF, _EITHER = known("rid"), known("either")
 _TOLD_APART = vocabulary("accuracy acc f precision recall auc auroc auprc mcc kappa")
 _KINDS = vocabulary("refusal refusals fraud spam anomaly toxicity hallucination hallucinations pii")
@@ -51,6 +53,8 @@ _AMOUNT_WORDS = known("amount")
 _DOUBTFUL_WORDS = known("doubtful")
 _COST_WORDS = _AMOUNT_WORDS | known("cost") | _DOUBTFUL_WORDS
 _NEGATIVE_LIKELIHOOD = re.compile("neg(?:ative)?log(?:likelihood|lik)$")
+# Behind this a name says where something was measured, not what: "tpr at fpr 1", "recall@p90".
+_PLACE = re.compile(r"(?i)[\W_]at[\W_](?!risk)|@")
 _WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 # Units of time and energy behind a name, as in "answer (s)".
 _COST_UNIT = re.compile(r"[(\[]\s*([mun\u00b5\u03bc]?s|sec|min|[km]?Wh)\s*[)\]]\s*$")
@@ -101,9 +105,7 @@ def lower_is_likelier(name: str) -> bool:
 
 def says_either(name: str) -> bool:
     """Whether a name says what goes wrong as often as what is to be done: hate speech, manipulation."""
-    listed = listed_words(name)
-    told = [word for word in listed if word not in _SAYS_NOTHING]
-    return not {"".join(listed), "".join(told)}.isdisjoint(_EITHER)
+    return "".join(listed_words(name)) in _EITHER
 
 
 def _lasts(name: str) -> bool:
@@ -121,9 +123,10 @@ def _turned(name: str) -> bool:
     if not pairs and (not {*found} & (_RID | _TOLD_APART | {"non"}) or {*found} & _UNTIL):
         return False
     bad = {word for word in found if _says(word, _COST_WORDS)}
-    rid = pairs or any(word in _RID and bad & {*found[max(at - 2, 0) : at]} for at, word in enumerate(found))
+    paired = any(all(word in pair for word in bad) for pair in pairs)
+    rid = any(word in _RID and bad & {*found[max(at - 2, 0) : at]} for at, word in enumerate(found))
     told = {found[0], found[-1]} & _TOLD_APART and bad <= _KINDS
-    return len(bad) == 1 and bool(rid or told or (found[0] == "non" and found[1] in bad))
+    return paired or (len(bad) == 1 and bool(rid or told or (found[0] == "non" and found[1] in bad)))
 
 
 def counted_until(name: str) -> str:
@@ -191,6 +194,7 @@ def _neighbours(name: str) -> set[str]:
 
 def _tokens(name: str) -> frozenset[str]:
     """Words of a name, with the digits behind them and without, and neighbours as one: off topic, chrF."""
+    name = _PLACE.split(name, 1)[0] or name
     listed = listed_words(name)
     if _NEGATIVE_LIKELIHOOD.search("".join(listed)):
         return frozenset({"nll"})

@@ -65,7 +65,8 @@ def test_less_of_what_is_counted_until_something_is_better_in_doubt(name):
     ("names", "way"),
     [
         ("cycles_to_failure MTBF days_until_relapse Lebensdauer durée_de_vie время_до_отказа", "more"),
-        ("error_free cost_savings refusal_accuracy f1_toxicity non_toxic on_time_rate bugs_fixed", "more"),
+        ("error_free cost_savings refusal_accuracy f1_toxicity non_toxic on_time_rate recall@p90", "more"),
+        ("bugs_fixed tpr_at_fpr_1 unsafe_refusals", "more"),
         ("time_to_crash failure_load lifetime_error life_cycle_cost error_free_latency", "asked, more first"),
         ("failure_rate lifecycle_loss speech_to_text_errors churn mttr deception fail jailbreak", "less"),
         (
@@ -73,7 +74,7 @@ def test_less_of_what_is_counted_until_something_is_better_in_doubt(name):
             "less",
         ),
         ("harmfulness_score stereotype_score attack_success_rate", "asked, less first"),
-        ("asr default_rate accuracy_drop reward_hacking no_response", "asked, less first"),
+        ("asr default_rate hate_rate accuracy_drop reward_hacking no_response", "asked, less first"),
     ],
 )
 def test_which_way_is_better_is_told_by_all_words_of_a_name(names, way):
