@@ -15,8 +15,8 @@ from riskrank.engine.types import Floats
 
 # Score comparisons that leaving out each model in turn may cost: a second or so.
 _WORK = 2e7
-# Multiples of a weight that are tried, and how often the way between two is halved.
-_TIMES, _STEPS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0), 5
+# Multiples of a weight that are tried, and how many of two digits between two of them, at most.
+_TIMES, _STEPS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0), 6
 
 
 def leaders_without(ranked: Ranked, leader: int) -> dict[int, int] | None:
@@ -93,8 +93,7 @@ def leaders_with_more(ranked: Ranked, leader: int) -> dict[int, dict[int, float]
         for model in {*who.values()} - {leader}:
             high = min(times for times, other in who.items() if other == model)
             low = max(high / 2, 1.0)
-            for _ in range(_STEPS):
-                middle = (low + high) / 2
+            while low < (middle := float(f"{(low + high) / 2:.2g}")) < high:
                 (who[middle],) = first(middle)
                 low, high = (low, middle) if who[middle] == model else (middle, high)
         for times in sorted(who):

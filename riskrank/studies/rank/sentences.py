@@ -118,10 +118,20 @@ def _trade_of_metrics(one: Leading, case: RankCase, also: str) -> str:
     if len(one.trade) == 1 and len(one.others) > 1:
         also = f" (no model but {other} is shown to be better than {name} on any metric)"
     mine = f"better than {other} on {wins}, worse on" if wins else f"yet {other} is better on"
+    every = f", significantly better {_ahead(one, case)}" if len(one.beaten) == len(one.others) else ""
     return (
-        f"A trade-off: {name} comes first if all metrics count alike, {mine} {losses}{also}. "
-        "Saying how much each metric counts settles it."
+        f"A trade-off: {name} comes first if all metrics count alike{every}, {mine} {losses}{also}. "
+        f"{_until(one, case)}."
     )
+
+
+def _until(one: Leading, case: RankCase) -> str:
+    """From which weights of single metrics on another comes first."""
+    more = [(case.means[m].name, min(found.values())) for m, found in one.first_with_more.items()]
+    counts = [f"{name} counts {times:g} times" for name, times in more]
+    if not counts:
+        return "Other weights may put another first (not tested)"
+    return f"It stays first until {' or '.join(counts)} as much (not tested)"
 
 
 def _on_metrics(shown: np.ndarray, pair: tuple[int, int], case: RankCase) -> str:
@@ -276,9 +286,9 @@ def _instead(one: Leading, found: Recommendation, case: RankCase) -> str:
         if not ahead:
             tests = one.found.tests_of(one.method)
             shown = tests is not None and tests.dominates[[*found.before_choice], found.choice].any()
-            how = "behind {} in the ranking, too" if shown else "not told apart from {}, ranked before it"
-        alone = ", the only one nobody beats throughout," if len(found.unbeaten) == 1 else ""
-        return f"No other stands out: {chosen}{alone} is {how.format(whom)}."
+            apart = f"not told apart by {test_of(one)} from {{}}, ranked before it"
+            how = "behind {} in the ranking, too" if shown else apart
+        return f"No other stands out: {chosen} is {how.format(whom)}."
     if len(found.unbeaten) == 1:
         leader = case.models[found.leader.model]
         though = f", though {leader} is ahead of it head to head" if found.ahead_of_choice else ""

@@ -39,7 +39,7 @@ def details(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
     rows = []
     for m, (mean, weight) in enumerate(zip(ranking.means, _weights(ranking), strict=True)):
         times, other = next(
-            ((f"{n * weight:.2g}", models[i]) for i, n in heavier.get(m, {}).items()), ("–", "–")
+            ((f"{n * weight:g}", models[i]) for i, n in heavier.get(m, {}).items()), ("–", "–")
         )
         rows.append((mean.name, f"{weight:g}", models[without.get(m, ranking.lead.first)], times, other))
     heads = headed("metric", right=("weight",)) + headed("first without it", right=("another first from",))
@@ -51,7 +51,7 @@ def details(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
 def _from(ranking: RankDocument, metric: int, model: int) -> str:
     """From which weight on a model comes first."""
     weight = ranking.lead.first_with_more[metric][model] * _weights(ranking)[metric]
-    return f"from {weight:.2g} on {ranking.means[metric].name} {ranking.provenance.models[model]}"
+    return f"from {weight:g} on {ranking.means[metric].name} {ranking.provenance.models[model]}"
 
 
 def _weights(ranking: RankDocument) -> list[float]:
