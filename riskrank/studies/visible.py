@@ -84,10 +84,10 @@ def could_show(means: Sequence[MetricMeans], visible: Mapping[str, float]) -> st
 
 
 def shown_by_metric(means: Sequence[MetricMeans], visible: Mapping[str, float]) -> str:
-    """The same of several metrics, as a sentence; empty of one, which its screen tells."""
+    """The same metric by metric, as a sentence."""
     told = [
         f"{words} of {one.name}"
         for one in means
         if one.name in visible and (words := visible_words(visible[one.name], one.share))
     ]
-    return f"differences of means from {names(told, len(told))} on." if told and len(means) > 1 else ""
+    return f"differences of means from {names(told, len(told))} on." if told else ""

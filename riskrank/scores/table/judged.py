@@ -23,7 +23,7 @@ _BEYOND, _NARROW = 0.1, 0.2
 
 # Level at which labels look chosen by outcome, for all models together. No number of labels mends what that
 # leaves open, so it is rarer than an error of a test.
-_ALPHA = 0.01
+LABELS_ALPHA = 0.01
 
 
 def corrected(table: ScoreTable, options: ReadOptions) -> ScoreTable:
@@ -65,7 +65,7 @@ def corrected(table: ScoreTable, options: ReadOptions) -> ScoreTable:
             f"{why}: its scores are mapped onto those of {judged.human} by isotonic regression, "
             "cross-fitted in 5 folds"
         )
-    notes += [] if shift is None else [shift.warning]
+    notes += [shift.warning] if shift.models else []
     return _table(table, judged, kept, (*table.warnings, *notes), options)
 
 
@@ -184,12 +184,10 @@ def _require_constant_neither(table: ScoreTable, human: Floats, judge: Floats, o
     )
 
 
-def _shift(models: Sequence[str], raw: Sequence[Floats], labelled: int, sign: float) -> LabelShift | None:
+def _shift(models: Sequence[str], raw: Sequence[Floats], labelled: int, sign: float) -> LabelShift:
     """Whether the labels look chosen by outcome: they correct nothing then."""
     shift, p_values = shifts(raw, labelled)
-    chosen = int(np.count_nonzero(p_values <= _ALPHA))
-    if not chosen:
-        return None
+    chosen = int(np.count_nonzero(p_values <= LABELS_ALPHA))
     worst = int(np.argmin(p_values))
     return LabelShift(models[worst], sign * float(shift[worst]), float(p_values[worst]), chosen)
 

@@ -182,7 +182,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class LabelShift:
-    """How labels that look chosen by outcome show it: the judge's means on them and on the others differ.
+    """How labels chosen by outcome would show it: the judge's means on them and on the others differ.
 
     Attributes
     ----------
@@ -233,8 +233,8 @@ class Judged:
         Why the judge is taken to score on another scale; empty where it is on people's.
     judge_sign : float
         −1 where less of the judge's metric is better in the file.
-    shift : LabelShift or None
-        Of labels that look chosen by outcome; None where they may have been chosen by chance.
+    shift : LabelShift
+        Whether labels look chosen by outcome.
     """
 
     human: str
@@ -245,7 +245,7 @@ class Judged:
     raw: tuple[Floats, ...]
     why_mapped: str
     judge_sign: float
-    shift: LabelShift | None = None
+    shift: LabelShift
 
     @property
     def strata(self) -> tuple[Integers, tuple[Floats, ...]]:

@@ -15,8 +15,8 @@ from riskrank.shown.means import means_say_it, only_share
 from riskrank.shown.sections import sections
 from riskrank.shown.view import Line, Section, Table, first_screen, headed
 from riskrank.studies.document import Document
-from riskrank.studies.judged.chapter import BY_CHANCE
-from riskrank.studies.wording import counted
+from riskrank.studies.judged.chapter import by_chance
+from riskrank.studies.wording import counted, names
 from riskrank.version import __version__
 
 Block = Section | Picture
@@ -52,6 +52,11 @@ _SHAPES = ("quantiles", "tvar", "scatter", "risks", "heatmap", "pair", "profile"
 
 # Characters of warnings in a summary line.
 _SUMMARY = 160
+# What every interval and test rests on.
+_ASSUMED = (
+    "samples, or clusters of them, are independent draws, and models as they were scored: what training "
+    "again would change is in no interval, unless runs are trainings"
+)
 
 
 def _whole(document: Document) -> Document:
@@ -145,7 +150,7 @@ def _minded(document: Document) -> PagePart:
     """Warnings, the gravest in the summary line."""
     told = document.provenance.gravest_first
     if (judge := document.meta().get("judge")) and judge["chosen_p"] is None:
-        told.append(BY_CHANCE)
+        told.append(by_chance(judge))
     parted = [_fact(one) for one in told]
     facts = [fact for fact, _ in parted] or ["none"]
     shown = [one for at, one in enumerate(facts) if not at or sum(map(len, facts[: at + 1])) < _SUMMARY]
@@ -156,6 +161,10 @@ def _minded(document: Document) -> PagePart:
         for text, style in zip(both, ("yellow" if told else "", "dim"), strict=True)
         if text
     ]
+    of_table = [one for one in document.provenance.metrics if not isinstance(one, str)]
+    unsaid = [str(one["name"]) for one in of_table if not one.get("declared", True)]
+    directions = f"; directions of {names(unsaid, len(unsaid))} are not declared" if unsaid else ""
+    lines.append(Line(f"{_ASSUMED}{directions}.", "Assumed:"))
     return PagePart("mind", "Warnings and assumptions", tuple(lines), "; ".join(shown) + more)
 
 
@@ -179,7 +188,8 @@ def _compared(document: Document) -> PagePart:
     finding = f"{len(origin.models)} models, {origin.samples:,} samples; "
     finding += ", ".join(f"{row[0]} ({row[2]})" if row[2] != "–" else row[0] for row in rows)
     if judge := document.meta().get("judge"):
-        finding += f"; people scored {judge['labelled']:,} of them"
+        side = "lower" if judge["judge_lower"] else "higher"
+        finding += f"; people scored {judge['labelled']:,} of them, {judge['judge']} ({side} is better) all"
     elif not origin.scored:
         finding += "; no score is missing"
     return PagePart("compared", "How the table was read, and what is missing", tuple(blocks), finding)

@@ -17,7 +17,7 @@ from riskrank.scores.table.oriented import Judged
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import of, rows_from
 from riskrank.studies.targets import Units, units_of
-from riskrank.studies.wording import two_digits
+from riskrank.studies.wording import p_words, two_digits
 
 # So much more than the labels alone are worth is worth a sentence.
 GAIN = 1.05
@@ -54,8 +54,8 @@ class JudgedEntry:
 
     ``worth_low`` and ``worth_high`` are the fewest and the most labels that would tell as much of the
     difference of two models' means, over all pairs, of a gate those whose means it claims something of,
-    None where there are none; fewer than there are where the judge blurs one. ``chosen_p`` is the p-value
-    of labels chosen by chance where they do not look so.
+    None where there are none; fewer than there are where the judge blurs one. ``chance_p`` is the p-value
+    of labels chosen by chance, ``chosen_p`` the same where they do not look so.
     """
 
     human: str
@@ -66,7 +66,9 @@ class JudgedEntry:
     lower: bool
     worth_low: float | None
     worth_high: float | None
+    chance_p: float
     chosen_p: float | None
+    judge_lower: bool
     models: Sequence[JudgedModelEntry]
 
 
@@ -181,10 +183,12 @@ def judged_entry(judged: Judged, table: ScoreTable, worths: Mapping[tuple[int, i
     records = ((model, one, mean, _ends(one, units)) for model, one in each)
     models = rows_from(JudgedModelEntry, "model one mean ends", records)
     lower, mapped = units.sign < 0, bool(judged.why_mapped)
-    chosen_p = None if judged.shift is None else judged.shift.p_value
+    p = judged.shift.p_value, judged.shift.p_value if judged.shift.models else None
     low, high = (min(worths.values()), max(worths.values())) if worths else (None, None)
     size = len(table.samples)
-    return JudgedEntry(judged.human, judged.judge, n, size, mapped, lower, low, high, chosen_p, models)
+    return JudgedEntry(
+        judged.human, judged.judge, n, size, mapped, lower, low, high, *p, judged.judge_sign < 0, models
+    )
 
 
 def _worths(judged: Judged, pairs: Collection[tuple[int, int]] | None) -> dict[tuple[int, int], float]:
@@ -203,8 +207,12 @@ def _ends(one: Correction, units: Units) -> tuple[float, float]:
     return float(low), float(high)
 
 
-BY_CHANCE = "labels are taken as drawn by chance from all samples; a test found nothing against it"
-"""What every corrected figure rests on, where `JudgedEntry.chosen_p` is None."""
+def by_chance(judge: Mapping[str, Any]) -> str:
+    """What every corrected figure rests on, where `JudgedEntry.chosen_p` is None."""
+    return (
+        f"labels are taken as drawn by chance: the means of {judge['judge']} on labelled and other samples "
+        f"are not shown to differ of any model (Welch's t, Holm, least {p_words(judge['chance_p'])})"
+    )
 
 
 def judged_meta(chapter: JudgedChapter | None) -> Mapping[str, Any]:

@@ -1,13 +1,16 @@
 """A suite on the screen: a strip of marks a model, tasks by models, and what single tasks decide."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 
 from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.shown.means import in_words
-from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, asked_for, by_row
+from riskrank.shown.numbers import p_value
+from riskrank.shown.view import Cell, Column, Line, OfModel, OfRow, Section, Table, asked_for, by_row
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.column import SuiteColumn
 from riskrank.studies.suites.entries import ends
@@ -61,6 +64,7 @@ def details(chapter: SuiteChapter, *, per_task: bool) -> list[Section]:
         if not per_task:
             sections.append(by_task(chapter, one, np.argsort(-one.scores.macro, kind="stable").tolist()))
         sections.append(macro(chapter, one))
+        sections += [pairs(chapter, one)] if chapter.tested else []
         sections += left_out(chapter, one)
     return asked_for([*sections, _reading(chapter)])
 
@@ -159,21 +163,45 @@ def macro(chapter: SuiteChapter, one: SuiteColumn) -> Table:
     return by_row(f"Macro means of {in_words(one.name)}", columns, order, stub=1)
 
 
+def pairs(chapter: SuiteChapter, one: SuiteColumn) -> Table:
+    """Of every pair of models the difference of macro means, and p-values of both questions."""
+    order, value = np.argsort(-one.scores.macro, kind="stable").tolist(), one.units.of(one.scores.macro)
+    digits = decimals_of(one.scopes[FIXED].means.error)
+    columns: list[OfRow] = [
+        (Column("models", "left"), lambda pair: " less ".join(chapter.models[i] for i in pair)),
+        (Column("difference"), lambda pair: rounded(float(value[pair[0]] - value[pair[1]]), digits)),
+    ]
+    heads = {FIXED: "p on these tasks", RANDOM: "p on tasks like these"}
+
+    def of_scope(scope: str) -> OfRow:
+        return Column(heads[scope]), lambda pair: p_value(float(one.scopes[scope].p_adjusted[pair]))
+
+    columns += map(of_scope, one.scopes)
+    title, rows = f"Macro means of {in_words(one.name)}, two by two", [*combinations(order, 2)]
+    return replace(by_row(title, columns, rows, stub=1), folded=len(rows) > 10)
+
+
 def left_out(chapter: SuiteChapter, one: SuiteColumn) -> list[Section]:
-    """Tasks without which another model is first, or has the best macro mean."""
-    if one.left_out is None:
+    """Without each task who is first, who has the best macro mean, and the lead over the rival."""
+    if (left := one.left_out) is None:
         return []
-    mean = one.left_out.changes(one.leader) if one.first_by_mean == one.leader else []
-    ranked, leaders = dict(one.deciding()), one.left_out.leader
-    deciding = [t for t in range(len(chapter.names)) if t in ranked or t in mean]
-    columns: list[OfModel] = [
+    ranked, leaders, other = (
+        dict(one.deciding()),
+        left.leader,
+        next(i for i in one.pair if i != one.leader),
+    )
+    ahead, digits = one.units.of(left.ahead), decimals_of(one.scopes[FIXED].means.error)
+    columns: list[OfModel | None] = [
         (Column("without", "left"), lambda t: chapter.names[t]),
         (Column("samples"), lambda t: f"{chapter.samples[t]:,}"),
         (Column("first", "left"), lambda t: chapter.models[ranked.get(t, one.leader)]),
         (Column("best macro mean", "left"), lambda t: chapter.models[int(leaders[t])]),
+        (Column("lead"), lambda t: rounded(float(ahead[t, other]), digits)),
+        (Column("p"), lambda t: p_value(float(left.p_adjusted[t, other]))) if chapter.tested else None,
     ]
-    title = f"Tasks that decide who is first on {in_words(one.name)}"
-    return [by_row(title, columns, deciding, stub=1)] if deciding else []
+    lead = f"lead: of {chapter.models[one.leader]} over {chapter.models[other]}"
+    title = f"Without each task, by macro means of {in_words(one.name)}; {lead}"
+    return [by_row(title, columns, range(len(chapter.names)), stub=1)]
 
 
 def _reading(chapter: SuiteChapter) -> Line:

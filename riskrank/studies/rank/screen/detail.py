@@ -40,7 +40,8 @@ def details(document: RankDocument) -> list[Section]:
         column, first = next(iter(study.studies.items()))
         names = [name for found in study.studies.values() for name in found.rankings]
         sections.append(reading(document, names))
-        told = shown_by_metric(document.means, document.visible)
+        # Of one metric the first screen tells.
+        told = len(document.means) > 1 and shown_by_metric(document.means, document.visible)
         sections += [Line(told, "Could have shown:")] if told else []
         sections.append(inference_line(first.dominance, inference, models, document.study.columns[column]))
     return sections

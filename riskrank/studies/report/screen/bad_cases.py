@@ -36,7 +36,7 @@ def tails_apart(ranking: RankDocument, _: ReportDocument) -> str:
 def tested(ranking: RankDocument, whole: ReportDocument) -> Iterator[Line]:
     """The same with its test."""
     said = tails_apart(ranking, whole)
-    if said and (of_score := _of_the_score(ranking)):
+    if said and (of_score := _of_the_score(ranking, -(milder(ranking.lead, ranking.lead.other) or 1))):
         apart, span, p, _ = of_score[ranking.lead.other]
         said += f". Difference {apart} ({span}), {p_words(p)}, {_together(ranking)}"
     if said:
@@ -80,15 +80,19 @@ def details(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
         yield Line(text, "Rule:")
 
 
-def _of_the_score(ranking: RankDocument) -> dict[int, tuple[str, str, float, str]]:
-    """By model what is ranked: difference, interval, p-value, answer; empty where nothing was resampled."""
+def _of_the_score(ranking: RankDocument, sign: int = 1) -> dict[int, tuple[str, str, float, str]]:
+    """By model what is ranked: difference, interval, p-value, answer; empty where nothing was resampled.
+
+    Differences are less the first, with a sign of −1 of the first less the others.
+    """
     one, units = ranking.lead, ranking.units[ranking.lead.column]
     difference, second = one.found.effects[one.method].tail_difference, one.found.relabelled
     low, high = units.interval(difference.low, difference.high)
     if low is None or high is None or difference.p_value is None:
         return {}
     decimals = numbers.decimals_of_ends(low[one.others], high[one.others])
-    apart, found = units.of(difference.estimate), {}
+    low, high = (low, high) if sign > 0 else (-high, -low)
+    apart, found = sign * units.of(difference.estimate), {}
     for i in one.others:
         p = float(difference.p_value[i])
         if second is not None and second.family.significant(p):

@@ -113,7 +113,10 @@ def _reweighed(ranking: RankDocument) -> bool:
 
 _JUDGED, _SUITE = _ranking_where(attrgetter("judged")), _ranking_where(attrgetter("suite"))
 _OF_TASKS = _ranking_where(lambda ranking: ranking.suite and not trade(ranking))
-_ONCE = "Of samples run once, what another run would change is part of it."
+_ONCE = (
+    "Of samples run once, what another answer of the same model would change is part of it, what training "
+    "again would change is not."
+)
 
 REPORT = (
     Entry(

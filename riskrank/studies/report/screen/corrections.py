@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from riskrank.scores.table.judged import LABELS_ALPHA
 from riskrank.shown.means import CORRECTIONS, inference_line
 from riskrank.shown.view import Line, Section, Table, headed
 from riskrank.studies.dominance.screen.detail import WHY_COUNTS_DIFFER
@@ -18,23 +19,27 @@ def corrected(ranking: RankDocument, whole: ReportDocument) -> str:
     if not ranking.inference.test:
         return "nothing was tested"
     found, level = _families(ranking, whole), f"level {ranking.inference.family.level(1):g}"
-    counts = [claims for _, claims, *_ in found]
-    sizes = f"{min(counts):,} to {max(counts):,}"
-    return f"{found[0][2]}, {level} within each of {len(found)} families of {sizes} claims"
+    counts, rules = [claims for _, claims, *_ in found], " or ".join({how: 0 for *_, how, _ in found})
+    sizes, families = f"{min(counts):,} to {max(counts):,}", sum(number for *_, number, _, _ in found)
+    return f"{rules}, {level} within each of {families} families of {sizes} claims, none across them"
 
 
 def corrections(ranking: RankDocument, whole: ReportDocument) -> Iterator[Section]:
     """All families of tests, and how those of the ranking were made."""
     if ranking.inference.test:
-        heads = headed("claims", right=("number",)) + headed("correction", "part")
-        rows = tuple((what, f"{claims:,}", *how) for what, claims, *how in _families(ranking, whole))
-        yield Table("Families of claims, each corrected by itself", heads, rows)
+        heads = headed("claims", right=("families", "claims in each")) + headed("correction", "part")
+        found = _families(ranking, whole)
+        rows = tuple((what, f"{families:,}", f"{claims:,}", *how) for what, claims, families, *how in found)
+        yield Table("Families of claims, each corrected by itself, nothing across them", heads, rows)
+    if ranking.judged:
+        test = f"Welch's t, Holm over models, level {LABELS_ALPHA:g}"
+        yield Line(f"whether they were drawn by chance is tested by itself ({test}).", "Labels:")
     study, models = ranking.lead.found.dominance, ranking.provenance.models
     yield inference_line(study, ranking.inference, models, ranking.lead.scores)
 
 
-def _families(ranking: RankDocument, whole: ReportDocument) -> list[tuple[str, int, str, str]]:
-    """What is claimed, how many such claims there are, how they are corrected, and the part they stand in."""
+def _families(ranking: RankDocument, whole: ReportDocument) -> list[tuple[str, int, int, str, str]]:
+    """What is claimed, how many claims are how many families, how they are corrected, and in which part."""
     one, k, suite = ranking.lead, len(ranking.provenance.models), ranking.suite
     rule, pairs, all_metrics = (
         CORRECTIONS[ranking.inference.family.correction],
@@ -45,17 +50,29 @@ def _families(ranking: RankDocument, whole: ReportDocument) -> list[tuple[str, i
     resampled = one.found.effects[one.method].mean_difference.p_value is not None
     risks = one.found.hidden_risks.claims if one.found.hidden_risks else 0
     several, tasks = len(ranking.means) > 1, len(suite.names) if suite and suite.tested else 0
+    on_tasks = suite.columns[one.column] if suite and tasks else None
+    direct, scopes = whole.pairs.by_column[0].study.tests, on_tasks.scopes if on_tasks else ()
+    without = on_tasks is not None and on_tasks.left_out is not None
+    ahead, behind = "means of single metrics, better or worse", "bad cases on single metrics, milder"
     found = [
-        (True, "each order against the field", 2 * pairs, own, CHAPTERS["ranking"]),
-        (whole.pairs.inference.test, "each order in pairs", 2 * pairs, own, CHAPTERS["pairs"]),
-        (resampled, "mean scores", pairs, "all together", CHAPTERS["ranking"]),
-        (resampled, "bad cases", pairs, "all together", BAD_CASES),
-        (one.found.hidden_risks, "hidden risks", risks, rule, BAD_CASES),
-        (several and one.recommendation, "means of single metrics", all_metrics, rule, DIFFERENCES),
-        (several and one.metric_tails, "bad cases on single metrics", all_metrics, rule, BAD_CASES),
-        (tasks, "pairs on single tasks", pairs * tasks, rule, "Tasks"),
+        ("orders against the field", 2 * pairs, len(one.found.dominance.tests), own, CHAPTERS["ranking"]),
+        ("orders in pairs", 2 * pairs, len(direct) * whole.pairs.inference.test, own, CHAPTERS["pairs"]),
+        ("mean scores", pairs, resampled, "all together", CHAPTERS["ranking"]),
+        ("bad cases", pairs, resampled, "all together", BAD_CASES),
+        ("hidden risks", risks, bool(one.found.hidden_risks), rule, BAD_CASES),
+        (ahead, all_metrics, 2 * (several and bool(one.recommendation)), rule, DIFFERENCES),
+        (behind, all_metrics, several and bool(one.metric_tails), rule, BAD_CASES),
+        ("pairs on single tasks", pairs * tasks, bool(tasks), rule, "Tasks"),
+        (
+            f"macro means, these tasks{' or tasks like these' * (len(scopes) > 1)}",
+            2 * pairs,
+            len(scopes),
+            rule,
+            "Tasks",
+        ),
+        ("macro means without each task", 2 * pairs, tasks * without, rule, "Tasks"),
     ]
-    return [(what, claims, how, part) for made, what, claims, how, part in found if made]
+    return [(what, claims, int(made), how, part) for what, claims, made, how, part in found if made]
 
 
 def two_counts(document: ReportDocument) -> Iterator[Line]:

@@ -6,6 +6,7 @@ from riskrank.shown.means import score_of
 from riskrank.shown.view import Line
 from riskrank.studies.document import Document
 from riskrank.studies.rank.document import RankDocument
+from riskrank.studies.report.screen import by_metric
 from riskrank.studies.report.study import ReportDocument
 from riskrank.studies.runs import split_of_runs
 from riskrank.studies.suites import words
@@ -18,7 +19,9 @@ def in_short(study: Document, whole: ReportDocument) -> list[Line]:
     told = [one.sentence for one in study.findings if one.sentence in study.verdict]
     new = [one for one in told if one not in whole.ranking.verdict and not one.startswith("By task")]
     text = " ".join([*told[:1], *(one for one in new if one != told[0])]) or study.verdict
-    return [Line(text.replace("; rank does that", "; part Ranking does that"), "In short:")]
+    metrics = "part Differences by metric tests means of metrics, part Ranking the combined score"
+    where = metrics if by_metric.tested(whole.ranking) else "part Ranking does that"
+    return [Line(text.replace("rank does that", where), "In short:")]
 
 
 def told_apart(ranking: RankDocument, _: ReportDocument) -> str:
