@@ -34,7 +34,7 @@ def test_the_worst_on_every_metric_is_not_shipped(classifiers):
     assert result.verdict.startswith("No model to ship on this evidence: naive_bayes comes first")
     assert "neural_net is better on all 4 metrics" in result.verdict
     assert result.verdict.endswith(
-        "No other stands out: neural_net is not told apart by second-order dominance from lda, ranked before it."
+        "neural_net is not told apart by second-order dominance from lda, ranked before it."
     )
     assert "! naive_bayes: worst on all 4 metrics, yet first in the ranking" in result.to_text()
 
