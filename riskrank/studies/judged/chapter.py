@@ -13,6 +13,7 @@ from riskrank.engine.judges.correction import Correction, worth_of_differences
 from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.engine.sampling.design import FEWEST_LABELS, ClusteredScores
 from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.scores.table.judged import LABELS_ALPHA
 from riskrank.scores.table.oriented import Judged
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import of, rows_from
@@ -211,7 +212,7 @@ def by_chance(judge: Mapping[str, Any]) -> str:
     """What every corrected figure rests on, where `JudgedEntry.chosen_p` is None."""
     return (
         f"labels are taken as drawn by chance: the means of {judge['judge']} on labelled and other samples "
-        f"are not shown to differ of any model (Welch's t, Holm, least {p_words(judge['chance_p'])})"
+        f"are not shown to differ of any model (Welch's t, Holm, level {LABELS_ALPHA:g}, least {p_words(judge['chance_p'])})"
     )
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from riskrank.scores.table.judged import LABELS_ALPHA
 from riskrank.shown.means import CORRECTIONS, inference_line
 from riskrank.shown.view import Line, Section, Table, headed
 from riskrank.studies.dominance.screen.detail import WHY_COUNTS_DIFFER
@@ -32,8 +31,7 @@ def corrections(ranking: RankDocument, whole: ReportDocument) -> Iterator[Sectio
         rows = tuple((what, f"{families:,}", f"{claims:,}", *how) for what, claims, families, *how in found)
         yield Table("Families of claims, each corrected by itself, nothing across them", heads, rows)
     if ranking.judged:
-        test = f"Welch's t, Holm over models, level {LABELS_ALPHA:g}"
-        yield Line(f"whether they were drawn by chance is tested by itself ({test}).", "Labels:")
+        yield Line("whether they were drawn by chance is tested beside all this, as warnings say.", "Labels:")
     study, models = ranking.lead.found.dominance, ranking.provenance.models
     yield inference_line(study, ranking.inference, models, ranking.lead.scores)
 
