@@ -210,9 +210,10 @@ def _ends(one: Correction, units: Units) -> tuple[float, float]:
 
 def by_chance(judge: Mapping[str, Any]) -> str:
     """What every corrected figure rests on, where `JudgedEntry.chosen_p` is None."""
+    least = p_words(judge["chance_p"])
     return (
         f"labels are taken as drawn by chance: the means of {judge['judge']} on labelled and other samples "
-        f"are not shown to differ of any model (Welch's t, Holm, level {LABELS_ALPHA:g}, least {p_words(judge['chance_p'])})"
+        f"are not shown to differ of any model (Welch's t, Holm, level {LABELS_ALPHA:g}, least {least})"
     )
 
 
