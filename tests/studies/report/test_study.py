@@ -113,7 +113,7 @@ def test_what_a_verdict_says_of_single_metrics_stands_in_a_table_with_its_tests(
             {"wide": True, "higher": ["people", "judge"], "human": "people", "judge": "judge"},
             [
                 "people scored 150 of them",
-                "Holm, level 0.01, least",
+                "not shown to differ of any model (Welch",
                 "differences of means from 0.3 of people on",
             ],
         ),
