@@ -190,6 +190,19 @@ def test_what_tells_repeats_apart_is_read_as_its_name_says_first(folder, ways, m
         assert meta(*way) == (["a", "b"], samples, both)
 
 
+def test_runs_that_share_their_luck_under_any_name_are_no_samples(folder, ways):
+    """The ways out of repeated rows are those of runs, once a test shows that they are no draws."""
+    rows = [
+        (m, fit, s, ((s * 3 + fit) % 5 + 9 * (fit * 7 % 4)) / 10)
+        for m in "ab"
+        for fit in range(5)
+        for s in range(N)
+    ]
+    folder("t.csv", lines("model,random_state,example,accuracy_score", rows))
+    (way,) = ways("rank", "t.csv")
+    assert "--noise random_state" in " ".join(way)
+
+
 def test_a_metric_that_a_file_lacks_is_said(folder, hint, meta):
     for model in "abc":
         metrics = ("acc", "f1") if model != "b" else ("acc",)

@@ -68,7 +68,11 @@ def inputs_written(inputs: Sequence[str]) -> str:
 # To try a way takes as long as to read the table.
 _MOST_ROWS = 2_000_000
 # Options that say which columns and rows are read.
-_COLUMNS = ("columns", "task", "cluster", "where", "sql", "wide")
+_COLUMNS = ("columns", "task", "cluster", "where", "sql", "wide", "noise")
+
+
+class UnlikeRunsError(InputError):
+    """Runs that are no draws of each sample: to take them as samples of their own would be wrong as well."""
 
 
 def tried(
@@ -89,12 +93,17 @@ def tried(
     """
     ways: list[tuple[str, object]] = []
     for way, change in error.ways:
-        with suppress(RiskrankError):
+        try:
             if change is not None:
                 options = change if isinstance(change, ReadOptions) else replace(asked, **change)  # type: ignore[arg-type]
                 read(options)
                 way = written(options, before)
             ways.append((way, None))
+        except UnlikeRunsError as unlike:
+            further = type(error)(error.what, found=unlike.found, hint=unlike.hint, ways=unlike.ways)
+            return tried(further, before, asked, read)
+        except RiskrankError:
+            continue
     return type(error)(error.what, found=error.found, hint=error.hint, ways=ways)
 
 

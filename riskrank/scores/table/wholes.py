@@ -17,6 +17,7 @@ from riskrank.scores.table.further_columns import unforeseen_wholes
 from riskrank.scores.table.oriented import ScoreTable
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.times import residuals
+from riskrank.scores.table.ways import UnlikeRunsError
 
 # Differences depend on a whole if none of so many random orders of the samples parts them as far.
 _ORDERS = 999
@@ -83,7 +84,7 @@ def require_like_runs(scores: Scores, values: Floats) -> None:
     ways = []
     if of_means:
         ways = [("", replace(scores.notes.asked, noise=(column,), columns=columns, repeats="error"))]
-    raise InputError(
+    raise UnlikeRunsError(
         f"runs of a {column} are better or worse on all samples, and cannot be drawn sample by sample",
         found=f"{np.unique(runs).size} values of {column}: means lie further apart than those of like runs",
         hint=f"run {FEWEST_LEVELS} or more: fewer do not tell how others would do"
