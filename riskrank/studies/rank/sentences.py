@@ -115,8 +115,6 @@ def _trade_of_metrics(one: Leading, case: RankCase, also: str) -> str:
     wins = _on_metrics(held.worse[rival], one.pair, case)
     losses = _on_metrics(held.better[rival], one.pair if wins else (rival, first), case)
     name, other = case.models[first], case.models[rival]
-    if len(one.trade) == 1 and len(one.others) > 1:
-        also = f" (no model but {other} is shown to be better than {name} on any metric)"
     mine = f"better than {other} on {wins}, worse on" if wins else f"yet {other} is better on"
     every = f", significantly better {_ahead(one, case)}" if len(one.beaten) == len(one.others) else ""
     return (
