@@ -37,6 +37,8 @@ def distrusted(path: str) -> str | None:
     """
     if not Path(path).is_file():  # a pipe, a device or a folder
         return "it is no plain file"
+    if os.path.dirname(os.path.realpath(path)) != os.path.realpath(os.path.dirname(path)):  # noqa: PTH120
+        return "it is a link that leads out of its folder"
     if not hasattr(os, "geteuid"):  # a system without owners of this kind
         return None
     for place, name in ((path, "it"), (os.path.dirname(path) or ".", "its folder")):  # noqa: PTH120

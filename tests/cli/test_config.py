@@ -140,6 +140,7 @@ POSIX = pytest.mark.skipif(sys.platform == "win32", reason="owners and modes of 
         (".", "group", "a group may write to its folder"),
         ("riskrank.toml", "owner", "it belongs to another user"),
         (".", "owner", "its folder belongs to another user"),
+        ("riskrank.toml", "link", "it is a link that leads out of its folder"),
     ],
 )
 @pytest.mark.parametrize("below", [False, True])
@@ -147,9 +148,13 @@ def test_a_file_others_may_have_written_is_passed_over(
     run, project, tmp_path, monkeypatch, place, mode, reason, below
 ):
     project("order = 1\n")
-    if isinstance(mode, str) and os.geteuid() != 0:
+    if mode in ("group", "owner") and os.geteuid() != 0:
         pytest.skip("only root gives files away")
-    if mode == "owner":
+    if mode == "link":
+        (tmp_path / "hidden").mkdir()
+        Path(place).rename(tmp_path / "hidden" / "secret.toml")
+        Path(place).symlink_to(tmp_path / "hidden" / "secret.toml")
+    elif mode == "owner":
         os.chown(place, 12345, 0)
     elif mode == "group":
         os.chown(place, 0, 12345)

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from riskrank.errors import InputError, listing, option
 
 MOST_COLUMNS = 100_000
-# Metrics somebody looks at, and letters of a name that stands in every table and picture.
-MOST_METRICS, LONGEST_NAME = 5_000, 10_000
+# Metrics and models somebody compares, and letters of a name that stands in every table and picture.
+_MOST, LONGEST_NAME = {"metric": 5_000, "model": 10_000}, 10_000
 # Cells of a table that is never too empty; and cells a byte, which columns of numbers do not reach.
 _FEW = 10_000_000
 _A_BYTE = 4
@@ -28,18 +28,20 @@ def require_columns(label: str, names: Sequence[str]) -> None:
         )
 
 
-def require_metrics(label: str, names: Sequence[str]) -> None:
-    """Refuse more metrics than anybody compares, each of which is looked at.
+def require_few(label: str, what: str, names: Sequence[str]) -> None:
+    """Refuse more metrics or models than anybody compares, each of which is looked at.
 
     Raises
     ------
     InputError
     """
-    if len(names) > MOST_METRICS:
+    if len(names) > _MOST[what]:
+        few = ",".join(names[:2])
+        picked = option("metric", names[0]) if what == "metric" else option("models", few)
         raise InputError(
-            f"{label}: more than {MOST_METRICS:,} metrics, which nobody compares at once",
+            f"{label}: more than {_MOST[what]:,} {what}s, which nobody compares at once",
             found=f"{len(names):,}: {listing(names)}",
-            hint=f"pick those that count: {option('metric', names[0])}",
+            hint=f"pick those that count: {picked}",
         )
 
 

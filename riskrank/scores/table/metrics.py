@@ -13,7 +13,7 @@ from riskrank.asked.flags import among_commas
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.values import ALL_OTHERS, contradict
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, no_such, option
-from riskrank.scores.files.shape import require_metrics, require_short
+from riskrank.scores.files.shape import require_few, require_short
 from riskrank.scores.names.directions import looks_like_a_cost, lower_by_name
 from riskrank.scores.table.metrics_file import MetricSpec, described_metrics
 from riskrank.scores.table.scores import Scores
@@ -40,7 +40,8 @@ def resolve_metrics(scores: Scores) -> tuple[tuple[MetricSpec, ...], tuple[str, 
         what it was when a baseline was blessed.
     """
     names, options, told = scores.metrics, scores.options, scores.notes.directions
-    require_metrics(scores.files(), names)
+    require_few(scores.files(), "metric", names)
+    require_few(scores.files(), "model", scores.models)
     require_short(scores.files(), "for a metric", names)
     described = _described(options, scores.notes.known_metrics)
     unused = [name for name in options.weight if name not in (*names, ALL_OTHERS)]

@@ -10,7 +10,7 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files import parsing
 from riskrank.scores.files.parsing import WHOLE_FLOAT
-from riskrank.scores.files.shape import require_metrics, require_short
+from riskrank.scores.files.shape import require_few, require_short
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quoted_column
 from riskrank.scores.names.directions import names_a_truth
@@ -80,7 +80,7 @@ def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
     # A column without a name, or called as pandas calls one, is the index of the frame that was saved.
     values = asked or [name for name in roles.values if not is_unnamed(name)]
     frame = source.load(_columns(roles, *values))
-    require_metrics(source.label, values)
+    require_few(source.label, "metric", values)
     declared = [name for name in (*options.lower, *options.higher, *options.weight) if name in values]
     metrics = _metrics(source, frame[values], asked, () if options.metric else declared)
     gone = {} if asked else _bookkeeping(source, frame[list(metrics)], declared, options)
