@@ -8,6 +8,7 @@ from riskrank.asked.baseline import BASELINE
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.values import contradict
 from riskrank.errors import InputError, option
+from riskrank.scores.files.shape import require_few
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.baseline import Baseline
 from riskrank.scores.table.overlap import compared
@@ -61,6 +62,7 @@ def metrics_apart(
 
         return (corrected(checked_table(scores), options),)
     names = tuple(wanted(scores.metrics))
+    require_few(scores.files(), "metric", names)
     if options.missing == "auto" and scores.has("noise"):  # levels need not be crossed with all samples
         options = replace(options, missing="error")
         scores = replace(scores, options=replace(scores.options, missing="error"))

@@ -7,6 +7,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+import riskrank as rr
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.files import bounded, delimited, json_tables
@@ -80,6 +81,8 @@ def test_more_metrics_than_anybody_compares(write):
                 read([path], options)
             assert caught.value.hint.startswith("pick those that count")
             assert read([path], replace(options, metric=("m0", "m7"))).metrics
+    with pytest.raises(InputError, match="more than 5,000 metrics"):
+        rr.gate(long, better=[("a", "b")])
     assert time.process_time() - start < 4
 
 
