@@ -54,7 +54,7 @@ def _main_first(risks: MeanRisk) -> list[tuple[int, str]]:
 def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str) -> Plot:
     """Draw the mean up, one risk to the right; the frontier is the upper left edge."""
     label, risk, frontier = risks.columns[number].label, risks.risk[:, number], risks.frontier(number)
-    width, height, left, below = 200.0, 220.0, 54.0, 42.0
+    width, height, left, below = 202.0, 220.0, 56.0, 42.0
     page = sheet(
         f"Mean and risk of {score_of(column)}",
         "Up: larger mean; left: less risk. Models on the line are efficient: no other has a larger mean "

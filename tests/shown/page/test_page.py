@@ -15,7 +15,7 @@ from riskrank.errors import UsageError
 from riskrank.shown import page as pages
 from riskrank.shown.figures.catalogue import colors, pictures
 from riskrank.shown.figures.marks import marked_models
-from riskrank.shown.figures.style import FAINT, PALETTE, QUIET
+from riskrank.shown.figures.style import FAINT, GREY, PALETTE, QUIET
 from riskrank.shown.glossary import GLOSSARY
 from riskrank.shown.page.chapters import answer, chapters
 from riskrank.shown.view import Table, text_of
@@ -87,12 +87,12 @@ def test_each_panel_has_the_names_of_its_rows_for_where_it_stands_below_another(
     first, *further = part.rpartition("<figure")[2].split('<div class="panel">')
     panels = [first, *(panel.split("</svg>")[1] for panel in further)]
     again = [panel.split("</svg>")[0] for panel in further]
-    assert len(panels) == 4
+    assert len(panels) == 3
     assert all(panel.count(">1</text>") == panel.count(">3</text>") > 0 for panel in panels)
     for name in ("left", "middle", "right"):
         # Once a row of panels.
-        assert [panel.count(f">{name}</text>") for panel in panels] == [2, 0, 0, 0]
-        assert [panel.count(f">{name}</text>") for panel in again] == [2, 2, 2]
+        assert [panel.count(f">{name}</text>") for panel in panels] == [2, 0, 0]
+        assert [panel.count(f">{name}</text>") for panel in again] == [2, 2]
 
 
 def test_nothing_is_loaded_and_no_style_stands_outside_the_sheet(small):
@@ -359,7 +359,7 @@ def test_a_model_has_one_colour_in_all_pictures_of_a_page(make, make_scores):
                 continue
             for line in (line for axes in picture.draw().axes for line in axes.lines):
                 models = marked_models(line.get_gid() or "")
-                if len(models) == 1 and line.get_color() not in (FAINT, QUIET):
+                if len(models) == 1 and line.get_color() not in (FAINT, GREY, QUIET):
                     looks.setdefault(models[0], set()).add(line.get_color())
     assert sorted(looks) == [0, 1, 2]
     assert all(len(colors) == 1 for colors in looks.values())
@@ -438,7 +438,7 @@ def test_two_values_have_no_distribution_to_look_at():
         kinds.append([block.kind for block in blocks if hasattr(block, "kind")])
         said = "Every score of right is 0 or 1" in " ".join(getattr(block, "text", "") for block in blocks)
         assert said == (table is whole)
-    assert kinds == [["forest"], ["tvar", "pair", "quantiles", "scatter", "risks", "heatmap"]]
+    assert kinds == [["forest", "bump"], ["tvar", "pair", "quantiles", "scatter", "risks", "heatmap", "bump"]]
     alone = riskrank.mrm(whole, higher="right", resamples=60, jobs=1)
     assert "<figure" not in alone.to_html()
 
