@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy  # loads its functions when they are first used  # loads its functions when they are first used
+import scipy  # loads its functions when they are first used
 from numpy.typing import ArrayLike
 
 from riskrank.engine.evidence.evidence import Evidence

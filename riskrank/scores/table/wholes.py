@@ -69,11 +69,11 @@ def require_like_runs(scores: Scores, values: Floats) -> None:
     if not asked.tests or asked.unpaired or asked.repeats != "draws" or column in (None, _SAID):
         return
     model, metric, runs = (scores.codes(role) for role in ("model", "metric", "draw"))
-    parts = np.unique(np.stack([metric, model], axis=1), axis=0)
+    order, samples = np.lexsort((model, metric)), scores.codes("sample")
+    ends = np.flatnonzero(np.diff(metric[order]) | np.diff(model[order])) + 1
     found = np.zeros((len(scores.metrics), 2))
-    for at, of in parts:
-        own = (metric == at) & (model == of)
-        found[at] += unlike_runs(values[own], scores.codes("sample")[own], runs[own])
+    for own in np.split(order, ends):
+        found[metric[own[0]]] += unlike_runs(values[own], samples[own], runs[own])
     few = int(found[:, 1].max()) < (FEWEST_LEVELS - 1) * len(scores.models)
     of_means = isinstance(asked, RankReading | GateReading) and not few
     level = _OF_MEANS if of_means and scores.notes.given.repeats != "draws" else _ELSE
@@ -96,9 +96,9 @@ def require_like_runs(scores: Scores, values: Floats) -> None:
 
 def unlike_runs(values: Floats, sample: Integers, run: Integers) -> Floats:
     """Cochran's Q of runs over samples that have all of them once, and its degrees of freedom; else zeros."""
-    _, run = np.unique(run, return_inverse=True)
+    (own, sample), (_, run) = (np.unique(one, return_inverse=True) for one in (sample, run))
     count = int(run.max()) + 1
-    grid = np.full((int(sample.max()) + 1, count), np.nan)
+    grid = np.full((own.size, count), np.nan)
     grid[sample, run] = values
     away = grid[np.isfinite(grid).all(axis=1)]
     away = away - away.mean(axis=1, keepdims=True)

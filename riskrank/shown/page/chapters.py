@@ -202,10 +202,8 @@ def _read(metric: str | Mapping[str, Any]) -> tuple[str, ...]:
     weight, transform = metric.get("weight"), metric.get("transform", "none")
     assumed = "" if metric.get("declared", True) else " (assumed)"
     how = filter(None, (metric.get("scale"), transform if transform != "none" else ""))
-    direction, counts = (
-        f"{metric['direction']} is better{assumed}",
-        "equal" if weight is None else f"{weight:g}",
-    )
+    direction = f"{metric['direction']} is better{assumed}"
+    counts = "equal" if weight is None else f"{weight:g}"
     return str(metric["name"]), f"“{metric['name']}”", direction, ", ".join(map(str, how)) or "–", counts
 
 

@@ -86,6 +86,16 @@ def test_more_metrics_than_anybody_compares(write):
     assert time.process_time() - start < 4
 
 
+def test_more_models_than_anybody_compares(write):
+    frame = pl.DataFrame({"model": [f"m{at}" for at in range(10_001)]})
+    path = write(
+        "t.csv", frame.with_columns(sample=pl.lit("s"), metric=pl.lit("acc"), score=pl.int_range(10_001) / 7)
+    )
+    with pytest.raises(InputError, match="more than 10,000 models"):
+        read_scores([path])
+    assert read_scores([path], ReadOptions(models=("m0", "m9"))).models == ("m0", "m9")
+
+
 @pytest.mark.parametrize("column", ["model", "metric", "task"])
 def test_a_name_as_long_as_a_text(write, long_frame, column):
     for length in (10_000, 10_001):

@@ -1,6 +1,8 @@
 """What samples belong to, as what is drawn, and what divides them into a few kinds."""
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +10,7 @@ import polars as pl
 
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.reading import SHARED, RankReading, ReadOptions
+from riskrank.errors import UsageError
 from riskrank.scores.names.words import WHOLE, names_wholes, vocabulary, words
 from riskrank.scores.table.shapes.columns import Columns
 
@@ -73,15 +76,13 @@ def mixed_otherwise(columns: Columns, name: str, by: Sequence[str]) -> bool:
     return bool(chdtrc(freedom, ((table - expected) ** 2 / expected).sum()) < NO_CHANCE)
 
 
-# What noise is not asked beside.
-_NO_NOISE = ("human", "noise", "unpaired", "cluster", "group_by", "time", "folds")
-
-
 def as_drawn(wholes: Sequence[str], options: ReadOptions, *, few: bool) -> dict[str, Any]:
     """Options that draw wholes; too few to be drawn anew, and several kinds, are noise of means."""
     means = isinstance(options, RankReading | GateReading) and options.missing != SHARED
-    if (few or len(wholes) > 1) and means and not any(getattr(options, one) for one in _NO_NOISE):
-        return {"noise": tuple(wholes)}
+    if (few or len(wholes) > 1) and means and not options.noise:
+        with suppress(UsageError):  # beside what noise is not asked
+            replace(options, noise=tuple(wholes))
+            return {"noise": tuple(wholes)}
     return {"cluster": wholes[0]}
 
 

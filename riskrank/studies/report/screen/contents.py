@@ -204,12 +204,15 @@ REPORT = (
     # Of one metric, which nothing combines, the methods of the ranking.
     Entry(
         *(AUDIT, "methods", CHAPTERS["methods"], lambda document: document.methods or document.ranking),
-        *(("bump",), _depends("method", "methods"), _agreement("method")),
+        ("bump",),
+        lead=_depends("method", "methods"),
+        words=_agreement("method"),
         finding=summaries.firsts,
     ),
     Entry(
         *(AUDIT, "metrics", CHAPTERS["metrics"], attrgetter("metrics"), ("bump",)),
-        *(_depends("metric", "each metric on its own"), _agreement("metric")),
+        lead=_depends("metric", "each metric on its own"),
+        words=_agreement("metric"),
         finding=summaries.firsts,
     ),
     Entry(
