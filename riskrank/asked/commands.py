@@ -49,9 +49,9 @@ TABLES = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Paper:
-    """A kind of document.
+    """A kind of document, a line of the table.
 
     Attributes
     ----------
@@ -117,8 +117,10 @@ class Command:
         Whether it has a file of its own below ``riskrank.cli.commands``, with a function ``run``.
     python : bool
         Whether Python has it, too.
-    examples : tuple of (str, str)
-        What a line is good for, and the line. They run in a checkout, on the sample data.
+    tried_on : str
+        The sample data that stand behind ``riskrank`` and its name in all of the following.
+    tries : mapping of str to str
+        What a line is good for, and what stands behind these scores there. They run in a checkout.
     """
 
     name: str
@@ -141,7 +143,14 @@ class Command:
     scores_words: str = TABLES
     own: bool = False
     python: bool = True
-    examples: tuple[tuple[str, str], ...] = ()
+    tried_on: str = ""
+    tries: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def examples(self) -> tuple[tuple[str, str], ...]:
+        """What to try, as whole lines."""
+        begun = ("riskrank", self.name, self.tried_on)
+        return tuple((what, " ".join(filter(None, (*begun, rest)))) for what, rest in self.tries.items())
 
     @property
     def settings_type(self) -> type[Settings]:
@@ -181,18 +190,8 @@ COMMANDS = (
         reading="asked.reading:RankReading",
         study="rank.study:rank",
         papers=(
-            Paper(
-                schema="rank",
-                documents="rank.document:RankDocument",
-                view="rank.screen.first",
-                figures="rank.figures.pictures",
-            ),
-            Paper(
-                schema="rank-means",
-                documents="rank.by_means:MeanRankDocument",
-                view="rank.screen.means",
-                figures="rank.figures.means",
-            ),
+            Paper("rank", "rank.document:RankDocument", "rank.screen.first", "rank.figures.pictures"),
+            Paper("rank-means", "rank.by_means:MeanRankDocument", "rank.screen.means", "rank.figures.means"),
         ),
         pictures=(
             *("forest", "trade", "bump", "quantiles", "tvar", "cdf", "stability"),
@@ -202,16 +201,13 @@ COMMANDS = (
         groups=True,
         runs=True,
         needs=_JUDGED,
-        examples=(
-            (
-                "Which classifier to ship; a first answer, from few resamples:",
-                f"riskrank rank {_CLASSIFIERS} --resamples 200",
+        tried_on=_CLASSIFIERS,
+        tries={
+            "Which classifier to ship; a first answer, from few resamples:": "--resamples 200",
+            "One metric of two models, as JSON for another program:": (
+                "--metric correct --models lda,logistic --format json"
             ),
-            (
-                "One metric of two models, as JSON for another program:",
-                f"riskrank rank {_CLASSIFIERS} --metric correct --models lda,logistic --format json",
-            ),
-        ),
+        },
     ),
     Command(
         name="dominance",
@@ -224,10 +220,10 @@ COMMANDS = (
         study="dominance.study:dominance",
         papers=(
             Paper(
-                schema="dominance",
-                documents="dominance.study:DominanceDocument",
-                view="dominance.screen.first",
-                figures="dominance.figures",
+                "dominance",
+                "dominance.study:DominanceDocument",
+                "dominance.screen.first",
+                "dominance.figures",
             ),
         ),
         pictures=("heatmap", "pair", *_OF_TASKS, _OF_JUDGE),
@@ -235,16 +231,13 @@ COMMANDS = (
         groups=True,
         runs=True,
         needs=_JUDGED,
-        examples=(
-            (
-                "Who is ahead of whom in log loss, whatever else is in the table:",
-                f"riskrank dominance {_CLASSIFIERS} --metric log_loss --no-test",
+        tried_on=_CLASSIFIERS,
+        tries={
+            "Who is ahead of whom in log loss, whatever else is in the table:": "--metric log_loss --no-test",
+            "Of two models, the portfolio of all metrics; a gate for CI is riskrank gate --on ssd:": (
+                "--models lda,logistic --order 2"
             ),
-            (
-                "Of two models, the portfolio of all metrics; a gate for CI is riskrank gate --on ssd:",
-                f"riskrank dominance {_CLASSIFIERS} --models lda,logistic --order 2",
-            ),
-        ),
+        },
     ),
     Command(
         name="mrm",
@@ -256,29 +249,19 @@ COMMANDS = (
         settings="studies.mrm.options:MeanRiskSettings",
         study="mrm.study:mrm",
         refuses="mrm.study:columns_of",
-        papers=(
-            Paper(
-                schema="mrm",
-                documents="mrm.study:MeanRiskDocument",
-                view="mrm.screen.first",
-                figures="mrm.figures",
-            ),
-        ),
+        papers=(Paper("mrm", "mrm.study:MeanRiskDocument", "mrm.screen.first", "mrm.figures"),),
         pictures=("scatter", "risks", _OF_JUDGE),
         lacks=(),
         groups=True,
         runs=True,
         needs=_JUDGED,
-        examples=(
-            (
-                "Mean minus risk on the portfolio, tails at 5 %:",
-                f"riskrank mrm {_CLASSIFIERS} --level 0.05",
+        tried_on=_CLASSIFIERS,
+        tries={
+            "Mean minus risk on the portfolio, tails at 5 %:": "--level 0.05",
+            "One risk, each metric on its own, as CSV:": (
+                "--risk negative-tvar --per-metric --no-test --format csv"
             ),
-            (
-                "One risk, each metric on its own, as CSV:",
-                f"riskrank mrm {_CLASSIFIERS} --risk negative-tvar --per-metric --no-test --format csv",
-            ),
-        ),
+        },
     ),
     Command(
         name="gsd",
@@ -295,14 +278,7 @@ COMMANDS = (
         settings="studies.gsd.options:GsdSettings",
         study="gsd.study:gsd",
         refuses="gsd.study:thresholds",
-        papers=(
-            Paper(
-                schema="gsd",
-                documents="gsd.document:GsdDocument",
-                view="gsd.screen.first",
-                figures="gsd.figures.pictures",
-            ),
-        ),
+        papers=(Paper("gsd", "gsd.document:GsdDocument", "gsd.screen.first", "gsd.figures.pictures"),),
         pictures=("hasse", "contamination", "null", "ranks"),
         # A criterion that says nothing is warned of, models share their samples.
         needs={"allow_constant": True, "paired_only": True, "largest": 1e303} | _SUITES,
@@ -311,16 +287,13 @@ COMMANDS = (
         runs=True,
         output="asked.output:DiagramOptions",
         own=True,
-        examples=(
-            (
-                "The order that holds for every utility, tested with a small threshold:",
-                f"riskrank gsd {_UCI} --delta 0.00001 --models GBM,RF,GLM",
+        tried_on=_UCI,
+        tries={
+            "The order that holds for every utility, tested with a small threshold:": (
+                "--delta 0.00001 --models GBM,RF,GLM"
             ),
-            (
-                "Why a model does not dominate another:",
-                f"riskrank gsd {_UCI} --witness GLM:RF --no-test",
-            ),
-        ),
+            "Why a model does not dominate another:": "--witness GLM:RF --no-test",
+        },
     ),
     Command(
         name="copa",
@@ -338,28 +311,19 @@ COMMANDS = (
         settings="studies.copa.options:CopaSettings",
         study="copa.study:copa",
         papers=(
+            Paper("copa", "copa.ranking:CopaDocument", "copa.screen.first", "copa.figures.pictures"),
             Paper(
-                schema="copa",
-                documents="copa.ranking:CopaDocument",
-                view="copa.screen.first",
-                figures="copa.figures.pictures",
+                "copa-comparison",
+                "copa.comparison:ComparisonDocument",
+                "copa.screen.comparison",
+                "copa.figures.pictures",
             ),
+            Paper("copa-explain", "copa.explanation:ExplanationDocument", "copa.screen.explanation"),
             Paper(
-                schema="copa-comparison",
-                documents="copa.comparison:ComparisonDocument",
-                view="copa.screen.comparison",
-                figures="copa.figures.pictures",
-            ),
-            Paper(
-                schema="copa-explain",
-                documents="copa.explanation:ExplanationDocument",
-                view="copa.screen.explanation",
-            ),
-            Paper(
-                schema="copa-sweep",
-                documents="copa.sweep:WeightSweepDocument,OrderSweepDocument",
-                view="copa.screen.comparison:sweep_view",
-                figures="copa.figures.pictures",
+                "copa-sweep",
+                "copa.sweep:WeightSweepDocument,OrderSweepDocument",
+                "copa.screen.comparison:sweep_view",
+                "copa.figures.pictures",
             ),
         ),
         pictures=("doubt", "parallel", "boxes", "front", "bump"),
@@ -369,16 +333,11 @@ COMMANDS = (
         | _SUITES,
         reading="studies.copa.options:ObjectiveReading",
         lacks=("group_by", *_OF_JUDGES),
-        examples=(
-            (
-                "Choose by three objectives without a common unit:",
-                f"riskrank copa {_LEADERBOARD}",
-            ),
-            (
-                "Which model is chosen as CO2 gains weight:",
-                f"riskrank copa {_LEADERBOARD} --sweep co2",
-            ),
-        ),
+        tried_on=_LEADERBOARD,
+        tries={
+            "Choose by three objectives without a common unit:": "",
+            "Which model is chosen as CO2 gains weight:": "--sweep co2",
+        },
     ),
     Command(
         name="portfolio",
@@ -391,26 +350,21 @@ COMMANDS = (
         study="portfolio.study:portfolio",
         papers=(
             Paper(
-                schema="portfolio",
-                documents="portfolio.study:PortfolioDocument,PortfolioDrawsDocument,PortfolioSummaryDocument",
-                view="portfolio.screen",
-                figures="portfolio.figures",
+                "portfolio",
+                "portfolio.study:PortfolioDocument,PortfolioDrawsDocument,PortfolioSummaryDocument",
+                "portfolio.screen",
+                "portfolio.figures",
             ),
         ),
         pictures=("quantiles", "tvar", "cdf"),
         lacks=("group_by", *_OF_JUDGES),
         needs={"min_models": 1, "weighs_tasks": True},
         formats=("parquet",),
-        examples=(
-            (
-                "Fold all metrics into one score a sample, to feed other commands:",
-                f"riskrank portfolio {_CLASSIFIERS} --format csv",
-            ),
-            (
-                "Mean, spread and tail of every model:",
-                f"riskrank portfolio {_CLASSIFIERS} --summary",
-            ),
-        ),
+        tried_on=_CLASSIFIERS,
+        tries={
+            "Fold all metrics into one score a sample, to feed other commands:": "--format csv",
+            "Mean, spread and tail of every model:": "--summary",
+        },
     ),
     Command(
         name="power",
@@ -425,27 +379,10 @@ COMMANDS = (
         study="power.study:power",
         refuses="power.study:claim_of",
         papers=(
-            Paper(
-                schema="power",
-                documents="power.study:PowerDocument",
-                view="power.screen.first",
-                figures="power.figures",
-            ),
-            Paper(
-                schema="power-anytime",
-                documents="power.anytime:AnytimePowerDocument",
-                view="power.screen.first:anytime_view",
-            ),
-            Paper(
-                schema="power-noise",
-                documents="power.noise:NoisePlanDocument",
-                view="power.screen.first:noise_view",
-            ),
-            Paper(
-                schema="power-labels",
-                documents="power.labels:LabelsDocument",
-                view="power.screen.first:labels_view",
-            ),
+            Paper("power", "power.study:PowerDocument", "power.screen.first", "power.figures"),
+            Paper("power-anytime", "power.anytime:AnytimePowerDocument", "power.screen.first:anytime_view"),
+            Paper("power-noise", "power.noise:NoisePlanDocument", "power.screen.first:noise_view"),
+            Paper("power-labels", "power.labels:LabelsDocument", "power.screen.first:labels_view"),
         ),
         pictures=("curves", _OF_NOISE),
         lacks=("group_by",),
@@ -455,17 +392,15 @@ COMMANDS = (
         scores_words="A pilot table, or two or more distributions, the better first: normal:0.5,2, "
         "lognormal:MU,SIGMA, beta:A,B, bernoulli:P; NAME=normal:0.5,2 names one.",
         own=True,
-        examples=(
-            (
-                "How many samples it takes to tell two normals apart:",
-                "riskrank power normal:0.5,2 normal:0,1 --sizes 50,100 --simulations 20",
+        tries={
+            "How many samples it takes to tell two normals apart:": (
+                "normal:0.5,2 normal:0,1 --sizes 50,100 --simulations 20"
             ),
-            (
-                "The same for two models of a pilot table:",
-                f"riskrank power {_CLASSIFIERS} --metric correct --models lda,logistic --pair logistic:lda "
-                "--sizes 100 --simulations 20",
+            "The same for two models of a pilot table:": (
+                f"{_CLASSIFIERS} --metric correct --models lda,logistic --pair logistic:lda "
+                "--sizes 100 --simulations 20"
             ),
-        ),
+        },
     ),
     Command(
         name="gate",
@@ -477,22 +412,9 @@ COMMANDS = (
         settings="studies.gate.options:ClaimSettings",
         study="gate.study:gate",
         papers=(
-            Paper(
-                schema="gate",
-                documents="gate.document:GateDocument",
-                view="gate.screen.first",
-                figures="gate.figures",
-            ),
-            Paper(
-                schema="gate-samples",
-                documents="gate.each_sample:SampleDocument",
-                view="gate.screen.samples",
-            ),
-            Paper(
-                schema="gate-confirm",
-                documents="gate.ledger:ConfirmDocument",
-                view="gate.screen.samples:confirm_view",
-            ),
+            Paper("gate", "gate.document:GateDocument", "gate.screen.first", "gate.figures"),
+            Paper("gate-samples", "gate.each_sample:SampleDocument", "gate.screen.samples"),
+            Paper("gate-confirm", "gate.ledger:ConfirmDocument", "gate.screen.samples:confirm_view"),
         ),
         pictures=("intervals", _OF_JUDGE),
         # Two models without a mistake are a gate's best case, not a table without information.
@@ -504,17 +426,15 @@ COMMANDS = (
         output="asked.output:GateOutputOptions",
         formats=("junit",),
         own=True,
-        examples=(
-            (
-                "Whether lda is not worse than logistic by more than a point of accuracy:",
-                f"riskrank gate {_CLASSIFIERS} --not-worse lda:logistic --on correct --margin 0.01",
+        tried_on=_CLASSIFIERS,
+        tries={
+            "Whether lda is not worse than logistic by more than a point of accuracy:": (
+                "--not-worse lda:logistic --on correct --margin 0.01"
             ),
-            (
-                "Whether logistic is better than naive_bayes, on average and in the worst 5 %:",
-                f"riskrank gate {_CLASSIFIERS} --better logistic:naive_bayes --on mean:log_loss "
-                "--on tvar@0.05:log_loss",
+            "Whether logistic is better than naive_bayes, on average and in the worst 5 %:": (
+                "--better logistic:naive_bayes --on mean:log_loss --on tvar@0.05:log_loss"
             ),
-        ),
+        },
     ),
     Command(
         name="diff",
@@ -527,22 +447,19 @@ COMMANDS = (
         change by chance alone.""",
         settings="studies.diff.options:DiffSettings",
         study="diff.changes:diff",
-        papers=(Paper(schema="diff", documents="diff.document:DiffDocument", view="diff.screen.first"),),
+        papers=(Paper("diff", "diff.document:DiffDocument", "diff.screen.first"),),
         needs={"allow_constant": True} | _SUITES | _CASES,
         lacks=("weight", *_OF_JUDGES),
         groups=True,
         output="asked.output:TestedOutputOptions",
         formats=("junit", "parquet"),
-        examples=(
-            (
-                "Which samples lda gets wrong and logistic right, by data set:",
-                f"riskrank diff {_CLASSIFIERS} --metric correct --pair lda:logistic --cases 3",
+        tried_on=_CLASSIFIERS,
+        tries={
+            "Which samples lda gets wrong and logistic right, by data set:": (
+                "--metric correct --pair lda:logistic --cases 3"
             ),
-            (
-                "Every case, for a spreadsheet:",
-                f"riskrank diff {_CLASSIFIERS} --metric correct --pair lda:logistic --format csv",
-            ),
-        ),
+            "Every case, for a spreadsheet:": "--metric correct --pair lda:logistic --format csv",
+        },
     ),
     Command(
         name="trend",
@@ -554,14 +471,7 @@ COMMANDS = (
         together than one does: the j-th spends alpha/(j(j + 1)).""",
         settings="studies.trend.options:TrendSettings",
         study="trend.study:trend",
-        papers=(
-            Paper(
-                schema="trend",
-                documents="trend.document:TrendDocument",
-                view="trend.screen.first",
-                figures="trend.figures",
-            ),
-        ),
+        papers=(Paper("trend", "trend.document:TrendDocument", "trend.screen.first", "trend.figures"),),
         pictures=("trend",),
         needs={"allow_constant": True, "min_models": 1},
         reading="asked.baseline:GateReading",
@@ -572,16 +482,13 @@ COMMANDS = (
         scores="RUN...",
         scores_words="A file a run, in any form that other commands read; LABEL=PATH names its models.",
         own=True,
-        examples=(
-            (
-                "Twenty weeks of one assistant, in one table:",
-                f"riskrank trend {_WEEKS}",
+        tried_on=_WEEKS,
+        tries={
+            "Twenty weeks of one assistant, in one table:": "",
+            "The same as a gate that fails where the last week is shown to be worse:": (
+                "--fail-on worse --inconclusive pass --format json"
             ),
-            (
-                "The same as a gate that fails where the last week is shown to be worse:",
-                f"riskrank trend {_WEEKS} --fail-on worse --inconclusive pass --format json",
-            ),
-        ),
+        },
     ),
     Command(
         name="report",
@@ -592,45 +499,34 @@ COMMANDS = (
         printed, and read without JavaScript. Every other format holds the same numbers.""",
         settings="studies.report.options:ReportSettings",
         study="report.study:report",
-        papers=(
-            Paper(schema="report", documents="report.study:ReportDocument", view="report.screen.contents"),
-        ),
+        papers=(Paper("report", "report.study:ReportDocument", "report.screen.contents"),),
         lacks=(),
         groups=True,
         runs=True,
         needs=_JUDGED,
-        examples=(
-            (
-                "One page for a decision meeting, to be mailed as it is:",
-                f"riskrank report {_CLASSIFIERS} --resamples 100 --output report.html",
-            ),
-            (
-                "The same with a choice without a common unit, as JSON:",
-                f"riskrank report {_CLASSIFIERS} --copa --resamples 100 --format json",
-            ),
-        ),
+        tried_on=_CLASSIFIERS,
+        tries={
+            "One page for a decision meeting, to be mailed as it is:": "--resamples 100 --output report.html",
+            "The same with a choice without a common unit, as JSON:": "--copa --resamples 100 --format json",
+        },
     ),
     Command(
         name="convert",
         short="Turn what harnesses and judges write into a score table that every command reads.",
         words="Turn what harnesses and judges write into a score table that every command reads.",
         papers=(
-            Paper(schema="convert", documents="convert.study:ExportDocument", view="convert.screen.exports"),
-            Paper(
-                schema="convert-verdicts", documents="convert.study:VoteDocument", view="convert.screen.votes"
-            ),
+            Paper("convert", "convert.study:ExportDocument", "convert.screen.exports"),
+            Paper("convert-verdicts", "convert.study:VoteDocument", "convert.screen.votes"),
         ),
         own=True,
-        examples=(
-            (
-                "A judge's verdicts on pairs of answers as scores:",
-                "riskrank convert verdicts sample_data/verdicts.csv --format csv",
+        tries={
+            "A judge's verdicts on pairs of answers as scores:": (
+                "verdicts sample_data/verdicts.csv --format csv"
             ),
-            (
-                "The same into a file every command reads:",
-                "riskrank convert verdicts sample_data/verdicts.csv --output scores.parquet",
+            "The same into a file every command reads:": (
+                "verdicts sample_data/verdicts.csv --output scores.parquet"
             ),
-        ),
+        },
     ),
     Command(
         name="check",
@@ -638,20 +534,14 @@ COMMANDS = (
         words="""Say what a score table holds (models, samples, metrics, pairing) and what is wrong with it.
 
         Exits 2 if the commands would refuse to read the table as it is. (Tests also need 10 samples.)""",
-        papers=(Paper(schema="check", documents="check.study:CheckDocument", view="check.screen"),),
+        papers=(Paper("check", "check.study:CheckDocument", "check.screen"),),
         reading="asked.reading:RankReading",
         lacks=("group_by", "weight"),
         own=True,
-        examples=(
-            (
-                "What a table holds, what is wrong with it, and what can be done with it:",
-                f"riskrank check {_CLASSIFIERS}",
-            ),
-            (
-                "The same of another table, as JSON:",
-                f"riskrank check {_UCI} --format json",
-            ),
-        ),
+        tries={
+            "What a table holds, what is wrong with it, and what can be done with it:": f"{_CLASSIFIERS}",
+            "The same of another table, as JSON:": f"{_UCI} --format json",
+        },
     ),
     Command(
         name="schema",
@@ -666,13 +556,10 @@ COMMANDS = (
         scores_words="A command, or what follows riskrank/ in its document, such as copa-sweep.",
         own=True,
         python=False,
-        examples=(
-            ("Fields of a ranking, with their types:", "riskrank schema rank"),
-            (
-                "The same of a sweep, for a validator:",
-                "riskrank schema copa-sweep --output sweep.schema.json",
-            ),
-        ),
+        tries={
+            "Fields of a ranking, with their types:": "rank",
+            "The same of a sweep, for a validator:": "copa-sweep --output sweep.schema.json",
+        },
     ),
     Command(
         name="examples",
@@ -687,10 +574,10 @@ COMMANDS = (
         scores_words="Where to: a folder that is not there yet. [default: riskrank-examples]",
         own=True,
         python=False,
-        examples=(
-            ("Into riskrank-examples:", "riskrank examples"),
-            ("Into a folder of that name:", "riskrank examples trial"),
-        ),
+        tries={
+            "Into riskrank-examples:": "",
+            "Into a folder of that name:": "trial",
+        },
     ),
 )
 
