@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from riskrank.asked.option import ask
+from riskrank.asked.option import ask, rare
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.values import number_or_nan
 from riskrank.errors import UsageError, option
@@ -36,11 +36,10 @@ class GateReading(ReadOptions):
         choices=("auto", "error", "drop", "worst", "bounds"),
         inner=("keep",),
     )
-    most_unshared: float = ask(
+    most_unshared: float = rare(
         "Share of a model's samples that others need not have: those are left out. Beyond it is refused.",
         _MOST_UNSHARED,
         metavar="SHARE",
-        common=False,
     )
     grows: bool = False
     compared: tuple[str, ...] = ()

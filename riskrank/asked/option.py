@@ -103,6 +103,11 @@ def switch(words: str, **how: Any) -> Any:
     return ask(words, False, **how)
 
 
+def rare(words: str, default: Any = None, **how: Any) -> Any:
+    """Declare an option of any of these kinds that few need: only ``--help-all`` shows it."""
+    return ask(words, default, common=False, **how)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Option:
     """A declared option of a group, as the doors read it.

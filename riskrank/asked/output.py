@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import OUTPUT, Settings, ask, several, switch
+from riskrank.asked.option import OUTPUT, Settings, ask, rare, several, switch
 from riskrank.errors import option
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "html", "latex")
@@ -20,7 +20,7 @@ class LookOptions(Settings):
         metavar="FILE",
         short="-o",
     )
-    traceback: bool = switch("Show where in the code an error arose.", common=False)
+    traceback: bool = rare("Show where in the code an error arose.", False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,11 +34,11 @@ class OutputOptions(LookOptions):
     plot: tuple[str, ...] = several(
         "Also draw the main picture, or the one named, to FILE.svg, .png or .pdf.", metavar="[PICTURE:]FILE"
     )
-    csv_safe: bool = switch("CSV for a spreadsheet: no name becomes a formula.", common=False)
-    color: str = ask("Colour of tables.", "auto", choices=("auto", "always", "never"), common=False)
-    ascii: bool = switch("Tables and their pictures in ASCII only.", common=False)
+    csv_safe: bool = rare("CSV for a spreadsheet: no name becomes a formula.", False)
+    color: str = rare("Colour of tables.", "auto", choices=("auto", "always", "never"))
+    ascii: bool = rare("Tables and their pictures in ASCII only.", False)
     quiet: bool = switch("No progress on stderr, and no warnings but of what is left out.", short="-q")
-    yes: bool = switch("Begin also what seems to need more memory than there is.", common=False)
+    yes: bool = rare("Begin also what seems to need more memory than there is.", False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,11 +56,10 @@ class TestedOutputOptions(OutputOptions):
 class GateOutputOptions(TestedOutputOptions):
     """Where the result goes, and the scores that later runs are compared with."""
 
-    bless: str | None = ask(
+    bless: str | None = rare(
         "If all claims pass, keep the scores of the new model as a baseline in FILE (Parquet); without a "
         "claim, those of the only model.",
         metavar="FILE",
-        common=False,
     )
 
 
@@ -68,4 +67,4 @@ class GateOutputOptions(TestedOutputOptions):
 class DiagramOptions(OutputOptions):
     """Where the result goes, and its diagram."""
 
-    dot: str | None = ask("Write the Hasse diagram for Graphviz as well.", metavar="FILE", common=False)
+    dot: str | None = rare("Write the Hasse diagram for Graphviz as well.", metavar="FILE")

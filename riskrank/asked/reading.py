@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from riskrank.asked.judges import NO_COLUMN, check_judge
-from riskrank.asked.option import INPUT, METHOD, Settings, ask, several, switch
+from riskrank.asked.option import INPUT, METHOD, Settings, ask, rare, several, switch
 from riskrank.asked.values import contradict, named_directions, named_metrics
 from riskrank.errors import UsageError, listing, option
 
@@ -65,37 +65,31 @@ class ReadOptions(Settings):
         "none pools all samples.",
         metavar="COL",
     )
-    task_weight: tuple[str, ...] = several(
+    task_weight: tuple[str, ...] = rare(
         "How much a task weighs: equal, samples (by size), or TASK=VALUE for some, the others 1.",
+        (),
         metavar="TASK=VALUE",
         unset="equal",
-        common=False,
     )
-    time: str | None = ask(
+    time: str | None = rare(
         "Column of when samples were scored: neighbours are drawn together. none: order means nothing.",
         metavar="COL",
-        common=False,
     )
-    folds: int | None = ask(
+    folds: int | None = rare(
         "Samples are folds of cross-validation, so many a repeat: they share training rows.",
         metavar="K",
         least=2,
-        common=False,
     )
-    noise: tuple[str, ...] = several(
+    noise: tuple[str, ...] = rare(
         "Columns whose levels are a sample of others: judges, wordings, seeds. Means only.",
+        (),
         metavar="COL,...",
         commas=True,
-        common=False,
     )
     wide: bool = switch("One row a model and sample, a column a metric.")
-    matrix: str | None = ask(
-        "One row a sample, a column a model; this is the metric.", metavar="METRIC", common=False
-    )
+    matrix: str | None = rare("One row a sample, a column a model; this is the metric.", metavar="METRIC")
     where: str | None = ask("Read these rows only: SQL on any column of the file.", metavar="CONDITION")
-    sql: str | None = ask(
-        "Reshape: SELECT ... FROM scores; a database gets the query.", metavar="QUERY", common=False
-    )
+    sql: str | None = rare("Reshape: SELECT ... FROM scores; a database gets the query.", metavar="QUERY")
     models: tuple[str, ...] = several("Keep these models.", metavar="A,B,...", commas=True)
     metric: tuple[str, ...] = several("Keep this metric; TASK=NAME keeps it of a task.", metavar="NAME")
     metrics_file: str | None = ask(
@@ -122,17 +116,15 @@ class ReadOptions(Settings):
         f"{option('metrics_file')} has them.",
         instead="metrics_file",
     )
-    human: str | None = ask(
+    human: str | None = rare(
         f"Metric of people's scores, of some samples: they correct those of {option('judge')}.",
         metavar="METRIC",
         panel=METHOD,
-        common=False,
     )
-    judge: str | None = ask(
+    judge: str | None = rare(
         f"Metric of a judge's scores of all samples, which {option('human')} corrects.",
         metavar="METRIC",
         panel=METHOD,
-        common=False,
     )
     missing: str = ask(
         "What to do about missing scores: refuse, leave out their samples, or count each as the worst there "
@@ -147,33 +139,27 @@ class ReadOptions(Settings):
         "error",
         choices=("error", "mean", "min", "max", "draws"),
     )
-    unpaired: bool = switch("Models have samples of their own.", common=False)
-    input_format: str | None = ask(
-        "Format of the input where no file name tells it.", choices=FORMATS, common=False
-    )
-    sheet: str | None = ask("Sheet of a workbook, by its name or number.", metavar="NAME", common=False)
-    skip_rows: int | None = ask("Rows above the names, as titles.", metavar="N", least=1, common=False)
+    unpaired: bool = rare("Models have samples of their own.", False)
+    input_format: str | None = rare("Format of the input where no file name tells it.", choices=FORMATS)
+    sheet: str | None = rare("Sheet of a workbook, by its name or number.", metavar="NAME")
+    skip_rows: int | None = rare("Rows above the names, as titles.", metavar="N", least=1)
     from_: str | None = ask(
         "The inputs are what a harness wrote: lm-eval, inspect, ..., or auto. Folders will do.",
         metavar="FORMAT",
     )
-    filter: tuple[str, ...] = several(
-        "Of an export: the filter, prompt or scorer that counts; '*' is all.", metavar="NAME", common=False
+    filter: tuple[str, ...] = rare(
+        "Of an export: the filter, prompt or scorer that counts; '*' is all.", (), metavar="NAME"
     )
-    split: tuple[str, ...] = several(
-        "Of an export: the split or perturbation to keep; '*' is all.", metavar="NAME", common=False
+    split: tuple[str, ...] = rare(
+        "Of an export: the split or perturbation to keep; '*' is all.", (), metavar="NAME"
     )
-    model_from_path: str | None = ask(
-        "Of an export: finds the model in a path, by its one group.", metavar="REGEX", common=False
+    model_from_path: str | None = rare(
+        "Of an export: finds the model in a path, by its one group.", metavar="REGEX"
     )
-    parts: bool = switch("Of an export: a list of numbers becomes a metric a part.", common=False)
-    skip_bad: bool = switch("Of an export: count what cannot be read, and go on without it.", common=False)
-    max_bytes: int | None = ask(
-        "Most bytes a file may unpack to.",
-        metavar="N",
-        least=1,
-        unset="16 GiB; of an export 2 GiB",
-        common=False,
+    parts: bool = rare("Of an export: a list of numbers becomes a metric a part.", False)
+    skip_bad: bool = rare("Of an export: count what cannot be read, and go on without it.", False)
+    max_bytes: int | None = rare(
+        "Most bytes a file may unpack to.", metavar="N", least=1, unset="16 GiB; of an export 2 GiB"
     )
     sample_optional: bool = False
     min_models: int = 2

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from riskrank.asked.option import TESTS, Settings, ask, switch
+from riskrank.asked.option import TESTS, Settings, ask, rare, switch
 from riskrank.asked.values import contradict
 from riskrank.errors import UsageError, by_door, option
 
@@ -24,16 +24,15 @@ class RunOptions(Settings):
 
     PANEL: ClassVar[str] = TESTS
 
-    jobs: int | None = ask(
-        "Processes; results do not depend on it.", metavar="N", unset="all cores", common=False, decides=False
+    jobs: int | None = rare(
+        "Processes; results do not depend on it.", metavar="N", unset="all cores", decides=False
     )
-    executor: str | None = ask(
+    executor: str | None = rare(
         by_door(
             "Run on the workers of a Dask cluster instead; the same results.",
             "A concurrent.futures.Executor, or dask:ADDRESS, to run on instead; the same results.",
         ),
         metavar="dask:ADDRESS",
-        common=False,
         decides=False,
     )
 
@@ -91,7 +90,7 @@ class LevelSettings(Settings):
     PANEL: ClassVar[str] = TESTS
 
     alpha: float = ask("Significance level of a family.", 0.05, metavar="LEVEL")
-    correction: str = ask("Correction for many tests.", "holm", choices=CORRECTIONS, common=False)
+    correction: str = rare("Correction for many tests.", "holm", choices=CORRECTIONS)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -107,20 +106,19 @@ class FamilySettings(ResamplingSettings):
     resamples: int | str = ask(  # type: ignore[assignment]  # a number, or a word
         "Bootstrap resamples: a number, or as many as the family needs.", "auto", metavar="auto|B"
     )
-    correction: str = ask("Correction for many tests.", "holm", choices=CORRECTIONS, common=False)
+    correction: str = rare("Correction for many tests.", "holm", choices=CORRECTIONS)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RejectionSettings(FamilySettings):
     """When a test of dominance rejects."""
 
-    variance: str = ask(
+    variance: str = rare(
         "P-values from resampling, or asymptotic ones from influence functions.",
         "bootstrap",
         choices=("bootstrap", "clt"),
-        common=False,
     )
-    paper_exact: bool = switch("Reject as the paper's Algorithm 1 prints it (liberal).", common=False)
+    paper_exact: bool = rare("Reject as the paper's Algorithm 1 prints it (liberal).", False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -139,12 +137,8 @@ class LimitedSettings(RejectionSettings):
     """What tests may cost, and whether there are any."""
 
     no_test: bool = switch("Statistics only: no resampling, any number of samples.")
-    work_limit: float = ask(
-        "Score comparisons (pairs x samples x resamples) auto may cost.",
-        WORK_LIMIT,
-        metavar="W",
-        unset="1e9",
-        common=False,
+    work_limit: float = rare(
+        "Score comparisons (pairs x samples x resamples) auto may cost.", WORK_LIMIT, metavar="W", unset="1e9"
     )
 
     def __post_init__(self) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, OUTPUT, Settings, ask, switch
+from riskrank.asked.option import METHOD, OUTPUT, Settings, rare
 
 FIXED, RANDOM = "fixed", "random"
 NONE, RANK, BOUNDS = "none", "rank", "bounds"
@@ -13,8 +13,8 @@ NONE, RANK, BOUNDS = "none", "rank", "bounds"
 class TaskTableSettings(Settings):
     """What of a suite to show."""
 
-    per_task: bool = switch(
-        "Of a suite: the means of every model on every task.", panel=OUTPUT, common=False, decides=False
+    per_task: bool = rare(
+        "Of a suite: the means of every model on every task.", False, panel=OUTPUT, decides=False
     )
 
 
@@ -24,11 +24,10 @@ class TaskScopeSettings(Settings):
 
     PANEL: ClassVar[str] = METHOD
 
-    tasks: str = ask(
+    tasks: str = rare(
         "Of a suite: which is better on these tasks, or on tasks like these, of which they are a sample.",
         FIXED,
         choices=(FIXED, RANDOM),
-        common=False,
     )
 
 
@@ -36,9 +35,8 @@ class TaskScopeSettings(Settings):
 class SuiteSettings(TaskScopeSettings):
     """What a suite of tasks is asked."""
 
-    task_scale: str | None = ask(
+    task_scale: str | None = rare(
         "Of a suite: what scores count as: themselves, ranks within the task, shares of their bounds.",
         choices=(NONE, RANK, BOUNDS),
         unset="none; rank where tasks have metrics of their own",
-        common=False,
     )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import INPUT, METHOD, Settings, ask, several
+from riskrank.asked.option import INPUT, METHOD, Settings, ask, rare, several
 
 # What Python says instead of the name of a harness.
 VERDICTS = "verdicts"
@@ -38,8 +38,7 @@ class VoteSettings(Settings):
         "All models there are; any other is an error.", metavar="A,B,...", commas=True
     )
     metric_name: str = ask("Name of the metric that is written.", "verdict", metavar="NAME", panel=METHOD)
-    input_format: str | None = ask(
+    input_format: str | None = rare(
         "Format of the input where no file name tells it.",
         choices=("csv", "tsv", "parquet", "jsonl", "json", "xlsx"),
-        common=False,
     )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import inf
 
 from riskrank.asked.baseline import margins
-from riskrank.asked.option import METHOD, ByName, Settings, ask, differing, several, switch
+from riskrank.asked.option import METHOD, ByName, Settings, ask, differing, rare, several, switch
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.resampling import FamilySettings
 from riskrank.asked.suites import TaskScopeSettings
@@ -60,15 +60,12 @@ class ObjectiveSettings(Settings):
         "Choose only among such models, in the units of the file; they are ranked among all.",
         metavar="'NAME <= VALUE'",
     )
-    ties: str = ask(
+    ties: str = rare(
         "Whether none, half or all of the models of equal value count as better.",
         "min",
         choices=("min", "average", "max"),
-        common=False,
     )
-    denominator: str = ask(
-        "Ranks are shares of the other models, or of all.", "n-1", choices=("n-1", "n"), common=False
-    )
+    denominator: str = rare("Ranks are shares of the other models, or of all.", "n-1", choices=("n-1", "n"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,14 +75,11 @@ class FrontSettings(TaskScopeSettings, FamilySettings):
     margin: ByName = several(
         "Up to what a model counts as as good on an objective, in its units.", metavar="NAME=VALUE", unset="0"
     )
-    no_test: bool = switch("Values as they are: no tests of the front, no resampling.", common=False)
-    resamples: int | str = ask(
-        "Resamples of the samples: a number, or as many as are needed.",
-        "auto",
-        metavar="auto|B",
-        common=False,
+    no_test: bool = rare("Values as they are: no tests of the front, no resampling.", False)
+    resamples: int | str = rare(
+        "Resamples of the samples: a number, or as many as are needed.", "auto", metavar="auto|B"
     )
-    seed: int = ask("Seed of the random streams.", 0, metavar="N", least=0, common=False)
+    seed: int = rare("Seed of the random streams.", 0, metavar="N", least=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -108,23 +102,20 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
     sweep: str | None = ask(
         "Which model is chosen as an objective's weight goes from 0 to 1.", metavar="NAME"
     )
-    sweep_p: bool = switch("Which model is chosen as p goes from 1 to infinity.", common=False)
-    steps: int | None = ask("Steps of a sweep.", metavar="N", unset="10000", least=1, common=False)
+    sweep_p: bool = rare("Which model is chosen as p goes from 1 to infinity.", False)
+    steps: int | None = rare("Steps of a sweep.", metavar="N", unset="10000", least=1)
     compare: bool = switch("Set COPA beside the average, Δ, min-max, the usual p-norm, SAW, AHP, MEW.")
-    against: tuple[str, ...] = several(
+    against: tuple[str, ...] = rare(
         "Compare with these only: average, delta, min-max, p-norm, saw, ahp, mew.",
+        (),
         metavar="NAME,...",
         choices=("average", "delta", "min-max", "p-norm", "saw", "ahp", "mew"),
         commas=True,
-        common=False,
     )
-    resample_models: int | None = ask(
-        "How often the choice stays in B populations of models drawn from these.",
-        metavar="B",
-        least=1,
-        common=False,
+    resample_models: int | None = rare(
+        "How often the choice stays in B populations of models drawn from these.", metavar="B", least=1
     )
-    ccdf: bool = switch("Show how each model's ranks spread over the objectives.", common=False)
+    ccdf: bool = rare("Show how each model's ranks spread over the objectives.", False)
     top: int | None = ask("Only the N best models, in every format.", metavar="N", least=1)
 
     def __post_init__(self) -> None:

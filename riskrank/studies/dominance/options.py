@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, ask, several, switch
+from riskrank.asked.option import METHOD, ask, rare, switch
 from riskrank.asked.resampling import LimitedSettings
 from riskrank.asked.suites import SuiteSettings, TaskTableSettings
 from riskrank.errors import UsageError, option
@@ -19,18 +19,17 @@ class DominanceTestSettings(LimitedSettings):
     default_kinds: ClassVar[tuple[str, ...]] = (DIRECT, ABSOLUTE)
 
     order: str | int = ask("Order of dominance.", "both", choices=("1", "2", "both"))
-    test: str | None = ask(
+    test: str | None = rare(
         f"Claims: one model against the other alone, a ratio below {option('threshold')}, against the field.",
         choices=(DIRECT, ABSOLUTE, RELATIVE, "all"),
         unset="dominance: direct and absolute; rank: relative",
-        common=False,
     )
-    threshold: tuple[float, ...] = several(
+    threshold: tuple[float, ...] = rare(
         "Largest violation ratio of absolute tests.",
+        (),
         metavar="TAU",
         unset="0.08, 0.25, 0.4",
         example="0.25",
-        common=False,
     )
 
     def __post_init__(self) -> None:
@@ -64,4 +63,4 @@ class DominanceSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings,
     PANEL: ClassVar[str] = METHOD
 
     per_metric: bool = switch("Test every metric on its own instead of the portfolio.")
-    ratios: bool = switch("Also show the full matrix of ratios of every test.", common=False)
+    ratios: bool = rare("Also show the full matrix of ratios of every test.", False)

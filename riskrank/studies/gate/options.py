@@ -5,7 +5,7 @@ from math import inf
 from typing import Any
 
 from riskrank.asked.baseline import BASELINE, margins, require_share
-from riskrank.asked.option import ByName, ask, several, switch
+from riskrank.asked.option import ByName, ask, rare, several, switch
 from riskrank.asked.resampling import CORRECTIONS, FamilySettings
 from riskrank.asked.suites import SuiteSettings
 from riskrank.asked.tiers import tiers_by_name
@@ -20,7 +20,7 @@ _IN_COMMENT = 10
 class DecisionSettings(FamilySettings):
     """How to decide a family of claims."""
 
-    correction: str = ask("Correction for many claims.", "holm", choices=CORRECTIONS, common=False)
+    correction: str = rare("Correction for many claims.", "holm", choices=CORRECTIONS)
     inconclusive: str | None = ask(
         "What a claim counts as that is neither shown nor refuted.",
         choices=("pass", "fail"),
@@ -53,78 +53,65 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         metavar="[METRIC=]VALUE[%]",
         unset="0",
     )
-    tier: tuple[str, ...] = several(
+    tier: tuple[str, ...] = rare(
         "Claims, by metric or statistic, that must hold (critical, as all others are), that are tested only "
         "once these do (supporting), or that fail nothing (advisory).",
+        (),
         metavar="TIER=CLAIM,...",
-        common=False,
     )
-    cheapest: bool = switch(
+    cheapest: bool = rare(
         "In the place of claims: take the cheapest model that is shown not to be worse than the "
         f"{option('reference')}, else that one.",
-        common=False,
+        False,
     )
-    reference: str | None = ask(
-        f"With {option('cheapest', True)}: the model others are compared with.", metavar="MODEL", common=False
+    reference: str | None = rare(
+        f"With {option('cheapest', True)}: the model others are compared with.", metavar="MODEL"
     )
-    price: str | None = ask(
+    price: str | None = rare(
         f"With {option('cheapest', True)}: a file of models and prices, or the metric of measured costs.",
         metavar="FILE|METRIC",
-        common=False,
     )
-    volume: float | None = ask(
-        f"With {option('cheapest', True)}: calls a year, to say what is saved.", metavar="N", common=False
+    volume: float | None = rare(
+        f"With {option('cheapest', True)}: calls a year, to say what is saved.", metavar="N"
     )
-    each_sample: float | None = ask(
+    each_sample: float | None = rare(
         "Claim, in the place of others: every sample passes at least so often. Of repeated runs, scores of 0 "
         "and 1.",
         metavar="SHARE",
-        common=False,
     )
-    most_failed: float = ask(
+    most_failed: float = rare(
         "Share of calls without a score: from so much more than the old model's on the gate fails.",
         0.05,
         metavar="SHARE",
-        common=False,
     )
-    baseline: str | None = ask(
+    baseline: str | None = rare(
         f"Scores that were blessed, by {option('bless')}: the model {BASELINE}, beside the new ones.",
         metavar="FILE",
-        common=False,
     )
-    confirm: str | None = ask(
+    confirm: str | None = rare(
         "A ledger of questions to a held-out table: this one is counted, at a smaller level each time, and "
         "nothing is told but its answer.",
         metavar="LEDGER",
-        common=False,
     )
     anytime: bool = switch(
         "Answers that hold whenever one looks, and stops: for scores within bounds, on the same samples."
     )
-    largest_cluster: int | None = ask(
-        f"With {option('anytime', True)}: the most samples a cluster may ever hold.",
-        metavar="N",
-        least=1,
-        common=False,
+    largest_cluster: int | None = rare(
+        f"With {option('anytime', True)}: the most samples a cluster may ever hold.", metavar="N", least=1
     )
-    continues: str | None = ask(
+    continues: str | None = rare(
         f"With {option('anytime', True)}: the JSON of an earlier look; refuses a table that lacks or changes "
         "a sample of it.",
         metavar="FILE",
-        common=False,
     )
-    cases: int | None = ask(
+    cases: int | None = rare(
         "Cases to list of every claim on means that did not pass, those that lost most first, as diff does.",
         metavar="N",
         least=0,
         unset=f"none; with {option('comment', True)} 10, of all claims on all samples",
-        common=False,
     )
-    comment: bool = switch(
-        "Mark the Markdown, so that the next run can replace a comment.",
-        common=False,
-        decides=False,
-        panel="Output",
+    comment: bool = rare(
+        "Mark the Markdown, so that the next run can replace a comment.", False, decides=False, panel="Output"
     )
 
     def __post_init__(self) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from riskrank.asked.baseline import numbers_by_name
-from riskrank.asked.option import METHOD, ByName, Settings, ask, several, switch
+from riskrank.asked.option import METHOD, ByName, Settings, ask, rare, several, switch
 from riskrank.asked.resampling import CORRECTIONS, FamilySettings
 from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.errors import UsageError, option
@@ -25,9 +25,7 @@ class CriteriaSettings(Settings):
         metavar="[NAME=]N",
         unset="all there are",
     )
-    tolerance: ByName = several(
-        "Instead: the step cardinal scores are rounded to.", metavar="[NAME=]STEP", common=False
-    )
+    tolerance: ByName = rare("Instead: the step cardinal scores are rounded to.", (), metavar="[NAME=]STEP")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -50,18 +48,17 @@ class RelabellingSettings(FamilySettings):
         "auto",
         metavar="auto|N",
     )
-    resampling: str = ask(
+    resampling: str = rare(
         "Swap two models' scores within samples, or deal all of them out anew.",
         "swap",
         choices=("swap", "pooled"),
-        common=False,
     )
     pairs: str | None = ask(
         "Test pairs with dominance in the sample, or all.", choices=("dominant", "all"), unset="dominant"
     )
     correction: str = ask("Correction over all ordered pairs.", "holm", choices=CORRECTIONS)
-    contamination: bool = switch(
-        "How many samples may be arbitrary before a result is significant no more.", common=False
+    contamination: bool = rare(
+        "How many samples may be arbitrary before a result is significant no more.", False
     )
     no_test: bool = switch("The relation only: no relabelling.")
 
@@ -72,10 +69,9 @@ class GsdSettings(CriteriaSettings, RelabellingSettings):
 
     PANEL: ClassVar[str] = METHOD
 
-    tasks: str | None = ask(
+    tasks: str | None = rare(
         "Of a suite, random: its tasks are the samples, by their means, to speak of tasks like these.",
         choices=(FIXED, RANDOM),
-        common=False,
     )
     delta: tuple[float, ...] = several(
         "Least difference in utility of a better and a worse score.",
@@ -83,30 +79,24 @@ class GsdSettings(CriteriaSettings, RelabellingSettings):
         unset="0",
         example="0.00001",
     )
-    delta_on: str | None = ask(
+    delta_on: str | None = rare(
         f"Where {option('delta')} holds: between scores, or also between differences.",
         choices=("r1", "r1+r2"),
         unset="r1",
-        common=False,
     )
-    regularization: tuple[float, ...] = several(
+    regularization: tuple[float, ...] = rare(
         f"Instead of {option('delta')}: this share of the largest one on r1+r2.",
+        (),
         metavar="R,...",
         example="0.5",
-        common=False,
     )
-    system: str = ask(
-        "Utilities know the scores of the two models compared, or of all.",
-        "pair",
-        choices=("pair", "all"),
-        common=False,
+    system: str = rare(
+        "Utilities know the scores of the two models compared, or of all.", "pair", choices=("pair", "all")
     )
-    epsilon: float = ask(
-        "How nearly another must dominate to leave the front.", 0.0, metavar="E", common=False
-    )
+    epsilon: float = rare("How nearly another must dominate to leave the front.", 0.0, metavar="E")
     front_test: tuple[str, ...] = several("Test that no other model dominates this one.", metavar="MODEL")
     witness: tuple[str, ...] = several("The utility under which A compares worst with B.", metavar="A:B")
-    baselines: bool = switch("Friedman and Nemenyi per criterion, all-test and one-test.", common=False)
+    baselines: bool = rare("Friedman and Nemenyi per criterion, all-test and one-test.", False)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from riskrank.asked.option import ask, several, switch
+from riskrank.asked.option import rare, several, switch
 from riskrank.asked.resampling import ResamplingSettings
 from riskrank.asked.suites import SuiteSettings
 from riskrank.errors import UsageError, option
@@ -22,16 +22,13 @@ class MeanRiskSettings(PortfolioSettings, SuiteSettings, IntervalSettings):
     """Which risks to subtract from the mean, and on what."""
 
     per_metric: bool = switch("Every metric on its own instead of the portfolio.")
-    with_portfolio: bool = switch(f"With {option('per_metric')}: the portfolio as well.", common=False)
+    with_portfolio: bool = rare(f"With {option('per_metric')}: the portfolio as well.", False)
     risk: tuple[str, ...] = several(
         "Only this risk, such as semideviation, negative-tvar or gini-tail.", metavar="NAME", unset="all"
     )
     level: tuple[float, ...] = several("Levels of the tail risks.", metavar="P,...", unset="0.05, 0.1, 0.25")
-    aggregate: str = ask(
-        "Distance by which the rankings of consistent risks become one.",
-        "kemeny",
-        choices=AGGREGATORS,
-        common=False,
+    aggregate: str = rare(
+        "Distance by which the rankings of consistent risks become one.", "kemeny", choices=AGGREGATORS
     )
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from riskrank.asked.option import Settings, ask, several, switch
+from riskrank.asked.option import Settings, rare, several, switch
 from riskrank.errors import UsageError, option
 
 
@@ -10,17 +10,15 @@ from riskrank.errors import UsageError, option
 class PortfolioSettings(Settings):
     """How metrics become one score."""
 
-    copula: str = ask(
+    copula: str = rare(
         "Fold the metrics by the independent, P(IC), or the empirical copula, P(EC).",
         "independent",
         choices=("independent", "empirical"),
-        common=False,
     )
-    copula_scope: str = ask(
+    copula_scope: str = rare(
         "P(EC) compares a sample with those of all models, or of its own.",
         "pooled",
         choices=("pooled", "model"),
-        common=False,
     )
 
     def __post_init__(self) -> None:

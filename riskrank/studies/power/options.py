@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, ask, options_of, several, switch
+from riskrank.asked.option import METHOD, ask, options_of, rare, several
 from riskrank.asked.resampling import RejectionSettings
 from riskrank.asked.suites import SuiteSettings
 from riskrank.errors import UsageError, listing, option
@@ -24,17 +24,16 @@ class PlannedTestSettings(RejectionSettings):
         choices=(DIRECT, RELATIVE, ABSOLUTE),
         unset=f"direct with {option('pair')}, absolute with {option('threshold')}, else relative",
     )
-    threshold: tuple[float, ...] = several(
-        "Largest violation ratio of an absolute test.", metavar="TAU", example="0.25", common=False
+    threshold: tuple[float, ...] = rare(
+        "Largest violation ratio of an absolute test.", (), metavar="TAU", example="0.25"
     )
     resamples: int | str = ask(
         "Bootstrap resamples of each test, or as many as the family needs.", "auto", metavar="auto|B"
     )
-    variance: str = ask(
+    variance: str = rare(
         "Test by resampling, or by the limit theorem, many times faster.",
         "bootstrap",
         choices=("bootstrap", "clt"),
-        common=False,
     )
 
     def __post_init__(self) -> None:
@@ -66,11 +65,10 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
     )
     pair: str | None = ask("One pair instead of the whole order.", metavar="BETTER:WORSE")
     target: float = ask("Power to find the sample size of.", 0.8, metavar="POWER")
-    limit: int | None = ask(
+    limit: int | None = rare(
         "Largest size to try.",
         metavar="N",
         unset=f"5 times the largest of {option('sizes')}; of labels all but 2 samples",
-        common=False,
     )
     simulations: int = ask(
         "How many tables to draw: 40 in closed form for each, and a fifth tested whole.",
@@ -78,27 +76,24 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
         metavar="R",
         least=1,
     )
-    anytime: bool = switch(
+    anytime: bool = rare(
         f"Samples until a gate with {option('anytime', True)} answers, for the effect of the pilot or of two "
         "distributions: better, or not worse by a margin.",
-        common=False,
+        False,
     )
-    margin: float = ask(
+    margin: float = rare(
         f"With {option('anytime', True)} or {option('judge')}: the claim is not worse by so much, in the "
         "place of better.",
         0.0,
         metavar="VALUE",
-        common=False,
     )
-    cost: dict[str, float] = several(
+    cost: dict[str, float] = rare(
         f"With {option('noise')}: what a level of each source costs, items and the others.",
+        (),
         metavar="SOURCE=VALUE",
         example="judge=20",
-        common=False,
     )
-    every: int = ask(
-        f"With {option('anytime', True)}: samples between two looks.", 50, metavar="N", least=1, common=False
-    )
+    every: int = rare(f"With {option('anytime', True)}: samples between two looks.", 50, metavar="N", least=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()

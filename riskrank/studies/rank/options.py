@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, ask, several, switch
+from riskrank.asked.option import METHOD, ask, rare, several, switch
 from riskrank.asked.suites import SuiteSettings, TaskTableSettings
 from riskrank.errors import UsageError, option
 from riskrank.studies.dominance.options import RELATIVE, DominanceTestSettings
@@ -21,34 +21,30 @@ class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, Task
     default_kinds: ClassVar[tuple[str, ...]] = (RELATIVE,)
 
     per_metric: bool = switch("Rank by every metric on its own instead of the portfolio.")
-    on: tuple[str, ...] = several(
+    on: tuple[str, ...] = rare(
         f"With {option('per_metric', True)}: rank by cost-per-success:COST/SUCCESS, all costs over all "
         "successes.",
+        (),
         metavar="STATISTIC",
-        common=False,
     )
-    aggregate: str | None = ask(
+    aggregate: str | None = rare(
         "Aggregate the rankings of the metrics, exactly: RA(R-SSD@M) and so on.",
         choices=AGGREGATORS,
         unset="kemeny",
-        common=False,
     )
     method: tuple[str, ...] = several(
         "Only this method: R-SSD, SSD(0.25)@P(EC), RA(R-SSD@M), RA(MRM@P(IC)), MWR...", metavar="NAME"
     )
-    rank_by: str = ask(
+    rank_by: str = rare(
         "Order by violation ratio, or by significant wins (Borda), as the paper does.",
         "ratio",
         choices=("ratio", "wins"),
-        common=False,
     )
     top: int | None = ask("Only the N best models by each method.", metavar="N", least=1)
-    all_methods: bool = switch("Both portfolios, aggregation over metrics, mean-risk models.", common=False)
-    stability: tuple[int, ...] = several(
-        "Repeat on random subsamples of these sizes.", metavar="N,...", common=False
-    )
-    stability_repeats: int | None = ask(
-        f"Subsamples a size of {option('stability')}.", metavar="R", unset="5", common=False
+    all_methods: bool = rare("Both portfolios, aggregation over metrics, mean-risk models.", False)
+    stability: tuple[int, ...] = rare("Repeat on random subsamples of these sizes.", (), metavar="N,...")
+    stability_repeats: int | None = rare(
+        f"Subsamples a size of {option('stability')}.", metavar="R", unset="5"
     )
 
     @property

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from riskrank.asked.baseline import require_share
-from riskrank.asked.option import METHOD, TESTS, ask, several
+from riskrank.asked.option import METHOD, TESTS, ask, rare, several
 from riskrank.asked.resampling import LevelSettings
 from riskrank.errors import UsageError, option
 
@@ -35,20 +35,18 @@ class TrendSettings(LevelSettings):
         unset="never fail",
         panel=TESTS,
     )
-    inconclusive: str | None = ask(
+    inconclusive: str | None = rare(
         f"With {option('fail_on', 'worse')}: what counts as open.",
         choices=("pass", "fail"),
         unset="an outcome of its own: exit status 4",
         panel=TESTS,
-        common=False,
     )
 
-    most_failed: float = ask(
+    most_failed: float = rare(
         "Share of calls without a score: from so much more than the baseline's on the last run fails.",
         0.05,
         metavar="SHARE",
         panel=TESTS,
-        common=False,
     )
 
     def __post_init__(self) -> None:
