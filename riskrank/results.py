@@ -11,7 +11,6 @@ import polars as pl
 from riskrank.asked.output import FORMATS
 from riskrank.errors import RiskrankError, UsageError, nearest, spell
 from riskrank.studies.document import Document, Gated
-from riskrank.studies.frames import FrameRows
 
 if TYPE_CHECKING:
     import pandas
@@ -74,9 +73,7 @@ class Result:
     @property
     def frame(self) -> pl.DataFrame:
         """The rows as a Polars data frame."""
-        if isinstance(self.document.rows, FrameRows):
-            return self.document.rows.frame
-        return pl.DataFrame(self.document.columns(), infer_schema_length=None)
+        return self.document.frame()
 
     def to_pandas(self) -> pandas.DataFrame:
         """The rows as a pandas data frame.

@@ -1,10 +1,12 @@
 """A document: what a study found, as typed rows with their provenance; what lays it out gives it a form."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from inspect import signature
-from typing import Any, ClassVar, Generic, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args
 
 import numpy as np
 
@@ -12,6 +14,9 @@ from riskrank.errors import RiskrankError, spell
 from riskrank.scores.table.gaps import tells_of_gone
 from riskrank.scores.table.scored import Scored
 from riskrank.scores.table.shapes.reading import ALIKE, CHAPTER, FOLDERS, READ, kind_of
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Row = TypeVar("Row")
 
@@ -232,6 +237,17 @@ class Document(Generic[Row]):
     def written(self) -> dict[str, list[Any]]:
         """All rows, field by field, as JSON and CSV write them."""
         return self.columns()
+
+    def in_frame(self) -> pl.DataFrame | None:
+        """The rows where they lie in a data frame already, as those of a converted export do."""
+        return None
+
+    def frame(self) -> pl.DataFrame:
+        """All rows as a data frame."""
+        import polars
+
+        held = self.in_frame()
+        return polars.DataFrame(self.columns(), infer_schema_length=None) if held is None else held
 
     def matrix(self) -> dict[str, list[Any]] | None:
         """The table that CSV has in place of the rows, where one was asked for."""

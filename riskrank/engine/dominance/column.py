@@ -1,7 +1,7 @@
 """Columns of scores tested: estimates, resamples in rounds, and verdicts on every claim (method §3, §4)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from riskrank.engine.dominance.resampled_tests import BootstrapTest, clt_test
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, advice_on, compare, family_of
 from riskrank.engine.dominance.tests_of_task_means import tests_of_drawn_tasks
 from riskrank.engine.sampling.design import ClusteredScores, require_testable
+from riskrank.engine.types import Booleans
 from riskrank.errors import UsageError, option
 
 __all__ = ["Inference"]
@@ -51,6 +52,27 @@ class DominanceStudy:
         ratios = self.estimates.ratios[1]
         i, j = np.argsort(ratios.sum(axis=1), kind="stable")[:2].tolist()
         return (i, j) if ratios[i, j] <= ratios[j, i] else (j, i)
+
+
+@dataclass(frozen=True)
+class First:
+    """Who comes first on a column of scores.
+
+    Attributes
+    ----------
+    model : int
+    order : int or None
+        Of the dominance that ranks it first; None where something else does.
+    pair : (int, int)
+        The model that words and pictures speak of, and the one they hold it against.
+    ahead : ndarray of bool, shape (k, k), or None
+        Who is better than whom by the tests that rank; None where none were made.
+    """
+
+    model: int
+    order: int | None
+    pair: tuple[int, int]
+    ahead: Booleans | None = field(default=None, compare=False)
 
 
 def study_dominance(

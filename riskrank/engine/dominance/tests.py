@@ -18,14 +18,14 @@ H.-P. Piepho (2004). An algorithm for a letter-based representation of all-pairw
 Computational and Graphical Statistics 13(2), 456-466. doi:10.1198/1061860043515
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riskrank.engine.dominance.inference import Claim, Inference
+from riskrank.engine.dominance.inference import ABSOLUTE, Claim, Inference
 from riskrank.engine.dominance.ranking import ViolationEstimates
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.family import Family
@@ -171,6 +171,12 @@ def decide(
         squares[name][pairs] = values
     statistic, m = claim.statistic(ratios), len(pairs[0])
     return DominanceTests(claim, ratios, statistic, estimates.identical, family=m, **squares)
+
+
+def better_by(tests: Iterable[DominanceTests | None]) -> Booleans | None:
+    """Who is better than whom by some tests of a column; None where none says so, or up to a threshold."""
+    found = [one.dominates for one in tests if one is not None and one.claim.kind != ABSOLUTE]
+    return np.any(found, axis=0) if found else None
 
 
 def across_groups(p_values: Sequence[Floats], family: Family = Family()) -> Booleans:

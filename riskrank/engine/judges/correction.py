@@ -32,6 +32,9 @@ from riskrank.engine.types import Booleans, Floats, Integers
 FEWEST_OTHERS = 2
 """Samples that only the judge scored: fewer have no spread."""
 
+LABELS_ALPHA = 0.01
+"""Level at which labels look chosen by outcome, for all models together: no number of labels mends that."""
+
 FOLDS = 5
 """Parts of the labelled samples, each of which is mapped by what the others say."""
 

@@ -17,8 +17,8 @@ from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.interface import ANSWERED, ASKED, Export, ExportRules, LabelledPath
 from riskrank.scores.files.bounded import decompressed, parse_json, parse_lines, read_bounded
 from riskrank.scores.files.contents import require_file
-from riskrank.scores.files.density import Room
 from riskrank.scores.files.json_objects import as_text, halves, no_unicode, shown
+from riskrank.scores.files.limits import Room
 from riskrank.scores.files.source import InputFile
 
 ALL = "*"

@@ -9,7 +9,7 @@ from typing import Any
 
 from riskrank.errors import InputError, counted, listing, option
 from riskrank.scores.exports.interface import within
-from riskrank.scores.files.density import Room
+from riskrank.scores.files.limits import Room
 from riskrank.scores.files.zip_members import ZipMembers, open_members
 
 # Inspect's own values of these letters: correct, partially, incorrect, no answer.

@@ -14,7 +14,7 @@ from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.interface import Export, ExportRules, likeliest
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import holds
-from riskrank.scores.files.density import Room
+from riskrank.scores.files.limits import Room
 from riskrank.scores.files.parquet_footer import require_flat
 
 # Bytes of a document at least: its metrics are numbers, and it has a name.

@@ -12,8 +12,8 @@ import zstandard
 
 from riskrank.errors import InputError, option
 from riskrank.scores.files.contents import read_bytes
-from riskrank.scores.files.density import Room
 from riskrank.scores.files.json_objects import reason_of
+from riskrank.scores.files.limits import Room
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 # Bytes of deflate taken, and unpacked, at a time: one call for all doubles its room until it has enough.

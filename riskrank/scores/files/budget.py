@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import polars as pl
 
 from riskrank.errors import InputError, option
-from riskrank.scores.files.density import BeyondLimitError, too_large
 from riskrank.scores.files.json_objects import column
+from riskrank.scores.files.limits import BeyondLimitError, too_large
 
 # Seconds a query may take, all its rows included; of a small file no more than without another row.
 MOST_SECONDS = 300.0

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from riskrank.errors import InputError, did_you_mean, option
-from riskrank.scores.files.density import too_large
-from riskrank.scores.files.object_stores import is_url, read_url
+from riskrank.scores.files.limits import too_large
+from riskrank.scores.files.object_stores import read_url
+from riskrank.scores.files.source import is_url
 
 # Bytes of a stream of unknown length that are asked for at a time.
 _PIECE = 1 << 20

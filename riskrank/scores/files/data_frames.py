@@ -11,8 +11,8 @@ from riskrank.errors import InputError, listing
 from riskrank.scores.files.bounded import parse_json
 from riskrank.scores.files.delimited import DelimitedSource
 from riskrank.scores.files.json_objects import shown
+from riskrank.scores.files.limits import require_columns, require_filled
 from riskrank.scores.files.parsing import MISSING, TEXT, parse_scores
-from riskrank.scores.files.shape import require_columns, require_filled
 from riskrank.scores.names.words import synonym
 
 Columns = dict[str, list[object]]

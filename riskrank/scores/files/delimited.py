@@ -11,8 +11,8 @@ import polars as pl
 
 from riskrank.errors import InputError
 from riskrank.scores.files.bounded import LONGEST_FIELD, endless
+from riskrank.scores.files.limits import require_filled
 from riskrank.scores.files.parsing import is_grouped, signs_of_thousands
-from riskrank.scores.files.shape import require_filled
 from riskrank.scores.files.source import Source, decode, first_line, from_windows
 from riskrank.scores.files.two_headers import refuse_two_headers, titles_above, two_headers, unpivoted
 

@@ -14,8 +14,8 @@ from riskrank.errors import InputError
 from riskrank.scores.files.bounded import LONGEST_FIELD, endless
 from riskrank.scores.files.data_frames import Pairs, json_columns, repeated_name, rows_within
 from riskrank.scores.files.json_objects import is_half, json_text, json_texts, no_unicode, reason_of
+from riskrank.scores.files.limits import MOST_COLUMNS, require_columns, require_filled
 from riskrank.scores.files.nested_json import rows_of
-from riskrank.scores.files.shape import MOST_COLUMNS, require_columns, require_filled
 from riskrank.scores.files.source import FrameInMemory, decode, excerpt
 
 # An escape for half of a surrogate pair, without the other half beside it.

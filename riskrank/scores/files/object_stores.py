@@ -5,27 +5,13 @@ speaks S3), as every other tool of the store finds them.
 """
 
 import glob
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from riskrank.errors import InputError, RiskrankError, UsageError
-from riskrank.scores.files.source import first_line
-
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-
-
-def is_url(text: str) -> bool:
-    """Whether a text names a file elsewhere."""
-    return _URL.match(text) is not None
-
-
-def name_of(url: str) -> str:
-    """The part of an address that ends in the file's suffix, without a query behind it."""
-    parts = urlsplit(url)
-    return parts.path if parts.scheme in ("http", "https") else url
+from riskrank.scores.files.source import first_line, is_url
 
 
 def expand_url(url: str) -> list[str]:

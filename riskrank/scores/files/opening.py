@@ -13,9 +13,8 @@ from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.files.bounded import decompressed
 from riskrank.scores.files.contents import read_bytes, read_stream, require_file
 from riskrank.scores.files.folders import DATABASES, parts_of, told_by_suffixes
-from riskrank.scores.files.object_stores import is_url, name_of
 from riskrank.scores.files.paths import exists, is_folder, is_template, labelled_paths, parts_by_name
-from riskrank.scores.files.source import How, Source, excerpt
+from riskrank.scores.files.source import How, Source, excerpt, is_url, name_of
 
 # Files whose first rows people write.
 _WITH_TITLES = ("csv", "tsv", "xlsx")

@@ -12,7 +12,7 @@ import polars as pl
 from polars.exceptions import PanicException
 
 from riskrank.errors import InputError, option
-from riskrank.scores.files.density import Room
+from riskrank.scores.files.limits import Room
 from riskrank.scores.files.parquet_footer import require_flat
 from riskrank.scores.files.source import Source, first_line
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from riskrank.errors import InputError
-from riskrank.scores.files.shape import MOST_COLUMNS
+from riskrank.scores.files.limits import MOST_COLUMNS
 
 # Levels of a column, of which a list takes two; and columns with all types within them.
 _DEEPEST, _MOST_ELEMENTS = 64, 2 * MOST_COLUMNS

@@ -16,7 +16,8 @@ from riskrank.scores.files.folders import (
     require_one_format,
     tables_below,
 )
-from riskrank.scores.files.object_stores import expand_url, is_url
+from riskrank.scores.files.object_stores import expand_url
+from riskrank.scores.files.source import is_url
 
 _PIECE = re.compile(r"\{([^{}/]+)\}|\*\*/|\*|\?")
 _ENDING = re.compile(r"\.[^./]+(\.gz|\.zst)?$")

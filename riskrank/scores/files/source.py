@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
 from typing import BinaryIO
+from urllib.parse import urlsplit
 
 import numpy as np
 import polars as pl
 
 from riskrank.errors import InputError, listing
-from riskrank.scores.files.density import Room
 from riskrank.scores.files.json_objects import no_unicode
-from riskrank.scores.files.shape import require_columns
+from riskrank.scores.files.limits import Room, require_columns
 
 # Far more than a machine holds beside the table it becomes; it is there to stop what unpacks without end.
 MAX_TABLE_BYTES = 16 * 1024**3
@@ -196,6 +196,20 @@ class FrameInMemory(Source):
             if raw[name] in self._halves:
                 raise no_unicode(f"{self.label}: row {self._halves[raw[name]]}", name)
         return self._frame.select(pl.col(raw[name]).alias(name) for name in names)
+
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+
+
+def is_url(text: str) -> bool:
+    """Whether a text names a file elsewhere."""
+    return _URL.match(text) is not None
+
+
+def name_of(url: str) -> str:
+    """The part of an address that ends in the file's suffix, without a query behind it."""
+    parts = urlsplit(url)
+    return parts.path if parts.scheme in ("http", "https") else url
 
 
 # Control characters, what is UTF-8 elsewhere in the file, and runs of letters that other alphabets make.

@@ -9,8 +9,7 @@ from typing import IO
 from xml.parsers import expat
 
 from riskrank.errors import InputError
-from riskrank.scores.files.density import Room, too_dense
-from riskrank.scores.files.shape import require_filled
+from riskrank.scores.files.limits import Room, require_filled, too_dense
 
 _PIECE = 1 << 18
 # Bytes of a tag with its attributes, and levels of elements, that programs stay far below.

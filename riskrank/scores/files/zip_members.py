@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from riskrank.errors import InputError, option
 from riskrank.scores.files.bounded import inflate, parse_json, unzstd
-from riskrank.scores.files.density import BeyondLimitError, Room, too_large
+from riskrank.scores.files.limits import BeyondLimitError, Room, too_large
 
 _STORED, _DEFLATED, _ZSTANDARD = 0, 8, 93
 _LOCAL_HEADER = struct.Struct("<4s22xHH")

@@ -8,7 +8,7 @@ from riskrank.asked.baseline import BASELINE
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.values import contradict
 from riskrank.errors import InputError, option
-from riskrank.scores.files.shape import require_few
+from riskrank.scores.files.limits import require_few
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.baseline import Baseline
 from riskrank.scores.table.overlap import compared

@@ -18,7 +18,7 @@ from riskrank.asked.baseline import BASELINE
 from riskrank.asked.reading import NO_COLUMN
 from riskrank.errors import InputError, by_door, listing, option
 from riskrank.scores.files.contents import read_bytes
-from riskrank.scores.files.density import Room
+from riskrank.scores.files.limits import Room
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.files.source import MAX_TABLE_BYTES, InputFile
 from riskrank.scores.table.columns import Roles

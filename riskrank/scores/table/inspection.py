@@ -12,7 +12,7 @@ from riskrank.engine.evidence.shared import FEWEST_SHARED
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, RiskrankError, listing, option
-from riskrank.scores.files.density import BeyondLimitError
+from riskrank.scores.files.limits import BeyondLimitError
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table import gaps
 from riskrank.scores.table.filled import FILLING, filled

@@ -6,7 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from riskrank.asked.reading import NO_COLUMN, ReadOptions
-from riskrank.engine.judges.correction import FEWEST_OTHERS, Correction, for_differences, on_human_scale
+from riskrank.engine.judges.correction import (
+    FEWEST_OTHERS,
+    LABELS_ALPHA,
+    Correction,
+    for_differences,
+    on_human_scale,
+)
 from riskrank.engine.judges.inspection import shifts
 from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.engine.types import Booleans, Floats, Integers
@@ -20,10 +26,6 @@ from riskrank.scores.table.suite import NO_SUITE
 # A judge whose scores lie so far outside people's, in ranges of theirs, or span so little of that range, is
 # on another scale.
 _BEYOND, _NARROW = 0.1, 0.2
-
-# Level at which labels look chosen by outcome, for all models together. No number of labels mends what that
-# leaves open, so it is rarer than an error of a test.
-LABELS_ALPHA = 0.01
 
 
 def corrected(table: ScoreTable, options: ReadOptions) -> ScoreTable:

@@ -12,7 +12,7 @@ import polars as pl
 
 from riskrank.asked.reading import NO_COLUMN, SHARED, RankReading, ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
-from riskrank.scores.files.density import Room
+from riskrank.scores.files.limits import Room
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.source import MAX_TABLE_BYTES, How, InputFile, Source
 from riskrank.scores.names.words import service_of

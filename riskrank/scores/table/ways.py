@@ -10,11 +10,11 @@ import polars as pl
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, RiskrankError, by_door, option
-from riskrank.scores.files.density import BeyondLimitError
+from riskrank.scores.files.limits import BeyondLimitError
 from riskrank.scores.files.paths import differing, template_of
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.scores import Scores
-from riskrank.scores.table.shapes.reading import written
+from riskrank.scores.table.shapes.reading import UnlikeRunsError, written
 
 # Files that are named one by one; of more a pattern is shorter.
 _FEW, _MOST = 4, 12
@@ -69,10 +69,6 @@ def inputs_written(inputs: Sequence[str]) -> str:
 _MOST_ROWS = 2_000_000
 # Options that say which columns and rows are read.
 _COLUMNS = ("columns", "task", "cluster", "where", "sql", "wide", "noise")
-
-
-class UnlikeRunsError(InputError):
-    """Runs that are no draws of each sample: to take them as samples of their own would be wrong as well."""
 
 
 def tried(

@@ -16,8 +16,8 @@ from riskrank.scores.table.columns import parse_columns
 from riskrank.scores.table.further_columns import unforeseen_wholes
 from riskrank.scores.table.oriented import ScoreTable
 from riskrank.scores.table.scores import Scores
+from riskrank.scores.table.shapes.reading import UnlikeRunsError
 from riskrank.scores.table.times import residuals
-from riskrank.scores.table.ways import UnlikeRunsError
 
 # Differences depend on a whole if none of so many random orders of the samples parts them as far.
 _ORDERS = 999

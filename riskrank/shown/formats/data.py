@@ -11,7 +11,6 @@ from typing import Any
 from riskrank.errors import InputError, option, spell
 from riskrank.shown.escapes import for_csv, for_json
 from riskrank.studies.document import Document
-from riskrank.studies.frames import FrameRows
 from riskrank.version import __version__
 
 SCHEMA_VERSION = "1.0"
@@ -84,8 +83,8 @@ def to_csv(document: Document, *, safe: bool = False) -> str:
     Names stay what they are, so that another program finds them again; ``safe`` ones are for a spreadsheet,
     which would run a cell that begins like a formula.
     """
-    if isinstance(document.rows, FrameRows):
-        frame = document.rows.frame
+    frame = document.in_frame()
+    if frame is not None:
         return (_safe_frame(frame) if safe else frame).write_csv()
     written = document.matrix() or document.written()
     columns = list(map(_csv_column, written.values()))
@@ -113,15 +112,8 @@ def _safe_frame(frame: Any) -> Any:
 
 def to_parquet(document: Document) -> bytes:
     """Write rows as Parquet."""
-    import polars
-
-    buffer, rows = io.BytesIO(), document.rows
-    frame = (
-        rows.frame
-        if isinstance(rows, FrameRows)
-        else polars.DataFrame(document.columns(), infer_schema_length=None)
-    )
-    frame.write_parquet(buffer, compression="zstd", statistics=False)
+    buffer = io.BytesIO()
+    document.frame().write_parquet(buffer, compression="zstd", statistics=False)
     return buffer.getvalue()
 
 

@@ -1,8 +1,10 @@
 """What is no score table yet becomes one: exports of harnesses, and a judge's votes on pairs."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, BinaryIO, ClassVar, overload
 
 import polars as pl
 
@@ -19,7 +21,6 @@ from riskrank.scores.table.told_metrics import DIRECTION
 from riskrank.scores.table.votes import read_votes
 from riskrank.studies.convert.options import VoteSettings
 from riskrank.studies.document import Document, Provenance, entries
-from riskrank.studies.frames import FrameRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,33 @@ class ScoreRow:
     sample: str
     metric: str
     score: float | None
+
+
+class FrameRows(Sequence[Mapping[str, Any]]):
+    """The rows of a frame as mappings, made when they are asked for.
+
+    Attributes
+    ----------
+    frame : DataFrame
+    """
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self.frame = frame
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return self.frame.iter_rows(named=True)
+
+    @overload
+    def __getitem__(self, index: int) -> Mapping[str, Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> FrameRows: ...
+    def __getitem__(self, index: int | slice) -> Mapping[str, Any] | FrameRows:
+        if isinstance(index, slice):
+            return FrameRows(self.frame[index])
+        return self.frame.row(index, named=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +81,10 @@ class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
     def fields(self) -> tuple[str, ...]:
         """Columns of the table."""
         return tuple(self.rows.frame.columns)
+
+    def in_frame(self) -> pl.DataFrame:
+        """The rows, which lie in a data frame."""
+        return self.rows.frame
 
     def columns(self) -> dict[str, list[Any]]:
         """All rows, field by field."""

@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from riskrank.engine.dominance.column import DominanceStudy, study_dominance
+from riskrank.engine.dominance.column import DominanceStudy, First, study_dominance
 from riskrank.engine.dominance.effect_sizes import Differences, pairwise_differences
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.rank_guard import behind_pairs
+from riskrank.engine.dominance.tests import better_by
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import Freedom
 from riskrank.scores.table.score_table import ScoreTable
@@ -39,7 +40,6 @@ from riskrank.studies.settings import (
     provenance,
 )
 from riskrank.studies.suites.chapter import SuiteChapter, suite_chapter
-from riskrank.studies.suites.column import First, better_by
 from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta
 from riskrank.studies.targets import check_portfolio, check_range, score_tables, targets, units_of
 from riskrank.studies.task_scale import on_task_scale

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from riskrank.asked.option import Settings
-from riskrank.engine.judges.correction import Correction, worth_of_differences
+from riskrank.engine.judges.correction import LABELS_ALPHA, Correction, worth_of_differences
 from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.engine.sampling.design import FEWEST_LABELS, ClusteredScores
 from riskrank.errors import InputError, UsageError, listing, option
-from riskrank.scores.table.judged import LABELS_ALPHA
 from riskrank.scores.table.oriented import Judged
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import of, rows_from

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from riskrank.engine.dominance.challenge import Ranked
+from riskrank.engine.dominance.column import First
 from riskrank.engine.dominance.column_ranking import RankStudy
 from riskrank.engine.dominance.contrasts import Contrasts
 from riskrank.engine.dominance.hidden_risk import WorseTail, worse_tails
@@ -18,10 +19,10 @@ from riskrank.engine.dominance.rank_guard import behind_pairs
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.recommendation import Recommendation, recommend
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
+from riskrank.engine.dominance.tests import better_by
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.metric_means import bad_cases
-from riskrank.studies.suites.column import First, better_by
 
 # Methods whose ranking a decision should look at, the most careful first.
 _CAREFUL = ("R-SSD", "R-FSD")

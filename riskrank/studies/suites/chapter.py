@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riskrank.asked.suites import BOUNDS, FIXED, NONE, RANK
+from riskrank.engine.dominance.column import First
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.family import Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import MIXED
-from riskrank.studies.suites.column import First
 from riskrank.studies.wording import counted
 
 if TYPE_CHECKING:

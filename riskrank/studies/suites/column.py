@@ -1,13 +1,13 @@
 """A column of scores on the tasks of a suite: tests, macro means in both scopes, what single tasks decide."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from riskrank.engine.dominance.inference import ABSOLUTE, Inference
-from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.engine.dominance.column import First
+from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.engine.suites.macro_means import (
@@ -30,33 +30,6 @@ from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import Suite
 from riskrank.studies.targets import Units, units_of
-
-
-@dataclass(frozen=True)
-class First:
-    """Who comes first on a column of scores.
-
-    Attributes
-    ----------
-    model : int
-    order : int or None
-        Of the dominance that ranks it first; None where something else does.
-    pair : (int, int)
-        The model that words and pictures speak of, and the one they hold it against.
-    ahead : ndarray of bool, shape (k, k), or None
-        Who is better than whom by the tests that rank; None where none were made.
-    """
-
-    model: int
-    order: int | None
-    pair: tuple[int, int]
-    ahead: Booleans | None = field(default=None, compare=False)
-
-
-def better_by(tests: Iterable[DominanceTests | None]) -> Booleans | None:
-    """Who is better than whom by some tests of a column; None where none says so, or up to a threshold."""
-    found = [one.dominates for one in tests if one is not None and one.claim.kind != ABSOLUTE]
-    return np.any(found, axis=0) if found else None
 
 
 @dataclass(frozen=True, eq=False)

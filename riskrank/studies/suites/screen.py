@@ -1,9 +1,12 @@
 """A suite on the screen: a strip of marks a model, tasks by models, and what single tasks decide."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,11 +15,13 @@ from riskrank.shown.means import in_words
 from riskrank.shown.numbers import p_value
 from riskrank.shown.view import Cell, Column, Line, OfModel, OfRow, Section, Table, asked_for, by_row
 from riskrank.studies.suites.chapter import SuiteChapter
-from riskrank.studies.suites.column import SuiteColumn
 from riskrank.studies.suites.entries import ends
 from riskrank.studies.suites.words import other_scope
 from riskrank.studies.targets import COMBINED
 from riskrank.studies.wording import decimals_apart, decimals_of, names, rounded
+
+if TYPE_CHECKING:
+    from riskrank.studies.suites.column import SuiteColumn
 
 MARKS = {1: "+", -1: "-", 0: "."}
 _STYLES = {1: "green", -1: "red", 0: ""}

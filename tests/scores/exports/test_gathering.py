@@ -22,7 +22,7 @@ from riskrank.scores.exports.gathering import (
 )
 from riskrank.scores.exports.interface import ExportRules, LabelledPath
 from riskrank.scores.files.bounded import decompressed, parse_json, read_bounded
-from riskrank.scores.files.density import Room
+from riskrank.scores.files.limits import Room
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import zstandard
 from riskrank.errors import InputError
 from riskrank.scores.files.beginnings import head_of
 from riskrank.scores.files.bounded import decompressed, inflate, parse_lines
-from riskrank.scores.files.density import Room
+from riskrank.scores.files.limits import Room
 from riskrank.scores.files.opening import open_sources
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
-from riskrank.scores.files.object_stores import is_url, name_of
 from riskrank.scores.files.paths import labelled_paths
+from riskrank.scores.files.source import is_url, name_of
 from riskrank.scores.table.score_table import read_scores
 from tests.scores.same import assert_same
 

@@ -5,7 +5,7 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
-from riskrank.scores.files.density import Room
+from riskrank.scores.files.limits import Room
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.table.score_table import read_scores
 

@@ -8,7 +8,7 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
-from riskrank.scores.files.density import Room
+from riskrank.scores.files.limits import Room
 from riskrank.scores.files.workbook_extents import extents
 from riskrank.scores.table.score_table import read_scores
 from tests.scores.same import assert_same

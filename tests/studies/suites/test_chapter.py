@@ -29,8 +29,8 @@ from riskrank.studies.portfolio.study import portfolio
 from riskrank.studies.rank.leading import firsts
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.study import rank
-from riskrank.studies.suites.chapter import SuiteOutline
-from riskrank.studies.suites.column import First, suite_column
+from riskrank.studies.suites.chapter import First, SuiteOutline
+from riskrank.studies.suites.column import suite_column
 from riskrank.studies.suites.figures.pictures import task_forest, task_map
 from riskrank.studies.suites.screen import MARKS, strips
 from riskrank.studies.suites.words import other_scope

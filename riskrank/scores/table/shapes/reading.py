@@ -30,6 +30,10 @@ class Reading:
     options: ReadOptions
 
 
+class UnlikeRunsError(InputError):
+    """Runs that are no draws of each sample: to take them as samples of their own would be wrong as well."""
+
+
 def with_roles(options: ReadOptions, roles: Mapping[str, str], **more: Any) -> ReadOptions:
     """Options with columns for more roles, and more options; what was asked for stays."""
     named = dict(part.split("=", 1) for part in (options.columns or "").split(",") if "=" in part)

@@ -11,8 +11,8 @@ import riskrank as rr
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.files import bounded, delimited, json_tables
-from riskrank.scores.files.density import Room
 from riskrank.scores.files.json_tables import JsonLinesSource
+from riskrank.scores.files.limits import Room
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
