@@ -61,11 +61,15 @@ class Scores:
         self._sources = list(sources)
         self._options = dict(options)
         self._read: dict[str, ScoreTable] = {}
-        table = read_scores(self._sources, ReadOptions(**self._options | _TOLERANT))  # kept by nobody
+
+    def look(self) -> Scores:
+        """Read them for no command: what none can use is told, and what there is; the table is not kept."""
+        table = read_scores(self._sources, ReadOptions(**self._options | _TOLERANT))
         self.models = table.models
         self.metrics = tuple(metric.name for metric in table.metrics)
         self.samples = table.samples
         self.warnings = tuple(spell(warning, flags=False) for warning in table.warnings)
+        return self
 
     def __repr__(self) -> str:
         sizes = f"{len(self.models)} models, {len(self.samples)} samples"
@@ -172,6 +176,11 @@ def read(scores: Given | Iterable[Given], /, **options: Any) -> Scores:
     UsageError
         If an option is unknown or makes no sense.
     """
+    return scores if isinstance(scores, Scores) and not options else _of(scores, options).look()
+
+
+def _of(scores: Given | Iterable[Given], options: Mapping[str, Any]) -> Scores:
+    """Score tables with their options, which a command reads as it needs them."""
     options = _checked_reading(_named(options, options_of(ReadOptions)))
     if isinstance(scores, Scores):
         return scores.with_options(options)
@@ -290,7 +299,7 @@ def _run(
     """Read, study, wrap; an option belongs to the reading, to the settings, or to nobody."""
     options = _named(options, [*options_of(ReadOptions), *options_of(row.settings_type)])
     jobs = whole_number("jobs", jobs)
-    table = read(scores, **{name: value for name, value in options.items() if name in _READING})
+    table = _of(scores, {name: value for name, value in options.items() if name in _READING})
     _refuse_judge(row, table.options)
     # What the table was read with may be a setting too: copa decides on missing scores model by model.
     settings = _settings(row, table.options | dict(options))

@@ -418,7 +418,7 @@ COMMANDS = (
         ),
         pictures=("intervals", _OF_JUDGE),
         # Two models without a mistake are a gate's best case, not a table without information.
-        needs={"allow_constant": True} | _JUDGED | _CASES | {"means_in_order": True},
+        needs={"allow_constant": True} | _JUDGED | _CASES,
         reading="asked.baseline:GateReading",
         lacks=("weight",),
         groups=True,

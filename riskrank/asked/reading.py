@@ -37,8 +37,6 @@ class ReadOptions(Settings):
         The caller shows single cases, with what was asked and answered where the files have it.
     tests : bool
         The caller tests samples, and says where neighbours are alike.
-    means_in_order : bool
-        The caller can do with means alone, of fewer rows in order than other tests take.
     weighs_tasks : bool
         The caller weighs the tasks of a suite, which takes two samples of each; others pool their samples.
     allow_constant : bool
@@ -166,7 +164,6 @@ class ReadOptions(Settings):
     judges: bool = False
     texts: bool = False
     tests: bool = False
-    means_in_order: bool = False
     weighs_tasks: bool = False
     allow_constant: bool = False
     paired_only: bool = False

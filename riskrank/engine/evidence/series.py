@@ -13,10 +13,7 @@ import numpy as np
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.types import Floats, Integers
 
-# Fewer cosines say nothing of the spread: the dependence is too strong for so few rows.
-FEWEST_COSINES = 4
-
-# Fewer blocks of consecutive rows carry no test of anything but means.
+# Fewer blocks of consecutive rows carry no test: how alike neighbours are is itself badly known of them.
 FEWEST_BLOCKS = 10
 
 
@@ -31,7 +28,7 @@ def cosines_of(differences: Floats) -> Integers:
     Returns
     -------
     ndarray of int, shape (...)
-        By the length and the correlation of neighbours; below :data:`FEWEST_COSINES` where it is too strong.
+        By the length and the correlation of neighbours; the fewer, the stronger it is.
     """
     n = differences.shape[-1]
     away = differences - differences.mean(axis=-1, keepdims=True)

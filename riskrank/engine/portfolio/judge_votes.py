@@ -1,7 +1,9 @@
 """A judge's votes on pairs of answers become one score per model and sample ([RAB] App. B)."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +41,9 @@ SPELLINGS = {
     ),
 }
 """Spellings of arenas, judge prompts, MixInstruct and chess; case is ignored, "_" and "-" are spaces."""
+
+FEWEST_IN_PLACE = 10
+"""Votes on a pair in one order of presentation: of fewer nobody knows what that order does."""
 
 # The row's own two models: who won, from the first one's point of view.
 _SIGN = {"a": 1, "b": -1, "both-good": 0, "both-bad": 0, "tie": 0}
@@ -108,6 +113,7 @@ def score_votes(
     *,
     models: Sequence[str] | None = None,
     place: Callable[[int], str] = "row {}".format,
+    even: bool = False,
 ) -> VoteScores:
     """Turn votes on pairs of models into a score per model and sample.
 
@@ -123,6 +129,8 @@ def score_votes(
         All models that may occur; by default those that do.
     place : callable
         Says where the vote of a number, from 1, was found, for messages.
+    even : bool
+        Let both orders of presentation of a pair weigh alike, where each has enough votes.
 
     Returns
     -------
@@ -137,7 +145,9 @@ def score_votes(
     Notes
     -----
     A tie, good or bad, adds the same to X_ij and X_ji and so cancels. A pair judged in both orders, as is
-    done against a judge's preference for a position, counts once, with the mean of the two results.
+    done against a judge's preference for a position, counts once, with the mean of the two results. Of a pair
+    judged n times in one order alone, n_1 and n_2 times in each, a vote weighs n/(2 n_1), or n/(2 n_2):
+    in the mean a preference for a position cancels.
 
     References
     ----------
@@ -154,8 +164,10 @@ def score_votes(
     results = _pair_results(rows, kinds, sample_of, model_of, place)
     scores = np.zeros((len(kept), len(names)))
     judged = np.zeros(scores.shape, dtype=np.int64)
+    weights = _even_weights(results) if even else {}
     for (sample, low, high), signs in results.items():
         won = 2 * sum(signs.values()) / len(signs)
+        won *= weights.get(next(iter(signs)), 1.0) if len(signs) == 1 else 1.0
         scores[sample, low] += won
         scores[sample, high] -= won
         judged[sample, [low, high]] += 1
@@ -175,6 +187,13 @@ def score_votes(
         swapped_pairs=len(both),
         contradictory_pairs=sum(len(set(signs.values())) == 2 for signs in both),
     )
+
+
+def _even_weights(results: Mapping[Any, Mapping[tuple[int, int], int]]) -> dict[tuple[int, int], float]:
+    """What a vote weighs by its order of presentation, where both orders are to weigh alike."""
+    counts = Counter(next(iter(signs)) for signs in results.values() if len(signs) == 1)
+    both = {order: (count, counts[order[::-1]]) for order, count in counts.items()}
+    return {order: sum(two) / (2 * two[0]) for order, two in both.items() if min(two) >= FEWEST_IN_PLACE}
 
 
 def normalise_vote(vote: object, *, place: str = "") -> str:

@@ -60,6 +60,8 @@ _PLACES = {
 
 # Words for one of several runs of the same thing: its scores are draws of one sample.
 RUN = known("run")
+# Words for one of several answers to a sample, each drawn anew.
+ANEW = known("anew")
 # Words for who or what gave a score: its scores are metrics of their own.
 JUDGE = known("judge")
 # Words for how a sample was put: another way to ask the same.

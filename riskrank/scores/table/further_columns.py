@@ -43,7 +43,7 @@ _MOST_COLUMNS = 20
 # Rows that settle of most columns that they are none, so that a column of responses is not read for this.
 _LOOK = 1000
 # Wholes are more than there are kinds of samples, and fewer than these shares of samples and of rows.
-_MOST_KINDS, _FEW_WHOLES, _REPEATED = 8, 0.5, 0.8
+MOST_KINDS, FEW_WHOLES, _REPEATED = 8, 0.5, 0.8
 # What rows are that a column tells apart.
 _RUNS, _TASKS = "runs of the same thing are", "tasks with samples of their own are"
 _SAMPLES, _METRICS, _ONE = "samples of their own are", "metrics of their own are", "one of them alone is"
@@ -210,7 +210,7 @@ def unforeseen_wholes(scores: Scores) -> list[tuple[str, pl.DataFrame]]:
     repeated = [name for name in named[:_MOST_COLUMNS] if _in_first_rows(scores, name) <= _REPEATED * _LOOK]
     columns, found = _columns(scores, repeated), []
     for name in columns.names:
-        few = _MOST_KINDS < columns.count(name) <= _FEW_WHOLES * columns.count(_SAMPLE)
+        few = MOST_KINDS < columns.count(name) <= FEW_WHOLES * columns.count(_SAMPLE)
         if few and not columns.frame[name].dtype.is_float() and says_of(columns, name, [_SAMPLE]):
             of_sample = columns.frame.select(whole=name, sample=pl.col(_SAMPLE).cast(pl.String))
             found.append((name, of_sample.unique("sample")))

@@ -314,7 +314,7 @@ def _as_tested(scores: Scores) -> tuple[bool, list[str]]:
     if scores.notes.rows > _MOST_ROWS or scores.options.unpaired:
         return False, []
     try:
-        table = checked_table(_asked(scores, tests=True, means_in_order=True, allow_constant=True))
+        table = checked_table(_asked(scores, tests=True, allow_constant=True))
     except RiskrankError:
         return False, []
     if table.folds is None:

@@ -8,13 +8,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.asked.judges import NO_COLUMN
-from riskrank.engine.evidence.series import (
-    FEWEST_BLOCKS,
-    FEWEST_COSINES,
-    blocks_in_order,
-    cosines_of,
-    worth_in_order,
-)
+from riskrank.engine.evidence.series import FEWEST_BLOCKS, blocks_in_order, cosines_of, worth_in_order
 from riskrank.engine.sampling.neighbours import neighbours_alike
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
@@ -161,14 +155,11 @@ def in_blocks(table: ScoreTable, by: str) -> ScoreTable:
     found = min(int(cosines_of(row).min()) for row in residuals(table))
     block = blocks_in_order(count, max(found, 1))
     blocks = int(block[-1]) + 1
-    if found < FEWEST_COSINES or (blocks < FEWEST_BLOCKS and not table.options.means_in_order):
+    if blocks < FEWEST_BLOCKS:
         raise InputError(
             f"in the order of {column} neighbours are so alike that {count} {unit} are too few for a test",
             found=f"{blocks} blocks of {int((block == 0).sum())} {unit}, where a test takes {FEWEST_BLOCKS}",
-            hint="score more of them"
-            + ("" if table.options.means_in_order or found < FEWEST_COSINES else ", or ask about means alone")
-            + ": neighbours that are so alike say next to nothing beside each other",
-            ways=_gates(table) if found >= FEWEST_COSINES and not table.options.means_in_order else (),
+            hint="score more of them: neighbours that are so alike say next to nothing beside each other",
         )
     note = (
         f"{count} {unit} in the order of {by}: what is drawn are {blocks} blocks of neighbours; if their "
@@ -181,16 +172,6 @@ def in_blocks(table: ScoreTable, by: str) -> ScoreTable:
         cluster_names=tuple(f"block {number + 1}" for number in range(blocks)),
         warnings=(*table.warnings, note),
     )
-
-
-def _gates(table: ScoreTable) -> list[tuple[str, object]]:
-    """The gate that asks whether the model with the best mean is better than each other."""
-    means = [float(values[:, 0].mean()) for values in table.values]
-    best = table.models[int(np.argmax(means))]
-    claims = [option("better", f"{best}:{other}") for other in table.models if other != best]
-    spec = table.metrics[0]
-    way = option("lower", spec.name) if spec.direction == "lower" and not spec.declared else ""
-    return [(" ".join(filter(None, ["gate", *claims, way])), None)]
 
 
 def residuals(table: ScoreTable) -> list[Floats]:

@@ -12,8 +12,10 @@ from riskrank.asked.reading import RankReading
 from riskrank.engine.sampling.design import FEWEST_LEVELS
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, option
-from riskrank.scores.table.columns import parse_columns
-from riskrank.scores.table.further_columns import unforeseen_wholes
+from riskrank.scores.files.sql_names import quoted_column
+from riskrank.scores.names.words import ANEW, words
+from riskrank.scores.table.columns import named_roles, parse_columns
+from riskrank.scores.table.further_columns import FEW_WHOLES, MOST_KINDS, unforeseen_wholes
 from riskrank.scores.table.oriented import ScoreTable
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.shapes.reading import UnlikeRunsError
@@ -21,8 +23,18 @@ from riskrank.scores.table.times import residuals
 
 # Differences depend on a whole if none of so many random orders of the samples parts them as far.
 _ORDERS = 999
+# What the column is called that names begin with, behind that of the names.
+_START = "_start"
+# Names that settle of most marks that nothing begins before them.
+_LOOK = 1000
 # Scores that are looked at, and the share of them that one whole may have.
 _MOST_SCORES, _LARGEST = 100_000, 1 / 9
+# Where the name of a whole ends in that of a sample, as SQL: before the last digits, a mark, the first mark.
+_STARTS = (
+    "RTRIM({0}, '0123456789')",
+    *(f"LEFT({{0}}, LENGTH({{0}}) - STRPOS(REVERSE({{0}}), '{mark}'))" for mark in "_-/:#"),
+    *(f"SPLIT_PART({{0}}, '{mark}', 1)" for mark in "_-/:#"),
+)
 # Runs are unlike below these p-values. What a test misses inflates the next one's errors: its level is high
 # where means can be compared instead, and nobody asked for draws. A column called draw says that it is one.
 _OF_MEANS, _ELSE, _SAID = 0.3, 0.05, "draw"
@@ -40,21 +52,45 @@ def require_independence(scores: Scores, table: ScoreTable) -> None:
     said = asked.cluster or asked.task or asked.group_by or asked.unpaired or asked.corrects_judge
     if said or not asked.tests or scores.has("cluster") or scores.has("task") or table.folds is not None:
         return
-    found = unforeseen_wholes(scores) if len(table.models) > 1 else []
+    named = unforeseen_wholes(scores) if len(table.models) > 1 else []
+    found = [(name, of_sample, "") for name, of_sample in named] + _by_names(scores, table)
     differences = np.concatenate(residuals(table)).T if found else np.empty(0)
-    for column, of_sample in found:
+    for column, of_sample, query in found:
         own = pl.DataFrame({"sample": table.samples}).join(of_sample, on="sample", how="left")
         whole = own["whole"].rank("dense").to_numpy().astype(np.int64)
         if alike_within(differences, whole, _ORDERS * len(found)):
-            ways = {value: option("cluster", value) for value in (column, NO_COLUMN)}
+            each = f"start of {column.removesuffix(_START)}" if query else column
+            drawn = {"cluster": column} | ({"sql": query} if query else {})
+            said = " ".join(option(*one) for one in drawn.items())
             raise InputError(
-                f"samples of one {column} are alike, and cannot be tested as {len(table.samples):,} samples",
-                found=f"{own['whole'].n_unique():,} values of {column}: models differ more between them than "
+                f"samples of one {each} are alike, and cannot be tested as {len(table.samples):,} samples",
+                found=f"{own['whole'].n_unique():,} values of {each}: models differ more between them than "
                 f"in each of {_ORDERS * len(found):,} random orders of the samples",
-                hint=f"{ways[column]} draws each {column} whole; if it only says of what kind samples are, "
-                f"{ways[NO_COLUMN]} draws single samples",
-                ways=[(way, {"cluster": value}) for value, way in ways.items()],
+                hint=f"{said} draws each {each} whole; if it only says of what kind samples are, "
+                f"{option('cluster', NO_COLUMN)} draws single samples",
+                ways=[("", drawn), *([] if query else [("", {"cluster": NO_COLUMN})])],
             )
+
+
+def _by_names(scores: Scores, table: ScoreTable) -> list[tuple[str, pl.DataFrame, str]]:
+    """Wholes that names of samples begin with, as doc3_7 with doc3: a column for them, and the query."""
+    asked = scores.options
+    column = named_roles(asked).get("sample", scores.notes.files[0].roles.sample)
+    if len(table.models) < 2 or not column or "+" in column or asked.sql or asked.time:
+        return []
+    names, found, seen = pl.DataFrame({column: table.samples}), list[tuple[str, pl.DataFrame, str]](), set()
+    some = names.gather_every(max(names.height // _LOOK, 1))
+    for start in _STARTS:
+        write = f"{start.format(quoted_column(column))} AS {quoted_column(column + _START)}"
+        query = f"SELECT *, {write} FROM "
+        if some.sql(f"{query}self").to_series(1).n_unique() == 1:
+            continue
+        known = names.sql(f"{query}self").rename({column: "sample", column + _START: "whole"})
+        parts = known["whole"].rank("dense").to_numpy().tobytes()
+        if parts not in seen and MOST_KINDS < known["whole"].n_unique() <= FEW_WHOLES * known.height:
+            found.append((column + _START, known, f"{query}scores"))
+            seen.add(parts)
+    return found
 
 
 def require_like_runs(scores: Scores, values: Floats) -> None:
@@ -74,19 +110,24 @@ def require_like_runs(scores: Scores, values: Floats) -> None:
     found = np.zeros((len(scores.metrics), 2))
     for own in np.split(order, ends):
         found[metric[own[0]]] += unlike_runs(values[own], samples[own], runs[own])
-    few = int(found[:, 1].max()) < (FEWEST_LEVELS - 1) * len(scores.models)
-    of_means = isinstance(asked, RankReading | GateReading) and not few
-    level = _OF_MEANS if of_means and scores.notes.given.repeats != "draws" else _ELSE
-    if not (len(found) * scipy.special.chdtrc(*found[:, ::-1].T) < level).any():
+    few = 0 < int(found[:, 1].max()) < (FEWEST_LEVELS - 1) * len(scores.models)
+    of_means, said = isinstance(asked, RankReading | GateReading), scores.notes.given.repeats == "draws"
+    level = _OF_MEANS if of_means and not few and not said else _ELSE
+    unlike = bool((len(found) * scipy.special.chdtrc(*found[:, ::-1].T) < level).any())
+    of_two = few and of_means and not said and not words(column) & ANEW
+    if not unlike and not of_two:
         return
     others = {role: name for role, name in parse_columns(asked.columns).items() if role != "draw"}
     columns = ",".join(f"{role}={name}" for role, name in others.items()) or None
     ways = []
-    if of_means:
+    if of_means and not few:
         ways = [("", replace(scores.notes.asked, noise=(column,), columns=columns, repeats="error"))]
     raise UnlikeRunsError(
-        f"runs of a {column} are better or worse on all samples, and cannot be drawn sample by sample",
-        found=f"{np.unique(runs).size} values of {column}: means lie further apart than those of like runs",
+        f"runs of a {column} are better or worse on all samples, and cannot be drawn sample by sample"
+        if unlike
+        else f"runs of a {column} may be better or worse on all samples, and two do not tell",
+        found=f"{np.unique(runs).size} values of {column}"
+        + (": means lie further apart than those of like runs" if unlike else ""),
         hint=f"run {FEWEST_LEVELS} or more: fewer do not tell how others would do"
         if few
         else f"riskrank rank and gate take them as a sample of others like them: {option('noise', column)}",

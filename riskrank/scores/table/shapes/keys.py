@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.errors import InputError
+from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.words import (
     JUDGE,
     RUN,
@@ -31,8 +33,10 @@ from riskrank.scores.table.shapes.parts import (
     belongs,
     divides,
     drawn_whole,
+    is_numbered,
     is_part,
     mixed_otherwise,
+    numbers_runs_of,
     repeats,
     says_of,
 )
@@ -116,7 +120,9 @@ def keys_of(columns: Columns, model: Sequence[str], metric: Sequence[str], free:
             sample = _shared_run(columns, fixed, by, candidates) or sample
         return _with_wholes(columns, sample, by, free)
     # Numbers that begin anew with every run of a model name the same samples.
-    within = [name for name in candidates if _is_place(columns, name, [*by, *_runs(candidates, name)])]
+    runs = partial(numbers_runs_of, columns, fixed)
+    each = {name: [*by, *filter(partial(runs, name), candidates)] for name in candidates}
+    within = [name for name in candidates if _is_place(columns, name, each[name])]
     of_sample = [name for name in candidates if not _is_beside(name) and name not in within]
     strong = [name for name in of_sample if may_name_samples(name) or names_wholes(name)]
     strong = strong or [name for name in of_sample if by and columns.shared(name, by) >= _MOST]
@@ -177,20 +183,12 @@ def _may_tell(columns: Columns, name: str) -> bool:
         return False
     if kind != "number":
         return True
-    if found & SETTING:
-        return columns.count(name) <= MOST_PARTS
-    if not columns.whole(name):
-        return False
-    known = may_name_samples(name) or _is_beside(name) or bool(found & WITHIN)
-    return known or _counts(columns, name) or bool(columns.counts_within(name))
-
-
-def _counts(columns: Columns, name: str) -> bool:
-    return looks_like_an_identifier(name, columns.frame[name].unique())
-
-
-def _runs(candidates: Sequence[str], name: str) -> list[str]:
-    return [other for other in candidates if other != name and words(other) & RUN]
+    if found & SETTING or not columns.whole(name):
+        return bool(found & SETTING) and columns.count(name) <= MOST_PARTS
+    if may_name_samples(name) or _is_beside(name) or found & WITHIN or columns.counts_within(name):
+        return True
+    numbered = is_numbered(columns, name) and not names_a_metric(name)
+    return numbered or looks_like_an_identifier(name, columns.frame[name].unique())
 
 
 def _is_place(columns: Columns, name: str, by: Sequence[str]) -> bool:
@@ -260,6 +258,8 @@ def _of_parts(
 ) -> Keys:
     """What several columns mean that together tell rows apart."""
     kinds = [next((kind for kind in _BESIDE if words(name) & kind), None) for name in beside]
+    if len(beside) == 1 and not names_wholes(base) and numbers_runs_of(columns, fixed, base, beside[0]):
+        kinds = [RUN]
     if None in kinds or (names_wholes(base) and _is_place(columns, beside[0], by)):
         joined = "+".join([base, *beside])
         if names_wholes(base) or (len(beside) == 1 and _is_place(columns, beside[0], by)):

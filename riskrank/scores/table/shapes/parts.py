@@ -1,4 +1,4 @@
-"""What samples belong to, as what is drawn, and what divides them into a few kinds."""
+"""What samples belong to, as what is drawn, what divides them into kinds, and what numbers their runs."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -11,7 +11,17 @@ import polars as pl
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.reading import SHARED, RankReading, ReadOptions
 from riskrank.errors import UsageError
-from riskrank.scores.names.words import WHOLE, names_wholes, vocabulary, words
+from riskrank.scores.names.words import (
+    JUDGE,
+    RUN,
+    SETTING,
+    WHOLE,
+    WITHIN,
+    WORDING,
+    names_wholes,
+    vocabulary,
+    words,
+)
 from riskrank.scores.table.shapes.columns import Columns
 
 # Of more tasks and wholes a part counts as samples.
@@ -24,6 +34,11 @@ NO_CHANCE = 1e-4
 """Shares differ beyond chance below this p-value."""
 # A model's rows in these are told by other names elsewhere.
 _PARTS = WHOLE - vocabulary("task tasks split subset subject")
+
+# What else tells apart what has the same numbers: kinds of samples, and steps of what is longer.
+_NO_RUNS = WHOLE | vocabulary(
+    "turn step message utterance sentence paragraph chunk tour turno runde beurt tura"
+)
 
 
 def says_of(columns: Columns, name: str, own: Sequence[str]) -> bool:
@@ -74,6 +89,30 @@ def mixed_otherwise(columns: Columns, name: str, by: Sequence[str]) -> bool:
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
     freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
     return bool(chdtrc(freedom, ((table - expected) ** 2 / expected).sum()) < NO_CHANCE)
+
+
+def numbers_runs_of(columns: Columns, fixed: Sequence[str], sample: str, name: str) -> bool:
+    """Whether a column numbers runs of samples: it is called so, or has few numbers, of each all samples."""
+    if name == sample or words(name) & RUN:
+        return name != sample
+    found = words(name)
+    other = found & (_NO_RUNS | SETTING | JUDGE | WORDING) or found <= WITHIN or names_wholes(name)
+    if other or not columns.count(name) < columns.count(sample) or not is_numbered(columns, name):
+        return False
+    crossed = columns.groups(*fixed) * columns.count(sample) * columns.count(name)
+    return columns.height == crossed == columns.groups(*fixed, sample, name)
+
+
+def is_numbered(columns: Columns, name: str) -> bool:
+    """Whether a column holds a few numbers, as often each, which may stand behind one word."""
+    if not 2 <= columns.count(name) <= MOST_PARTS or columns.gaps(name):
+        return False
+    if not columns.whole(name):
+        stems = columns.frame[name].cast(pl.String).unique().str.extract(r"^(\D*)\d+$")
+        if stems.null_count() or stems.n_unique() > 1:
+            return False
+    counts = columns.frame[name].value_counts()["count"]
+    return counts.n_unique() == 1 and counts[0] >= FEWEST_IN_PART
 
 
 def as_drawn(wholes: Sequence[str], options: ReadOptions, *, few: bool) -> dict[str, Any]:

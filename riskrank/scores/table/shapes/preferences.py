@@ -11,8 +11,8 @@ import scipy  # loads its functions when they are first used
 
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.flags import among_commas
-from riskrank.asked.reading import SHARED, ReadOptions
-from riskrank.engine.portfolio.judge_votes import VoteScores, is_vote, score_votes
+from riskrank.asked.reading import SHARED, RankReading, ReadOptions
+from riskrank.engine.portfolio.judge_votes import FEWEST_IN_PLACE, VoteScores, is_vote, score_votes
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.files.source import FrameInMemory, InputFile, Source
@@ -29,6 +29,10 @@ _TAKEN = ("model", "sample", "metric", "score")
 _NUMBERED = {"1": "a", "2": "b", "0": "tie"}
 # Pairs that are named, of those with most votes and of those with fewest.
 _MOST_PAIRS = 6
+# Votes are weighed by place where that moves a mean by more than this share of its error.
+_MATTERS = 0.1
+# Models in places that vary stand there by chance above this p-value.
+_NO_CHANCE_OF_PLACES = 0.01
 # More names are none of models; of more columns of text nobody means each.
 _MOST_NAMES, _MOST_TEXTS = 1_000, 12
 
@@ -163,18 +167,38 @@ def _require_all_pairs(
     )
 
 
+def _even(found: VoteScores, even: VoteScores) -> bool:
+    """Whether it matters to the mean of any model that both places of a pair are to weigh alike."""
+    moved = np.abs(np.nanmean(even.scores - found.scores, axis=0))
+    error = np.nanstd(found.scores, axis=0) / np.sqrt(found.judged_samples)
+    return bool((moved > _MATTERS * error).any())
+
+
 def _seated(
     source: Source, rows: Sequence[Sequence[str]], roles: Mapping[str, str], options: ReadOptions
 ) -> list[str]:
-    """Models that stood in one place more often than they do by chance, in words; of claims a refusal."""
-    places, every = [Counter(column) for column in rows[1:3]], Counter([*rows[1], *rows[2]])
+    """Models that stood in one place more often than they do by chance, in words, where that was not mended.
+
+    Where no two models ever change places, their columns may say nothing of places.
+
+    Raises
+    ------
+    InputError
+        Where a claim is to be decided, or places are those that were seen.
+    """
+    orders = Counter(zip(*rows[1:3], strict=True))
+    left = {order: n for order, n in orders.items() if min(n, orders[order[::-1]]) < FEWEST_IN_PLACE}
+    places = [sum((Counter({order[at]: n}) for order, n in left.items()), Counter[str]()) for at in (0, 1)]
+    every = places[0] + places[1]
+    vary = any(order[::-1] in orders for order in orders)
+    level = _NO_CHANCE_OF_PLACES / max(len(every), 1) if vary else NO_CHANCE
     found = [
         f"{model} stood in {roles[role]} in {place[model]:,} of {count:,} votes"
         for model, count in every.items()
         for role, place in zip(ROLES[1:3], places, strict=True)
-        if 2 * place[model] > count and scipy.special.bdtrc(place[model] - 1, count, 0.5) < NO_CHANCE
+        if 2 * place[model] > count and scipy.special.bdtrc(place[model] - 1, count, 0.5) < level
     ]
-    if found and isinstance(options, GateReading):
+    if found and (vary or isinstance(options, GateReading)):
         raise InputError(
             f"{source.label}: {found[0]}, and who judges may like what stands there",
             found="nothing tells a liking for a place from one for a model",
@@ -217,6 +241,7 @@ def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tu
         ]
         models = options.models if kept and len(kept) < len(pairs) else None
         found = score_votes(*rows, models=models, place=lambda number: table.place(kept[number - 1] + 1))
+        even = score_votes(*rows, models=models, even=True)
     except RiskrankError:
         return None
     if options.unpaired:
@@ -230,15 +255,21 @@ def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tu
     asked_of = dict(zip(found.samples, found.samples, strict=True))
     if by_pair:
         rows[0], asked_of = _of_each_pair(*rows[:3])
-        found, options = score_votes(*rows, models=models), replace(options, missing=rule)
+        found, even = (score_votes(*rows, models=models, even=way) for way in (False, True))
+        options = replace(options, missing=rule)
     else:
         _require_all_pairs(source, found, Counter(tuple(sorted(pairs[at])) for at in kept), options)
     seated = _seated(source, rows, roles, options)
+    weighed = _even(found, even)
+    if weighed:  # weighed votes are good for means alone
+        found, means = even, isinstance(options, RankReading) and options.missing == "error"
+        options = replace(options, missing=SHARED) if means else options
     sides_told = f"{roles['model_a']} against {roles['model_b']}, by {roles['verdict']}"
     of = f"of {listing(found.models)} a win counts 2 a {roles['sample']}, a loss -2, a tie 0"
     shares = 0.5 + np.nansum(found.scores, axis=0) / (4 * found.votes)
     rates = (f"{model} {share:.0%}" for model, share in zip(found.models, shares, strict=True))
     told = "two models by the votes between them" if by_pair else f"win rates, ties half: {listing(rates)}"
+    told += f"; both places ({roles['model_a']}, {roles['model_b']}) of a pair weigh alike" if weighed else ""
     told += f"; {listing(seated)}: a liking for that place would look the same" if seated else ""
     said = f"pairwise preferences: {sides_told}; {of}; {told}"
     wholes = _wholes(columns, roles, asked, options)

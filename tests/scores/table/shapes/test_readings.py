@@ -1,5 +1,7 @@
 """Tables without a word about them: each is read as what it is, and says so in one line."""
 
+from functools import partial
+
 import numpy as np
 import polars as pl
 import pytest
@@ -353,6 +355,33 @@ def test_preferences_by_the_names_of_models():
     assert table.values[0].mean() == pytest.approx(1.2)
 
 
+def seated(count, swapped, liked, better):
+    """Votes on two models, of which one changes places so often: the first place and ``x`` are liked."""
+    own = np.random.default_rng(5)
+    place = np.where(np.arange(count) < swapped, -1, 1)
+    first = own.random(count) < 1 / (1 + np.exp(-liked - better * place))
+    rows = [
+        (f"q{at}", *("xy"[::way]), "ab"[not wins])
+        for at, (way, wins) in enumerate(zip(place, first, strict=True))
+    ]
+    return pl.DataFrame(rows, schema=["prompt", "model_a", "model_b", "winner"], orient="row")
+
+
+@pytest.mark.parametrize(("better", "share"), [(0.0, 0.0), (1.0, 0.4)])
+def test_places_that_are_liked_decide_nothing(better, share):
+    """Of 160 votes in one order and 40 in the other both orders weigh alike; each pair by its mean."""
+    options = RankReading(tests=True)
+    table = read_scores([FrameSource(seated(200, 40, 0.8, better))], options)
+    assert "both places (model_a, model_b) of a pair weigh alike" in said(table)
+    assert table.values[0].mean() / 2 == pytest.approx(share, abs=0.15)
+    assert table.noise.shared
+    few = seated(200, 5, 0.8, better)
+    with pytest.raises(InputError, match="in 195 of 200 votes"):
+        read_scores([FrameSource(few)], options)
+    never = read_scores([FrameSource(seated(200, 0, 0.8, better))], options)
+    assert "a liking for that place would look the same" in said(never)
+
+
 def chapters(between, name="Buch", many=12, first="Buch "):
     """Two models on thirty samples a book, whose differences vary between books."""
     own = np.random.default_rng(7)
@@ -378,6 +407,23 @@ def test_samples_that_are_alike_within_wholes_of_any_name_are_refused(first):
     assert (kinds.cluster_names, [one.name for one in kinds.metrics]) == (None, ["BLEU"])
     for other in (chapters(0), chapters(0.05, many=6), chapters(0.05, "category")):
         assert read(other, tests=True).cluster_names is None
+
+
+@pytest.mark.parametrize("write", ["{}_{}", "b{}s{}", "{}/a{}", "{}-{}-x"])
+def test_samples_that_are_alike_within_what_their_names_begin_with_are_refused(write):
+    """Names in which nothing is alike are those of samples, whatever they begin with."""
+    frame, mixed = chapters(0.05, first=""), np.random.default_rng(3).permutation(360)
+    for at, alike in ((np.arange(360), True), (mixed, False)):
+        names = np.repeat([write.format(one % 12, one // 12) for one in at], 2)
+        named = frame.drop("Buch").with_columns(id=pl.Series(names))
+        if not alike:
+            assert read(named, tests=True).cluster_names is None
+            continue
+        with pytest.raises(InputError, match="samples of one start of id are alike") as caught:
+            read(named, tests=True)
+        assert ["id_start" in one for one, _ in caught.value.ways] == [True]
+        query = caught.value.hint.partition("sql\ue001")[2].partition("\ue002")[0]
+        assert len(read(named, tests=True, cluster="id_start", sql=query).cluster_names) == 12
 
 
 def of_people(count):
@@ -410,8 +456,11 @@ def test_rows_of_a_person_count_once():
     assert "each user_id counts once" in said(table)
 
 
-@pytest.mark.parametrize("apart", [0, 100])
-def test_runs_that_are_better_on_all_samples_are_no_draws(apart):
+@pytest.mark.parametrize(
+    ("name", "apart"),
+    [("seed", 0), ("seed", 100), ("fit_no", 0), ("replica", 0), ("init", 0), ("restart_id", 0)],
+)
+def test_runs_that_are_better_on_all_samples_are_no_draws(name, apart):
     """Numbers that begin anew with every run name the same samples; models may have seeds of their own."""
     frame = crossed(optimizer=["a", "b"], seed=range(4), example=range(60))
     frame = frame.with_columns(
@@ -419,14 +468,34 @@ def test_runs_that_are_better_on_all_samples_are_no_draws(apart):
     )
     frame = frame.drop("note", "rate")
     own = pl.col("seed") + apart * (pl.col("optimizer") == "b")
-    assert read_scores([FrameSource(frame)], RankReading(tests=True)).has_draws
-    unlike = frame.with_columns(f1=pl.col("f1") + pl.col("seed") / 5, seed=own)
-    with pytest.raises(InputError, match="runs of a seed are better or worse") as caught:
-        read_scores([FrameSource(unlike)], RankReading(tests=True))
-    assert "noise" in caught.value.ways[0][0]
-    asked = RankReading(tests=True, noise=("seed",), columns="model=optimizer,sample=example", wide=True)
+    assert read_scores([FrameSource(frame.rename({"seed": name}))], RankReading(tests=True)).has_draws
+    unlike = frame.with_columns(f1=pl.col("f1") + pl.col("seed") / 5, seed=own).rename({"seed": name})
+    for ask in (rr.rank, partial(rr.gate, better="a:b")):
+        with pytest.raises(InputError, match=f"runs of a {name} are better or worse") as caught:
+            ask(unlike)
+        assert [f'noise="{name}"' in str(caught.value), len(caught.value.ways)] == [True, 1]
+    asked = RankReading(tests=True, noise=(name,), columns="model=optimizer,sample=example", wide=True)
     design = read_scores([FrameSource(unlike)], asked).noise
-    assert (design.levels, np.isnan(design.values).any()) == ({"seed": 4}, False)
+    assert (design.levels, np.isnan(design.values).any()) == ({name: 4}, False)
+
+
+@pytest.mark.parametrize(("name", "told"), [("seed", False), ("fit_no", False), ("attempt", True)])
+def test_two_runs_that_were_trained_do_not_tell_how_others_would_do(name, told):
+    frame = crossed(optimizer=["a", "b"], seed=range(2), example=range(60)).drop("note", "rate")
+    frame = frame.with_columns(f1=pl.Series(np.random.default_rng(1).random(240))).rename({"seed": name})
+    if told:
+        assert rr.rank(frame, resamples=200).rows
+        return
+    with pytest.raises(InputError, match="two do not tell") as caught:
+        rr.rank(frame)
+    assert caught.value.ways == ()
+    assert rr.rank(
+        frame,
+        columns=f"model=optimizer,sample=example,draw={name}",
+        wide=True,
+        repeats="draws",
+        resamples=200,
+    )
 
 
 def test_places_are_asked_about_the_first_of_which_is_best():
