@@ -27,7 +27,7 @@ from riskrank.scores.names.distributions import (
     negated_errors,
     of_both_signs,
 )
-from riskrank.scores.names.words import AUTOMATIC, HUMAN, known, unasked, unfinished, vocabulary, words
+from riskrank.scores.names.words import AUTOMATIC, HUMAN, known, unfinished, vocabulary, words
 from riskrank.scores.table.metrics_file import MetricSpec, how_to_bound
 from riskrank.scores.table.scored import states_of
 from riskrank.scores.table.scores import Scores
@@ -206,15 +206,15 @@ def zeros_of_failures(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[I
             called = others.all() and any(words(one) & _FAILED for one in states)
             at |= (metric == code) & lost & bool(many and not called and np.ptp(others) > 0)
         if at.any():
-            names, asked = ", ".join(map(quoted_text, states)), not all(map(unasked, states))
+            names = ", ".join(map(quoted_text, states))
             change = f"CASE WHEN {quoted_column(column)} NOT IN ({names}) THEN {{0}} END"
             told = f"{'is' if at.sum() == 1 else 'are'} 0 where {column} is {listing(states)}"
             more, change = "where there was no answer, 0 may stand for none", changing(scores, at, change)
-            yield _in_place(scores, at, (told, more), change, asked=asked)
+            yield _in_place(scores, at, (told, more), change)
 
 
 def _in_place(
-    scores: Scores, at: Booleans, told: tuple[str, str], sql: str, ends: str = "[0, 1]", *, asked: bool = True
+    scores: Scores, at: Booleans, told: tuple[str, str], sql: str, ends: str = "[0, 1]"
 ) -> InputError:
     """Scores that may stand in the place of none, with what to do if they do."""
     from riskrank.scores.table.gap_reasons import Ways, as_worst, dropping
@@ -226,13 +226,14 @@ def _in_place(
     drop = dropping(scores, np.unique(scores.codes("sample")[at]).size)
     query: dict[str, object] = {"sql": sql}
     dropped: Ways = [("", query | dict(more)) for _, more in drop.ways]  # type: ignore[call-overload]
-    ways: Ways = [("", query), as_worst(scores, at, **query)]
+    # Whether it is one, and how bad, nobody says: what is left comes before what counts as the worst.
+    ways: Ways = [("", query), *dropped, as_worst(scores, at, **query)]
     return InputError(
         f"{scores.files()}: {count:,} {'score' if count == 1 else 'scores'} of {listing(names)} {told[0]}",
         found=f"{listing(by_model, 4)}; {told[1]}",
         hint=f"if it stands for none, {drop.hint}; {option('missing', 'worst')} counts each as the worst "
         f"there can be; if it is a score, {how_to_bound(names[0], ends)}",
-        ways=([*ways, *dropped] if asked else [*dropped, *ways]) if scores.options.sql is None else [],
+        ways=ways if scores.options.sql is None else [],
     )
 
 

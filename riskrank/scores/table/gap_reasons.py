@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from riskrank.asked.baseline import GateReading
 from riskrank.asked.reading import SHARED, RankReading
 from riskrank.engine.types import Booleans
 from riskrank.errors import by_door, listing, option
@@ -173,11 +174,14 @@ def _failures(scores: Scores, rows: Rows, told: str) -> Reason:
     for code in np.unique(metric[lost]).tolist() if len(scores.metrics) > 1 else ():
         ways.append(as_worst(scores, lost & (metric == code), metric=(scores.metrics[code],)))
     drop = dropping(scores, np.unique(rows.sample[np.isnan(rows.values).any(axis=1)]).size)
-    return Reason(
-        f"{told}: failures rather than accidents, and to leave them out would flatter who fails; "
-        f"{option('missing', 'worst')} counts each as the worst there can be; {drop.hint}",
-        [*ways, *drop.ways],
-    )
+    worst = f"{option('missing', 'worst')} counts each as the worst there can be"
+    # What failed did not pass; how bad it is on another scale nobody says.
+    if np.isin(scores.values[np.isin(metric, metric[lost]) & ~lost], (0.0, 1.0)).all():
+        told += ": failures rather than accidents, and to leave them out would flatter who fails"
+        return Reason(f"{told}; {worst}; {drop.hint}", [*ways, *drop.ways])
+    told += ": failures rather than accidents, and how bad they are nobody says"
+    rest = "" if isinstance(scores.options, GateReading) else ", and ships nobody whom that may flatter"
+    return Reason(f"{told}; {drop.hint}{rest}; {worst}", [*drop.ways, *ways])
 
 
 def as_worst(scores: Scores, lacking: Booleans, **more: object) -> tuple[str, object]:

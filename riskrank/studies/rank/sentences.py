@@ -27,7 +27,7 @@ from riskrank.studies.wording import (
     unseen_tasks,
 )
 
-# A model that lost so many more of its samples than another may have lost those it fails on.
+# A model that lost so many more of its samples than another may have lost those it fails on: none is shipped
 _FEW_LOST = 0.2
 
 
@@ -55,10 +55,18 @@ def _not_tested(finding: Finding, case: RankCase) -> str:
     return f"{first}; nothing was tested, so nothing says how sure that is."
 
 
-def _on_the_rest(case: RankCase) -> str:
-    """Samples that are left, where models lost more of them than others: of those nothing is known."""
-    lost = [one.lacks / one.total for one in case.table.scored]
-    if case.table.options.missing != "drop" or max(lost, default=0) - min(lost, default=0) <= _FEW_LOST:
+def _on_the_rest(one: Leading, case: RankCase) -> str:
+    """Samples that are left, where models lost more of them than others, and what was lost could decide."""
+    lost = [each.lacks / each.total for each in case.table.scored]
+    share = max(lost, default=0) - min(lost, default=0)
+    if case.table.options.missing != "drop" or not share:
+        return ""
+    values = one.scores.values
+    means = [float(own.mean()) for own in values]
+    others = (mean for at, mean in enumerate(means) if at not in (one.first, *one.identical))
+    spread = max(float(own.max()) for own in values) - min(float(own.min()) for own in values)
+    ahead = (1 - share) * (means[one.first] - max(others)) > share * spread
+    if share <= _FEW_LOST and ahead:
         return ""
     return f", on the {len(case.table.samples):,} samples that all models have"
 
@@ -68,8 +76,9 @@ def _shipped(finding: Finding, case: RankCase) -> str:
     one, same = case.leading[finding.on], [case.models[i] for i in finding.models]
     which = same[0] if len(same) == 1 else f"{' or '.join(same[:3])} (same distribution of scores)"
     better = f"significantly better {_ahead(one, case)}"
-    if _on_the_rest(case) or assuming(case.means, case.judged):
-        return f"{_whose(one, case)} is {better}{_on_the_rest(case)}."
+    rest = _on_the_rest(one, case)
+    if rest or assuming(case.means, case.judged):
+        return f"{_whose(one, case)} is {better}{rest}."
     return f"Ship {which}: {better}."
 
 
