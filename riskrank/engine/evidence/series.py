@@ -13,8 +13,9 @@ import numpy as np
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.types import Floats, Integers
 
-# Fewer blocks of consecutive rows carry no test: how alike neighbours are is itself badly known of them.
-FEWEST_BLOCKS = 10
+# Of fewer blocks of consecutive rows nobody knows well how alike neighbours are: they carry no test, and of
+# means what two blocks would show, unless they are fewer still.
+FEWEST_BLOCKS, FEWEST_FOR_MEANS = 10, 5
 
 
 def cosines_of(differences: Floats) -> Integers:
@@ -41,14 +42,13 @@ def cosines_of(differences: Floats) -> Integers:
 
 
 def mean_in_order(differences: Floats) -> Student:
-    """Mean of differences in order, shape (n,), with as many degrees of freedom as cosines."""
+    """Mean of differences in order, shape (n,), with a degree of freedom a cosine, or one in all of few."""
     n, count = differences.size, int(cosines_of(differences))
     steps = np.pi * (np.arange(n) + 0.5) / n
     parts = np.array([np.sqrt(2 / n) * (differences * np.cos(j * steps)).sum() for j in range(1, count + 1)])
     variance = float((parts**2).mean()) if count else np.inf
-    return Student(
-        np.array(differences.mean()), np.array(np.sqrt(variance / n)), np.array(float(max(count, 1)))
-    )
+    df = float(count if count >= FEWEST_BLOCKS - 1 else 1)
+    return Student(np.array(differences.mean()), np.array(np.sqrt(variance / n)), np.array(df))
 
 
 def worth_in_order(differences: Floats) -> float:

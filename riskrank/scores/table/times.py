@@ -7,8 +7,15 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from riskrank.asked.baseline import GateReading
 from riskrank.asked.judges import NO_COLUMN
-from riskrank.engine.evidence.series import FEWEST_BLOCKS, blocks_in_order, cosines_of, worth_in_order
+from riskrank.engine.evidence.series import (
+    FEWEST_BLOCKS,
+    FEWEST_FOR_MEANS,
+    blocks_in_order,
+    cosines_of,
+    worth_in_order,
+)
 from riskrank.engine.sampling.neighbours import neighbours_alike
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
@@ -155,11 +162,14 @@ def in_blocks(table: ScoreTable, by: str) -> ScoreTable:
     found = min(int(cosines_of(row).min()) for row in residuals(table))
     block = blocks_in_order(count, max(found, 1))
     blocks = int(block[-1]) + 1
-    if blocks < FEWEST_BLOCKS:
+    few, gate = blocks < FEWEST_FOR_MEANS, isinstance(table.options, GateReading)
+    if few or (blocks < FEWEST_BLOCKS and not gate):
         raise InputError(
             f"in the order of {column} neighbours are so alike that {count} {unit} are too few for a test",
             found=f"{blocks} blocks of {int((block == 0).sum())} {unit}, where a test takes {FEWEST_BLOCKS}",
-            hint="score more of them: neighbours that are so alike say next to nothing beside each other",
+            hint=f"score more of them{'' if few or gate else ', or see within which span the mean may lie'}: "
+            "neighbours that are so alike say next to nothing beside each other",
+            ways=() if few or gate else _gates(table),
         )
     note = (
         f"{count} {unit} in the order of {by}: what is drawn are {blocks} blocks of neighbours; if their "
@@ -172,6 +182,16 @@ def in_blocks(table: ScoreTable, by: str) -> ScoreTable:
         cluster_names=tuple(f"block {number + 1}" for number in range(blocks)),
         warnings=(*table.warnings, note),
     )
+
+
+def _gates(table: ScoreTable) -> list[tuple[str, object]]:
+    """The gate that asks whether the model with the best mean is better than each other."""
+    means = [float(values[:, 0].mean()) for values in table.values]
+    best = table.models[int(np.argmax(means))]
+    claims = [option("better", f"{best}:{other}") for other in table.models if other != best]
+    spec = table.metrics[0]
+    way = option("lower", spec.name) if spec.direction == "lower" and not spec.declared else ""
+    return [(" ".join(filter(None, ["gate", *claims, way])), None)]
 
 
 def residuals(table: ScoreTable) -> list[Floats]:

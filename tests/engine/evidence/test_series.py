@@ -25,18 +25,18 @@ def series(rng, n, alike, tables=1):
 
 
 def test_against_sums_written_plainly():
-    d = np.random.default_rng(0).normal(size=60)
+    d = np.random.default_rng(0).normal(size=200)
     away = d - d.mean()
     r = sum(away[1:] * away[:-1]) / sum(away**2)
-    rho = min(max(r + (1 + 3 * r) / 60, 0.001), 0.99)
-    nu = min(math.floor(0.4 * 60 ** (2 / 3)), math.floor(60 * (1 - rho) / math.pi * math.sqrt(0.3 / rho)))
+    rho = min(max(r + (1 + 3 * r) / 200, 0.001), 0.99)
+    nu = min(math.floor(0.4 * 200 ** (2 / 3)), math.floor(200 * (1 - rho) / math.pi * math.sqrt(0.3 / rho)))
     parts = [
-        math.sqrt(2 / 60) * sum(d[s] * math.cos(math.pi * j * (s + 0.5) / 60) for s in range(60))
+        math.sqrt(2 / 200) * sum(d[s] * math.cos(math.pi * j * (s + 0.5) / 200) for s in range(200))
         for j in range(1, nu + 1)
     ]
     found = mean_in_order(d)
     assert found.df == nu == cosines_of(d)
-    assert found.error == pytest.approx(math.sqrt(np.mean(np.square(parts)) / 60), rel=1e-10)
+    assert found.error == pytest.approx(math.sqrt(np.mean(np.square(parts)) / 200), rel=1e-10)
 
 
 @pytest.mark.parametrize(("n", "alike", "most"), [(150, 0.0, 0.075), (250, 0.6, 0.075), (250, 0.9, 0.085)])

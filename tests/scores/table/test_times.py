@@ -1,7 +1,7 @@
 """Samples in order: what is a time, what is drawn together, what is refused, and what is noted."""
 
 import datetime
-from functools import partial
+from contextlib import suppress
 
 import numpy as np
 import polars as pl
@@ -87,13 +87,26 @@ def test_what_says_no_time_is_refused():
 
 
 def test_too_few_rows_for_neighbours_so_alike():
-    """A gate refuses what a ranking does: of 9 means no more is known than of 9 scores."""
-    for alike, count in ((0.95, 240), (0.3, 60)):
-        short = table(series(alike, count), DAYS[:count])
-        for ask in (rr.rank, partial(rr.gate, better="a:b")):
-            with pytest.raises(InputError, match="too few for a test") as caught:
-                ask(short, lower="loss")
-            assert caught.value.ways == ()
+    """A gate on means tells what two blocks would: that nothing is decided."""
+    short = table(series(0.3, 60), DAYS[:60])
+    for asked, match in ((table(series(0.95, 60), DAYS[:60]), "so alike"), (short, "within which span")):
+        with pytest.raises(InputError, match=match):
+            rr.rank(asked, lower="loss")
+    (row,) = rr.gate(short, lower="loss", better="a:b").rows
+    assert (row.samples, row.verdict) == (60, "inconclusive")
+
+
+@pytest.mark.parametrize("alike", [0.3, 0.9])
+def test_a_gate_on_few_blocks_hardly_ever_passes(alike):
+    """Of 60 tables of equal forecasters, most of which no ranking takes."""
+    passed = 0
+    for seed in range(60):
+        with suppress(InputError):
+            found = rr.gate(
+                table(series(alike, 60, seed=seed), DAYS[:60]), lower="loss", better="a:b", resamples=200
+            )
+            passed += found.rows[0].verdict != "inconclusive"
+    assert passed == 0
 
 
 @pytest.mark.slow
