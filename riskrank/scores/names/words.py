@@ -84,7 +84,7 @@ AUTOMATIC = vocabulary("judge llm auto autoeval autorater automatic automated gp
 # Words for what a model was asked and said.
 ANSWER = vocabulary("output response answer text input prediction reply completion comment note url path")
 # Words for whether something came to an end.
-STATUS = vocabulary("status state error exception exit outcome reason unscored fehler estado statut stato")
+STATUS = known("status")
 # Words in it for what came to no end, for whom nothing was asked, and for none of this.
 _UNFINISHED, _UNASKED, _NEITHER = known("unfinished"), known("unasked"), vocabulary("no not none without")
 # Words for what names, numbers or dates a row; as a metric it would be nonsense.

@@ -28,7 +28,7 @@ from riskrank.scores.names.words import (
 )
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.shapes.columns import Columns
-from riskrank.scores.table.shapes.parts import belongs, divides, says_of
+from riskrank.scores.table.shapes.parts import divides, says_of
 from riskrank.scores.table.shapes.reading import Reading, with_roles, written
 from riskrank.scores.table.told_metrics import DIRECTION
 from riskrank.scores.table.ways import inputs_written, template_of_tasks
@@ -194,23 +194,15 @@ def _largest(rows: pl.DataFrame) -> str | None:
     return str(parts["of"][0]) if parts.height else None
 
 
-def belonging_column(scores: Scores) -> tuple[str, int] | None:
-    """A column that says by its name what samples belong to, where several belong to one; and how many."""
-    named = [name for name in _free(scores, set(scores.metrics)) if names_wholes(name)]
-    columns = _columns(scores, named)
-    return next(
-        ((name, columns.count(name)) for name in columns.names if belongs(columns, name, [_SAMPLE])), None
-    )
-
-
 def unforeseen_wholes(scores: Scores) -> list[tuple[str, pl.DataFrame]]:
-    """Columns under any name with many values, each of several samples; and the value of each sample."""
+    """Columns of wholes, or with many values, each of several samples; and the value of each sample."""
     none = WHOLE | SETTING | PROPERTIES | ANSWER
     named = [name for name in _free(scores, set(scores.metrics)) if not words(name) & none]
     repeated = [name for name in named[:_MOST_COLUMNS] if _in_first_rows(scores, name) <= _REPEATED * _LOOK]
     columns, found = _columns(scores, repeated), []
     for name in columns.names:
-        few = MOST_KINDS < columns.count(name) <= FEW_WHOLES * columns.count(_SAMPLE)
+        least = 1 if names_wholes(name) else MOST_KINDS
+        few = least < columns.count(name) <= FEW_WHOLES * columns.count(_SAMPLE)
         if few and not columns.frame[name].dtype.is_float() and says_of(columns, name, [_SAMPLE]):
             of_sample = columns.frame.select(whole=name, sample=pl.col(_SAMPLE).cast(pl.String))
             found.append((name, of_sample.unique("sample")))

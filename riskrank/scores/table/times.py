@@ -19,7 +19,6 @@ from riskrank.engine.evidence.series import (
 from riskrank.engine.sampling.neighbours import neighbours_alike
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
-from riskrank.scores.names.words import names_wholes
 from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.oriented import ScoreTable
 from riskrank.scores.table.scores import Scores, renamed
@@ -207,26 +206,6 @@ def unit_scores(values: Floats, units: Integers) -> Floats:
     """What every unit adds to a model's mean; their own mean is that of all scores."""
     mean, count = float(values.mean()), int(units.max()) + 1
     return np.asarray(mean + np.bincount(units, values - mean) * count / values.size)
-
-
-def belonging_noted(scores: Scores, table: ScoreTable) -> ScoreTable:
-    """The table, with a note where a column that nobody named says what samples belong to."""
-    said = scores.has("cluster") or scores.options.unpaired or table.folds is not None
-    if said or not scores.options.tests:
-        return table
-    if not any(names_wholes(name) for name in scores.notes.files[0].source.columns):
-        return table
-    from riskrank.scores.table.further_columns import belonging_column
-
-    found = belonging_column(scores)
-    if found is None:
-        return table
-    column, count = found
-    note = (
-        f"{len(table.samples):,} samples belong to {count:,} of {column}: drawn whole, "
-        f"{option('cluster', column)}, they count as {count:,} at most"
-    )
-    return replace(table, warnings=(*table.warnings, note))
 
 
 def neighbours_noted(scores: Scores, table: ScoreTable) -> ScoreTable:

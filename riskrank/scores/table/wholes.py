@@ -13,7 +13,7 @@ from riskrank.engine.sampling.design import FEWEST_LEVELS
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, option
 from riskrank.scores.files.sql_names import quoted_column
-from riskrank.scores.names.words import ANEW, words
+from riskrank.scores.names.words import ANEW, names_wholes, words
 from riskrank.scores.table.columns import named_roles, parse_columns
 from riskrank.scores.table.further_columns import FEW_WHOLES, MOST_KINDS, unforeseen_wholes
 from riskrank.scores.table.oriented import ScoreTable
@@ -21,8 +21,9 @@ from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.shapes.reading import UnlikeRunsError
 from riskrank.scores.table.times import residuals
 
-# Differences depend on a whole if none of so many random orders of the samples parts them as far.
-_ORDERS = 999
+# Differences depend on a whole if none of so many random orders of samples parts them as far: few, where
+# its name says that samples belong to it.
+_ORDERS, _OF_NAMED = 999, 19
 # What the column is called that names begin with, behind that of the names.
 _START = "_start"
 # Names that settle of most marks that nothing begins before them.
@@ -58,14 +59,15 @@ def require_independence(scores: Scores, table: ScoreTable) -> None:
     for column, of_sample, query in found:
         own = pl.DataFrame({"sample": table.samples}).join(of_sample, on="sample", how="left")
         whole = own["whole"].rank("dense").to_numpy().astype(np.int64)
-        if alike_within(differences, whole, _ORDERS * len(found)):
+        orders = (_OF_NAMED if names_wholes(column) and not query else _ORDERS) * len(found)
+        if alike_within(differences, whole, orders):
             each = f"start of {column.removesuffix(_START)}" if query else column
             drawn = {"cluster": column} | ({"sql": query} if query else {})
             said = " ".join(option(*one) for one in drawn.items())
             raise InputError(
                 f"samples of one {each} are alike, and cannot be tested as {len(table.samples):,} samples",
                 found=f"{own['whole'].n_unique():,} values of {each}: models differ more between them than "
-                f"in each of {_ORDERS * len(found):,} random orders of the samples",
+                f"in each of {orders:,} random orders of the samples",
                 hint=f"{said} draws each {each} whole; if it only says of what kind samples are, "
                 f"{option('cluster', NO_COLUMN)} draws single samples",
                 ways=[("", drawn), *([] if query else [("", {"cluster": NO_COLUMN})])],

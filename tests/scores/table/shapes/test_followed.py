@@ -118,8 +118,8 @@ FOLLOWED = {
         {},
     ),
     "zeros where runs failed": (
-        "are 0 where status is error",
-        failing(close(), every=8).fill_null(0),
+        "are 0 where Zustand is error",
+        failing(close(), every=8).fill_null(0).rename({"status": "Zustand"}),
         {},
     ),
     "nobody asked": ("status is rate_limited", unasked(blank=True), {}),

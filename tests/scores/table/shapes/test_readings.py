@@ -405,6 +405,9 @@ def test_samples_that_are_alike_within_wholes_of_any_name_are_refused(first):
     assert len(read(frame, tests=True, cluster="Buch").cluster_names) == 12
     kinds = read(frame, tests=True, cluster="none")
     assert (kinds.cluster_names, [one.name for one in kinds.metrics]) == (None, ["BLEU"])
+    named = {"columns": "model=System,sample=id", "wide": True}
+    with pytest.raises(InputError, match="samples of one document are alike"):
+        read(chapters(0.05, "document", many=6), tests=True, **named)
     for other in (chapters(0), chapters(0.05, many=6), chapters(0.05, "category")):
         assert read(other, tests=True).cluster_names is None
 
