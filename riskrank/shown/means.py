@@ -24,7 +24,7 @@ CORRECTIONS = {
     "none": "no correction",
 }
 
-# Of an axis with a model far away from all others: how much of it they would have.
+# Of an axis with models far away from all others: how much of it these would have.
 _CROWDED = 0.1
 # How many times its lower end the upper one is on a logarithmic axis, or more.
 _LOGARITHMIC = 20.0
@@ -42,7 +42,7 @@ class Axis:
     def over(cls, means: Floats, low: Floats, high: Floats) -> Axis:
         """Reach over some means and their intervals, so that the means can be told apart.
 
-        One that is far away from all others is beyond the end.
+        Up to a third that are far away from all others, on one side, are beyond the end.
 
         Parameters
         ----------
@@ -51,10 +51,12 @@ class Axis:
         """
         ends = np.array([low, means, high])
         whole = cls._reaching(ends)
-        for far in (np.argmax(means), np.argmin(means)) if means.size > 2 else ():
-            near = cls._reaching(np.delete(ends, far, axis=1))
-            if 0 < whole._of(near.high) - whole._of(near.low) < _CROWDED:
-                return near
+        order = np.argsort(means)
+        for count in range(1, means.size // 3 + 1):
+            for far in (order[-count:], order[:count]):
+                near = cls._reaching(np.delete(ends, far, axis=1))
+                if 0 < whole._of(near.high) - whole._of(near.low) < _CROWDED:
+                    return near
         return whole
 
     @classmethod

@@ -321,3 +321,4 @@ def test_printed_type_is_large_enough_and_words_stay_whole(browser, page):
     sizes = [float(size.removesuffix("px")) for size in browser.look("styles", "td, th", "fontSize")]
     assert min(sizes) >= 7 * 96 / 72 - 1e-3
     assert "anywhere" not in browser.look("styles", "td:not([dir])", "overflowWrap")
+    assert browser.look("styles", ".word strong", "printColorAdjust") == ["exact"]  # white on its own ground

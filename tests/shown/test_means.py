@@ -29,16 +29,17 @@ def test_open_and_unknown_ends():
     assert over(3.0, 3.0).bar(3.0, 3.0, 3.0).at == 0.5
 
 
+@pytest.mark.parametrize("near", [281.0, 4441.0])
 @pytest.mark.parametrize(("sign", "end"), [(1, 1.0), (-1, 0.0)])
-def test_one_that_is_far_away_is_beyond_the_end(sign, end):
-    """The others have the whole axis, be numbers negative or not."""
-    means = sign * np.array([281.0, 328.0, 350.0, 391.0, 450.0, 4442.0])
+def test_what_is_far_away_is_beyond_the_end(sign, end, near):
+    """The others have the whole axis, be numbers negative or not, and one or two of six far away."""
+    means = sign * np.array([280.0, 328.0, 391.0, 450.0, near, 4442.0])
     axis = over(*means, half=1.0)
-    assert sorted((sign * axis.low, sign * axis.high)) == [280.0, 451.0]
+    assert sorted((sign * axis.low, sign * axis.high)) == [279.0, 451.0]
     places = [axis.bar(mean, mean - 1, mean + 1) for mean in means]
-    assert [bar.beyond for bar in places] == [0, 0, 0, 0, 0, sign]
+    assert [bar.beyond for bar in places] == [0, 0, 0, 0, sign * (near > 450), sign]
     assert (places[-1].at, places[-1].low, places[-1].high) == (end, end, end)
-    apart = np.abs(np.diff([bar.at for bar in places[:-1]]))
+    apart = np.abs(np.diff([bar.at for bar in places[:4]]))
     assert apart.min() > 0.1
 
 

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskrank.engine.dominance.column import (
-    DominanceStudy,
-)
+from riskrank.engine.dominance.column import DominanceStudy
 from riskrank.engine.dominance.effect_sizes import EffectSizes, effect_sizes
 from riskrank.engine.dominance.hidden_risk import HiddenRisks, hidden_risk
 from riskrank.engine.dominance.inference import RELATIVE, Inference
@@ -25,6 +23,7 @@ from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio, rank_by_sc
 from riskrank.engine.dominance.simultaneous import Separation, Spread, separation, spread_of_differences
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.dominance.violation import one_versus_all
+from riskrank.engine.family import Side
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import Freedom
 from riskrank.engine.ties import competition_ranks
@@ -67,6 +66,21 @@ class RankStudy:
     def tests_of(self, method: str) -> DominanceTests | None:
         """Tests behind a method; None for win rates."""
         return next((found for found in self.dominance.tests if found.claim.method == method), None)
+
+    def tail_answer(self, method: str, model: int) -> tuple[Side, float]:
+        """Whether a model's tail is worse than that of a method's first, and the p-value of no difference.
+
+        Refuted where it is better. Of models that were drawn apart relabelling has to agree.
+        """
+        found, second = self.effects[method], self.relabelled
+        p_values = found.tail_difference.p_value
+        if second is None or p_values is None:
+            return Side.OPEN, 1.0
+        p, side = float(p_values[model]), Side(int(np.sign(-found.tail_difference.estimate[model])))
+        if second.family.significant(p):
+            pair = (model, found.leader) if side > 0 else (found.leader, model)
+            p = max(p, second.p_adjusted(*pair))
+        return side if second.family.significant(p) else Side.OPEN, p
 
 
 def leading_method(rankings: Mapping[str, Ranking]) -> str:

@@ -49,9 +49,6 @@ class Chapter:
 # Pictures of how scores are distributed.
 _SHAPES = ("quantiles", "tvar", "scatter", "risks", "heatmap", "pair", "profile")
 
-
-# Characters of warnings in a summary line.
-_SUMMARY = 160
 # What every interval and test rests on.
 _ASSUMED = (
     "samples, or clusters of them, are independent draws, and models as they were scored: what training "
@@ -147,14 +144,12 @@ def _asked_for(document: Document) -> list[Section]:
 
 
 def _minded(document: Document) -> PagePart:
-    """Warnings, the gravest in the summary line."""
+    """Warnings, all of them in the summary line, the gravest first."""
     told = document.provenance.gravest_first
     if (judge := document.meta().get("judge")) and judge["chosen_p"] is None:
         told.append(by_chance(judge))
     parted = [_fact(one) for one in told]
-    facts = [fact for fact, _ in parted] or ["none"]
-    shown = [one for at, one in enumerate(facts) if not at or sum(map(len, facts[: at + 1])) < _SUMMARY]
-    more = f"; {len(told) - len(shown)} more" if len(shown) < len(told) else ""
+    finding = "; ".join(fact for fact, _ in parted) or "none"
     lines = [
         Line(text, style=style)
         for both in parted or [("None.", "")]
@@ -165,7 +160,7 @@ def _minded(document: Document) -> PagePart:
     unsaid = [str(one["name"]) for one in of_table if not one.get("declared", True)]
     directions = f"; directions of {names(unsaid, len(unsaid))} are not declared" if unsaid else ""
     lines.append(Line(f"{_ASSUMED}{directions}.", "Assumed:"))
-    return PagePart("mind", "Warnings and assumptions", tuple(lines), "; ".join(shown) + more)
+    return PagePart("mind", "Warnings and assumptions", tuple(lines), finding)
 
 
 def _fact(warning: str) -> tuple[str, str]:

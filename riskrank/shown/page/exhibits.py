@@ -27,7 +27,7 @@ _BROAD = 900
 # Columns from which on a phone shows a row as a block.
 _STACKED = 4
 # Pictures whose names stand on their right, where a phone does not show them.
-_KEYED = ("tvar", "quantiles", "cdf", "scatter")
+_KEYED = ("tvar", "quantiles", "cdf", "scatter", "profile")
 # Pictures of a table below them, and pixels from which on a phone shows that alone.
 _TABLED, _PHONE = ("bump", "heatmap", "taskmap"), 360
 # Rows up to which a table is printed on one page.
@@ -40,6 +40,7 @@ _BARS = (
 )
 _BEYOND = "Arrow: beyond the end, so far away that on one scale the others could not be told apart."
 _LOG = "log: equal ways are equal ratios."
+_ASSUMED = "(↑), (↓): which way is better is assumed, as nobody declared it."
 # How much more there is elsewhere stands on a page below: it holds everything.
 _MORE = (option("explain", True), option("top", "#"), f"(?<=: ){option('cases', '#')}")
 _BELOW = re.compile("|".join(_MORE).replace("#", "[0-9]+"))
@@ -214,6 +215,7 @@ def _on_bars(table: Table) -> list[Line]:
         _BARS,
         *[_BEYOND] * any(bar.beyond for bar in bars),
         *[_LOG] * any(len(axis) > 2 for axis in axes),
+        *[_ASSUMED] * any(column.axis and column.head.endswith(("(↑)", "(↓)")) for column in table.columns),
     ]
     return [Line(" ".join(said))] if axes else []
 

@@ -252,7 +252,7 @@ def _caveats(one: Leading, case: RankCase) -> Iterator[Finding]:
         pair = worst.worse, worst.better
         figures = {"p_adjusted": worst.p_adjusted, **_tails(tail, pair)}
         yield Finding(kind="worse-tail", models=pair, on=one.column, figures=figures, answer=Side.SHOWN)
-    elif not often and (side := Side(tail.side(one, other))) and best != other:
+    elif not often and (side := tail.side(one, other)) and best != other:
         pair, figures = (one.first, other), _tails(tail, (one.first, other))
         yield Finding(kind="tail-of-the-first", models=pair, on=one.column, figures=figures, answer=side)
     if (found := one.recommendation) is None or not found.holds:

@@ -7,6 +7,7 @@ import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
+from riskrank.engine.family import Side
 from riskrank.engine.types import Booleans
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
@@ -110,14 +111,11 @@ class Tail(TailMeans):
         found = self._found.hidden_risks
         return 0 if found is None else int(found.place[model])
 
-    def side(self, one: Leading, other: int | None = None) -> int:
-        """1 if the first model's worst cases are significantly milder than another's, −1 if worse.
-
-        By default another is the next one.
-        """
+    def side(self, one: Leading, other: int | None = None) -> Side:
+        """Whether another's worst cases are worse than the first model's; by default the next one's."""
         if not one.others or not self.says_something:
-            return 0
-        return milder(one, one.others[0] if other is None else other)
+            return Side.OPEN
+        return one.found.tail_answer(one.method, one.others[0] if other is None else other)[0]
 
     def risk(self, model: int) -> str:
         """A hidden risk in figures."""
@@ -135,16 +133,6 @@ class Tail(TailMeans):
         found = self._found.hidden_risks
         assert found is not None
         return self._models[int(found.against[model])]
-
-
-def milder(one: Leading, other: int) -> int:
-    """1 if the first model's worst cases are significantly milder than another's, −1 if worse."""
-    difference, second = one.found.effects[one.method].tail_difference, one.found.relabelled
-    if difference.low is None or difference.high is None:
-        return 0
-    side = int(difference.high[other] < 0) - int(difference.low[other] > 0)
-    worse, better = (other, one.first) if side > 0 else (one.first, other)
-    return side if not side or second is None or second.confirms(worse, better) else 0
 
 
 def marks(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> Mapping[int, str]:

@@ -115,7 +115,7 @@ def test_of_two_that_tie_by_mean_and_risk_the_one_with_the_worst_means_is_named(
 
 def test_what_was_tested_stands_in_one_line():
     text = rr.rank(table(a=NOISE + 1, b=NOISE), resamples=200).to_text()
-    assert "1 of 1 pairs told apart (second-order dominance on x, α 0.05, Holm)" in " ".join(text.split())
+    assert "1 of 1 pair told apart (second-order dominance on x, α 0.05, Holm)" in " ".join(text.split())
     assert "60 paired samples (too few to see what happens less than once in 20)" in " ".join(text.split())
 
 

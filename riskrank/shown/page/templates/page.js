@@ -114,6 +114,8 @@
     }
     parts.forEach(function (part) { part.open = false; });
     window.addEventListener("hashchange", reveal);
+    // A link to where the page is already changes nothing, though its part may be folded again.
+    document.addEventListener("click", function (event) { if (event.target.closest("a")) { setTimeout(reveal); } });
     window.addEventListener("beforeprint", function () {
       before = parts.filter(function (part) { return !part.open; });
       before.forEach(function (part) { part.open = true; });

@@ -172,7 +172,7 @@ def mean_decimals(document: RankDocument, metric: str) -> int:
 def separation_line(found: RankStudy, name: str) -> Line:
     """The share of separated pairs and neighbours, and what the resamples left open."""
     counted, tests = found.separations[name], found.tests_of(name)
-    text = f"{counted.separated} of {counted.pairs} pairs of models"
+    text = f"{counted.separated} of {counted.pairs} pair{'s' * (counted.pairs > 1)} of models"
     if counted.neighbours > 1:
         text += f", {counted.separated_neighbours} of {counted.neighbours} neighbours in the ranking"
     undecided = 0 if tests is None else int((~tests.decided).sum())

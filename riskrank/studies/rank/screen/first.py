@@ -170,7 +170,7 @@ def _tests(document: RankDocument) -> Line:
     undecided = sum(map(_undecided, document.leading.values()))
     left = f", {undecided} not decided for lack of resamples" if undecided else ""
     power = could_show(document.means, document.visible)
-    return Line(f"{size}; {apart} of {pairs} pairs told apart{left} ({how}){power}.")
+    return Line(f"{size}; {apart} of {counted(pairs, 'pair')} told apart{left} ({how}){power}.")
 
 
 def _of(column: str) -> str:

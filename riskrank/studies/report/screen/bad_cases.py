@@ -6,19 +6,19 @@ from collections.abc import Iterator
 import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import RISK
+from riskrank.engine.family import Side
 from riskrank.shown import numbers
 from riskrank.shown.means import CORRECTIONS, score_of
 from riskrank.shown.view import Line, Section
 from riskrank.studies.metric_means import bad_cases
 from riskrank.studies.rank.document import RankDocument
-from riskrank.studies.rank.marks import milder
 from riskrank.studies.rank.screen.detail import risk_lines
 from riskrank.studies.report.screen.by_metric import to_the_first
 from riskrank.studies.report.study import ReportDocument
 from riskrank.studies.wording import names, p_words, percent, rounded
 
-_SIDES = {-1: "milder", 1: "worse", 0: "open"}
-"""What the others' bad cases are, by what :func:`milder` says of the first."""
+_SIDES = {Side.REFUTED: "milder", Side.SHOWN: "worse", Side.OPEN: "open"}
+"""What another's bad cases are, beside the first's."""
 
 
 def tails_apart(ranking: RankDocument, _: ReportDocument) -> str:
@@ -26,7 +26,7 @@ def tails_apart(ranking: RankDocument, _: ReportDocument) -> str:
     one, models, tail = ranking.lead, ranking.provenance.models, ranking.tails[ranking.lead.column]
     if not (one.others and one.tested and tail.says_something):
         return ""
-    side = milder(one, one.other)
+    side = one.found.tail_answer(one.method, one.other)[0]
     pair = (one.first, one.other)[:: side or 1]
     how = "{} shown to be milder than of {}" if side else "{} and of {} not shown to differ"
     figures = " against ".join(tail.both(*pair))
@@ -34,30 +34,31 @@ def tails_apart(ranking: RankDocument, _: ReportDocument) -> str:
 
 
 def tested(ranking: RankDocument, whole: ReportDocument) -> Iterator[Line]:
-    """The same with its test."""
-    said = tails_apart(ranking, whole)
-    if said and (of_score := _of_the_score(ranking, -(milder(ranking.lead, ranking.lead.other) or 1))):
-        apart, span, p, _ = of_score[ranking.lead.other]
-        said += f". Difference {apart} ({span}), {p_words(p)}, {_together(ranking)}"
+    """The same with its test; then whose worst samples on single metrics speak against the first."""
+    one, said = ranking.lead, tails_apart(ranking, whole)
     if said:
+        side, p = one.found.tail_answer(one.method, one.other)
+        for apart, span in _of_the_score(ranking, [one.other], -(side or 1)):
+            said += f". Difference {apart} ({span}), {p_words(p)}, {_together(ranking)}"
         yield Line(f"{said}.", "Bad cases:")
+    if on := _milder(ranking):
+        first = ranking.provenance.models[one.first]
+        yield Line(f"On single metrics others are shown to have milder bad cases than {first}: {on}.")
 
 
 def hidden(ranking: RankDocument, whole: ReportDocument) -> str:
     """Models whose tail is worse than their mean suggests, and how many tails are milder than the first's."""
     one, models = ranking.lead, ranking.provenance.models
-    risks, tails = one.found.hidden_risks, one.metric_tails
+    risks = one.found.hidden_risks
     if risks is None or not bad_cases(ranking.tails[one.column].level):
         return "not looked for"
     named = [models[i] for i in np.flatnonzero(risks.status == RISK).tolist()]
     said = f"hidden risk: {names(named)}" if named else "no hidden risk shown"
     if one.tested and one.others:
-        sides = Counter(milder(one, other) for other in one.others)
+        sides = Counter(one.found.tail_answer(one.method, other)[0] for other in one.others)
         told = ", ".join(f"{word} {sides[side]}" for side, word in _SIDES.items() if sides[side])
         said += f"; worst {_level(ranking)} of the others against that of {models[one.first]}: {told}"
-    counts = tails.milder.sum(axis=0).tolist() if tails else []
-    on = [f"on {mean.name} {n}" for mean, n in zip(ranking.means, counts, strict=False) if n]
-    return f"{said}; milder {names(on, len(on))}" if on else said
+    return said + (f"; milder {on}" if (on := _milder(ranking)) else "")
 
 
 def details(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
@@ -80,34 +81,37 @@ def details(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
         yield Line(text, "Rule:")
 
 
-def _of_the_score(ranking: RankDocument, sign: int = 1) -> dict[int, tuple[str, str, float, str]]:
-    """By model what is ranked: difference, interval, p-value, answer; empty where nothing was resampled.
+def _milder(ranking: RankDocument) -> str:
+    """On which metrics how many others' bad cases are milder than the first's."""
+    tails, of = ranking.lead.metric_tails, len(ranking.lead.others)
+    counts = tails.milder.sum(axis=0).tolist() if tails else []
+    on = [f"{n} of {of} on {mean.name}" for mean, n in zip(ranking.means, counts, strict=False) if n]
+    return names(on, len(on))
 
-    Differences are less the first, with a sign of −1 of the first less the others.
+
+def _of_the_score(ranking: RankDocument, models: list[int], sign: int = 1) -> Iterator[tuple[str, str]]:
+    """Of what is ranked, models' differences to the first with their intervals, where there are any.
+
+    With a sign of −1 of the first to them.
     """
     one, units = ranking.lead, ranking.units[ranking.lead.column]
-    difference, second = one.found.effects[one.method].tail_difference, one.found.relabelled
+    difference = one.found.effects[one.method].tail_difference
     low, high = units.interval(difference.low, difference.high)
-    if low is None or high is None or difference.p_value is None:
-        return {}
+    if low is None or high is None:
+        return
     decimals = numbers.decimals_of_ends(low[one.others], high[one.others])
     low, high = (low, high) if sign > 0 else (-high, -low)
-    apart, found = sign * units.of(difference.estimate), {}
-    for i in one.others:
-        p = float(difference.p_value[i])
-        if second is not None and second.family.significant(p):
-            # Of models drawn apart relabelling has to agree.
-            p = max(p, second.p_adjusted(*((i, one.first) if difference.estimate[i] < 0 else (one.first, i))))
-        span = numbers.ends(low[i], high[i], decimals)
-        found[i] = rounded(float(apart[i]), decimals), span, p, _SIDES[milder(one, i)]
-    return found
+    apart = sign * units.of(difference.estimate)
+    for i in models:
+        yield rounded(float(apart[i]), decimals), numbers.ends(low[i], high[i], decimals)
 
 
 def _rows(ranking: RankDocument) -> Iterator[tuple[str, ...]]:
     """Of the score that is ranked both directions, of single metrics whether others' bad cases are milder."""
     one, models = ranking.lead, ranking.provenance.models
-    for i, (apart, span, p, answer) in _of_the_score(ranking).items():
-        yield ranking.units[one.column].label, models[i], apart, span, numbers.p_value(p), answer
+    for i, apart in zip(one.others, _of_the_score(ranking, one.others), strict=False):
+        side, p = one.found.tail_answer(one.method, i)
+        yield ranking.units[one.column].label, models[i], *apart, numbers.p_value(p), _SIDES[side]
     if (tails := one.metric_tails) is None:
         return
     for m, mean in enumerate(ranking.means):
@@ -132,7 +136,7 @@ def _tests(ranking: RankDocument) -> str:
 
 def _together(ranking: RankDocument) -> str:
     k, confidence = len(ranking.provenance.models), percent(ranking.inference.family.confidence)
-    return f"for all {k * (k - 1) // 2} pairs of models together ({confidence})"
+    return f"for all {k * (k - 1) // 2} pairs of models together ({confidence})" if k > 2 else confidence
 
 
 def _level(ranking: RankDocument) -> str:

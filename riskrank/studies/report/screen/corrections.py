@@ -39,11 +39,8 @@ def corrections(ranking: RankDocument, whole: ReportDocument) -> Iterator[Sectio
 def _families(ranking: RankDocument, whole: ReportDocument) -> list[tuple[str, int, int, str, str]]:
     """What is claimed, how many claims are how many families, how they are corrected, and in which part."""
     one, k, suite = ranking.lead, len(ranking.provenance.models), ranking.suite
-    rule, pairs, all_metrics = (
-        CORRECTIONS[ranking.inference.family.correction],
-        k * (k - 1) // 2,
-        len(one.others) * len(ranking.means),
-    )
+    rule, pairs = CORRECTIONS[ranking.inference.family.correction], k * (k - 1) // 2
+    all_metrics = len(one.others) * len(ranking.means)
     own = "the paper's k² rule" if ranking.inference.paper_exact else rule
     resampled = one.found.effects[one.method].mean_difference.p_value is not None
     risks = one.found.hidden_risks.claims if one.found.hidden_risks else 0
@@ -51,6 +48,7 @@ def _families(ranking: RankDocument, whole: ReportDocument) -> list[tuple[str, i
     on_tasks = suite.columns[one.column] if suite and tasks else None
     direct, scopes = whole.pairs.by_column[0].study.tests, on_tasks.scopes if on_tasks else ()
     without = on_tasks is not None and on_tasks.left_out is not None
+    macro = f"macro means, these tasks{' or tasks like these' * (len(scopes) > 1)}"
     ahead, behind = "means of single metrics, better or worse", "bad cases on single metrics, milder"
     found = [
         ("orders against the field", 2 * pairs, len(one.found.dominance.tests), own, CHAPTERS["ranking"]),
@@ -61,13 +59,7 @@ def _families(ranking: RankDocument, whole: ReportDocument) -> list[tuple[str, i
         (ahead, all_metrics, 2 * (several and bool(one.recommendation)), rule, DIFFERENCES),
         (behind, all_metrics, several and bool(one.metric_tails), rule, BAD_CASES),
         ("pairs on single tasks", pairs * tasks, bool(tasks), rule, "Tasks"),
-        (
-            f"macro means, these tasks{' or tasks like these' * (len(scopes) > 1)}",
-            2 * pairs,
-            len(scopes),
-            rule,
-            "Tasks",
-        ),
+        (macro, 2 * pairs, len(scopes), rule, "Tasks"),
         ("macro means without each task", 2 * pairs, tasks * without, rule, "Tasks"),
     ]
     return [(what, claims, int(made), how, part) for what, claims, made, how, part in found if made]

@@ -10,7 +10,7 @@ from riskrank.studies.report.screen import by_metric
 from riskrank.studies.report.study import ReportDocument
 from riskrank.studies.runs import split_of_runs
 from riskrank.studies.suites import words
-from riskrank.studies.wording import design, names, percent, rounded
+from riskrank.studies.wording import counted, design, names, percent, rounded
 from riskrank.studies.wording import told_apart as apart
 
 
@@ -30,7 +30,7 @@ def told_apart(ranking: RankDocument, _: ReportDocument) -> str:
     first, separation = ranking.provenance.models[one.first], one.found.separations.get(one.method)
     if separation is None or not ranking.inference.test:
         return f"{first} first"
-    pairs = f"{separation.separated} of {separation.pairs} pairs"
+    pairs = f"{separation.separated} of {counted(separation.pairs, 'pair')}"
     return f"{first} first; {pairs} told apart by how they do against the field"
 
 
@@ -82,5 +82,6 @@ def firsts(others: RankDocument, document: ReportDocument) -> str:
     order = sorted(range(len(models)), key=lambda i: (-counts[i], ranking.rank[i]))
     told = [f"{models[i]} in {counts[i]}" for i in order if counts[i]]
     told[0] = f"{models[order[0]]} first in {counts[order[0]]} of {len(found)}"
+    shared = " (some share the first place)" * bool(sum(counts) > len(found))
     turned = sum(tau <= -1 + 1e-9 for tau in others.agreement_with(ranking).values())
-    return names(told, len(told)) + (f"; in {turned} the order is the opposite" if turned else "")
+    return names(told, len(told)) + shared + f"; in {turned} the order is the opposite" * bool(turned)
