@@ -13,6 +13,7 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.names.directions import (
     doubtful_by_name,
+    looks_like_a_cost,
     looks_like_an_amount,
     lower_is_likelier,
     more_by_name,
@@ -97,10 +98,13 @@ def doubtful_directions(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator
     for name in silent:
         of_metric = valid & (metric == places[name]) if name in looked_at else np.zeros(0, dtype=bool)
         values = scores.values[of_metric] if name in looked_at else np.zeros(0)
-        if doubtful_by_name(name):
+        # A file is called by its topic as often as by what it measures: spam_filter, crash_reports.
+        by_file = name == scores.options.matrix and scores.notes.given.matrix is None
+        if doubtful_by_name(name) or (by_file and looks_like_a_cost(name) and np.isin(values, (0, 1)).all()):
             doubtful.append(name)
             likely |= {name} if lower_is_likelier(name) else set()
-            untold |= {name} if says_either(name) else set()
+            untold |= {name} if by_file or says_either(name) else set()
+            why = f"; only the file is called so, and {name} may be its topic" if by_file else why
         elif marks_of_a_school(name, values):
             doubtful.append(name)
             likely |= {name} if "Note" in name or "note" in name[1:] else set()

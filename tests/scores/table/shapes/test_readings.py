@@ -237,6 +237,17 @@ def test_both_directions_of_a_matrix_without_a_name_are_printed_and_the_likelier
     assert (better.direction, better.declared) == (first, True)
 
 
+@pytest.mark.parametrize("topic", ["spam_filter", "crash_reports", "ci_regression"])
+def test_what_only_a_file_is_called_may_be_its_topic(write, topic):
+    values = np.random.default_rng(3).integers(0, 2, (2, 40))
+    frame = pl.DataFrame({"request": [f"r{at}" for at in range(40)], "v7": values[0], "v8": values[1]})
+    with pytest.raises(InputError) as caught:
+        read_scores([write(f"{topic}.csv", frame)], ReadOptions(tests=True))
+    assert "only the file is called so" in caught.value.found and not caught.value.ways
+    daily = write("daily_loss.csv", frame.with_columns(pl.col("v7", "v8") + 0.25))
+    assert read_scores([daily], ReadOptions(tests=True)).metrics[0].direction == "lower"
+
+
 @pytest.mark.parametrize(
     ("name", "lower"),
     [("response_length", False), ("tool_calls", False), ("latenza_s", True), ("defects", True)],
