@@ -243,7 +243,8 @@ def test_what_only_a_file_is_called_may_be_its_topic(write, topic):
     frame = pl.DataFrame({"request": [f"r{at}" for at in range(40)], "v7": values[0], "v8": values[1]})
     with pytest.raises(InputError) as caught:
         read_scores([write(f"{topic}.csv", frame)], ReadOptions(tests=True))
-    assert "only the file is called so" in caught.value.found and not caught.value.ways
+    assert "only the file is called so" in caught.value.found
+    assert not caught.value.ways
     daily = write("daily_loss.csv", frame.with_columns(pl.col("v7", "v8") + 0.25))
     assert read_scores([daily], ReadOptions(tests=True)).metrics[0].direction == "lower"
 
