@@ -125,15 +125,7 @@ def doubtful_directions(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator
         if looks_signed(name) and of_both_signs(values):
             yield _signed(scores, name, of_metric)
     if doubtful:
-        ways = []
-        for lower in dict.fromkeys((frozenset(likely), frozenset(doubtful), frozenset[str]())):
-            parts = {
-                "lower": tuple(name for name in doubtful if name in lower),
-                "higher": tuple(name for name in doubtful if name not in lower),
-            }
-            change = {way: names for way, names in parts.items() if names}
-            told = (option(way, ",".join(map(among_commas, names))) for way, names in change.items())
-            ways.append((" ".join(told), change))
+        ways = _ways_to_say(doubtful, likely)
         hint = f"say {' or '.join(way for way, _ in ways)}"
         if untold.issuperset(doubtful):  # to copy one of two lines would be to toss a coin
             ways = []
@@ -146,6 +138,20 @@ def doubtful_directions(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator
             hint=hint,
             ways=ways,
         )
+
+
+def _ways_to_say(doubtful: Sequence[str], likely: set[str]) -> list[tuple[str, dict[str, tuple[str, ...]]]]:
+    """Options that say which way metrics are better, the likelier first: as words, and as what they change."""
+    ways = []
+    for lower in dict.fromkeys((frozenset(likely), frozenset(doubtful), frozenset[str]())):
+        parts = {
+            "lower": tuple(name for name in doubtful if name in lower),
+            "higher": tuple(name for name in doubtful if name not in lower),
+        }
+        change = {way: names for way, names in parts.items() if names}
+        told = (option(way, ",".join(map(among_commas, names))) for way, names in change.items())
+        ways.append((" ".join(told), change))
+    return ways
 
 
 def _signed(scores: Scores, name: str, of_metric: Booleans) -> InputError:
