@@ -141,7 +141,7 @@ def doubtful_directions(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator
 
 
 def _ways_to_say(doubtful: Sequence[str], likely: set[str]) -> list[tuple[str, dict[str, tuple[str, ...]]]]:
-    """Options that say which way metrics are better, the likelier first: as words, and as what they change."""
+    """Options that say which way metrics are better, the likelier first, and what they change."""
     ways = []
     for lower in dict.fromkeys((frozenset(likely), frozenset(doubtful), frozenset[str]())):
         parts = {
