@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from functools import cache, partial
 from os import PathLike
 from pathlib import Path
@@ -33,7 +33,7 @@ from riskrank.scores.table.score_table import ScoreTable, read_scores
 from riskrank.studies.arguments import checked, whole_number
 from riskrank.studies.convert.options import OF_EXPORTS, VERDICTS, VoteSettings
 from riskrank.studies.groups.study import refuse_groups
-from riskrank.studies.runtime import running
+from riskrank.studies.runtime import Runtime, running
 
 if TYPE_CHECKING:
     from riskrank.scores.table.inspection import Inspection
@@ -77,8 +77,7 @@ class Scores:
 
     def table(self, kind: type[ReadOptions] = ReadOptions, **commands_own: Any) -> ScoreTable:
         """Validated table for a command that can do without so much, or knows more rules."""
-        given = {name: value for name, value in self._options.items() if name not in commands_own}
-        options = kind(**given | commands_own)
+        options = kind(**self._options | commands_own)
         key = repr(options)
         if key not in self._read:
             self._read[key] = read_scores(self._sources, options)
@@ -93,8 +92,7 @@ class Scores:
         **commands_own: Any,
     ) -> tuple[ScoreTable, ...]:
         """Validated tables of the metrics that are wanted, each on the samples it was scored on."""
-        given = {name: value for name, value in self._options.items() if name not in commands_own}
-        options = kind(**given | commands_own)
+        options = kind(**self._options | commands_own)
         from riskrank.scores.table.apart import metrics_apart, read_selected
         from riskrank.scores.table.baseline import read_baseline
 
@@ -151,6 +149,8 @@ class Scores:
 _READING = tuple(one.name for one in options_of(ReadOptions))
 
 Given = Any  # a path, a pattern, a frame, a dict of columns, or Scores
+Run = Callable[[], AbstractContextManager[Runtime]]
+"""Where a study runs, once it does."""
 
 
 def read(scores: Given | Iterable[Given], /, **options: Any) -> Scores:
@@ -289,17 +289,10 @@ def _only(row: Command, given: Sequence[Given]) -> Given:
     )
 
 
-def _run(
-    row: Command,
-    scores: Given | Iterable[Given],
-    options: Mapping[str, Any],
-    jobs: int | None,
-    executor: Executor | str | None,
-) -> Result:
+def _run(row: Command, scores: Sequence[Given], options: Mapping[str, Any], run: Run) -> Result:
     """Read, study, wrap; an option belongs to the reading, to the settings, or to nobody."""
     options = _named(options, [*options_of(ReadOptions), *options_of(row.settings_type)])
-    jobs = whole_number("jobs", jobs)
-    table = _of(scores, {name: value for name, value in options.items() if name in _READING})
+    table = _of(_only(row, scores), {name: value for name, value in options.items() if name in _READING})
     _refuse_judge(row, table.options)
     # What the table was read with may be a setting too: copa decides on missing scores model by model.
     settings = _settings(row, table.options | dict(options))
@@ -317,7 +310,7 @@ def _run(
         read_table = table.table(row.reading_type, **row.needs)
         if not row.groups:
             refuse_groups(read_table, row.name)
-    with running(jobs, executor) as runtime:
+    with run() as runtime:
         return result_of(study(read_table, settings, runtime))
 
 
@@ -372,22 +365,23 @@ def _options(row: Command) -> list[Option]:
 
 @cache
 def _door(name: str) -> Callable[..., Result]:
+    """The public function of a command that reads one table."""
+    return _answered(BY_NAME[name], _run)
+
+
+def _answered(row: Command, answer: Callable[..., Result], **how: Any) -> Callable[..., Result]:
     """Make the public function of a command, with a signature that names every option."""
-    row = BY_NAME[name]
 
-    def command(
-        *scores: Given | Iterable[Given],
-        jobs: int | None = None,
-        executor: Executor | str | None = None,
-        **options: Any,
-    ) -> Result:
-        return _run(row, _only(row, scores), options, jobs, executor)
+    def command(*scores: Given, **options: Any) -> Result:
+        jobs, executor = (options.pop(name, None) for name in ("jobs", "executor"))
+        return answer(row, scores, options, partial(running, whole_number("jobs", jobs), executor))
 
-    return _dressed(command, row)
+    return _dressed(command, row, **how)
 
 
 # How scores are given, in signatures; the functions themselves say what is wrong with none or several.
 _SCORES = inspect.Parameter("scores", inspect.Parameter.POSITIONAL_ONLY)
+_AS_READ = "    As :func:`riskrank.read`, whose options may be given here as well."
 
 
 def _dressed(
@@ -396,8 +390,7 @@ def _dressed(
     options: Sequence[Option] = (),
     *,
     first: inspect.Parameter = _SCORES,
-    scores: str = "scores : path, frame, dict of columns, several of them, or Scores\n"
-    "    As :func:`riskrank.read`, whose options may be given here as well.",
+    scores: str = f"scores : path, frame, dict of columns, several of them, or Scores\n{_AS_READ}",
 ) -> Callable[..., Result]:
     """Name, signature and documentation of a command's function, from its row and its options."""
     options = options or _options(row)
@@ -422,59 +415,41 @@ def __getattr__(name: str) -> Callable[..., Result]:
     return _door(name)
 
 
-def power(
-    *scores: Given, jobs: int | None = None, executor: Executor | str | None = None, **options: Any
-) -> Result:
-    """Plan with a pilot or between distributions; the text is made below, from the settings."""
-    row = BY_NAME["power"]
+def _power(row: Command, scores: Sequence[Given], options: Mapping[str, Any], run: Run) -> Result:
+    """Plan with a pilot or between distributions."""
     one = scores[0] if len(scores) == 1 else scores
     named_distributions = named("riskrank.studies", "power.distributions:named_distributions")
     distributions = named_distributions(one if isinstance(one, list | tuple) else [one])
     if not distributions:
-        return _run(row, one, options, jobs, executor)
+        return _run(row, [one], options, run)
     named("riskrank.studies", "power.study:refuse_table_options")(
         name for name in options if name in _READING
     )
-    options = _named(options, options_of(row.settings_type))
-    settings = _settings(row, options)
-    jobs = whole_number("jobs", jobs)
-    with running(jobs, executor) as runtime:
+    settings = _settings(row, _named(options, options_of(row.settings_type)))
+    with run() as runtime:
         power_between = named("riskrank.studies", "power.study:power_between")
         return result_of(power_between(distributions, settings, runtime))
 
 
-power = _dressed(
-    power,
+power = _answered(
     BY_NAME["power"],
+    _power,
     first=inspect.Parameter("scores", inspect.Parameter.VAR_POSITIONAL),
     scores='*scores : two or more distributions such as ``"normal:0.5,2"``; or path, frame, dict of '
-    "columns, several of them, or Scores\n"
-    "    As :func:`riskrank.read`, whose options may be given here as well.",
+    f"columns, several of them, or Scores\n{_AS_READ}",
 )
 
 
-def gate(
-    *scores: Given | Iterable[Given],
-    jobs: int | None = None,
-    executor: Executor | str | None = None,
-    **options: Any,
-) -> Result:
-    """Decide claims on one table, or on a new and an old one; the text is made below, from the settings."""
-    row = BY_NAME["gate"]
+def _gate(row: Command, scores: Sequence[Given], options: Mapping[str, Any], run: Run) -> Result:
+    """Decide claims on one table, or on a new and an old one."""
     if not scores or scores[0] is None:
         both, options = _new_and_old(options)
-        return _run(row, both, options, jobs, executor)
-    return _run(row, _only(row, scores), options, jobs, executor)
+        scores = [both]
+    return _run(row, scores, options, run)
 
 
-def trend(
-    *scores: Given | Iterable[Given],
-    jobs: int | None = None,
-    executor: Executor | str | None = None,
-    **options: Any,
-) -> Result:
-    """Compare runs, each in a table of its own; the text is made below, from the settings."""
-    row = BY_NAME["trend"]
+def _trend(row: Command, scores: Sequence[Given], options: Mapping[str, Any], run: Run) -> Result:
+    """Compare runs, each in a table of its own."""
     options = _named(options, _of_runs())
     settings = _settings(row, options)
     reading = _checked_reading({name: value for name, value in options.items() if name in _READING})
@@ -484,7 +459,7 @@ def trend(
         baseline=settings.baseline,
         anchors=settings.anchors,
     )
-    with running(whole_number("jobs", jobs), executor) as runtime:
+    with run() as runtime:
         return result_of(named("riskrank.studies", row.study)(runs, settings, runtime))
 
 
@@ -494,12 +469,11 @@ def _of_runs() -> list[Option]:
     return [one for one in _options(row) if one.name not in (*row.lacks, *row.refused)]
 
 
-trend = _dressed(
-    trend,
+trend = _answered(
     BY_NAME["trend"],
-    _of_runs(),
-    scores="scores : list of paths or frames, each a run; or one table with a column of runs\n"
-    "    As :func:`riskrank.read`, whose options may be given here as well.",
+    _trend,
+    options=_of_runs(),
+    scores=f"scores : list of paths or frames, each a run; or one table with a column of runs\n{_AS_READ}",
 )
 
 
@@ -526,12 +500,12 @@ def _new_and_old(options: Mapping[str, Any]) -> tuple[list[Source | str], dict[s
     return sources, dict(options) | named
 
 
-gate = _dressed(
-    gate,
+gate = _answered(
     BY_NAME["gate"],
+    _gate,
     first=_SCORES.replace(default=None),
-    scores="scores : path, frame, dict of columns, several of them, or Scores, optional\n"
-    "    As :func:`riskrank.read`, whose options may be given here as well. Without them `new` and `old`\n"
+    scores=f"scores : path, frame, dict of columns, several of them, or Scores, optional\n{_AS_READ}"
+    " Without them `new` and `old`\n"
     "    are tables, whose models are called so.",
 )
 
