@@ -1,12 +1,10 @@
 """Pictures of a suite of tasks, of any document that has one."""
 
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
 from riskrank.asked.suites import FIXED, RANDOM
-from riskrank.engine.suites.macro_means import Profile
 from riskrank.shown.figures.key import OTHERS, Key, beside_key, looks
 from riskrank.shown.figures.marks import curve_mark, model_mark
 from riskrank.shown.figures.picture import Picture
@@ -16,49 +14,27 @@ from riskrank.shown.means import score_of
 from riskrank.studies.suites.chapter import SuiteChapter, SuiteOutline
 from riskrank.studies.suites.column import SuiteColumn
 from riskrank.studies.suites.figures.task_map import TaskForest, TaskMap, draw_task_forest, draw_task_map
-from riskrank.studies.targets import Units
 from riskrank.studies.wording import percent
 
 
 @drawn
-def draw_profiles(
-    found: Profile,
-    units: Units,
-    names: Sequence[str],
-    order: Sequence[int],
-    metric: str,
-    *,
-    confidence: float,
-) -> Plot:
-    """Draw one curve a model over τ, in the units of the file.
-
-    Parameters
-    ----------
-    found : Profile
-    units : Units
-    names : sequence of k str
-    order : sequence of int
-        Models, the first in colour.
-    metric : str
-    confidence : float
-        Coverage of the bands.
-    """
-    given = looks(len(names), order)
-    key = Key.of(names, order, given)
-    better = "above" if units.sign > 0 else "below"
+def draw_profiles(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
+    """Draw one curve a model over τ, in the units of the file, with the bands of the study's confidence."""
+    found, units, order = one.profile(chapter.family.level(1)), one.units, standing(one)
+    given = looks(len(chapter.models), order)
+    key = Key.of(chapter.models, order, given)
+    better, sure = "above" if units.sign > 0 else "below", percent(chapter.family.confidence)
     page, axes, legend = beside_key(
         key,
-        f"Share of the scores {better} each level, {score_of(metric)}",
+        f"Share of the scores {better} each level, {score_of(one.name)}",
         f"Height over τ: share of scores {better} τ, each task with its weight. A curve above another "
-        f"everywhere dominates it in the first order. Band: {percent(confidence)}, at one τ at a time, on "
-        "these tasks.",
-        method=f"performance profiles of {metric}",
+        f"everywhere dominates it in the first order. Band: {sure}, at one τ at a time, on these tasks.",
+        method=f"performance profiles of {one.name}",
     )
     tau = units.of(found.tau)
     unit = Unit.of(tau)
-    x = unit.apply(tau)
     # Before the first value every score is better.
-    x = np.concatenate([x[:1], x])
+    x = unit.apply(np.concatenate([tau[:1], tau]))
     step = "steps-post" if units.sign > 0 else "steps-pre"
     for model, look in enumerate(given):
         share, low, high = (
@@ -69,7 +45,7 @@ def draw_profiles(
                 x, low, high, step="post", color=look.color, alpha=0.14, linewidth=0, gid=model_mark(model)
             )
         axes.plot(x, share, drawstyle=step, **look.line, gid=curve_mark(model))
-    axes.set_xlabel(unit.label(f"τ, {metric}"))
+    axes.set_xlabel(unit.label(f"τ, {one.name}"))
     axes.set_ylabel(f"share of scores {better} τ")
     axes.set_ylim(0, 1)
     if units.sign < 0:
@@ -105,7 +81,7 @@ def _of_column(chapter: SuiteChapter, one: SuiteColumn) -> list[Picture]:
         Picture(
             f"profile@{name}",
             f"Performance profile: share of scores of {name} better than τ, tasks weighed.",
-            partial(_profile, chapter, one),
+            partial(draw_profiles, chapter, one),
         ),
     ]
 
@@ -129,8 +105,7 @@ def task_map(chapter: SuiteChapter, one: SuiteColumn) -> TaskMap:
 
 
 def _map(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
-    leader = chapter.models[one.against]
-    return draw_task_map(task_map(chapter, one), chapter.models, chapter.names, one.name, leader)
+    return draw_task_map(task_map(chapter, one), chapter, one)
 
 
 def task_forest(chapter: SuiteChapter, one: SuiteColumn) -> TaskForest:
@@ -148,16 +123,4 @@ def task_forest(chapter: SuiteChapter, one: SuiteColumn) -> TaskForest:
 
 
 def _forest(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
-    found, confidence = task_forest(chapter, one), chapter.family.confidence
-    return draw_task_forest(found, chapter.models, one.against, score_of(one.name), confidence=confidence)
-
-
-def _profile(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
-    return draw_profiles(
-        one.profile(chapter.family.level(1)),
-        one.units,
-        chapter.models,
-        standing(one),
-        one.name,
-        confidence=chapter.family.confidence,
-    )
+    return draw_task_forest(task_forest(chapter, one), chapter, one)

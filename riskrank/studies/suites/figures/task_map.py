@@ -20,6 +20,8 @@ from riskrank.shown.figures.rows import Rows, bar, dot, ruled
 from riskrank.shown.figures.style import INK, ON_DARK, ON_PALE, QUIET, SMALL, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit
 from riskrank.shown.means import score_of
+from riskrank.studies.suites.chapter import SuiteChapter
+from riskrank.studies.suites.column import SuiteColumn
 from riskrank.studies.wording import decimals_apart, percent, rounded
 
 # From worse to better, told apart by any colour vision; the middle is pale.
@@ -62,34 +64,22 @@ class TaskMap:
 
 
 @drawn
-def draw_task_map(
-    found: TaskMap, models: Sequence[str], tasks: Sequence[str], metric: str, leader: str
-) -> Plot:
-    """Draw one cell a model and task.
-
-    Parameters
-    ----------
-    found : TaskMap
-    models : sequence of k str
-        In the order of the study.
-    tasks : sequence of T str
-    metric : str
-    leader : str
-        The model that colours and marks are against.
-    """
-    rows = Rows.of_models(models, found.order)
+def draw_task_map(found: TaskMap, chapter: SuiteChapter, one: SuiteColumn) -> Plot:
+    """Draw one cell a model and task, in colours against the model of the verdict."""
+    tasks, leader = chapter.names, chapter.models[one.against]
+    rows = Rows.of_models(chapter.models, found.order)
     cell = min(max(_SIZE / len(tasks), _NARROWEST), _WIDEST)
     heads = fitted(tasks, _NAME, SMALL)
     side, foot = cell * len(tasks), max(text_width(head, SMALL) for head in heads) + 10
     scale = "of its task" if found.by_task else "of all"
     numbers = " Number: mean." if cell >= _NUMBERED else ""
     page = sheet(
-        f"Tasks by model, {score_of(metric)}, against {leader}",
+        f"Tasks by model, {score_of(one.name)}, against {leader}",
         f"Colour: how far a model is from {leader} on a task, as a share of the largest distance {scale}; "
         f"green is better, brown worse.{numbers} ▲ ▼: significantly so.",
         width=rows.width + side + 70,
         height=foot + rows.height + 8,
-        method=f"means of {metric}",
+        method=f"means of {one.name}",
     )
     axes = page.axes(rows.width, foot, side, rows.height)
     axes.set(xticks=[], yticks=[], xlim=(0, side), ylim=(0, rows.height))
@@ -187,29 +177,17 @@ class TaskForest:
 
 
 @drawn
-def draw_task_forest(
-    found: TaskForest, models: Sequence[str], leader: int, metric: str, *, confidence: float
-) -> Plot:
-    """Draw an interval a row against no difference, a column a model.
-
-    Parameters
-    ----------
-    found : TaskForest
-    models : sequence of k str
-    leader : int
-        The model whose lead it is.
-    metric : str
-    confidence : float
-        Coverage of a bar.
-    """
-    first, alone = models[leader], len(found.others) == 1
+def draw_task_forest(found: TaskForest, chapter: SuiteChapter, one: SuiteColumn) -> Plot:
+    """Draw the lead of a model, an interval a row against no difference, a column another model."""
+    models, leader, metric = chapter.models, one.against, score_of(one.name)
+    first, alone, sure = models[leader], len(found.others) == 1, percent(chapter.family.confidence)
     rows = Rows.of(found.names, [model_mark(leader)] * len(found.names))
     width = _ALONE if alone else _BESIDE
     rest = len(models) - 1 - len(found.others)
     page, panels = ruled(
         rows,
         f"{first} against {models[found.others[0]] if alone else 'others'}, task by task",
-        f"Right of the line {first} is better. Bar: {percent(confidence)} interval of the mean difference in "
+        f"Right of the line {first} is better. Bar: {sure} interval of the mean difference in "
         f"{metric}, each for itself; ▲ ▼, in the colour of who is better, where the difference is "
         "significant among all tasks and pairs. Diamonds: all tasks, weighed."
         + (f" {rest} more models are in the map of tasks." if rest else ""),
