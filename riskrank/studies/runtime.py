@@ -40,6 +40,10 @@ class Runtime:
     progress: Callable[[str], AbstractContextManager[Move | None]] = unwatched
 
 
+HERE = Runtime()
+"""In this process, and nobody watches."""
+
+
 @contextmanager
 def running(
     jobs: int | None,

@@ -18,7 +18,7 @@ from riskrank.studies.copa.findings import SENTENCES, CopaCase, copa_findings
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.document import of, rows_from
-from riskrank.studies.runtime import Runtime
+from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted
 
@@ -190,11 +190,11 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
         return found
 
 
-def rank(asked: Asked, runtime: Runtime | None = None) -> CopaDocument:
+def rank(asked: Asked, runtime: Runtime = HERE) -> CopaDocument:
     """Rank the models by every p, and try what would change the choice."""
     settings, table = asked.settings, asked.objectives
     population, weights, p = table.population, table.weights, settings.orders[0]
-    with (runtime or Runtime()).progress("resampling"):
+    with runtime.progress("resampling"):
         populations = None
         if settings.resample_models is not None:
             populations = bootstrap_choice(

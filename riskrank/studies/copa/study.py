@@ -11,7 +11,7 @@ from riskrank.studies.copa.objectives import objectives
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.copa.ranking import rank
 from riskrank.studies.copa.sweep import sweep_one_weight, sweep_orders
-from riskrank.studies.runtime import Runtime
+from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.task_scale import on_task_scale
 
 __all__ = ["copa"]
@@ -24,14 +24,14 @@ _ANSWERS: dict[str, Callable[[Asked], CopaBase]] = {
 }
 
 
-def copa(table: ScoreTable, settings: CopaSettings | None = None, runtime: Runtime | None = None) -> CopaBase:
+def copa(table: ScoreTable, settings: CopaSettings, runtime: Runtime = HERE) -> CopaBase:
     """Rank models by objectives that have no common unit, such as accuracy, CO2 and price.
 
     Parameters
     ----------
     table : ScoreTable
         Read as the command needs it.
-    settings : CopaSettings, optional
+    settings : CopaSettings
     runtime : Runtime, optional
         One process is always enough.
 
@@ -48,7 +48,6 @@ def copa(table: ScoreTable, settings: CopaSettings | None = None, runtime: Runti
     UsageError
         For objectives without a direction, and names that are none.
     """
-    settings = settings or CopaSettings()
     if table.suite.specs:
         table = on_task_scale(table, SuiteSettings())
     asked = Asked(table=table, settings=settings, objectives=objectives(table, settings))

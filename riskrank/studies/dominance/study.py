@@ -30,7 +30,7 @@ from riskrank.studies.judged.chapter import (
     refuse_with_judge,
 )
 from riskrank.studies.metric_means import MetricMeans, TailMeans, metric_means, worst_of
-from riskrank.studies.runtime import Runtime
+from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.settings import (
     claims_of,
     described_tests,
@@ -142,15 +142,13 @@ def standings(document: DominanceDocument) -> dict[str, Standing]:
     return dict(sorted(found.items(), key=lambda entry: entry[0].startswith("FSD")))
 
 
-def dominance(
-    table: ScoreTable, settings: DominanceSettings | None = None, runtime: Runtime | None = None
-) -> DominanceDocument:
+def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime = HERE) -> DominanceDocument:
     """Test by stochastic dominance which model is ahead of which, with exact violation ratios.
 
     Parameters
     ----------
     table : ScoreTable
-    settings : DominanceSettings, optional
+    settings : DominanceSettings
     runtime : Runtime, optional
 
     Returns
@@ -164,7 +162,6 @@ def dominance(
     UsageError
         If settings do not fit the table.
     """
-    settings, runtime = settings or DominanceSettings(), runtime or Runtime()
     if table.groups is not None:
         return study_by_group(dominance, standings, table, settings, runtime)
     refuse_with_judge(table, settings)

@@ -27,7 +27,7 @@ from riskrank.studies.gate.words import ending, quoted
 from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.means_only import why_means
-from riskrank.studies.runtime import Runtime
+from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.settings import family_of, inference_of, provenance
 from riskrank.studies.task_scale import on_task_scale
 from riskrank.studies.wording import unseen, unseen_tasks
@@ -35,8 +35,8 @@ from riskrank.studies.wording import unseen, unseen_tasks
 
 def gate(
     table: ScoreTable | Sequence[ScoreTable],
-    settings: ClaimSettings | None = None,
-    runtime: Runtime | None = None,
+    settings: ClaimSettings,
+    runtime: Runtime = HERE,
     hand_out: HandOut | None = None,
 ) -> GateDocument | SampleDocument | ConfirmDocument:
     """Decide whether new models are better, or not worse, than old ones: pass, fail or inconclusive.
@@ -45,7 +45,7 @@ def gate(
     ----------
     table : ScoreTable or sequence of ScoreTable
         Several where metrics were scored on samples of their own, all of the same models.
-    settings : ClaimSettings, optional
+    settings : ClaimSettings
     runtime : Runtime, optional
     hand_out : callable, optional
         Hands out the answer to a question to a held-out table, and counts it.
@@ -63,7 +63,6 @@ def gate(
         If there is no claim, it names an unknown model or metric, a margin has the wrong unit, or nobody
         declared the direction of a metric that sounds like a cost.
     """
-    settings, runtime = settings or ClaimSettings(), runtime or Runtime()
     given = [table] if isinstance(table, ScoreTable) else list(table)
     refuse_with_judge(given[0], settings)
     _refuse_of_rows(given[0], settings)

@@ -23,7 +23,7 @@ from riskrank.studies.gsd.findings import SENTENCES, GsdCase, gsd_findings
 from riskrank.studies.gsd.options import GsdSettings
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.pairs import resolve_pair
-from riskrank.studies.runtime import Runtime
+from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.settings import family_of, provenance
 
 
@@ -64,16 +64,14 @@ def described(settings: GsdSettings) -> dict[str, Any]:
     }
 
 
-def gsd(
-    table: ScoreTable, settings: GsdSettings | None = None, runtime: Runtime | None = None
-) -> GsdDocument:
+def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = HERE) -> GsdDocument:
     """Find which model is at least as good as which for every utility that respects the criteria.
 
     Parameters
     ----------
     table : ScoreTable
         Read as the command needs it.
-    settings : GsdSettings, optional
+    settings : GsdSettings
     runtime : Runtime, optional
 
     Returns
@@ -89,7 +87,6 @@ def gsd(
     NumericalError
         If a linear program cannot be solved for certain.
     """
-    settings, runtime = settings or GsdSettings(), runtime or Runtime()
     refuse_distributions(table, "gsd")
     means, tasks = metric_means(table), bool(table.suite)
     table = tasks_as_samples(

@@ -32,7 +32,7 @@ from riskrank.studies.judged.chapter import (
 from riskrank.studies.metric_means import MetricMeans, TailMeans, Worst, metric_means
 from riskrank.studies.mrm.findings import SENTENCES, MeanRiskCase, mrm_findings
 from riskrank.studies.mrm.options import MeanRiskSettings
-from riskrank.studies.runtime import Runtime
+from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.settings import (
     described_aggregation,
     family_of,
@@ -133,15 +133,13 @@ def standings(document: MeanRiskDocument) -> dict[str, Standing]:
     return aggregated | {name: Standing(scores) for name, scores in found.items()}
 
 
-def mrm(
-    table: ScoreTable, settings: MeanRiskSettings | None = None, runtime: Runtime | None = None
-) -> MeanRiskDocument:
+def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = HERE) -> MeanRiskDocument:
     """Rank models by mean minus risk under every risk, with bootstrap intervals.
 
     Parameters
     ----------
     table : ScoreTable
-    settings : MeanRiskSettings, optional
+    settings : MeanRiskSettings
     runtime : Runtime, optional
 
     Returns
@@ -153,7 +151,6 @@ def mrm(
     UsageError
         If settings do not fit the table.
     """
-    settings, runtime = settings or MeanRiskSettings(), runtime or Runtime()
     refuse_distributions(table, "mrm")
     if table.groups is not None:
         return study_by_group(mrm, standings, table, settings, runtime)

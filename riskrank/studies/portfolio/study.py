@@ -18,7 +18,7 @@ from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Document, Row, of, rows_from
 from riskrank.studies.findings import assumed
 from riskrank.studies.portfolio.options import FoldingSettings
-from riskrank.studies.runtime import Runtime
+from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.settings import portfolio_settings, provenance
 from riskrank.studies.suites.chapter import SuiteOutline, suite_outline
 from riskrank.studies.targets import check_portfolio, fold, tasks_of
@@ -139,7 +139,7 @@ class PortfolioSummaryDocument(FoldedDocument[PortfolioSummary], schema="portfol
 
 
 def portfolio(
-    table: ScoreTable, settings: FoldingSettings | None = None, runtime: Runtime | None = None
+    table: ScoreTable, settings: FoldingSettings, runtime: Runtime = HERE
 ) -> PortfolioDocument | PortfolioSummaryDocument:
     """Fold the metrics of every sample into one portfolio score, by a copula of pooled CDFs.
 
@@ -147,7 +147,7 @@ def portfolio(
     ----------
     table : ScoreTable
         Of one model or more.
-    settings : FoldingSettings, optional
+    settings : FoldingSettings
     runtime : Runtime, optional
         Folding needs none of it.
 
@@ -161,7 +161,6 @@ def portfolio(
     UsageError
         If weights are given that the empirical copula has no use for.
     """
-    settings = settings or FoldingSettings()
     check_portfolio(table, settings)
     refuse_distributions(table, "portfolio")
     scores, weights = fold(table, settings), _row_weights(table)

@@ -27,7 +27,7 @@ from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.planned import of_distributions, size_found
 from riskrank.studies.power.verdict import power_said
 from riskrank.studies.runs import RunsSplit, split_of_runs
-from riskrank.studies.runtime import Runtime
+from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.settings import inference_of, level_of, portfolio_settings, provenance
 from riskrank.studies.targets import check_portfolio, draws_tasks, targets
 from riskrank.studies.task_scale import on_task_scale
@@ -82,7 +82,7 @@ class PowerDocument(Document[PowerRow], schema="power"):
 
 
 def power(
-    table: ScoreTable, settings: PowerSettings | None = None, runtime: Runtime | None = None
+    table: ScoreTable, settings: PowerSettings, runtime: Runtime = HERE
 ) -> PowerDocument | AnytimePowerDocument | LabelsDocument | NoisePlanDocument:
     """Say how often dominance would be significant with so many samples, and how many it takes.
 
@@ -94,7 +94,7 @@ def power(
     ----------
     table : ScoreTable
         The pilot.
-    settings : PowerSettings, optional
+    settings : PowerSettings
     runtime : Runtime, optional
 
     Returns
@@ -108,7 +108,6 @@ def power(
     UsageError
         If settings do not fit the table.
     """
-    settings, runtime = settings or PowerSettings(), runtime or Runtime()
     if table.noise is not None:
         return plan_of_noise(table, settings)
     refuse_distributions(table, "power")
@@ -136,9 +135,7 @@ def power(
 
 
 def power_between(
-    distributions: Mapping[str, Distribution],
-    settings: PowerSettings | None = None,
-    runtime: Runtime | None = None,
+    distributions: Mapping[str, Distribution], settings: PowerSettings, runtime: Runtime = HERE
 ) -> PowerDocument | AnytimePowerDocument:
     """Say how often dominance between named distributions would be significant.
 
@@ -146,7 +143,7 @@ def power_between(
     ----------
     distributions : mapping of str to Distribution
         One a model, the better ones first: each is to be ahead of those after it.
-    settings : PowerSettings, optional
+    settings : PowerSettings
     runtime : Runtime, optional
 
     Returns
@@ -158,7 +155,6 @@ def power_between(
     UsageError
         If there are fewer than two distributions, or settings are for a table.
     """
-    settings, runtime = settings or PowerSettings(), runtime or Runtime()
     standard = vars(PortfolioSettings()) | vars(SuiteSettings())
     refuse_table_options(name for name, value in standard.items() if getattr(settings, name) != value)
     if settings.anytime:

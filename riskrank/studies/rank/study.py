@@ -28,7 +28,7 @@ from riskrank.studies.rank.marks import Tail, marks, worse_cases
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.quotes import quoted
 from riskrank.studies.rank.sentences import SENTENCES
-from riskrank.studies.runtime import Runtime
+from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.settings import (
     claims_of,
     described_tests,
@@ -130,28 +130,26 @@ STABILITY_REPEATS = 5
 
 
 def rank(
-    table: ScoreTable, settings: RankSettings | None = None, runtime: Runtime | None = None
+    table: ScoreTable, settings: RankSettings, runtime: Runtime = HERE
 ) -> RankDocument | MeanRankDocument:
     """Rank models by stochastic dominance, or by means alone where the table has no more to say.
 
     Parameters, errors and all else are those of :func:`rank_by_dominance`.
     """
-    if table.means_only or (settings is not None and settings.on):
+    if table.means_only or settings.on:
         from riskrank.studies.rank.by_means import rank_by_means
 
-        return rank_by_means(table, settings or RankSettings())
+        return rank_by_means(table, settings)
     return rank_by_dominance(table, settings, runtime)
 
 
-def rank_by_dominance(
-    table: ScoreTable, settings: RankSettings | None = None, runtime: Runtime | None = None
-) -> RankDocument:
+def rank_by_dominance(table: ScoreTable, settings: RankSettings, runtime: Runtime = HERE) -> RankDocument:
     """Rank models by stochastic dominance, next to mean win rates, from one bootstrap.
 
     Parameters
     ----------
     table : ScoreTable
-    settings : RankSettings, optional
+    settings : RankSettings
     runtime : Runtime, optional
 
     Returns
@@ -165,7 +163,6 @@ def rank_by_dominance(
     UsageError
         If a method does not fit the table.
     """
-    settings, runtime = settings or RankSettings(), runtime or Runtime()
     if table.groups is not None:
         return study_by_group(rank_by_dominance, standings, table, settings, runtime)
     refuse_with_judge(table, settings)

@@ -22,7 +22,7 @@ from riskrank.studies.rank.document import RankDocument, RankRow
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.study import rank_by_dominance
 from riskrank.studies.report.options import ReportSettings
-from riskrank.studies.runtime import Runtime
+from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.wording import names
 
 CHAPTERS = {
@@ -112,15 +112,13 @@ def _described(part: Document) -> dict[str, Any]:
     }
 
 
-def report(
-    table: ScoreTable, settings: ReportSettings | None = None, runtime: Runtime | None = None
-) -> ReportDocument:
+def report(table: ScoreTable, settings: ReportSettings, runtime: Runtime = HERE) -> ReportDocument:
     """Put everything a decision meeting needs into one document: ranking, pairs, risks, agreement.
 
     Parameters
     ----------
     table : ScoreTable
-    settings : ReportSettings, optional
+    settings : ReportSettings
     runtime : Runtime, optional
 
     Returns
@@ -134,7 +132,6 @@ def report(
     UsageError
         If a chapter asked for does not fit the table.
     """
-    settings, runtime = settings or ReportSettings(), runtime or Runtime()
     refuse_with_judge(table, settings)
     refuse_distributions(table, "report")
     if settings.gsd and not table.paired:

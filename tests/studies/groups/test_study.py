@@ -146,7 +146,7 @@ def test_groups_too_small_for_tests_are_named_and_can_be_left_out():
     assert {row.group for row in untested.rows} == {None, "easy", "a few", "it's", "ten"}
     assert "Nothing was tested" in untested.verdict
     with pytest.raises(InputError, match="3 of 3 groups") as caught:
-        rank(read(columns(sizes=(("1", 3), ("2", 3), ("3", 3))), group_by="topic"))
+        rank(read(columns(sizes=(("1", 3), ("2", 3), ("3", 3))), group_by="topic"), RankSettings())
     assert "a column of fewer values" in caught.value.lines()[2]
 
 
@@ -154,7 +154,7 @@ def test_numbers_are_left_out_as_numbers():
     given = columns(sizes=((1, 30), (2, 3), (3, 30)))
     given["topic"] = [int(name) for name in given["topic"]]
     with pytest.raises(InputError) as caught:
-        rank(read(given, group_by="topic", where="score < 100"))
+        rank(read(given, group_by="topic", where="score < 100"), RankSettings())
     assert 'where="(score < 100) AND topic NOT IN (2)"' in caught.value.lines()[2]
     kept = read(given, group_by="topic", where="(score < 100) AND topic NOT IN (2)")
     assert kept.group_names == ("1", "3")
@@ -186,7 +186,9 @@ def test_reversals_are_those_tests_show():
     assert "A is significantly better than B in easy and worse in all together, hard" in document.verdict
     page = to_text(document, explain=True)
     assert "Reversed between groups of topic" in page
-    same_everywhere = dominance(read(columns(sizes=(("x", 30), ("y", 30))), group_by="topic"))
+    same_everywhere = dominance(
+        read(columns(sizes=(("x", 30), ("y", 30))), group_by="topic"), DominanceSettings()
+    )
     assert same_everywhere.meta()["reversals"] == []
 
 

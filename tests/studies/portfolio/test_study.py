@@ -17,7 +17,9 @@ from riskrank.studies.portfolio.study import portfolio
 
 @pytest.mark.parametrize("draws", [1, 3])
 def test_rows_on_demand_are_the_columns(table, scores, draws):
-    document = portfolio(table(scores(draws=draws), repeats="draws" if draws > 1 else "error"))
+    document = portfolio(
+        table(scores(draws=draws), repeats="draws" if draws > 1 else "error"), FoldingSettings()
+    )
     columns, rows = document.columns(), document.rows
     assert tuple(columns) == document.fields
     assert ("draw" in columns) == (draws > 1)
@@ -39,7 +41,7 @@ def test_draws_of_a_sample_are_numbered_from_one_within_it(table, scores):
     kept += [columns["sample"].index(first)]
     columns = {name: [of[at] for at in kept] for name, of in columns.items()}
     numbers = {}
-    for row in portfolio(table(columns, repeats="draws")).rows:
+    for row in portfolio(table(columns, repeats="draws"), FoldingSettings()).rows:
         numbers.setdefault((row.model, row.sample), []).append(row.draw)
     assert numbers["A", first] == [1]
     assert all(of == [1, 2, 3] for key, of in numbers.items() if key != ("A", first))
@@ -47,7 +49,7 @@ def test_draws_of_a_sample_are_numbered_from_one_within_it(table, scores):
 
 def test_one_metric_scores_are_pooled_ranks(table, scores):
     columns = scores(metrics=("acc",))
-    document = portfolio(table(columns))
+    document = portfolio(table(columns), FoldingSettings())
     pooled = sorted(columns["score"])
     own = dict(zip(zip(columns["model"], columns["sample"], strict=True), columns["score"], strict=True))
     for row in document.rows:
@@ -56,7 +58,7 @@ def test_one_metric_scores_are_pooled_ranks(table, scores):
 
 
 def test_every_format_says_the_same(table):
-    document = portfolio(table())
+    document = portfolio(table(), FoldingSettings())
     columns = document.columns()
     found = json.loads(to_json(document))["results"]
     assert [list(row.items()) for row in found] == [
@@ -72,7 +74,7 @@ def test_summary_by_model(table, scores):
     columns = scores(n=25)
     read = table(columns)
     scores_of = {}
-    for row in portfolio(read).rows:
+    for row in portfolio(read, FoldingSettings()).rows:
         scores_of.setdefault(row.model, []).append(row.score)
     document = portfolio(read, FoldingSettings(summary=True, level=[1, "0.2", 0.2]))
     assert [row.model for row in document.rows] == ["A", "B", "C"]
@@ -91,7 +93,7 @@ def test_models_of_the_page_are_ordered_by_mean(table):
 
 
 def test_one_model_is_enough(table, scores):
-    document = portfolio(table(scores(models="A"), **BY_NAME["portfolio"].needs))
+    document = portfolio(table(scores(models="A"), **BY_NAME["portfolio"].needs), FoldingSettings())
     assert len(document.rows) == 40
 
 

@@ -25,6 +25,7 @@ from riskrank.studies.dominance.options import DominanceSettings
 from riskrank.studies.dominance.study import dominance
 from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.mrm.study import mrm
+from riskrank.studies.portfolio.options import FoldingSettings
 from riskrank.studies.portfolio.study import portfolio
 from riskrank.studies.rank.leading import firsts
 from riskrank.studies.rank.options import RankSettings
@@ -337,7 +338,7 @@ def test_weights_of_any_size_are_read_as_shares(heavy, said):
 
 def test_every_command_that_weighs_tasks_begins_with_them():
     table = suite_table(CLEAR, metrics=2)
-    for found in (mrm(table, MeanRiskSettings(no_test=True)), portfolio(table)):
+    for found in (mrm(table, MeanRiskSettings(no_test=True)), portfolio(table, FoldingSettings())):
         assert screen(found).startswith(" Suite: 8 tasks, weighed alike, 30 to 300 samples each.")
     one = mrm(own_metrics()[1], MeanRiskSettings(no_test=True))
     said = " ".join(screen(one).split())
