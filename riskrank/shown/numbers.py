@@ -64,17 +64,19 @@ def rank_interval(low: int, high: int) -> str:
     return f"{low}" if low == high else f"{low}–{high}"
 
 
+def runs_of(places: Iterable[int]) -> list[list[int]]:
+    """Whole numbers that follow each other, together."""
+    whole = np.array(sorted(places), dtype=np.int64)
+    parts = np.split(whole, np.flatnonzero(np.diff(whole) > 1) + 1)
+    return [part.tolist() for part in parts if part.size]
+
+
 def ranges(places: Iterable[int]) -> str:
     """Whole numbers in words, runs of them by their ends: ``1, 3–5``."""
-    runs: list[list[int]] = []
-    for place in sorted(places):
-        if runs and place == runs[-1][1] + 1:
-            runs[-1][1] = place
-        else:
-            runs.append([place, place])
     # Of two neighbours both are named, which is as short.
-    parts = (f"{low}, {high}" if high == low + 1 else rank_interval(low, high) for low, high in runs)
-    return ", ".join(parts)
+    return ", ".join(
+        f"{run[0]}, {run[1]}" if len(run) == 2 else rank_interval(run[0], run[-1]) for run in runs_of(places)
+    )
 
 
 def top_share(u: float) -> str:

@@ -1,16 +1,17 @@
 """Pictures made of characters, for tables on a terminal: bars, sparklines, letters, diagrams."""
 
 from collections.abc import Sequence
+from string import ascii_lowercase
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.types import Booleans, Integers
+from riskrank.shown.numbers import runs_of
 
 CELLS = 17
 """Characters of a bar."""
 _BLOCKS = "▁▂▃▄▅▆▇█"
-_MOST_LETTERS = 26
 # For terminals that show nothing else, one for one.
 _ASCII = str.maketrans("─●┊┼├└│–" + _BLOCKS, "-o:+|`|-" + "_.,-=+*#")
 
@@ -102,30 +103,19 @@ def beaten_letters(dominates: Booleans, order: Integers) -> list[str] | None:
     list of k str, or None
         In the given order; None where letters do not suffice.
     """
-    if len(order) > _MOST_LETTERS:
+    if len(order) > len(ascii_lowercase):
         return None
     beaten = dominates[np.ix_(order, order)]
-    letters = "abcdefghijklmnopqrstuvwxyz"
     return [
-        f"{letters[place]} > {_runs(np.flatnonzero(row).tolist())}" if row.any() else letters[place]
-        for place, row in enumerate(beaten)
+        f"{letter} > {_runs(np.flatnonzero(row).tolist())}" if row.any() else letter
+        for letter, row in zip(ascii_lowercase, beaten, strict=False)
     ]
 
 
 def _runs(places: Sequence[int]) -> str:
     """Letters of places, more than two in a row as a range: ``b d–g``."""
-    runs: list[list[int]] = []
-    for place in places:
-        if runs and place == runs[-1][-1] + 1:
-            runs[-1].append(place)
-        else:
-            runs.append([place])
-
-    def name(place: int) -> str:
-        return chr(ord("a") + place)
-
-    parts = [f"{name(run[0])}–{name(run[-1])}" if len(run) > 2 else " ".join(map(name, run)) for run in runs]
-    return " ".join(parts)
+    runs = ([ascii_lowercase[place] for place in run] for run in runs_of(places))
+    return " ".join(f"{run[0]}–{run[-1]}" if len(run) > 2 else " ".join(run) for run in runs)
 
 
 def hasse_rows(covers: Sequence[tuple[int, int]], order: Sequence[int]) -> list[str]:
