@@ -225,11 +225,6 @@ def _no_place(output: str, error: OSError | RuntimeError) -> UsageError:
     return cannot_write(output, getattr(error, "strerror", None) or str(error))
 
 
-def write(data: bytes, output: str | None, stdout: TextIO) -> None:
-    """Write to stdout or to a file, whole or not at all; see :func:`write_all`."""
-    write_all([(output, data)], stdout)
-
-
 def write_all(
     results: Sequence[tuple[str | None, bytes]],
     stdout: TextIO,

@@ -83,10 +83,6 @@ class MetricMeans:
         """The mean of a model."""
         return self.said(float(self.mean[model]))
 
-    def difference(self, one: int, other: int) -> str:
-        """The difference of the means of two models, in points if they are shares."""
-        return self.gap(float(self.mean[one] - self.mean[other]))
-
     def gap(self, difference: float) -> str:
         """A difference of means, in points if they are shares."""
         scale, unit = (100, " points") if self.share else (1, "")

@@ -110,15 +110,6 @@ def other_scope(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int)
         yield f"Whether {whom}these {len(chapter.names)} tasks themselves: {answer}{size}."
 
 
-def between(chapter: SuiteChapter, column: str, first: int, other: int) -> Iterator[str]:
-    """Of two models what the tasks say, and the answer to the question not asked."""
-    one = chapter.columns[column]
-    told = by_task(chapter, one, first, other)
-    if told:
-        yield f"By task, {chapter.models[first]} against {chapter.models[other]}: {told}."
-    yield from other_scope(chapter, one, first, other)
-
-
 def by_mean(chapter: SuiteChapter, one: SuiteColumn, first: int) -> Iterator[str]:
     """Another model has the best macro mean."""
     best = one.first_by_mean
