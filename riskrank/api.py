@@ -291,8 +291,9 @@ def _only(row: Command, given: Sequence[Given]) -> Given:
 
 def _run(row: Command, scores: Sequence[Given], options: Mapping[str, Any], run: Run) -> Result:
     """Read, study, wrap; an option belongs to the reading, to the settings, or to nobody."""
+    given = _only(row, scores)
     options = _named(options, [*options_of(ReadOptions), *options_of(row.settings_type)])
-    table = _of(_only(row, scores), {name: value for name, value in options.items() if name in _READING})
+    table = _of(given, {name: value for name, value in options.items() if name in _READING})
     _refuse_judge(row, table.options)
     # What the table was read with may be a setting too: copa decides on missing scores model by model.
     settings = _settings(row, table.options | dict(options))

@@ -11,8 +11,9 @@ from riskrank.shown.formats.markdown import to_markdown
 from riskrank.shown.formats.terminal import to_terminal
 from riskrank.shown.glossary import WHERE
 from riskrank.shown.page import can_make_pages
+from riskrank.shown.screens import first_screen
 from riskrank.shown.sections import spelled_sections
-from riskrank.shown.view import first_screen, spelled
+from riskrank.shown.view import spelled
 from riskrank.studies.document import Document
 
 if TYPE_CHECKING:

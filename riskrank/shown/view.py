@@ -10,15 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from riskrank.errors import by_door, option, spell
-from riskrank.studies.wording import counted
+from riskrank.errors import spell
 
 Justify = Literal["left", "right", "center"]
-
-# Models a screen has room for beside words.
-MOST_ROWS = 10
-# Metrics beside each other; a table of more is read by nobody.
-MOST_METRICS = 6
 
 
 @dataclass(frozen=True)
@@ -156,21 +150,6 @@ def text_of(cell: Cell | str) -> str:
     return as_cell(cell).text
 
 
-def first_screen(sections: Iterable[Section]) -> list[Section]:
-    """What answers the question; the rest is asked for."""
-    return [section for section in sections if not section.more]
-
-
-def asked_for(sections: Iterable[Section]) -> list[Section]:
-    """The sections as what only a reader who asks for it sees."""
-    return [replace(section, more=True) for section in sections]
-
-
-def offered(sections: Iterable[Section], *asked: str) -> list[Section]:
-    """What to ask next, everything last, and the sections that only who asks for everything sees."""
-    return [Line(", ".join((*asked, option("explain", True))), "Also:"), *asked_for(sections)]
-
-
 def spelled(sections: Iterable[Section], *, flags: bool) -> list[Section]:
     """The sections with the parameters in their words as flags of the command line or Python keywords."""
 
@@ -180,24 +159,3 @@ def spelled(sections: Iterable[Section], *, flags: bool) -> list[Section]:
         return replace(section, text=spell(section.text, flags=flags))
 
     return [write(section) for section in sections]
-
-
-def all_rows(what: str) -> str:
-    """Where the rows are: in files for the command line, in the result for Python.
-
-    Parameters
-    ----------
-    what : str
-        All of them, as in ``all 1,000 scores``.
-    """
-    csv = option("format", "csv")
-    return by_door(
-        f"{option('output', 'FILE.csv')} or FILE.parquet writes {what}, {csv} prints them",
-        f"rows and frame hold {what}, to_csv() writes them",
-    )
-
-
-def unshown(count: int, noun: str, asked: str | None = None) -> list[Line]:
-    """How many more there are than a screen shows, and what shows them; nothing where all are shown."""
-    asked = option("explain", True) if asked is None else asked
-    return [Line(f"… {counted(count, noun)} more: {asked}")] if count > 0 else []

@@ -12,8 +12,9 @@ from riskrank.shown.figures.catalogue import pictures
 from riskrank.shown.figures.picture import Picture, numbered
 from riskrank.shown.glossary import GLOSSARY
 from riskrank.shown.means import means_say_it, only_share
+from riskrank.shown.screens import first_screen
 from riskrank.shown.sections import sections
-from riskrank.shown.view import Line, Section, Table, first_screen, headed
+from riskrank.shown.view import Line, Section, Table, headed
 from riskrank.studies.document import Document
 from riskrank.studies.judged.chapter import by_chance
 from riskrank.studies.wording import counted, names

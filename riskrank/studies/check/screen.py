@@ -6,7 +6,8 @@ from functools import partial
 
 from riskrank.errors import listing
 from riskrank.shown import numbers
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row, offered, unshown
+from riskrank.shown.screens import offered, unshown
+from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.check.judge import JudgeCheck
 from riskrank.studies.check.study import CheckDocument, InspectedTask, Inspection, MetricRow, Problem
 from riskrank.studies.check.suggestions import Suggestion

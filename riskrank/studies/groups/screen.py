@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for, unshown
+from riskrank.shown.screens import asked_for, unshown
+from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.groups.study import Group, Groups, Standing, places
 from riskrank.studies.wording import names, typeset
 

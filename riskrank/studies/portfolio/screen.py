@@ -7,19 +7,9 @@ import numpy as np
 from riskrank.engine.types import Floats
 from riskrank.errors import option
 from riskrank.shown import numbers
+from riskrank.shown.screens import MOST_ROWS, all_rows, offered, unshown
 from riskrank.shown.text_pictures import sparklines
-from riskrank.shown.view import (
-    MOST_ROWS,
-    Column,
-    Line,
-    OfModel,
-    OfRow,
-    Section,
-    all_rows,
-    by_row,
-    offered,
-    unshown,
-)
+from riskrank.shown.view import Column, Line, OfModel, OfRow, Section, by_row
 from riskrank.studies.portfolio.study import (
     PortfolioDocument,
     PortfolioRow,

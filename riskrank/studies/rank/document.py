@@ -184,9 +184,9 @@ class RankDocument(GroupedDocument[RankRow], schema="rank"):
         models = self.provenance.models
         return {
             "certainty": self.certainty,
-            "recommendations": [*recommendations(self)],
+            "recommendations": [*recommendations(self.leading, models, self.units, self.means)],
             "separation": [*separations(self.study)],
-            "hidden_risks": [*hidden_risks(self)],
+            "hidden_risks": [*hidden_risks(self.study, models, self.units)],
             "aggregations": [
                 described_aggregation(name, found, models) for name, found in self.study.aggregations.items()
             ],

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import NONE
+from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
 from riskrank.studies.document import entries
+from riskrank.studies.metric_means import MetricMeans
+from riskrank.studies.rank.leading import Leading
+from riskrank.studies.targets import Units
 
 if TYPE_CHECKING:
-    from riskrank.engine.dominance.method_rankings import MethodStudy, Stability
-    from riskrank.studies.rank.document import RankDocument
+    from riskrank.engine.dominance.method_rankings import Stability
 
 
 def separations(study: MethodStudy) -> Iterator[dict[str, Any]]:
@@ -25,10 +28,14 @@ def separations(study: MethodStudy) -> Iterator[dict[str, Any]]:
                 yield {"method": f"{name}@{metric}"} | entries(counted, *figures)
 
 
-def recommendations(document: RankDocument) -> Iterator[dict[str, Any]]:
+def recommendations(
+    leading: Mapping[str, Leading],
+    models: Sequence[str],
+    units: Mapping[str, Units],
+    means: Sequence[MetricMeans],
+) -> Iterator[dict[str, Any]]:
     """What the evidence says of the first model on every column."""
-    models, means = document.provenance.models, document.means
-    for name, one in document.leading.items():
+    for name, one in leading.items():
         found = one.recommendation
         if found is None:
             continue
@@ -42,7 +49,7 @@ def recommendations(document: RankDocument) -> Iterator[dict[str, Any]]:
             "worse_on_every_metric": [models[i] for i in found.leader.worse],
             "milder_on_a_metric": [models[i] for i in found.leader.milder],
             "not_decided_on_a_metric": [models[i] for i in one.undecided_tails],
-            "worse_tails": [*_worse_tails(found.leader.tails, document)],
+            "worse_tails": [*_worse_tails(found.leader.tails, models, units, means)],
             "recommendation": models[one.shipped[0]] if one.shipped else None,
             "trade": [models[i] for i in one.trade],
             "choice": None if found.alternative is None else models[found.alternative],
@@ -55,13 +62,17 @@ def recommendations(document: RankDocument) -> Iterator[dict[str, Any]]:
         }
 
 
-def _worse_tails(found: TailContrasts | None, document: RankDocument) -> Iterator[dict[str, Any]]:
+def _worse_tails(
+    found: TailContrasts | None,
+    models: Sequence[str],
+    units: Mapping[str, Units],
+    means: Sequence[MetricMeans],
+) -> Iterator[dict[str, Any]]:
     """Every metric and model whose worst samples are significantly milder than the first's."""
     if found is None:
         return
-    models, means = document.provenance.models, document.means
     for i, m in np.argwhere(found.milder).tolist():
-        tails = document.units[means[m].name].of(found.tails[:, m])
+        tails = units[means[m].name].of(found.tails[:, m])
         yield {
             "metric": means[m].name,
             "against": models[i],
@@ -72,10 +83,11 @@ def _worse_tails(found: TailContrasts | None, document: RankDocument) -> Iterato
         }
 
 
-def hidden_risks(document: RankDocument) -> Iterator[dict[str, Any]]:
+def hidden_risks(
+    study: MethodStudy, models: Sequence[str], units: Mapping[str, Units]
+) -> Iterator[dict[str, Any]]:
     """Models whose mean hides a worse tail, and those of which that is not shown or not decided."""
-    models, units = document.provenance.models, document.units
-    for metric, found in document.study.studies.items():
+    for metric, found in study.studies.items():
         risks = found.hidden_risks
         if risks is None:
             continue

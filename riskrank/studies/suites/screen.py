@@ -13,7 +13,8 @@ import numpy as np
 from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.shown.means import in_words
 from riskrank.shown.numbers import p_value
-from riskrank.shown.view import Cell, Column, Line, OfModel, OfRow, Section, Table, asked_for, by_row
+from riskrank.shown.screens import asked_for
+from riskrank.shown.view import Cell, Column, Line, OfModel, OfRow, Section, Table, by_row
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.entries import ends
 from riskrank.studies.suites.words import other_scope

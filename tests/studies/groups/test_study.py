@@ -132,9 +132,9 @@ def test_a_ranking_that_is_the_same_everywhere():
 
 def test_groups_too_small_for_tests_are_named_and_can_be_left_out():
     given = columns(sizes=(("easy", 30), ("a few", 9), ("it's", 3), ("ten", 10)))
-    for study in (dominance, rank, mrm):
+    for study, kind in ((dominance, DominanceSettings), (rank, RankSettings), (mrm, MeanRiskSettings)):
         with pytest.raises(InputError, match="2 of 4 groups have fewer") as caught:
-            study(read(given, group_by="topic"))
+            study(read(given, group_by="topic"), kind())
     lines = caught.value.lines()
     assert lines[1] == "found: 9 in a few, 3 in it's"
     assert """where="topic NOT IN ('a few', 'it''s')""" in lines[2]

@@ -19,8 +19,9 @@ from riskrank.scores.table.suite import NO_SUITE, Suite
 from riskrank.shown.formats.data import to_csv, to_json
 from riskrank.shown.formats.terminal import to_terminal
 from riskrank.shown.schema import json_schema
+from riskrank.shown.screens import first_screen
 from riskrank.shown.sections import spelled_sections
-from riskrank.shown.view import Line, Table, first_screen, text_of
+from riskrank.shown.view import Line, Table, text_of
 from riskrank.studies.dominance.options import DominanceSettings
 from riskrank.studies.dominance.study import dominance
 from riskrank.studies.mrm.options import MeanRiskSettings

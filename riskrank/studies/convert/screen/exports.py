@@ -2,18 +2,8 @@
 
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.view import (
-    MOST_ROWS,
-    Column,
-    Line,
-    OfRow,
-    Section,
-    Table,
-    all_rows,
-    by_row,
-    offered,
-    unshown,
-)
+from riskrank.shown.screens import MOST_ROWS, all_rows, offered, unshown
+from riskrank.shown.view import Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.convert.study import ExportDocument
 from riskrank.studies.wording import counted, names
 

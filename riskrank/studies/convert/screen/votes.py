@@ -4,7 +4,8 @@ import numpy as np
 
 from riskrank.engine.portfolio.judge_votes import VoteScores
 from riskrank.shown import numbers
-from riskrank.shown.view import Column, Line, OfModel, Section, all_rows, by_row
+from riskrank.shown.screens import all_rows
+from riskrank.shown.view import Column, Line, OfModel, Section, by_row
 from riskrank.studies.convert.study import VoteDocument
 
 

@@ -8,19 +8,8 @@ import numpy as np
 from riskrank.engine.family import Side
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.view import (
-    MOST_METRICS,
-    MOST_ROWS,
-    Cell,
-    Column,
-    Line,
-    OfModel,
-    Section,
-    Table,
-    by_row,
-    offered,
-    unshown,
-)
+from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, offered, unshown
+from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.copa.doubt import together
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CopaDocument

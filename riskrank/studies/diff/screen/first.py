@@ -5,20 +5,8 @@ from dataclasses import replace
 
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.view import (
-    MOST_ROWS,
-    Cell,
-    Column,
-    Line,
-    OfRow,
-    Section,
-    Table,
-    all_rows,
-    asked_for,
-    by_row,
-    offered,
-    unshown,
-)
+from riskrank.shown.screens import MOST_ROWS, all_rows, asked_for, offered, unshown
+from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.diff.document import CaseRow, Change, DiffDocument
 from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
 from riskrank.studies.wording import counted

@@ -8,20 +8,8 @@ from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.means import also, combined, head, seen, side_by_side, worst
-from riskrank.shown.view import (
-    MOST_METRICS,
-    MOST_ROWS,
-    Cell,
-    Column,
-    Line,
-    OfModel,
-    Section,
-    Table,
-    by_row,
-    headed,
-    offered,
-    unshown,
-)
+from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, offered, unshown
+from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row, headed
 from riskrank.studies.dominance.columns import DominanceColumn
 from riskrank.studies.dominance.findings import winner
 from riskrank.studies.dominance.screen.detail import details

@@ -6,7 +6,8 @@ from functools import partial
 
 from riskrank.asked.tiers import ADVISORY
 from riskrank.errors import listing, one_line, option
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row, offered, unshown
+from riskrank.shown.screens import offered, unshown
+from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
 from riskrank.studies.gate.claim import MACRO, ORDERS
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row, offered, unshown
+from riskrank.shown.screens import offered, unshown
+from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS
 from riskrank.studies.gate.each_sample import SampleDocument, SampleRow, often
 from riskrank.studies.gate.ledger import ConfirmDocument

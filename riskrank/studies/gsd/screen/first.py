@@ -9,20 +9,8 @@ from riskrank.engine.types import Booleans
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.means import CORRECTIONS, head
-from riskrank.shown.view import (
-    MOST_METRICS,
-    MOST_ROWS,
-    Cell,
-    Column,
-    Line,
-    OfModel,
-    OfRow,
-    Section,
-    Table,
-    asked_for,
-    by_row,
-    unshown,
-)
+from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, asked_for, unshown
+from riskrank.shown.view import Cell, Column, Line, OfModel, OfRow, Section, Table, by_row
 from riskrank.studies.gsd.document import GsdDocument
 from riskrank.studies.gsd.screen.front import baseline_view, front_view, witness_view
 from riskrank.studies.gsd.screen.hasse import hasse_table

@@ -13,19 +13,8 @@ from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.agreement import Aggregations, aggregation_lines
 from riskrank.shown.means import also, combined, head, in_words, seen, side_by_side, with_bars, worst
-from riskrank.shown.view import (
-    MOST_METRICS,
-    MOST_ROWS,
-    Cell,
-    Column,
-    Line,
-    OfModel,
-    Section,
-    Table,
-    by_row,
-    offered,
-    unshown,
-)
+from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, offered, unshown
+from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.mrm.findings import order_of
 from riskrank.studies.mrm.study import MeanRiskDocument
 from riskrank.studies.wording import counted, decimals_apart, rounded

@@ -11,7 +11,8 @@ from riskrank.shown import numbers
 from riskrank.shown.means import CORRECTIONS
 from riskrank.shown.noise import shares_table
 from riskrank.shown.numbers import power_share
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row, offered
+from riskrank.shown.screens import offered
+from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.power.anytime import AnytimePowerDocument
 from riskrank.studies.power.labels import LabelsDocument
 from riskrank.studies.power.noise import NoisePlanDocument

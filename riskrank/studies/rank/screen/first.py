@@ -10,19 +10,8 @@ from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.agreement import stability_table
 from riskrank.shown.means import PORTFOLIOS, also, combined, head, seen, side_by_side, with_bars, worst
-from riskrank.shown.view import (
-    MOST_METRICS,
-    MOST_ROWS,
-    Cell,
-    Column,
-    Line,
-    OfModel,
-    Section,
-    Table,
-    by_row,
-    offered,
-    unshown,
-)
+from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, offered, unshown
+from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import listed

@@ -7,17 +7,8 @@ import numpy as np
 
 from riskrank.shown.means import also, head, side_by_side, with_bars
 from riskrank.shown.noise import shares_table
-from riskrank.shown.view import (
-    MOST_METRICS,
-    MOST_ROWS,
-    Column,
-    Line,
-    OfModel,
-    Section,
-    Table,
-    by_row,
-    offered,
-)
+from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, offered
+from riskrank.shown.view import Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.rank.by_means import MeanRankDocument
 from riskrank.studies.rank.mean_ranking import MeanRanking
 from riskrank.studies.rank.screen.first import place_of

@@ -2,20 +2,9 @@
 
 from collections.abc import Sequence
 
+from riskrank.shown.screens import MOST_ROWS, asked_for, offered, unshown
 from riskrank.shown.text_pictures import sparklines
-from riskrank.shown.view import (
-    MOST_ROWS,
-    Cell,
-    Column,
-    Line,
-    OfRow,
-    Section,
-    Table,
-    asked_for,
-    by_row,
-    offered,
-    unshown,
-)
+from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.gate.document import FAIL
 from riskrank.studies.trend.document import BETTER, WORSE, TrendCase, TrendDocument, TrendLine, TrendRow
 from riskrank.studies.trend.findings import difference, mean_words
