@@ -12,7 +12,9 @@ from riskrank.engine.dominance.column import DominanceStudy
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.sampling.design import FEWEST_LABELS, ClusteredScores
 from riskrank.engine.types import Floats
-from riskrank.shown.view import Bar, Cell, Column, Line, OfModel, Table, by_row, text_of
+from riskrank.errors import option
+from riskrank.shown.screens import MOST_METRICS, unshown
+from riskrank.shown.view import Bar, Cell, Column, Line, OfModel, Section, by_row, text_of
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.metric_means import MetricMeans, TailMeans, bad_cases
 from riskrank.studies.wording import blind_to, design, percent
@@ -108,6 +110,11 @@ def head(mean: MetricMeans) -> str:
     return f"{mean.name} {arrow if mean.declared else f'({arrow})'}"
 
 
+def more_metrics(means: Sequence[MetricMeans]) -> list[Line]:
+    """Metrics that a first screen has no room for."""
+    return unshown(len(means) - MOST_METRICS, "metric", option("metric", means[-1].name))
+
+
 def worst(column: str, metrics: Sequence[MetricMeans], tail: TailMeans) -> list[OfModel]:
     """The worst cases, where they say something: shares of failures for 0/1 scores, nothing of constants."""
     alone = next((mean for mean in metrics if mean.name == column), None)
@@ -129,7 +136,7 @@ def side_by_side(
     order: Iterable[int],
     note: Callable[[int, int], str],
     what: str,
-) -> Table:
+) -> list[Section]:
     """Several columns: every model's mean on each with a note, alone where a column is no metric.
 
     Parameters
@@ -151,13 +158,13 @@ def side_by_side(
         return f"{mean.of(i)} ({note(at, i)})"
 
     made: list[OfModel] = [(Column("model", "left"), lambda i: models[i])]
-    for at, name in enumerate(columns):
+    for at, name in enumerate(columns[:MOST_METRICS]):
         mean = by_name.get(name)
         if mean is None:
             made.append((Column(name), partial(note, at)))
         else:
             made.append(with_bars((Column(f"{head(mean)}\n({what})"), partial(noted, at, mean)), mean, shown))
-    return by_row("", made, shown, stub=1)
+    return [by_row("", made, shown, stub=1), *unshown(len(columns) - MOST_METRICS, "metric")]
 
 
 def seen(scores: ClusteredScores) -> str:

@@ -98,13 +98,6 @@ def notebook_page(document: Document) -> str:
     return str(import_module("riskrank.shown.page.page").to_page_fragment(document, flags=False))
 
 
-def to_text(
-    document: Document, *, width: int | None = None, flags: bool = True, explain: bool = False
-) -> str:
-    """Render a document as a terminal page without colour."""
-    return _terminal_page(document, "utf-8", width, False, flags, explain).decode("utf-8")
-
-
 def _terminal_page(
     document: Document, encoding: str, width: int | None, color: bool, flags: bool, explain: bool
 ) -> bytes:

@@ -31,7 +31,6 @@ from riskrank.shown.escapes import (
     visible,
 )
 from riskrank.shown.formats.terminal import to_terminal
-from riskrank.shown.render import to_text
 from riskrank.shown.view import Column, Line, Table
 from tests.fuzz.oracles import obeyed
 
@@ -257,7 +256,7 @@ PARTED = re.compile(
 @pytest.mark.slow
 def test_no_page_parts_a_number_from_its_unit():
     for result in _results():
-        pages = [to_text(result.document, width=width, explain=True) for width in (60, 77, 100)]
+        pages = [result.to_text(width, explain=True) for width in (60, 77, 100)]
         assert [found[0] for page in pages for found in PARTED.finditer(page)] == []
         assert not any(JOINT in page or "\xa0" in page for page in pages)
 

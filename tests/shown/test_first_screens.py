@@ -83,6 +83,17 @@ def test_every_command_answers_on_one_screen(k):
         assert_one_screen(f"{name}, {k} models", result)
 
 
+@pytest.mark.parametrize("asked", [{}, {"per_metric": True}, {"per_metric": True, "models": ["a", "b"]}])
+def test_what_a_screen_has_no_room_for_is_counted(asked):
+    metrics = [f"q{at:02d}" for at in range(12)]
+    scores = np.random.default_rng(0).normal(size=(12, 120)).tolist()
+    table = {"model": ["a", "b", "c"] * 40, "sample": np.repeat(range(40), 3).tolist()}
+    table |= dict(zip(metrics, scores, strict=True))
+    for command in (rr.mrm, rr.rank, rr.dominance, *([] if asked else [rr.gsd])):
+        shown = command(table, wide=True, higher="*", **asked, **FEW).to_text()
+        assert f"… {12 - shown.count('↑')} metrics more: " in shown, shown
+
+
 @pytest.mark.slow
 def test_sample_data_is_answered_on_one_screen():
     with warnings.catch_warnings():

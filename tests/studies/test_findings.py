@@ -15,12 +15,14 @@ TABLE = {
     "q": DRAWS.ravel().tolist(),
     "r": (0.5 * DRAWS + 1).ravel().tolist(),
 }
+EQUAL = {"model": ["a"] * 30 + ["b"] * 30, "sample": [*range(30)] * 2, "q": DRAWS[1].tolist()}
 BOUNDED = (DRAWS > 0).astype(float).ravel().tolist()
 OPTIONS = {"wide": True, "higher": "*"}
 MADE = {
     "rank": lambda: rr.rank(TABLE, **OPTIONS, jobs=1, resamples=100),
     "dominance": lambda: rr.dominance(TABLE, **OPTIONS, jobs=1, resamples=100),
     "two": lambda: rr.dominance(TABLE, **OPTIONS, jobs=1, resamples=100, models=["a", "b"], metric=["q"]),
+    "equal": lambda: rr.dominance(EQUAL, **OPTIONS, jobs=1, resamples=100),
     "by-metric": lambda: rr.dominance(TABLE, **OPTIONS, jobs=1, resamples=100, per_metric=True),
     "mrm": lambda: rr.mrm(TABLE, **OPTIONS, jobs=1, resamples=100),
     "gsd": lambda: rr.gsd(TABLE, **OPTIONS, jobs=1, resamples=20, digits=1, metric=["q"]),
@@ -46,6 +48,7 @@ def test_a_verdict_is_its_findings_in_words(name):
     assert all(any(sentence in text for text in said) for sentence in told)
     for one in found:
         assert set(one["models"]) <= {"a", "b", "c"}
+        assert len(set(one["models"])) == len(one["models"])
         assert one["answer"] in (None, "shown", "refuted", "open")
 
 

@@ -92,7 +92,7 @@ def test_leave_one_out_with_one_feasible_model():
 @pytest.mark.parametrize("levels", [3, 1000])
 def test_bootstrap_against_loops(levels, p, ties):
     objectives = table(levels, n=12)
-    objectives[5, 1] = np.nan
+    objectives[5] = levels, np.nan, -1  # on the front, and the worst where it has no value
     feasible = np.arange(12) != 2
     models = population(objectives, feasible=feasible, ties=ties)
     weights = np.array([2.0, 1.0, 1.0])

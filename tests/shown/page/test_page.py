@@ -93,6 +93,10 @@ def test_each_panel_has_the_names_of_its_rows_for_where_it_stands_below_another(
         # Once a row of panels.
         assert [panel.count(f">{name}</text>") for panel in panels] == [2, 0, 0]
         assert [panel.count(f">{name}</text>") for panel in again] == [2, 2]
+    windows = [one.split() for one in re.findall(r'viewBox="([^"]*)"', part.rpartition("<figure")[2])]
+    own = np.array(windows[:1] + windows[2::2], dtype=float)
+    assert own[:, 0].tolist() == [0, *np.cumsum(own[:-1, 2])]
+    assert {x for x, *_ in windows[1::2]} == {"0"}
 
 
 def test_nothing_is_loaded_and_no_style_stands_outside_the_sheet(small):

@@ -4,10 +4,10 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.results import Result
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
-from riskrank.shown.render import to_text
 from riskrank.studies.check.study import check
 
 
@@ -54,7 +54,7 @@ def test_warnings_stand_on_the_page_and_in_the_provenance(scores):
     (warning,) = document.provenance.warnings
     assert "loss" in warning
     assert document.tells_warnings
-    assert "Warning:" in to_text(document)
+    assert "Warning:" in Result(document).to_text()
 
 
 def test_numbers_of_things_are_written_as_in_a_sentence():

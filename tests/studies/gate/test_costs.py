@@ -94,6 +94,7 @@ def test_the_cheapest_that_is_not_worse(prices):
     assert (choice.model, choice.saves_a_year) == ("small", pytest.approx(6000))
     assert [one.model for one in choice.candidates] == ["tiny", "small"]  # mid is dearer
     assert [one.shown for one in choice.candidates] == [False, True]
+    assert {row.new: row.verdict for row in result.rows} == {"tiny": "fail", "small": "pass"}
     assert "take small, the cheapest of 2 candidates" in result.verdict
     assert result.passed
     again = rr.gate(SCORES, **ABOUT, **asked, price=prices(**PRICES))

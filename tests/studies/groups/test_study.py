@@ -5,10 +5,10 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
+from riskrank.results import Result
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.groups import group_tables
 from riskrank.scores.table.score_table import read_scores
-from riskrank.shown.render import to_text
 from riskrank.studies.dominance.options import DominanceSettings
 from riskrank.studies.dominance.study import dominance
 from riskrank.studies.gate.options import ClaimSettings
@@ -119,7 +119,7 @@ def test_where_the_ranking_changes_is_said():
         {"method": "R-SSD@P(IC)", "model": "C", "rank_all": 1, "rank_group": 3},
     ]
     assert "changes in 1 of 2 groups, most in easy, where A comes first" in document.verdict
-    page = to_text(document, explain=True)
+    page = Result(document).to_text(explain=True)
     assert "Ranks by topic: R-SSD@P(IC)" in page
 
 
@@ -184,7 +184,7 @@ def test_reversals_are_those_tests_show():
     assert rows["easy", 2, "direct", "A", "B"]
     assert rows["hard", 2, "direct", "B", "A"]
     assert "A is significantly better than B in easy and worse in all together, hard" in document.verdict
-    page = to_text(document, explain=True)
+    page = Result(document).to_text(explain=True)
     assert "Reversed between groups of topic" in page
     same_everywhere = dominance(
         read(columns(sizes=(("x", 30), ("y", 30))), group_by="topic"), DominanceSettings()
@@ -268,6 +268,6 @@ def test_reversals_are_significant_among_the_leads_of_all_groups():
     assert any(one[0, 1] for one in alone)
     assert any(one[1, 0] for one in alone)
     assert document.meta()["reversals"] == []
-    screen = to_text(document)
+    screen = Result(document).to_text()
     assert "all together" in screen
-    assert "… 8 groups more: --explain" in screen
+    assert "… 8 groups more: explain=True" in screen

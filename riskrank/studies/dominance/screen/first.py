@@ -7,7 +7,7 @@ import numpy as np
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.means import also, combined, head, seen, side_by_side, worst
+from riskrank.shown.means import also, combined, head, more_metrics, seen, side_by_side, worst
 from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, offered, unshown
 from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row, headed
 from riskrank.studies.dominance.columns import DominanceColumn
@@ -30,7 +30,7 @@ def view(document: DominanceDocument) -> list[Section]:
     if len(document.by_column) == 1:
         shown = _alone(document, document.by_column[0])
     else:
-        shown = [_metrics_of_two(document)] if pair else [_side_by_side(document)]
+        shown = _metrics_of_two(document) if pair else _side_by_side(document)
     chapter: list[Section] = []
     if document.suite is not None:
         shown += _tasks(document, document.suite)
@@ -69,12 +69,8 @@ def _alone(document: DominanceDocument, one: DominanceColumn) -> list[Section]:
                 (Column("ahead of\n(order 1)", "left", spare=True), _ahead_of(first, number, shown))
             )
     table = by_row("", columns, shown, stub=stub)
-    below = unshown(len(order) - len(shown), "model")
-    hidden = len(means) - MOST_METRICS
-    if hidden > 0:
-        below.append(Line(f"{counted(hidden, 'metric')} more: {option('metric', means[-1].name)}"))
-    meant = combined(one.name, document)
-    return [table, *below, *meant]
+    below = [*unshown(len(order) - len(shown), "model"), *more_metrics(means)]
+    return [table, *below, *combined(one.name, document)]
 
 
 def _ahead_of(tests: DominanceTests, number: dict[int, int], shown: Sequence[int]) -> Callable[[int], str]:
@@ -88,9 +84,9 @@ def _ahead_of(tests: DominanceTests, number: dict[int, int], shown: Sequence[int
     return lambda i: f"{int(tests.dominates[i].sum())} of {len(number) - 1}"
 
 
-def _side_by_side(document: DominanceDocument) -> Table:
+def _side_by_side(document: DominanceDocument) -> list[Section]:
     """Several columns: each model's mean with the number of others it is ahead of."""
-    columns = document.by_column[:MOST_METRICS]
+    columns = document.by_column
     together = np.sum([one.study.estimates.ratios[one.leading.claim.order - 1] for one in columns], axis=0)
     order = np.argsort(together.sum(axis=1), kind="stable")[:MOST_ROWS].tolist()
 
@@ -101,7 +97,7 @@ def _side_by_side(document: DominanceDocument) -> Table:
     return side_by_side(models, document.means, names, order, ahead_of, "ahead of")
 
 
-def _metrics_of_two(document: DominanceDocument) -> Table:
+def _metrics_of_two(document: DominanceDocument) -> list[Section]:
     """Two models on several columns: a row a metric, with the difference and who is ahead."""
     models, by_name = document.provenance.models, {mean.name: mean for mean in document.means}
     rows: list[tuple[Cell | str, ...]] = []
@@ -121,7 +117,8 @@ def _metrics_of_two(document: DominanceDocument) -> Table:
             (one.name if mean is None else head(mean), *values, "–" if leader is None else models[leader])
         )
     columns = (*headed("metric", right=(models[0], models[1], "difference")), Column("ahead", "left"))
-    return Table("", columns, tuple(rows))
+    left = len(document.by_column) - MOST_ROWS
+    return [Table("", columns, tuple(rows)), *unshown(left, "metric")]
 
 
 def _tests(document: DominanceDocument) -> Line:

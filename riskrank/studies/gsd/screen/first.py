@@ -8,7 +8,7 @@ from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.engine.types import Booleans
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.means import CORRECTIONS, head
+from riskrank.shown.means import CORRECTIONS, head, more_metrics
 from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, asked_for, unshown
 from riskrank.shown.view import Cell, Column, Line, OfModel, OfRow, Section, Table, by_row
 from riskrank.studies.gsd.document import GsdDocument
@@ -145,6 +145,7 @@ def view(document: GsdDocument) -> list[Section]:
     return [
         _table(document),
         *unshown(len(document.provenance.models) - MOST_ROWS, "model"),
+        *more_metrics(document.means),
         *(section for section in what_else(document) if isinstance(section, Line)),
         Line(_tests(document)),
         Line(", ".join(_next(document)), "Also:"),

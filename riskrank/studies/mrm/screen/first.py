@@ -12,7 +12,17 @@ from riskrank.engine.types import Floats, Integers
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.agreement import Aggregations, aggregation_lines
-from riskrank.shown.means import also, combined, head, in_words, seen, side_by_side, with_bars, worst
+from riskrank.shown.means import (
+    also,
+    combined,
+    head,
+    in_words,
+    more_metrics,
+    seen,
+    side_by_side,
+    with_bars,
+    worst,
+)
 from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, offered, unshown
 from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.mrm.findings import order_of
@@ -131,7 +141,7 @@ def view(document: MeanRiskDocument) -> list[Section]:
     intervals = [Line("Bootstrap intervals are in the JSON and CSV.")] * resampled
     tests = f"{seen(document.scores)}; {which} of risk, differences not tested."
     return [
-        _side_by_side(document) if several else _alone(document, *document.by_column[0]),
+        *(_side_by_side(document) if several else _alone(document, *document.by_column[0])),
         *unshown(len(document.provenance.models) - MOST_ROWS, "model"),
         *([] if several else combined(name, document)),
         Line(tests),
@@ -146,7 +156,7 @@ def _places(study: MeanRiskStudy) -> dict[int, str]:
     return {i: str(rank) for i, rank in enumerate(study.aggregation.ranks)}
 
 
-def _alone(document: MeanRiskDocument, name: str, study: MeanRiskStudy) -> Table:
+def _alone(document: MeanRiskDocument, name: str, study: MeanRiskStudy) -> list[Section]:
     """One column: place, places under single risks, means of all metrics, worst cases."""
     models, means, tail = document.provenance.models, document.means, document.tails.get(name)
     order, places, rank = order_of(study), _places(study), study.models.rank
@@ -160,12 +170,12 @@ def _alone(document: MeanRiskDocument, name: str, study: MeanRiskStudy) -> Table
     if rank.shape[1] > 1:
         single = Column("place by\none measure", spare=True)
         columns.append((single, lambda i: numbers.rank_interval(int(rank[i].min()), int(rank[i].max()))))
-    return by_row("", columns, shown)
+    return [by_row("", columns, shown), *more_metrics(means)]
 
 
-def _side_by_side(document: MeanRiskDocument) -> Table:
+def _side_by_side(document: MeanRiskDocument) -> list[Section]:
     """Several columns: every model's mean on each with its place."""
-    models, columns = document.provenance.models, document.by_column[:MOST_METRICS]
+    models, columns = document.provenance.models, document.by_column
     places = [_places(study) for _, study in columns]
     order = sorted(range(len(models)), key=lambda i: sum(int(place[i]) for place in places))[:MOST_ROWS]
     names = [name for name, _ in columns]

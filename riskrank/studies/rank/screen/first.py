@@ -30,7 +30,7 @@ def view(document: RankDocument) -> list[Section]:
     """Every column's table, the tests in a line, and what to ask next; then everything for who asks."""
     sections: list[Section] = []
     if len(document.leading) > 1:
-        sections.append(_side_by_side(document))
+        sections += _side_by_side(document)
     elif document.leading:
         sections += _alone(document, document.lead)
     if document.suite is not None:
@@ -68,11 +68,9 @@ def _alone(document: RankDocument, one: Leading) -> list[Section]:
         # The line on the combined score takes the room of some.
         lines = [lines[0], "; ! ".join(lines[1:])]
     below = [f"! {line}" for line in lines]
-    hidden = len(document.means[MOST_METRICS:])
-    if hidden:
-        below.append(f"{counted(hidden, 'metric')} more: {option('explain', True)}")
     more = unshown(len(models) - len(shown), "model", option("top", len(models)))
-    return [_table(document, one, shown), *more, *map(Line, below)]
+    left = unshown(len(document.means) - MOST_METRICS, "metric")
+    return [_table(document, one, shown), *more, *map(Line, below), *left]
 
 
 def other_metrics(document: RankDocument) -> list[Section]:
@@ -87,9 +85,9 @@ def other_metrics(document: RankDocument) -> list[Section]:
     return [by_row("Raw means of the other metrics", columns, order, stub=1)]
 
 
-def _side_by_side(document: RankDocument) -> Table:
+def _side_by_side(document: RankDocument) -> list[Section]:
     """Several columns: every model's mean on each with its place, models by their places together."""
-    columns = [*document.leading.values()][:MOST_METRICS]
+    columns = [*document.leading.values()]
     together = np.argsort(np.sum([one.ranking.rank for one in columns], axis=0), kind="stable").tolist()
     models, names = document.provenance.models, [one.column for one in columns]
     shown = together[: document.top or MOST_ROWS]

@@ -7,7 +7,7 @@ import numpy as np
 
 from riskrank.shown.means import also, head, side_by_side, with_bars
 from riskrank.shown.noise import shares_table
-from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, offered
+from riskrank.shown.screens import MOST_ROWS, offered
 from riskrank.shown.view import Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.rank.by_means import MeanRankDocument
 from riskrank.studies.rank.mean_ranking import MeanRanking
@@ -22,13 +22,10 @@ def view(document: MeanRankDocument) -> list[Section]:
     sections: list[Section] = [_table(rankings[0], models)]
     if len(rankings) > 1:
         order = rankings[0].ranking.order[:MOST_ROWS].tolist()
-        columns = [one.column.name for one in rankings[:MOST_METRICS]]
-        means = [one.means for one in rankings]
-        sections = [
-            side_by_side(
-                models, means, columns, order, lambda at, i: place_of(rankings[at].ranking, i), "place"
-            )
-        ]
+        columns, means = [one.column.name for one in rankings], [one.means for one in rankings]
+        sections = side_by_side(
+            models, means, columns, order, lambda at, i: place_of(rankings[at].ranking, i), "place"
+        )
     told = [] if document.why in document.verdict else [Line(document.why)]
     sections += [*told, _tests(document)]
     each = [_table(one, models, one.column.name) for one in rankings] if len(rankings) > 1 else []

@@ -123,6 +123,13 @@ def test_boxes_and_parallel_legible(legible, names, count, objectives):
     assert (f"{count - 7} others" in words) == (count > 7)
 
 
+def test_objectives_stand_above_their_lines(names):
+    models, _, _ = example(names(12), 7)
+    lines, heads = draw_parallel(models, rank_models(models, p=np.inf).order).axes
+    above = [heads.transData.transform(text.get_position())[0] for text in heads.texts[:7]]
+    assert above == pytest.approx([lines.transData.transform((at, 0))[0] for at in range(7)])
+
+
 @pytest.fixture(scope="module")
 def table():
     rng = np.random.default_rng(1)
