@@ -164,7 +164,7 @@ def side_by_side(
             made.append((Column(name), partial(note, at)))
         else:
             made.append(with_bars((Column(f"{head(mean)}\n({what})"), partial(noted, at, mean)), mean, shown))
-    return [by_row("", made, shown, stub=1), *unshown(len(columns) - MOST_METRICS, "metric")]
+    return [by_row("", made, shown), *unshown(len(columns) - MOST_METRICS, "metric")]
 
 
 def seen(scores: ClusteredScores) -> str:

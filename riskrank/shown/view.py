@@ -115,7 +115,7 @@ OfRow = tuple[Column, Callable[[Any], Cell | str]]
 
 
 def by_row(
-    title: str, columns: Iterable[OfRow | OfModel | None], rows: Iterable[Any], *, stub: int = 2
+    title: str, columns: Iterable[OfRow | OfModel | None], rows: Iterable[Any], *, stub: int = 1
 ) -> Table:
     """A table that says of every row what its columns say; columns that are None are left out."""
     told = [column for column in columns if column is not None]

@@ -70,7 +70,7 @@ def _judge_table(found: JudgeCheck) -> Table:
         (Column("worth to its\nmean, labels"), lambda both: f"{both[1].worth:,.0f}"),
     ]
     both = zip(found.entry.by_model, found.entry.models, strict=True)
-    return by_row("The judge, model by model", columns, both, stub=1)
+    return by_row("The judge, model by model", columns, both)
 
 
 def _commands(suggestions: Sequence[Suggestion]) -> list[Section]:
@@ -103,7 +103,7 @@ def _metrics(document: CheckDocument) -> Table:
         (Column("max"), lambda metric: _rounded(metric.maximum, decimals(metric))),
         (Column("missing"), _missing),
     ]
-    table, left = by_row("", columns, document.rows[:_METRICS], stub=1), len(document.rows) - _METRICS
+    table, left = by_row("", columns, document.rows[:_METRICS]), len(document.rows) - _METRICS
     more = [(f"… {left} more", *[""] * 5)] if left > 0 else []
     return replace(table, rows=(*table.rows, *more))
 
@@ -164,7 +164,7 @@ def _task_table(tasks: Sequence[InspectedTask]) -> Table:
         (Column("scores\na model"), lambda task: _span(task.fewest_scores, task.most_scores)),
         (Column("metric", "left"), lambda task: listing(task.metrics)),
     ]
-    return by_row("Tasks", columns, tasks, stub=1)
+    return by_row("Tasks", columns, tasks)
 
 
 def _span(fewest: int, most: int) -> str:
@@ -202,7 +202,9 @@ def _pass_table(curves: Sequence[PassCurve]) -> Table:
         *((Column(f"pass^{k}"), partial(_passing, k)) for k in shown),
         (Column(f"pass^{longest}, 95 %", "left"), partial(_passing, longest, ends=True)),
     ]
-    return by_row("Runs that all pass: pass^k is the chance that k runs of a sample do", columns, curves)
+    return by_row(
+        "Runs that all pass: pass^k is the chance that k runs of a sample do", columns, curves, stub=2
+    )
 
 
 def _passing(k: int, curve: PassCurve, *, ends: bool = False) -> str:
@@ -228,7 +230,7 @@ def _metric_table(document: CheckDocument) -> Table:
         (Column("ties"), lambda metric: f"{100 * metric.tied_share:.0f} %"),
         (Column("missing"), _missing),
     ]
-    return by_row("Metrics, in the units of the file", columns, document.rows, stub=1)
+    return by_row("Metrics, in the units of the file", columns, document.rows)
 
 
 def _split_table(document: CheckDocument) -> Table:
@@ -240,7 +242,7 @@ def _split_table(document: CheckDocument) -> Table:
         (Column("twice the\nsamples"), lambda _: "−50 %"),
         (Column("what would help", "left"), lambda split: split.advice),
     ]
-    return by_row("Variance of a model's mean (median of the models)", columns, document.splits, stub=1)
+    return by_row("Variance of a model's mean (median of the models)", columns, document.splits)
 
 
 def _better(metric: MetricRow) -> str:
@@ -255,7 +257,7 @@ def _model_table(found: Inspection) -> Table:
         (Column("samples"), lambda model: f"{model.samples:,}"),
         (Column("no other\nmodel has"), lambda model: f"{model.only_here:,}"),
     ]
-    return by_row("Samples by model", columns, found.models, stub=1)
+    return by_row("Samples by model", columns, found.models)
 
 
 def _problem_line(problem: Problem) -> Line:

@@ -33,7 +33,7 @@ def means(chapter: JudgedChapter) -> list[Section]:
         (Column("worth to its\nmean, labels"), lambda one: f"{one.worth:,.0f}"),
     ]
     return [
-        by_row(f"Mean {entry.human}, model by model", columns, models, stub=1),
+        by_row(f"Mean {entry.human}, model by model", columns, models),
         _READING,
         _by_pair(chapter),
     ]

@@ -36,7 +36,7 @@ def view(document: PortfolioDocument | PortfolioSummaryDocument) -> list[Section
         f"the first {len(shown)} of {len(document.rows):,} scores. {all_rows('all')}, "
         f"{option('summary', True)} shows a row a model."
     )
-    return [by_row("Portfolio scores", columns, shown), Line(text, "Shown:")]
+    return [by_row("Portfolio scores", columns, shown, stub=2), Line(text, "Shown:")]
 
 
 def _cell(name: str, row: PortfolioRow) -> str:
@@ -58,7 +58,7 @@ def _summary(document: PortfolioSummaryDocument) -> list[Section]:
     ]
     combined = "All metrics of a sample as one score from 0 to 1, larger is better; nothing was tested."
     return [
-        by_row("", columns, shown, stub=1),
+        by_row("", columns, shown),
         *unshown(len(models) - len(shown), "model"),
         Line(combined),
         *offered(_quantiles(document)),
@@ -82,7 +82,7 @@ def _quantiles(document: PortfolioSummaryDocument) -> list[Section]:
         "Larger is better everywhere."
     )
     return [
-        by_row("Portfolio by model, best mean first", columns, summary.best_mean_first, stub=1),
+        by_row("Portfolio by model, best mean first", columns, summary.best_mean_first),
         Line(text, "Reading:"),
     ]
 

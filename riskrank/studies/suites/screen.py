@@ -98,7 +98,7 @@ def strips(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Tab
         ),
         (Column(". open", name="open tasks", spare=True), lambda i: str(one.open(i, one.against))),
     ]
-    return by_row("", columns, [i for i in shown if i != one.against], stub=1)
+    return by_row("", columns, [i for i in shown if i != one.against])
 
 
 def _named(chapter: SuiteChapter, tasks: Sequence[int]) -> str:
@@ -166,7 +166,7 @@ def macro(chapter: SuiteChapter, one: SuiteColumn) -> Table:
         (Column("their\nmean"), lambda i: rounded(float(one.units.sign * one.worst[i].mean), digits)),
     ]
     order = sorted(range(len(chapter.models)), key=lambda i: -float(one.scores.macro[i]))
-    return by_row(f"Macro means of {in_words(one.name)}", columns, order, stub=1)
+    return by_row(f"Macro means of {in_words(one.name)}", columns, order)
 
 
 def pairs(chapter: SuiteChapter, one: SuiteColumn) -> Table:
@@ -184,7 +184,7 @@ def pairs(chapter: SuiteChapter, one: SuiteColumn) -> Table:
 
     columns += map(of_scope, one.scopes)
     title, rows = f"Macro means of {in_words(one.name)}, two by two", [*combinations(order, 2)]
-    return replace(by_row(title, columns, rows, stub=1), folded=len(rows) > 10)
+    return replace(by_row(title, columns, rows), folded=len(rows) > 10)
 
 
 def left_out(chapter: SuiteChapter, one: SuiteColumn) -> list[Section]:
@@ -207,7 +207,7 @@ def left_out(chapter: SuiteChapter, one: SuiteColumn) -> list[Section]:
     ]
     lead = f"lead: of {chapter.models[one.leader]} over {chapter.models[other]}"
     title = f"Without each task, by macro means of {in_words(one.name)}; {lead}"
-    return [by_row(title, columns, range(len(chapter.names)), stub=1)]
+    return [by_row(title, columns, range(len(chapter.names)))]
 
 
 def _reading(chapter: SuiteChapter) -> Line:

@@ -31,7 +31,7 @@ def view(document: ExportDocument) -> list[Section]:
     read = f"{counted(len(origin.models), 'model')} ({models}) on {counted(origin.samples, 'sample')}."
     return [
         Line(read, "Read:"),
-        by_row("", columns, totals[:MOST_ROWS], stub=1),
+        by_row("", columns, totals[:MOST_ROWS]),
         *unshown(len(totals) - MOST_ROWS, "metric"),
         Line(
             f"{all_rows(f'all {len(document.rows):,} scores')}; every command reads the export itself "
@@ -55,4 +55,4 @@ def _means(document: ExportDocument) -> Table:
             lambda row: "–" if row["mean"] is None else numbers.score(row["mean"]),
         ),
     ]
-    return by_row("Scores of the export by metric and model", columns, document.means())
+    return by_row("Scores of the export by metric and model", columns, document.means(), stub=2)

@@ -29,7 +29,7 @@ def view(document: VoteDocument) -> list[Section]:
         (Column("mean\nscore"), lambda i: numbers.score(mean[i]) if samples[i] else "–"),
     ]
     order = np.argsort(-mean, kind="stable")  # those without a score last
-    table = by_row("Scores from verdicts by model, best mean first", columns, order, stub=1)
+    table = by_row("Scores from verdicts by model, best mean first", columns, order)
     best = 2 * (len(scores.models) - 1)
     text = (
         f"a sample's score is 2 for each model beaten and −2 for each that was better, {best} at most. "

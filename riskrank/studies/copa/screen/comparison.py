@@ -42,7 +42,7 @@ def _rank_table(title: str, table: Objectives, found: ScalarizationComparison, s
     for m, head in enumerate(_heads(found)):
         columns.append((head, lambda j, m=m: Cell(str(rank[m, j]), "green" if rank[m, j] == 1 else "")))  # type: ignore[misc]
     columns.append((Column("moves\nby"), lambda j: str(movement[j])))
-    return by_row(title, columns, shown, stub=1)
+    return by_row(title, columns, shown)
 
 
 def _heads(found: ScalarizationComparison) -> list[Column]:
@@ -129,7 +129,7 @@ def _sweep_table(table: Objectives, p: float | None, sweep: Sweep) -> Table:
     ]
     for head, cell in shown:
         columns.append((head, lambda at, cell=cell: cell(sweep.model[at])))  # type: ignore[misc]
-    return by_row(title, columns, kept, stub=1)
+    return by_row(title, columns, kept)
 
 
 def _coverage_line(p: float | None, sweep: Sweep) -> Line:

@@ -66,7 +66,7 @@ def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
     ]
     objectives = f"{len(table.weights)} objective{'s' if len(table.weights) > 1 else ''}"
     title = f"COPA, p = {numbers.order(leading.p)}: {len(table.population.names):,} models, {objectives}"
-    return by_row(title, columns, models, stub=1)
+    return by_row(title, columns, models)
 
 
 def _name(document: CopaDocument) -> Callable[[int], Cell]:
@@ -84,7 +84,7 @@ def _ccdf_table(document: CopaDocument, models: Sequence[int]) -> Table:
     for k, share in enumerate(CCDF_PROBABILITIES):
         columns.append((Column(f"Q {share:g}"), partial(lambda of, i: numbers.ratio(of[i]), quantiles[:, k])))
     title = "Share of models that do not do better (1 − u), over the objectives"
-    return by_row(title, columns, models, stub=1)
+    return by_row(title, columns, models)
 
 
 def _tie_lines(table: Objectives, ranking: CopaRanking) -> list[Line]:
@@ -115,7 +115,7 @@ def _knob_table(document: CopaDocument) -> Table:
         (Column("choice stays\nbetween"), stays),
         (Column("models chosen\nfrom 0 to 1"), lambda k: str(found[k].models_chosen)),
     ]
-    return by_row("What each weight does, the others in proportion", columns, range(len(found)), stub=1)
+    return by_row("What each weight does, the others in proportion", columns, range(len(found)))
 
 
 def _influence(table: Objectives, influence: ModelInfluence) -> str:

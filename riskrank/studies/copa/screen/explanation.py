@@ -49,7 +49,7 @@ def _objective_table(document: ExplanationDocument) -> Table:
         (Column("chosen for\nweights", "left"), lambda k: _ranges(document, k, 2)),
     ]
     title = f"{table.name(i)}, p = {numbers.order(found.ranking.p)}"
-    return by_row(title, columns, range(len(metrics)), stub=1)
+    return by_row(title, columns, range(len(metrics)))
 
 
 def _ranges(document: ExplanationDocument, k: int, most: int) -> str:

@@ -52,7 +52,7 @@ def _table(document: CopaDocument, models: Sequence[int]) -> Table:
         share = document.populations.share
         head = "chosen in" if document.doubt is None else "of populations\nchosen in"
         columns.append((Column(head), lambda i: f"{100 * share(i):.0f} %"))
-    return by_row("", columns, models)
+    return by_row("", columns, models, stub=2)
 
 
 def _of_front(document: CopaDocument) -> list[OfModel]:

@@ -87,8 +87,8 @@ def doubt_sections(document: CopaDocument, doubt: FrontDoubt, models: Sequence[i
         spans.append((head, lambda i, k=k: _span(table, doubt, i, k)))  # type: ignore[misc]
     barred = ", and none where a constraint decides" if table.constraints else ""
     return [
-        by_row("Who is on the front", doubts, models, stub=1),
-        by_row(f"Where the values lie, {percent} each", spans, models, stub=1),
+        by_row("Who is on the front", doubts, models),
+        by_row(f"Where the values lie, {percent} each", spans, models),
         Line(
             "off: another model is shown to be as good on every objective, among all ordered pairs; on: "
             "against every other model some objective is shown to be better, among all models. p is of what "

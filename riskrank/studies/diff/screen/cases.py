@@ -27,7 +27,7 @@ def cases_table(cases: Sequence[CaseRow], new: str, old: str, title: str) -> Tab
         (Column(new), lambda row: numbers.single_score(row.new)),
         (Column("p"), _p) if tested else None,
     ]
-    return by_row(title, columns, cases, stub=1)
+    return by_row(title, columns, cases)
 
 
 def texts_of_cases(cases: Sequence[CaseRow], new: str, old: str, where: str) -> list[Table]:

@@ -57,7 +57,7 @@ def _counts(document: DiffDocument, changes: Sequence[Change], title: str = "") 
             (Column("worse by\nchance", name="worse by chance"), _by_chance),
             (Column("shown\nworse", name="shown worse"), lambda one: f"{one.shown_worse or 0:,}"),
         ]
-    return by_row(title, columns, changes, stub=1)
+    return by_row(title, columns, changes)
 
 
 def _by_chance(one: Change) -> str:

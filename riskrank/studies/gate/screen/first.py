@@ -74,7 +74,7 @@ def _table(document: GateDocument, rows: Sequence[GateRow]) -> Table:
         (Column("samples"), lambda row: f"{row.samples:,}") if apart else None,
     ]
     title = f"{'New' if several else document.rows[0].new} {_than(document.rows[0])}" if common else ""
-    return by_row(title, columns, rows)
+    return by_row(title, columns, rows, stub=2)
 
 
 def _answer(row: GateRow) -> Cell:

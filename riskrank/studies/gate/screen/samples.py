@@ -46,7 +46,7 @@ def _table(document: SampleDocument, rows: Sequence[SampleRow], *, all_: bool = 
     ]
     who = "Every sample" if models else f"Every sample of {document.rows[0].model}"
     title = f"{who} passes at least {often(document.at_least)} of the time"
-    return by_row("All samples" if all_ else title, columns, rows)
+    return by_row("All samples" if all_ else title, columns, rows, stub=2)
 
 
 def _tests(document: SampleDocument) -> str:
@@ -86,4 +86,4 @@ def confirm_view(document: ConfirmDocument) -> list[Section]:
         (Column("level"), lambda row: f"{row.level:.2g}"),
         (Column("claim", "left"), lambda row: row.claim),
     ]
-    return [by_row("Asked of the held-out table", columns, document.rows, stub=1)]
+    return [by_row("Asked of the held-out table", columns, document.rows)]

@@ -89,7 +89,7 @@ def _pair_view(study: GsdAnalysis, document: GsdDocument) -> list[Section]:
         else None,
         (Column("verdict", "left"), lambda pair: _answer(study, *pair)),
     ]
-    return [by_row(f"Dominance at {study.threshold!s}", columns, pairs)]
+    return [by_row(f"Dominance at {study.threshold!s}", columns, pairs, stub=2)]
 
 
 def _answer(study: GsdAnalysis, i: int, j: int) -> Cell:
@@ -167,7 +167,7 @@ def _table(document: GsdDocument) -> Table:
     ]
     if analysis.tests:
         columns.append((Column("significantly", "left"), _numbers(analysis.significant, number)))
-    return by_row("", columns, order[:MOST_ROWS])
+    return by_row("", columns, order[:MOST_ROWS], stub=2)
 
 
 def _numbers(relation: Booleans, number: dict[int, int]) -> Callable[[int], str]:

@@ -33,7 +33,7 @@ def front_view(test: FrontTest, models: Sequence[str], level: float) -> list[Sec
     held = test.survives(level) if any(one.contamination for one in test.tests) else None
     text += f"; holds with {held} arbitrary samples." if held is not None else "."
     title = f"Front test: does a competitor dominate {name}?"
-    return [by_row(title, columns, tests, stub=1), Line(text, "Static test:")]
+    return [by_row(title, columns, tests), Line(text, "Static test:")]
 
 
 _MOST_ROWS = 8
@@ -112,7 +112,7 @@ def baseline_view(
         (Column("mean ranks", "left"), in_order),
     ]
     title = "Baselines: rank tests, criterion by criterion"
-    view: list[Section] = [by_row(title, columns, range(len(criteria)), stub=1)]
+    view: list[Section] = [by_row(title, columns, range(len(criteria)))]
     for label, relation, meaning in (
         ("All-test:", tests.all_test(level), "better on every criterion"),
         ("One-test:", tests.one_test(level), "better on some criterion and worse on none"),

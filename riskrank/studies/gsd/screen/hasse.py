@@ -24,7 +24,7 @@ def hasse_table(study: GsdAnalysis, models: Sequence[str], *, title: str) -> Tab
         (Column("directly over", "left"), below),
         (Column("diagram", "left", only="terminal"), drawn.__getitem__),
     ]
-    return by_row(title, columns, order)
+    return by_row(title, columns, order, stub=2)
 
 
 def to_dot(studies: Sequence[GsdAnalysis], models: Sequence[str]) -> str:

@@ -73,7 +73,7 @@ def _rank_table(
         (head, partial(lambda of, i: str(of[i]), ranks))
         for head, ranks in zip(_heads(study), study.models.rank.T, strict=True)
     ]
-    return by_row(f"Ranks by mean minus risk on {in_words(metric)}", columns, order, stub=1)
+    return by_row(f"Ranks by mean minus risk on {in_words(metric)}", columns, order)
 
 
 def _value_table(metric: str, study: MeanRiskStudy, order: Integers, models: Sequence[str]) -> Table:
@@ -82,7 +82,7 @@ def _value_table(metric: str, study: MeanRiskStudy, order: Integers, models: Seq
     columns: list[OfModel] = [(Column("model", "left"), lambda i: models[i])]
     for title, of, digits in told:
         columns.append((title, partial(lambda of, digits, i: rounded(float(of[i]), digits), of, digits)))
-    return by_row(f"Mean minus risk on {in_words(metric)}", columns, order, stub=1)
+    return by_row(f"Mean minus risk on {in_words(metric)}", columns, order)
 
 
 def _decimals(study: MeanRiskStudy, values: Floats) -> list[int]:
@@ -170,7 +170,7 @@ def _alone(document: MeanRiskDocument, name: str, study: MeanRiskStudy) -> list[
     if rank.shape[1] > 1:
         single = Column("place by\none measure", spare=True)
         columns.append((single, lambda i: numbers.rank_interval(int(rank[i].min()), int(rank[i].max()))))
-    return [by_row("", columns, shown), *more_metrics(means)]
+    return [by_row("", columns, shown, stub=2), *more_metrics(means)]
 
 
 def _side_by_side(document: MeanRiskDocument) -> list[Section]:

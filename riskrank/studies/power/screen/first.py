@@ -189,7 +189,7 @@ def anytime_view(document: AnytimePowerDocument) -> list[Section]:
     if document.metric is None:
         truth = "the distributions are taken as given and independent"
     return [
-        by_row(f"{first.title}: runs with an answer", columns, rows, stub=1),
+        by_row(f"{first.title}: runs with an answer", columns, rows),
         Line(by),
         Line(
             f"{stops.passed.size:,} runs, looked at every {document.every:,} samples up to {stops.limit:,} "

@@ -111,7 +111,7 @@ def detail_table(document: RankDocument, metric: str, name: str) -> Table:
         *_pictures(document, metric, name),
     ]
     order = ranking.order[: document.top].tolist()
-    return by_row(f"Ranking of {score_of(metric)}, {name}@{metric}", columns, order)
+    return by_row(f"Ranking of {score_of(metric)}, {name}@{metric}", columns, order, stub=2)
 
 
 def _each(

@@ -82,7 +82,7 @@ def other_metrics(document: RankDocument) -> list[Section]:
     columns: list[OfModel] = [(Column("model", "left"), lambda i: models[i])]
     for mean in document.means[MOST_METRICS:]:
         columns.append(with_bars((Column(head(mean)), mean.of), mean, order))
-    return [by_row("Raw means of the other metrics", columns, order, stub=1)]
+    return [by_row("Raw means of the other metrics", columns, order)]
 
 
 def _side_by_side(document: RankDocument) -> list[Section]:

@@ -23,9 +23,7 @@ def view(document: TrendDocument) -> list[Section]:
         *unshown(len(lines) - MOST_ROWS, "line"),
         Line(_tests(document)),
         *_restless(document),
-        *offered(
-            [by_row(f"{line.metric} of {line.model}", _OF_RUN, line.rows, stub=1) for line in document.lines]
-        ),
+        *offered([by_row(f"{line.metric} of {line.model}", _OF_RUN, line.rows) for line in document.lines]),
         *asked_for(_cases(document.found_cases, "All of these cases")),
     ]
 
@@ -89,7 +87,7 @@ def _cases(cases: Sequence[TrendCase], title: str) -> list[Section]:
         (Column("flips"), lambda case: f"{case.flips}"),
         (Column("lost since", "left"), lambda case: Cell(case.lost_since, "red") if case.shown else "–"),
     ]
-    return [by_row(title, columns, cases, stub=1)] if cases else []
+    return [by_row(title, columns, cases)] if cases else []
 
 
 # What every run of a line says.
