@@ -45,12 +45,10 @@ def without_rounding(values: Floats) -> Floats:
     -------
     array, shape (N,)
     """
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    first = np.append(True, np.diff(ordered) > TOLERANCE * np.abs(ordered[:-1]))
-    equal = np.empty_like(values)
-    equal[order] = ordered[first][np.cumsum(first) - 1]
-    return equal
+    codes = tie_codes(values)
+    smallest = np.full(values.size, np.inf)
+    np.minimum.at(smallest, codes, values)
+    return smallest[codes]
 
 
 def competition_ranks(values: Floats | Integers, *, size: float = 1.0) -> Integers:

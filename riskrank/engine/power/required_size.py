@@ -27,7 +27,6 @@ from scipy.special import ndtr, ndtri
 from riskrank.engine.evidence.exact import least_size
 from riskrank.engine.power.effects import Effects
 from riskrank.engine.power.simulation import PilotSampler
-from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.sampling.freedom import Behind, expanded_share, satterthwaite
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import UsageError, option
@@ -115,7 +114,7 @@ def check_search(
     *,
     target: float,
     limit: int | None,
-    smallest: int = FEWEST_SAMPLES,
+    smallest: int,
     of: str = "",
 ) -> int:
     """The largest size to try, given or by default, if sizes and target make sense; `of` is what they count.

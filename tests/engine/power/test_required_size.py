@@ -78,8 +78,8 @@ def test_tables_that_never_agree_end_it():
 
 
 def test_a_search_ends_at_its_limit_or_at_five_times_the_largest_size():
-    assert check_search([10, 40], target=0.8, limit=None) == 200
-    assert check_search([10, 40], target=0.8, limit=40) == 40
+    assert check_search([10, 40], target=0.8, limit=None, smallest=10) == 200
+    assert check_search([10, 40], target=0.8, limit=40, smallest=10) == 40
     for target in (0.0, 1.0):
         with pytest.raises(UsageError, match="between 0 and 1"):
-            check_search([100], target=target, limit=None)
+            check_search([100], target=target, limit=None, smallest=10)

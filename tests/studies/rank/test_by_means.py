@@ -31,6 +31,9 @@ def test_a_clear_winner_and_a_tie():
     tied = rank(folds((0.005, 0.0)))
     assert "no test separates their means of acc" in tied.verdict
     assert tied.rows[0].rank_high == 2
+    assert "Holm); could have shown differences from" in tied.to_text()
+    still = rank(folds((0.0, 0.0)).with_columns(acc=pl.col("model") == "m0")).to_text()
+    assert "Holm)." in still
 
 
 def test_rows_are_in_the_units_of_the_file():

@@ -12,7 +12,7 @@ from riskrank.shown.view import Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.rank.by_means import MeanRankDocument
 from riskrank.studies.rank.mean_ranking import MeanRanking
 from riskrank.studies.rank.screen.first import place_of
-from riskrank.studies.visible import visible_words
+from riskrank.studies.visible import could_show
 from riskrank.studies.wording import counted
 
 
@@ -72,18 +72,14 @@ def _tests(document: MeanRankDocument) -> Line:
         for one in document.rankings
         if one.p_adjusted is not None
     )
-    seen = "; ".join(
-        f"differences from {words} on could have been shown"
-        + (f" of {one.column.name}" if len(document.rankings) > 1 else "")
-        for one in document.rankings[:1]
-        if one.visible is not None and (words := visible_words(one.visible, one.means.share))
-    )
+    visible = {one.means.name: one.visible for one in document.rankings if one.visible is not None}
+    seen = could_show([one.means for one in document.rankings], visible)
     models, compared = len(first.column.compared), int(first.column.compared.sum()) // 2
     pairs = counted(models * (models - 1) // 2, "pair")
     how = f"Student's t of means, {document.family.text}, {document.family.correction.capitalize()}"
     left = models * (models - 1) // 2 - compared
     without = f", {left} not compared" if left else ""
-    return Line(f"{apart} of {pairs} told apart{without} ({how}); {seen}.")
+    return Line(f"{apart} of {pairs} told apart{without} ({how}){seen}.")
 
 
 def _reading(*, shared: bool) -> Line:
