@@ -53,6 +53,20 @@ def test_sizes_of_normal_and_of_passed_or_not_against_their_tests(texts, claim, 
     assert found.required.power == pytest.approx(0.8, abs=0.01)
 
 
+def test_whole_tests_that_stand_higher_are_met(monkeypatch):
+    plan = plan_of("normal:0.5", "normal", inference=Inference(variance="clt"))
+    search = _Search(plan, 100, Workers(1))
+
+    def stricter(_, size, tables, *, seed):
+        rngs = [np.random.default_rng(stream.spawn(1)[0]) for stream in streams(size, tables, seed)]
+        drawn = [plan.sampler.chosen(rng, size) for rng in rngs]
+        return search._closed.answering(drawn, size)(1.0)[:, search._claimed].astype(int)
+
+    monkeypatch.setattr("riskrank.engine.power.study.verdicts_of", stricter)
+    assert search.look(30, 0.0) == pytest.approx(1.0, abs=0.1)
+    assert search.agreement.agreed == search.agreement.verdicts
+
+
 WHOLE = {
     "normals": (plan_of, ("normal:0.5", "normal"), {}),
     "order 1, absolute": (plan_of, ("normal:0.7", "normal:0,1.5"), {"claim": Claim(1, "absolute", 0.25)}),

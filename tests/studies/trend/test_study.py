@@ -172,7 +172,11 @@ def test_every_form():
     suite = ElementTree.fromstring(result._rendered("junit"))[0]
     assert (suite.get("failures"), suite.find(".//failure").get("type")) == ("1", "fail")
     assert len(result.to_text().splitlines()) <= 25
-    assert result.plot().title == "acc over 6 runs"
+    plot, base = result.plot(), result.document.lines[0].rows[0]
+    assert plot.title == "acc over 6 runs"
+    assert base.run == result.document.baseline
+    (band,) = plot.axes[0].patches
+    assert (band.get_y(), band.get_height()) == pytest.approx((base.low, base.high - base.low))
 
 
 def test_runs_that_share_nothing_are_refused(tmp_path):
