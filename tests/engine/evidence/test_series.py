@@ -94,15 +94,16 @@ def test_one_repeat_is_nadeau_and_bengio():
 
 
 @pytest.mark.parametrize(
-    ("folds", "worth"),
+    ("folds", "worth", "freedom"),
     [
-        (Folds(100, 10), 1 / (0.01 + 1.5 / 9)),
-        (Folds(4, None), 1 / (1 / 4 + 1 / 3)),
-        (Folds(50, None), 1 / 0.395),
+        (Folds(100, 10), 1 / (0.01 + 1.5 / 9), 20),
+        (Folds(50, 5), 1 / (0.02 + 1.5 / 4), 10),
+        (Folds(4, None), 1 / (1 / 4 + 1 / 3), 3),
+        (Folds(50, None), 1 / 0.395, 20),
     ],
 )
-def test_what_folds_are_worth(folds, worth):
-    assert folds.worth == pytest.approx(worth)
+def test_what_folds_are_worth(folds, worth, freedom):
+    assert (folds.worth, folds.freedom) == pytest.approx((worth, freedom))
 
 
 def test_data_sets_are_pooled_by_satterthwaite():

@@ -9,7 +9,7 @@ from riskrank.engine.gsd.null_optima import Relabelling, relabellings
 from riskrank.engine.gsd.polytope import UtilityPolytope
 from riskrank.engine.gsd.preference_system import RESOLUTION, Threshold, preference_system
 from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.relabelling import contamination_shift, relabelling_tests
+from riskrank.engine.gsd.relabelling import contamination_shift, dominance_relation, relabelling_tests
 from riskrank.engine.gsd.relation import sample_masses
 
 ORDINAL = [False, True]
@@ -58,6 +58,10 @@ def test_shortcut_meets_both_outcomes():
     assert 0 < found.share_smaller < 1
     assert 1 / 201 < found.p_value < 1
     assert found.lps_solved < 100
+    calls = []
+    how = Relabelling(resamples=50, pairs="all")
+    relation, tests = dominance_relation(table, how, progress=lambda *counts: calls.append(counts))
+    assert calls[-1] == (1, 1, f"{relation.lps_solved + sum(one.lps_solved for one in tests.values())} LPs")
 
 
 @pytest.mark.parametrize(("resampling", "samples", "total"), [("swap", 5, 2**5), ("pooled", 4, comb(8, 4))])

@@ -40,6 +40,11 @@ def test_a_bare_0_and_1_are_exact():
     tests = verdicts([np.array([1.0, 2, 3]), np.array([0.0, 1, 2]), np.array([0.0, 1.5, 3.2])])
     figure = draw_heat_map(heat_map(tests), "abc", "ratios", "SSD", tested=False)
     ratios = heat_map(tests).ratios
+    cells, canvas = figure.axes[:2]
+    for place in range(3):  # its number stands by its row and below its column
+        x, y = canvas.transData.inverted().transform(cells.transData.transform((place, place)))
+        row, column = (one.get_position() for one in canvas.texts if one.get_text() == str(place + 1))
+        assert (column[0], row[1]) == pytest.approx((x, y))
     for text in figure.axes[0].texts:
         x, y = text.get_position()
         ratio = ratios[round(y), round(x)]
