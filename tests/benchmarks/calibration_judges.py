@@ -23,7 +23,7 @@ from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.studies.gate.claim import NOT_WORSE, GateClaim
 from riskrank.studies.gate.claims import decide
 from riskrank.studies.gate.columns import ScoreColumn
-from riskrank.studies.gate.document import FAIL, PASS
+from riskrank.studies.gate.verdicts import FAIL, PASS
 from riskrank.studies.targets import Units
 
 SAMPLES = 2000

@@ -11,7 +11,7 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.gate.claim import NOT_WORSE, GateClaim
 from riskrank.studies.gate.claims import decide
 from riskrank.studies.gate.columns import ScoreColumn
-from riskrank.studies.gate.document import FAIL, PASS
+from riskrank.studies.gate.verdicts import FAIL, PASS
 from riskrank.studies.targets import Units
 
 # (generator, samples) -> scores of the new and the old model, shape (2, n).

@@ -14,7 +14,7 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.gate.claim import NOT_WORSE, GateClaim
 from riskrank.studies.gate.claims import decide
 from riskrank.studies.gate.columns import ScoreColumn
-from riskrank.studies.gate.document import PASS
+from riskrank.studies.gate.verdicts import PASS
 from riskrank.studies.targets import Units
 
 

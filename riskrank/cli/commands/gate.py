@@ -21,11 +21,12 @@ from riskrank.shown.files import write_all
 from riskrank.shown.staging import tidying_up
 from riskrank.studies.gate.claim import NOT_WORSE
 from riskrank.studies.gate.claimed import wanted_metrics
-from riskrank.studies.gate.document import FAIL, PASS, GateDocument, GateRow
+from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.each_sample import SampleDocument
 from riskrank.studies.gate.ledger import ConfirmDocument
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.study import gate
+from riskrank.studies.gate.verdicts import FAIL, PASS
 
 
 def run(call: Call) -> None:

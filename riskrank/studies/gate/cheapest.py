@@ -11,17 +11,10 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.findings import stated
 from riskrank.studies.gate.choice import Candidate, Choice
 from riskrank.studies.gate.claim import FAILED, NOT_WORSE
-from riskrank.studies.gate.document import (
-    FAIL,
-    INCONCLUSIVE,
-    PASS,
-    GateDocument,
-    GateRow,
-    claims_among,
-    ends_with,
-)
+from riskrank.studies.gate.document import GateDocument, GateRow, claims_among
 from riskrank.studies.gate.findings import answered
 from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, ends_with
 from riskrank.studies.gate.words import row_sentence
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.settings import family_of

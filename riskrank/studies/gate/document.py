@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
-from riskrank.asked.tiers import ADVISORY, SUPPORTING
+from riskrank.asked.tiers import SUPPORTING
 from riskrank.engine.family import Family, Side
-from riskrank.errors import GateFailed, GateInconclusive
 from riskrank.scores.table.baseline import Overlap, Unshared
 from riskrank.studies.document import Gated, of
 from riskrank.studies.gate.choice import Choice, Lost, place_of
 from riskrank.studies.gate.claim import FAILED
 from riskrank.studies.gate.looks import Looks
+from riskrank.studies.gate.verdicts import INCONCLUSIVE, VERDICTS, counts, known, whole
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
 
 # Fields that a document has only where some row says something in them.
@@ -23,26 +22,6 @@ _TOLD = ("task", "tier", "relative_margin", "estimate_low", "estimate_high", "ch
 _ORDERS = ("fsd", "ssd")
 # Of more samples than so many times what there is nobody should be told.
 _REACH = 100
-
-PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"
-VERDICTS = {Side.SHOWN: PASS, Side.REFUTED: FAIL, Side.OPEN: INCONCLUSIVE}
-"""What a gate says of the answer to a claim."""
-
-
-def ends_with(outcome: str, inconclusive: str | None) -> type[GateFailed] | type[GateInconclusive] | None:
-    """What a run of this outcome ends with, by what an open one counts as; None where it passes."""
-    counted = inconclusive if outcome == INCONCLUSIVE and inconclusive else outcome
-    return GateFailed if counted == FAIL else GateInconclusive if counted == INCONCLUSIVE else None
-
-
-def known(end: float) -> float | None:
-    """The end of an interval; None where it is open."""
-    return float(end) if math.isfinite(end) else None
-
-
-def whole(count: float) -> int | None:
-    """A number of samples; None where no number would do."""
-    return int(count) if math.isfinite(count) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,15 +225,3 @@ class GateDocument(Gated[GateRow], schema="gate"):
 def claims_among(rows: Sequence[GateRow]) -> list[GateRow]:
     """The rows that are claims, and not counts of failures."""
     return [row for row in rows if row.statistic != FAILED]
-
-
-def counts(rows: Sequence[Any]) -> dict[str, int]:
-    """Claims by answer; advisory ones fail nothing."""
-    rows = [row for row in rows if getattr(row, "tier", None) != ADVISORY]
-    return {kind: sum(row.verdict == kind for row in rows) for kind in (PASS, FAIL, INCONCLUSIVE)}
-
-
-def overall(rows: Sequence[Any]) -> str:
-    """The answer to all claims together."""
-    found = counts(rows)
-    return FAIL if found[FAIL] else INCONCLUSIVE if found[INCONCLUSIVE] else PASS

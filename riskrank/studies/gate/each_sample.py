@@ -15,7 +15,9 @@ from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Gated, of, rows_from
 from riskrank.studies.findings import Finding, stated
-from riskrank.studies.gate.document import (
+from riskrank.studies.gate.findings import answered
+from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.gate.verdicts import (
     FAIL,
     INCONCLUSIVE,
     PASS,
@@ -25,8 +27,6 @@ from riskrank.studies.gate.document import (
     overall,
     whole,
 )
-from riskrank.studies.gate.findings import answered
-from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.settings import family_of, provenance
 from riskrank.studies.wording import counted, names, p_words
 

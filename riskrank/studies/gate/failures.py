@@ -1,6 +1,7 @@
 """Calls that gave no score: how many each model has, and a new model that has many more of them fails."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import erfc, sqrt
 
 from riskrank.asked.tiers import TIERS
@@ -9,8 +10,9 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.scored import Scored
 from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.gate.claim import FAILED, NOT_WORSE, Statistic
-from riskrank.studies.gate.document import FAIL, GateRow
+from riskrank.studies.gate.document import GateRow
 from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.gate.verdicts import FAIL
 
 # Tiers of the claims by new model, old model and metric.
 Claimed = dict[tuple[str, str, str], list[str | None]]
@@ -37,9 +39,7 @@ def counted_scores(tables: Sequence[ScoreTable], claims: Claimed) -> list[Scored
         for one in table.scored:
             absent = one.why.get(ABSENT, 0) if table.options.missing == "drop" else 0
             why = {reason: count for reason, count in one.why.items() if reason != ABSENT or not absent}
-            found[one.model, one.metric] = Scored(
-                model=one.model, metric=one.metric, scored=one.scored, total=one.total - absent, why=why
-            )
+            found[one.model, one.metric] = replace(one, total=one.total - absent, why=why)
         names = [metric.name for metric in table.metrics]
         names += table.suite.metrics
         for model, name in ((model, name) for model, name in claimed if name in names):

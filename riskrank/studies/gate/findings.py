@@ -4,16 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from riskrank.asked.tiers import ADVISORY
 from riskrank.studies.findings import Finding, Sentences
-from riskrank.studies.gate.document import (
-    FAIL,
-    INCONCLUSIVE,
-    PASS,
-    VERDICTS,
-    GateDocument,
-    claims_among,
-    counts,
-    overall,
-)
+from riskrank.studies.gate.document import GateDocument, claims_among
+from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, VERDICTS, counts, overall
 from riskrank.studies.gate.words import deciding_row, row_sentence, unit_of, what_decides
 from riskrank.studies.judged.chapter import sentences
 from riskrank.studies.wording import names

@@ -16,10 +16,11 @@ from riskrank.scores.files.contents import read_bytes
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Gated
 from riskrank.studies.findings import stated
-from riskrank.studies.gate.document import INCONCLUSIVE, PASS, GateDocument
+from riskrank.studies.gate.document import GateDocument
 from riskrank.studies.gate.findings import answered
 from riskrank.studies.gate.looks import digests
 from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.gate.verdicts import INCONCLUSIVE, PASS
 from riskrank.studies.pairs import resolve_pair
 
 SCHEMA = "riskrank/ledger"

@@ -15,7 +15,7 @@ from riskrank.studies.gate.claim import MEAN, TASK, GateClaim, Statistic, statis
 from riskrank.studies.gate.claimed import claims_at_best, claims_of, wanted_metrics
 from riskrank.studies.gate.claims import decide, visible
 from riskrank.studies.gate.columns import without_a_claim
-from riskrank.studies.gate.document import GateDocument, overall
+from riskrank.studies.gate.document import GateDocument
 from riskrank.studies.gate.each_sample import SampleDocument, each_sample
 from riskrank.studies.gate.evidence import resamples_of
 from riskrank.studies.gate.failures import claimed_metrics, counted_scores, failures
@@ -23,6 +23,7 @@ from riskrank.studies.gate.findings import SENTENCES, gate_findings
 from riskrank.studies.gate.ledger import ConfirmDocument, HandOut, confirm
 from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.gate.verdicts import overall
 from riskrank.studies.gate.words import ending, quoted
 from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge

@@ -8,18 +8,9 @@ from riskrank.errors import RiskrankError, option
 from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.document import Quote
 from riskrank.studies.gate.claim import BETTER, FAILED, MACRO, MEAN, NOT_WORSE
-from riskrank.studies.gate.document import (
-    FAIL,
-    INCONCLUSIVE,
-    PASS,
-    GateDocument,
-    GateRow,
-    claims_among,
-    counts,
-    ends_with,
-    overall,
-)
+from riskrank.studies.gate.document import GateDocument, GateRow, claims_among
 from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, counts, ends_with, overall
 from riskrank.studies.wording import decimals_of, p_words, percent, rounded, rounded_up, told_apart, typeset
 
 _CHOSEN = "the labels do not look chosen by chance"

@@ -19,9 +19,10 @@ from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.runs import Runs, Tables
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import rows_from
-from riskrank.studies.gate.document import known
+from riskrank.studies.gate.verdicts import known
 from riskrank.studies.metric_means import metric_means
-from riskrank.studies.trend.document import BETTER, MOVED, OPEN, WORSE, Against, TrendRow
+from riskrank.studies.trend.document import Against, TrendRow
+from riskrank.studies.trend.states import BETTER, MOVED, OPEN, WORSE
 
 _WORDS = {Side.SHOWN: BETTER, Side.OPEN: OPEN, Side.REFUTED: WORSE}
 

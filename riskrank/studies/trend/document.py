@@ -6,11 +6,8 @@ from typing import Any, NamedTuple
 
 from riskrank.engine.family import Family
 from riskrank.studies.document import Gated, of
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS
-
-WORSE, BETTER, OPEN, MOVED = "worse", "better", "open", "ruler-moved"
-WAS_WORSE = "was-worse"
-"""Of a line: an earlier run was shown to be worse, and no recovery is in sight."""
+from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
+from riskrank.studies.trend.states import MOVED, WAS_WORSE, WORSE
 
 
 class Against(NamedTuple):

@@ -12,7 +12,8 @@ from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import PALETTE, Plot, drawn
 from riskrank.shown.figures.units import Unit
-from riskrank.studies.trend.document import WORSE, TrendDocument, TrendLine
+from riskrank.studies.trend.document import TrendDocument, TrendLine
+from riskrank.studies.trend.states import WORSE
 
 _READING = (
     "Height: mean of a run, with its interval. Band: the interval of the baseline. A cross is a run that is "

@@ -2,16 +2,8 @@
 
 from riskrank.engine.family import Side
 from riskrank.studies.findings import Finding, Sentences
-from riskrank.studies.trend.document import (
-    BETTER,
-    MOVED,
-    OPEN,
-    WAS_WORSE,
-    WORSE,
-    TrendDocument,
-    TrendLine,
-    TrendRow,
-)
+from riskrank.studies.trend.document import TrendDocument, TrendLine, TrendRow
+from riskrank.studies.trend.states import BETTER, MOVED, OPEN, WAS_WORSE, WORSE
 from riskrank.studies.wording import decimals_of, names, percent, rounded, rounded_beside_zero
 
 

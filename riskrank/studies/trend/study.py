@@ -12,23 +12,14 @@ from riskrank.engine.family import Family
 from riskrank.errors import RiskrankError, UsageError, listing, option
 from riskrank.scores.table.runs import Runs, inputs_of
 from riskrank.studies.directions import refuse_assumed_costs
-from riskrank.studies.gate.document import FAIL, ends_with, overall
+from riskrank.studies.gate.verdicts import FAIL, ends_with, overall
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import family_of, provenance
 from riskrank.studies.trend.compared import Key, RunColumn, columns_of, compared, line_rows
-from riskrank.studies.trend.document import (
-    BETTER,
-    MOVED,
-    OPEN,
-    WAS_WORSE,
-    WORSE,
-    TrendCase,
-    TrendDocument,
-    TrendLine,
-    TrendRow,
-)
+from riskrank.studies.trend.document import TrendCase, TrendDocument, TrendLine, TrendRow
 from riskrank.studies.trend.findings import SENTENCES, line_sentence, trend_findings
 from riskrank.studies.trend.options import TrendSettings
+from riskrank.studies.trend.states import BETTER, MOVED, OPEN, WAS_WORSE, WORSE
 
 # Lines and cases that a screen has room for.
 _ROOM = 6

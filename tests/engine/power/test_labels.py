@@ -11,7 +11,7 @@ from riskrank.engine.power.labels import LabelClaim, LabelNeed, LabelPilot, Labe
 from riskrank.studies.gate.claim import BETTER, GateClaim
 from riskrank.studies.gate.claims import decide
 from riskrank.studies.gate.columns import ScoreColumn
-from riskrank.studies.gate.document import PASS
+from riskrank.studies.gate.verdicts import PASS
 from riskrank.studies.targets import Units
 from tests.engine.judges.test_correction import column
 

@@ -4,7 +4,8 @@ from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, by_row
 from riskrank.studies.gate.claim import ORDERS
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
+from riskrank.studies.gate.document import GateDocument, GateRow
+from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
 from riskrank.studies.gate.words import estimated, interval_of, looked_at
 
 STYLES = {PASS: "green", FAIL: "red", INCONCLUSIVE: "yellow"}

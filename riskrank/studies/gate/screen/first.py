@@ -10,8 +10,9 @@ from riskrank.shown.screens import offered, unshown
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
 from riskrank.studies.gate.claim import MACRO, ORDERS
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
+from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.screen.detail import STYLES, details, difference
+from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
 from riskrank.studies.gate.words import (
     beyond_labels,
     interval_of,

@@ -11,9 +11,10 @@ from riskrank.errors import one_line
 from riskrank.shown import numbers
 from riskrank.shown.junit import Suite, TestCase
 from riskrank.studies.diff.screen.cases import told
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
+from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.each_sample import SampleDocument
 from riskrank.studies.gate.ledger import ConfirmDocument
+from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
 from riskrank.studies.gate.words import row_sentence
 
 

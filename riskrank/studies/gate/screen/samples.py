@@ -6,10 +6,10 @@ from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.screens import offered, unshown
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS
 from riskrank.studies.gate.each_sample import SampleDocument, SampleRow, often
 from riskrank.studies.gate.ledger import ConfirmDocument
 from riskrank.studies.gate.screen.detail import STYLES
+from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
 
 # Samples a screen has room for.
 _ROWS = 10

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from riskrank.shown.screens import MOST_ROWS, asked_for, offered, unshown
 from riskrank.shown.text_pictures import sparklines
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
-from riskrank.studies.gate.document import FAIL
-from riskrank.studies.trend.document import BETTER, WORSE, TrendCase, TrendDocument, TrendLine, TrendRow
+from riskrank.studies.gate.verdicts import FAIL
+from riskrank.studies.trend.document import TrendCase, TrendDocument, TrendLine, TrendRow
 from riskrank.studies.trend.findings import difference, mean_words
+from riskrank.studies.trend.states import BETTER, WORSE
 from riskrank.studies.wording import counted, percent
 
 _STYLES = {WORSE: "red", BETTER: "green"}
