@@ -39,8 +39,7 @@ def test_what_is_far_away_is_beyond_the_end(sign, end, near):
     places = [axis.bar(mean, mean - 1, mean + 1) for mean in means]
     assert [bar.beyond for bar in places] == [0, 0, 0, 0, sign * (near > 450), sign]
     assert (places[-1].at, places[-1].low, places[-1].high) == (end, end, end)
-    apart = np.abs(np.diff([bar.at for bar in places[:4]]))
-    assert apart.min() > 0.1
+    assert np.abs(np.diff([bar.at for bar in places[:4]])).min() > 0.1
 
 
 def test_nothing_is_beyond_where_the_others_have_room():

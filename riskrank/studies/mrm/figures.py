@@ -76,8 +76,8 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
         dot(axes, across_at, up_at, model_mark(model), given[model].color, marker=kind, size=size)
     stairs = np.repeat(x[edge], 2)[1:], np.repeat(y[edge], 2)[:-1]
     axes.plot(*stairs, color=QUIET, linewidth=1.0, zorder=3)
-    axes.set_xlabel(across.label(f"risk {label}"))
-    axes.set_ylabel(up.label("mean"))
+    axes.set(xlabel=across.label(f"risk {label}"), ylabel=up.label("mean"))
+    axes.locator_params(axis="x", nbins=5)
     axes.grid(visible=True)
     # The frontier first, then the others; those of the largest mean minus risk first.
     named = np.lexsort([-risks.value[:, number], ~frontier]).tolist()
