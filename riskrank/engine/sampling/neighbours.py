@@ -25,6 +25,8 @@ _SURE = 1e-6
 _PERMUTATIONS = 1999
 _FEWEST_PERMUTATIONS = 399
 _WORK = 100_000_000
+# Values of permutations that are looked at together.
+_TOGETHER = 15_000
 
 # Fewer samples have no neighbours to speak of.
 _FEWEST = 32
@@ -56,7 +58,7 @@ def neighbours_alike(scores: Floats, of_task: Integers | None = None, seed: int 
         ranks[:, own] = (part - part.mean(axis=1, keepdims=True)) / part.shape[1]
     lags = [2**power for power in range(int(np.log2(n / 8)) + 1)]
     moments = [_moments(ranks, lag) for lag in lags]
-    highest = _highest(ranks, lags, moments)
+    highest = float(_highest(ranks, lags, moments))
     p = len(ranks) * len(lags) * float(scipy.special.ndtr(-highest))
     if k == 2:
         return p < _SUSPECTED
@@ -64,28 +66,42 @@ def neighbours_alike(scores: Floats, of_task: Integers | None = None, seed: int 
         return p <= _SURE
     count = int(np.clip(_WORK // (ranks.size * len(lags)), _FEWEST_PERMUTATIONS, _PERMUTATIONS))
     rng, beyond = np.random.default_rng(seed), 0
-    for _ in range(count):
-        beyond += _highest(ranks[:, rng.permutation(n)], lags, moments) >= highest
+    together = max(_TOGETHER // ranks.size, 1)
+    for done in range(0, count, together):
+        orders = np.array([rng.permutation(n) for _ in range(min(together, count - done))])
+        drawn = np.moveaxis(ranks[:, orders], 1, 0)
+        beyond += int(np.count_nonzero(_highest(drawn, lags, moments) >= highest))
         if (1 + beyond) / (count + 1) > _SUSPECTED:
             return False
     return True
 
 
-def _highest(ranks: Floats, lags: list[int], moments: list[tuple[Floats, Floats]]) -> float:
-    """The largest standardised S_m of all models and lags."""
+def _highest(ranks: Floats, lags: list[int], moments: list[tuple[Floats, Floats]]) -> Floats:
+    """The largest standardised S_m of all models and lags, of every order."""
     means, spreads = np.moveaxis(np.array(moments), 1, 0)
-    return float(np.max((_alike(ranks, lags) - means) / spreads))
+    standardised = (np.moveaxis(_alike(ranks, lags), 0, -2) - means) / spreads
+    return np.asarray(standardised.max(axis=(-2, -1)))
 
 
 def _alike(ranks: Floats, lags: list[int]) -> Floats:
-    """S_m of every lag and model, shape (lags, k): squares of sums of m + 1 neighbours hold every product."""
-    (k, n), most = ranks.shape, max(lags)
-    ends = np.zeros((k, n + 2 * most + 1))
-    np.cumsum(ranks, axis=1, out=ends[:, most + 1 : most + 1 + n])
-    ends[:, most + 1 + n :] = ends[:, [most + n]]
-    found = np.empty((len(lags), k))
+    """S_m of every lag, order and model: squares of sums of m + 1 neighbours hold every product.
+
+    Parameters
+    ----------
+    ranks : ndarray, shape (..., k, n)
+    lags : list of int
+
+    Returns
+    -------
+    ndarray, shape (lags, ..., k)
+    """
+    n, most = ranks.shape[-1], max(lags)
+    ends = np.zeros((*ranks.shape[:-1], n + 2 * most + 1))
+    np.cumsum(ranks, axis=-1, out=ends[..., most + 1 : most + 1 + n])
+    ends[..., most + 1 + n :] = ends[..., [most + n]]
+    found = np.empty((len(lags), *ranks.shape[:-1]))
     for at, lag in enumerate(lags):
-        moving = ends[:, most + 1 : most + 1 + n + lag] - ends[:, most - lag : most + n]
+        moving = ends[..., most + 1 : most + 1 + n + lag] - ends[..., most - lag : most + n]
         found[at] = np.vecdot(moving, moving) / (lag + 1)
     return (found / np.vecdot(ranks, ranks) - 1) / 2
 
