@@ -94,8 +94,14 @@ def test_four_models_on_six_tasks_are_told_apart_by_their_means():
     assert rank_column(scores, study, Inference()).rankings["R-SSD"].order[0] == 3
 
 
-@pytest.mark.parametrize("kind", ["relative", "direct"])
-@pytest.mark.parametrize("tasks", [8, 12])
+@pytest.mark.parametrize(
+    ("tasks", "kind"),
+    [
+        (8, "direct"),
+        (12, "relative"),
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in ((8, "relative"), (12, "direct"))),
+    ],
+)
 def test_the_means_of_drawn_tasks_have_to_agree(tasks, kind):
     """A claim that resamples show and Student's test does not is none, however many tasks (method §8)."""
     scores, values, of = suite(tasks, k=4, shift=0.0, effect=0.3)

@@ -231,7 +231,7 @@ def test_repeating_every_row_within_its_cluster_changes_nothing(order, paired):
         assert getattr(tripled, name) == pytest.approx(getattr(plain, name), rel=1e-9, nan_ok=True)
 
 
-@pytest.mark.parametrize(("order", "paired"), [(1, True), (2, False)])
+@pytest.mark.parametrize(("order", "paired"), [(1, True), pytest.param(2, False, marks=pytest.mark.slow)])
 def test_clustered_errors_against_monte_carlo(order, paired):
     rng = np.random.default_rng(5)
     groups, draws, repeats = 600, 3, 100

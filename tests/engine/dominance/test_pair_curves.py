@@ -103,6 +103,7 @@ def test_models_of_different_sizes_and_draws():
     assert np.all(found.low <= found.high)
 
 
+@pytest.mark.slow
 def test_coverage_at_each_level():
     """Of 300 tables, the band holds the true difference nearly as often as it says."""
     truth = 0.5 + ndtri(LEVELS) * (2 - 1)

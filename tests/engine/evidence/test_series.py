@@ -138,7 +138,8 @@ def equal_learners(rng, k, rows=100, repeats=10, folds=10):
     return np.array(found).T
 
 
-@pytest.mark.parametrize("k", [2, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [2, 8])
 def test_equal_learners_are_rarely_told_apart(k):
     """Folds as samples: more than .4 of 60 tables at k = 2."""
     rng, false, naive = np.random.default_rng(2), 0, 0

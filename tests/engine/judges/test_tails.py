@@ -106,6 +106,7 @@ def test_scores_of_many_values_are_never_the_same():
     assert inspect_judge([one, one], [one.judge, one.judge], mapped=False).same is None
 
 
+@pytest.mark.slow
 def test_labels_chosen_by_chance_are_seldom_called_chosen():
     rng = np.random.default_rng(3)
     called = [inspect_judge(*judged(rng), mapped=False).shift_p.min() <= 0.05 for _ in range(300)]

@@ -88,8 +88,8 @@ WHOLE = {
 }
 
 
-# True simulations, of which two smaller ones decide in the quick suite.
-QUICK = ("normals", "clusters")
+# True simulations, of which a smaller one decides in the quick suite.
+QUICK = ("clusters",)
 
 
 @pytest.mark.parametrize(

@@ -44,12 +44,13 @@ def interval(values, found, claim=DIRECT, pairs=((0, 1),), *, limit=5000, smalle
     return size_interval(PilotSampler(scores), effects, np.arange(len(pairs)), found, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("effect", "n"),
     [
         (0.4, 150),
-        pytest.param(0.25, 400, marks=pytest.mark.slow),
-        pytest.param(0.4, 1500, marks=pytest.mark.slow),
+        (0.25, 400),
+        (0.4, 1500),
     ],
 )
 def test_against_the_closed_form_of_normal_scores(effect, n):

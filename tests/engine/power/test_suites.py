@@ -75,7 +75,8 @@ def test_whole_tasks_are_drawn_for_all_models_with_their_weights():
     assert len(set(found)) < 9
 
 
-@pytest.mark.parametrize("weights", [(1, 1, 2, 4), pytest.param(None, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("weights", [(1, 1, 2, 4), None])
 def test_against_data_sets_drawn_by_hand(weights):
     """Samples a task: the gate's own test, and Student's of the macro means, which does no worse."""
     scores, size, repeats = suite(gap=0.7, weights=weights), 10, 150

@@ -89,7 +89,8 @@ def test_without_any_spread():
     assert rnd.p_above()[0, 1] == pytest.approx(0.25)
 
 
-@pytest.mark.parametrize("tasks", [5, pytest.param(12, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("tasks", [5, 12])
 def test_levels_of_both_scopes(tasks):
     """Identical models on tasks that differ between them: only tasks like these knows (method §8)."""
     rng = np.random.default_rng(8)

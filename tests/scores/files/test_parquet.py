@@ -5,6 +5,7 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.scores.files import limits
 from riskrank.scores.files.limits import Room
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.table.score_table import read_scores
@@ -26,7 +27,7 @@ def test_a_page_that_makes_polars_panic(tmp_path, monkeypatch):
 DEEP = pl.lit(1)
 for _ in range(65):
     DEEP = pl.struct(DEEP.alias("x"))
-DENSE = pl.lit("x" * 100).repeat_by(1_200_000).list.join("").cast(pl.Categorical)
+DENSE = pl.lit("x" * 100).repeat_by(12_000).list.join("").cast(pl.Categorical)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,8 @@ DENSE = pl.lit("x" * 100).repeat_by(1_200_000).list.join("").cast(pl.Categorical
         (pl.lit(2_932_896, pl.Int32).cast(pl.Date), None),
     ],
 )
-def test_dates_nobody_can_write_and_types_nobody_can_decode_are_refused(tmp_path, sample, says):
+def test_dates_nobody_can_write_and_types_nobody_can_decode_are_refused(tmp_path, monkeypatch, sample, says):
+    monkeypatch.setattr(limits, "_LEAST_BYTES", 1 << 20)
     path = tmp_path / "t.parquet"
     named = sample if sample.meta.output_name() == "text" else sample.alias("sample")
     frame = pl.DataFrame({"model": ["A", "B"], "sample": ["1", "2"], "metric": "acc", "score": [1.0, 0.5]})

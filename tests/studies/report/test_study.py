@@ -92,6 +92,7 @@ def test_what_a_verdict_says_of_single_metrics_stands_in_a_table_with_its_tests(
         assert (p == "<0.001" or float(p) <= 0.05) == (shown != "open")
 
 
+@pytest.mark.usefixtures("no_pictures")
 @pytest.mark.parametrize(
     ("path", "settings", "said"),
     [
@@ -106,7 +107,6 @@ def test_what_a_verdict_says_of_single_metrics_stands_in_a_table_with_its_tests(
                 "of the others against that of naive_bayes: milder 3; milder 3 of 3 on log loss",
                 "others are shown to have milder bad cases than naive_bayes: 3 of 3 on log_loss.",
                 "{task}/{model}.csv&#39;</span></summary>",  # all warnings in one line
-                'keyed" tabindex="0" role="group" aria-label="Share of the scores above each level',
             ],
         ),
         (

@@ -147,4 +147,5 @@ def test_a_report_has_a_chapter_of_tasks():
     page = rr.report(scores(), resamples=100, higher=["x"]).to_html()
     assert "Task by task" in page
     assert "performance profiles of x" in page
+    assert 'keyed" tabindex="0" role="group" aria-label="Share of the scores above each level' in page
     assert "6 tasks, weighed alike, 30 to 100 samples each" in page
