@@ -94,11 +94,14 @@ def require_columns(label: str, names: Sequence[str]) -> None:
     InputError
     """
     if len(names) > MOST_COLUMNS:
-        raise InputError(
-            f"{label}: more than {MOST_COLUMNS:,} columns, which no table of scores has",
-            found=f"{len(names):,} columns: {listing(names, 20)}",
-            hint=_LONG,
-        )
+        raise too_wide(label, f"{len(names):,} columns: {listing(names, 20)}")
+
+
+def too_wide(label: str, found: str) -> InputError:
+    """Tell that there are more columns than a table of scores has."""
+    return InputError(
+        f"{label}: more than {MOST_COLUMNS:,} columns, which no table of scores has", found=found, hint=_LONG
+    )
 
 
 def require_few(label: str, what: str, names: Sequence[str]) -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from riskrank.errors import InputError
-from riskrank.scores.files.limits import MOST_COLUMNS
+from riskrank.scores.files.limits import MOST_COLUMNS, too_wide
 
 # Levels of a column, of which a list takes two; and columns with all types within them.
 _DEEPEST, _MOST_ELEMENTS = 64, 2 * MOST_COLUMNS
@@ -45,11 +45,7 @@ def require_flat(label: str, data: bytes) -> bytes:
             hint="copy the file again (it may be cut short)",
         ) from None
     if len(children) > _MOST_ELEMENTS or children[0] > MOST_COLUMNS:
-        raise InputError(
-            f"{label}: more than {MOST_COLUMNS:,} columns, which no table of scores has",
-            found="more in the schema at its end",
-            hint="write a long table, a row a score: model, sample, metric, score",
-        )
+        raise too_wide(label, "more in the schema at its end")
     deepest = _depth(children)
     if deepest > _DEEPEST:
         raise InputError(
