@@ -17,7 +17,6 @@ from riskrank.engine.dominance.column_ranking import RankStudy, rank_column
 from riskrank.engine.dominance.inference import Claim, Inference, Question
 from riskrank.engine.dominance.methods import MEAN_RISK, METRICS, Method
 from riskrank.engine.dominance.ranking import Ranking
-from riskrank.engine.portfolio.mean_risk import mean_risk
 from riskrank.engine.portfolio.risks import risk_columns
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
@@ -152,6 +151,8 @@ def _lists_of(
     lists: list[Integers] = []
     for column in over:
         if method.statistic == MEAN_RISK:
+            from riskrank.engine.portfolio.mean_risk import mean_risk  # most rankings have no such method
+
             scores = columns[column]
             found = mean_risk(scores.values, consistent, weights=scores.weights)
             lists += list(found.rank.T)
