@@ -392,7 +392,7 @@ def test_metrics_of_their_own_are_added_as_they_are_only_aloud():
     _, table = own_metrics()
     document = rank(table, RankSettings(task_scale="none", resamples=50))
     (said,) = (text for text in document.provenance.warnings if "as they are" in text)
-    assert "adds scores of the " in said
+    assert " … and 2 more as they are: " in said
     assert "; metrics of different tasks added as they are." in " ".join(screen(document).split())
     assert table.suite
     assert table.suite.specs
