@@ -191,14 +191,15 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = HERE) 
 
 def _worst(study: MeanRiskStudy) -> Worst | None:
     """Means of the smallest worst share that was looked at."""
-    tails = [at for at, column in enumerate(study.models.columns) if column.risk.name == TAIL]
+    columns = enumerate(study.models.columns)
+    tails = [(one.level, at) for at, one in columns if one.risk.name == TAIL and one.level is not None]
     if not tails:
         return None
-    at = min(tails, key=lambda at: study.models.columns[at].level or 1.0)
+    level, at = min(tails)
     error: Sequence[float] | Floats = ()
     if study.value_low is not None and study.value_high is not None:
         error = (study.value_high[:, at] - study.value_low[:, at]) / 4
-    return Worst(study.models.columns[at].level or 1.0, -study.models.risk[:, at], error)
+    return Worst(level, -study.models.risk[:, at], error)
 
 
 def _studied(
