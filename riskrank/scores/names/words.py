@@ -70,6 +70,8 @@ WORDING = known("wording")
 WHOLE = known("whole")
 # Words for what several samples are about, or come from, so that they are no independent ones.
 BELONGING = known("belonging")
+# Words behind it for its kinds, of which each is a part of the samples, and no sample of parts.
+_KINDS = vocabulary("type types kind kinds class category genre typ art kategorie catégorie categoria tipo")
 # Words for what models are scored on once, as a whole: kinds of it, and names of well-known ones.
 BENCHMARK = known("benchmark")
 # Words for a place in such a whole.
@@ -176,7 +178,12 @@ def synonym(role: str, candidates: Iterable[str]) -> str | None:
 
 def names_wholes(name: str) -> bool:
     """Whether what a name says several samples are about, or come from; the answer to a document is none."""
-    return bool(words(name) & BELONGING) and not words(name) & (TRUE | {"answer", "answers"})
+    return bool(words(name) & BELONGING) and not words(name) & (TRUE | _KINDS | {"answer", "answers"})
+
+
+def names_kinds(name: str) -> bool:
+    """Whether a name says of what kind is what samples belong to: document_type."""
+    return bool(words(name) & BELONGING) and bool(words(name) & _KINDS)
 
 
 def names_tasks(name: str) -> bool:

@@ -44,6 +44,8 @@ class Suite:
         Means as the file has them, where the table's scores were brought onto another scale.
     scale : {"none", "mixed", "rank", "bounds"}
         The scale the table's scores are on; `MIXED` are those of metrics that nobody made comparable.
+    weighed : bool
+        Whether somebody said how much each task counts.
     """
 
     names: tuple[str, ...]
@@ -52,6 +54,7 @@ class Suite:
     specs: tuple[MetricSpec, ...] = ()
     means: Floats | None = None
     scale: str = "none"
+    weighed: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.names)
@@ -77,6 +80,7 @@ class Suite:
             of_sample=_fixed(numbers.astype(np.int64)),
             weights=_fixed(self.weights[used] / total),
             specs=tuple(self.specs[task] for task in used) if self.specs else (),
+            weighed=self.weighed,
         )
 
     def pooled(self) -> str:
@@ -145,6 +149,7 @@ def suite_of(
         of_sample=_fixed(numbers.astype(np.int64)),
         weights=_fixed(weights / weights.sum()),
         specs=() if of_task is None else tuple(of_task[task] for task in tasks),
+        weighed=bool(asked),
     )
 
 

@@ -52,6 +52,8 @@ class Leading:
         Whether somebody said how much each metric counts, or one metric alone is ranked.
     ranked : Ranked or None
         What the recommendation is about, where there is one.
+    turned : tuple of int
+        Others that the weights of tasks put behind the first, though nobody chose them.
     """
 
     column: str
@@ -64,6 +66,7 @@ class Leading:
     worse_tails: tuple[WorseTail, ...] = ()
     weighed: bool = False
     ranked: Ranked | None = None
+    turned: tuple[int, ...] = ()
 
     @property
     def ranking(self) -> Ranking:
@@ -89,9 +92,9 @@ class Leading:
 
     @cached_property
     def beaten(self) -> list[int]:
-        """Others that the tests of the method put behind the first."""
-        tests = self.found.tests_of(self.method)
-        return [] if tests is None else [i for i in self.others if tests.dominates[self.first, i]]
+        """Others that the tests of the method put behind the first, whatever tasks weigh."""
+        tests, others = self.found.tests_of(self.method), [i for i in self.others if i not in self.turned]
+        return [] if tests is None else [i for i in others if tests.dominates[self.first, i]]
 
     @cached_property
     def undecided(self) -> list[int]:
@@ -107,7 +110,7 @@ class Leading:
     @cached_property
     def worse_throughout(self) -> list[int]:
         """Others that only their means put behind the first, on every metric."""
-        found, told = self.recommendation, {*self.beaten, *self.undecided}
+        found, told = self.recommendation, {*self.beaten, *self.undecided, *self.turned}
         if found is None or not found.holds:
             return []
         return [i for i in self.others if i in found.leader.worse and i not in told]
@@ -168,10 +171,7 @@ class Leading:
 
     @property
     def named(self) -> tuple[int, ...]:
-        """Models that a verdict names as the ones to ship or to look at; none where that is open.
-
-        Several only where nothing tells their scores apart.
-        """
+        """Models a verdict names to ship or look at: several only where nothing tells their scores apart."""
         if self.refuted is not None:
             return () if self.refuted.alternative is None else (self.refuted.alternative,)
         return self.shipped
@@ -226,7 +226,6 @@ def lead(
     ----------
     study : MethodStudy
     tables : ScoreTables
-        What was ranked.
     inference : Inference
     by_chance : bool
         Whether labels that correct a judge may have been chosen by chance.

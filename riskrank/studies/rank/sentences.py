@@ -194,7 +194,7 @@ def _level(one: Leading, who: str, case: RankCase) -> str:
         return f"{who} comes first{beats.replace(f'; {who}', ' and')}" if beats else f"{who} comes first"
     unit = "labels" if one.scores.judged else "tasks" if one.scores.drawn_tasks else "samples"
     few = f"; {one.scores.effective_size:,.0f} {unit} are too few to say more" if _few(one) else ""
-    if not beaten and len(level) > 1:
+    if not beaten and len(level) > 1 and not one.turned:
         by = "" if test == "no test" else f" by {test}"
         return f"No test tells {who}, first in these samples, from {_any(level, others)}{by}{on}{few}"
     them = "them" if one.level_among_themselves else f"{who} from them"
@@ -215,7 +215,12 @@ def _few(one: Leading) -> bool:
 
 
 def _by_task_alone(one: Leading, case: RankCase) -> bool:
-    """Whether the first is better than one that no test puts behind it on some tasks, and worse on others."""
+    """Whether the first is better than one that no test puts behind it on some tasks, and worse on others.
+
+    So it is with those that nothing but the weights of the tasks puts behind it.
+    """
+    if one.turned:
+        return True
     marks = None if case.suite is None else case.suite.columns[one.column].marks
     if marks is None or len(one.level) != 1:
         return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -221,6 +222,9 @@ def _case(
     by_chance = judged is None or judged.entry.chosen_p is None
     leading = lead(study, tables, inference, by_chance=by_chance, weighed=weighed(table))
     suite = suite_chapter(table, tables, firsts(leading, settings.rank_by), inference, settings.tasks)
+    if suite is not None and not table.suite.weighed:
+        turned = {name: suite.columns[name].turned_by_a_task() for name in leading}
+        leading = {name: replace(one, turned=turned[name]) for name, one in leading.items()}
     return RankCase(
         models=table.models,
         means=means,

@@ -134,6 +134,12 @@ class SuiteColumn:
         found = self.first_without
         return [] if found is None else [(t, int(i)) for t, i in enumerate(found) if i != self.leader]
 
+    def turned_by_a_task(self) -> tuple[int, ...]:
+        """Models that are better than the first on some tasks and worse on others, and first without one."""
+        rivals = {model for _, model in self.deciding()}
+        own = self.marks[self.leader]
+        return tuple(i for i in sorted(rivals) if (own[i] > 0).any() and (own[i] < 0).any())
+
     def between_tasks(self, pair: tuple[int, int]) -> float:
         """Share of the variance of two models' difference on tasks like these that is which tasks they are.
 

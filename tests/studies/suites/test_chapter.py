@@ -62,7 +62,8 @@ def suite_table(means, *, sizes=(40, 30, 60, 200, 50, 300, 30, 60), weights=None
     table = read_scores([FrameSource(pl.concat(rows))], ReadOptions(weighs_tasks=True))
     of_sample = np.array([NAMES.index(sample.partition("/")[0]) for sample in table.samples])
     share = np.ones(len(sizes)) if weights is None else np.asarray(weights, dtype=float)
-    suite = Suite(names=NAMES[: len(sizes)], of_sample=of_sample, weights=share / share.sum())
+    told = {"weights": share / share.sum(), "weighed": weights is not None}
+    suite = Suite(names=NAMES[: len(sizes)], of_sample=of_sample, **told)
     return replace(table, suite=suite)
 
 
@@ -102,6 +103,16 @@ def test_a_task_that_decides_is_named():
     assert "without mmlu m2 comes first" in document.verdict
     assert [row.task for row in _left_out(document) if row.first == "m2"] == ["mmlu"]
     assert [row.task for row in _left_out(document) if row.first_as_ranked == "m2"] == ["mmlu"]
+
+
+@pytest.mark.parametrize("weights", [None, (1, 1)])
+def test_tasks_that_nobody_weighed_make_no_first(weights):
+    """Better on one task by more than worse on the other: who is first is what they weigh."""
+    document = ranked([np.array([0.8, -0.4]), 0.0, -1.0], sizes=(110, 240), weights=weights)
+    depends = "m1 or m2: which is better depends on the task; m1 beats m3 on these 2 tasks."
+    assert document.verdict.startswith("Ship m1" if weights else depends)
+    assert "without arc m2 comes first" in document.verdict
+    assert document.lead.shipped == ((0,) if weights else ())
 
 
 def _left_out(document):

@@ -18,6 +18,7 @@ from riskrank.scores.names.words import (
     WHOLE,
     WITHIN,
     WORDING,
+    names_kinds,
     names_wholes,
     vocabulary,
     words,
@@ -66,10 +67,10 @@ def divides(columns: Columns, name: str, own: Sequence[str], by: Sequence[str] =
 
 def is_part(columns: Columns, name: str) -> bool:
     """Whether a column names parts of all samples; of subjects those of a school, which have no numbers."""
-    if not words(name) & WHOLE:
-        return False
-    if not names_wholes(name):
+    if not names_wholes(name) and not names_kinds(name):
         return bool(words(name) & _PARTS)
+    if not words(name) & WHOLE and not names_kinds(name):
+        return False
     values = columns.frame[name].cast(pl.String).unique()
     few = columns.kind(name) == "text" and values.len() <= _MOST_KINDS
     return few and not values.str.contains(r"\d").any()

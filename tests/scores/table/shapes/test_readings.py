@@ -424,6 +424,12 @@ def test_samples_that_are_alike_within_wholes_of_any_name_are_refused(first):
         assert read(other, tests=True).cluster_names is None
 
 
+def test_kinds_of_what_samples_come_from_are_tasks():
+    frame = crossed(prompt=["short", "long"], page=QUESTIONS).drop("note")
+    kinds = pl.when(pl.col("page") < "q2").then(pl.lit("printed")).otherwise(pl.lit("handwritten"))
+    assert read(frame.with_columns(document_type=kinds)).suite.names == ("handwritten", "printed")
+
+
 @pytest.mark.parametrize("write", ["{}_{}", "b{}s{}", "{}/a{}", "{}-{}-x"])
 def test_samples_that_are_alike_within_what_their_names_begin_with_are_refused(write):
     """Names in which nothing is alike are those of samples, whatever they begin with."""
