@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec, module_from_spec
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from riskrank.errors import UsageError
@@ -170,6 +172,30 @@ def import_matplotlib() -> None:
     finally:
         os.fchdir(here)
         os.close(here)
+
+
+def load_special_functions() -> None:
+    """Load the compiled functions of ``scipy.special``, and the rest of it where that is asked for.
+
+    The rest, of use to libraries other than NumPy, takes a sixth of a small run to import.
+    """
+    spec = find_spec("scipy.special")
+    if spec is None or spec.loader is None or spec.name in sys.modules:
+        return
+    loader, package = spec.loader, module_from_spec(spec)
+
+    def whole(name: str) -> Any:
+        vars(package).pop("__getattr__", None)
+        loader.exec_module(package)
+        return getattr(package, name)
+
+    sys.modules[spec.name] = package
+    with suppress(ImportError, AttributeError):  # names of SciPy's own, which it may change
+        functions = import_module("scipy.special._ufuncs")
+        vars(package).update({name: getattr(functions, name) for name in functions.__all__})
+        vars(package)["__getattr__"] = whole
+        return
+    del sys.modules[spec.name]
 
 
 def require_descriptors() -> None:

@@ -20,9 +20,11 @@ from riskrank.version import __version__
 
 def answer(call: Call) -> None:
     """Answer a call: by the command's own file, or as all others are."""
+    from riskrank.cli.environment import load_special_functions
     from riskrank.cli.forecast import require_memory
 
     require_memory(())  # with too little, libraries wait for ever when they are loaded
+    load_special_functions()
     from riskrank.cli import session
 
     row = call.row
