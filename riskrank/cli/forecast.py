@@ -210,8 +210,10 @@ def _cheaper(label: str) -> str:
         "resampling tasks": f"fewer {option('simulations')} take less",
         "testing tables": f"fewer {option('simulations')} take less",
         "simulating": f"fewer {option('simulations')} take less",
+        "comparing": f"fewer {option('models')} or {option('no_test', True)} takes less",
     }
-    return f"; {ways[label]}" if label in ways else ""
+    way = ways.get(label.partition(" at ")[0])
+    return f"; {way}" if way else ""
 
 
 @contextmanager

@@ -11,8 +11,9 @@ import numpy as np
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import QualityTable
-from riskrank.engine.gsd.relabelling import Progress, RelabellingTest, relabelling_tests
+from riskrank.engine.gsd.relabelling import RelabellingTest, relabelling_tests
 from riskrank.engine.gsd.relation import pair_polytope, sample_masses, shared_system
+from riskrank.engine.gsd.spread import Progress
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.types import Booleans, Floats
 

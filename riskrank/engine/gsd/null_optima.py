@@ -54,6 +54,17 @@ class Relabelling:
     family: Family = Family()
     contamination: bool = False
 
+    def goes_on(self, extreme: int, looked_at: int, samples: int) -> bool:
+        """Whether others are looked at after the first relabellings of a pair."""
+        every = possible_labellings(samples, self.resampling)
+        if min(every, self.resamples) <= FIRST:
+            return False
+        return (
+            every <= self.resamples
+            or not self.closing
+            or not closes(extreme, looked_at, self.family.level(1))
+        )
+
     def parts(self, winner: Floats, loser: Floats) -> Floats:
         """What each label of the data adds to the difference of two models' distributions."""
         units = winner - loser if self.resampling == "swap" else np.vstack([winner, loser])
@@ -133,7 +144,13 @@ def _random_deals(samples: int, count: int, rng: np.random.Generator) -> Floats:
 
 
 # Where a pair is looked at before the last relabelling, and when it is closed there.
-_LOOKS, _SURPRISE = (200, 1000), 0.05
+FIRST, _SURPRISE = 1000, 0.05
+_LOOKS = (200, FIRST)
+
+
+def closes(extreme: int, looked_at: int, level: float) -> bool:
+    """Whether so many extreme ones are more than a pair at the edge of a level shows in 95 % of cases."""
+    return bool(bdtrc(extreme - 1, looked_at, level) < _SURPRISE)
 
 
 class NullOptima:
@@ -183,10 +200,10 @@ def closed_early(
     polytope: UtilityPolytope, signs: Floats, contributions: Floats, value: float, closing: float | None
 ) -> tuple[NullOptima, int]:
     """Relabellings until a pair is beyond being significant, or all of them, and how many these are."""
-    for count in _LOOKS if closing is not None else ():
-        if count < len(signs):
+    for count in _LOOKS:
+        if closing is not None and count < len(signs):
             null = NullOptima(polytope, signs[:count], contributions)
-            if bdtrc(null.at_least(value) - 1, count, closing) < _SURPRISE:
+            if closes(null.at_least(value), count, closing):
                 return null, count
     return NullOptima(polytope, signs, contributions), len(signs)
 

@@ -7,14 +7,14 @@ met before bounds every relabelled optimum from above, one matrix product does i
 only relabellings whose bound reaches the observed value need a program of their own.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf
 from random import Random
-from typing import Any
+from statistics import median
 
-from riskrank.engine.gsd.null_optima import NullOptima, Relabelling, closed_early, relabellings
+from riskrank.engine.gsd.null_optima import FIRST, NullOptima, Relabelling, closed_early, relabellings
 from riskrank.engine.gsd.preference_system import RESOLUTION, Threshold
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.relation import (
@@ -27,9 +27,8 @@ from riskrank.engine.gsd.relation import (
     sample_masses,
     shared_system,
 )
-from riskrank.engine.sampling.processes import Jobs, run_tasks
-
-Progress = Callable[[int, int, str], None]
+from riskrank.engine.gsd.spread import Progress, spread
+from riskrank.engine.sampling.processes import Jobs
 
 
 @dataclass(frozen=True)
@@ -66,6 +65,10 @@ class RelabellingTest:
     exact: bool
     contamination: tuple[float, ...]
     lps_solved: int
+
+    def extreme(self, p_value: float) -> int:
+        """Relabellings at least as extreme behind a p-value."""
+        return round(p_value * (self.resamples + 1)) - 1
 
     def survives(self, level: float) -> int | None:
         """Largest number of arbitrary samples with which the result holds; None if it never does."""
@@ -104,20 +107,14 @@ def relabelling_tests(
 
     Parameters
     ----------
-    table : QualityTable
-        k models' quality vectors.
+    table, threshold, system, jobs, progress
+        As in `dominance_relation`.
     pairs : sequence of (int, int)
         Winner and loser of each test.
     how : Relabelling
         Its pairs are those given; only tests of "greater" are closed early.
     side : {"greater", "less"}
         Whether a large optimum speaks for the winner, or a small one against it (the front's tests).
-    threshold, system
-        As in `dominance_relation`.
-    jobs : int or Workers
-        Number of processes; the result does not depend on it.
-    progress : callable, optional
-        Called with the number of finished pairs, that of all, and how many linear programs that took.
 
     Returns
     -------
@@ -132,9 +129,9 @@ def relabelling_tests(
         If a program cannot be solved for certain.
     """
     tasks = sorted({(min(pair), max(pair)) for pair in pairs})
-    asked = [(task, [pair for pair in pairs if set(pair) == set(task)]) for task in tasks]
+    asked = [[pair for pair in pairs if set(pair) == set(task)] for task in tasks]
     plan = _Plan(table, threshold, shared_system(table, system, threshold), how, side)
-    tests = [one for tests in _run(_test_pair, plan, asked, jobs, progress) for one in tests]
+    tests = [one for tests, _ in spread(_test_pair, plan, asked, jobs, progress) for one in tests]
     found = {(one.winner, one.loser): one for one in tests}
     return tuple(found[pair] for pair in pairs)
 
@@ -150,8 +147,8 @@ def dominance_relation(
 ) -> tuple[DominanceRelation, dict[tuple[int, int], RelabellingTest]]:
     """Find the relation of all models ([GSD] Definition 6), and test those of its ordered pairs asked for.
 
-    Each pair is compared and tested at once, and pairs come in random order: the first ones tell how long
-    all of them take.
+    Each pair is compared and tested at once, by its first relabellings; these tell what the others will take
+    of pairs that they do not close. Pairs come in random order: the first ones tell how long all take.
 
     Parameters
     ----------
@@ -163,8 +160,10 @@ def dominance_relation(
         Slack of the strict rows; none by default.
     system : {"pair", "all"}
         Whether a preference system holds the vectors of the two models compared or of all.
-    jobs, progress
-        As in `relabelling_tests`.
+    jobs : int or Workers
+        Number of processes; the result does not depend on it.
+    progress : callable, optional
+        Called with work done, work in all, and how many linear programs that took.
 
     Returns
     -------
@@ -186,30 +185,38 @@ def dominance_relation(
     pairs = list(combinations(range(table.models), 2))
     Random(0).shuffle(pairs)
     plan = _Plan(table, threshold, shared_system(table, system, threshold), how, "greater")
-    found = list(_run(_compare_and_test, plan, pairs, jobs, progress))
-    tests = {(one.winner, one.loser): one for _, tests in found for one in tests}
-    compared = {pair: one for pair, (one, _) in zip(pairs, found, strict=True)}
+    first = replace(plan, how=replace(how, resamples=min(how.resamples, FIRST)))
+    tests: dict[tuple[int, int], RelabellingTest] = {}
+    compared: dict[tuple[int, int], Comparison] = {}
+    further: list[tuple[int, tuple[RelabellingTest, ...]]] = []
+    solved = 0
+    counted = progress if how.resamples <= FIRST else None
+    for (one, own), took in spread(_compare_and_test, first, pairs, jobs, counted):
+        compared[pairs[len(compared)]] = one
+        tests |= {(test.winner, test.loser): test for test in own}
+        solved += took
+        if programs := _foreseen(own, plan):
+            further.append((programs, own))
+        if progress and not counted:
+            # What is foreseen of the pairs until here stands for all.
+            whole = solved + sum(programs for programs, _ in further)
+            progress(solved, whole * len(pairs) // len(compared) + 1, f"{solved:,} LPs")
+    # The light half tells the pace; of the others the longest first, so that no process waits for another.
+    middle = median(programs for programs, _ in further) if further else 0
+    further.sort(key=lambda one: (one[0] > middle, -one[0]))
+    asked = [[(test.winner, test.loser) for test in own] for _, own in further]
+    for own, _ in spread(_test_pair, plan, asked, jobs, progress, [programs for programs, _ in further]):
+        tests |= {(test.winner, test.loser): test for test in own}
     return relation_of(table.models, compared), dict(sorted(tests.items()))
 
 
-def _run(
-    function: Callable[[_Plan, Any], tuple[Any, int]],
-    plan: _Plan,
-    tasks: Sequence[Any],
-    jobs: Jobs,
-    progress: Progress | None,
-) -> Iterator[Any]:
-    """What a function finds of each task, beside the number of programs it solved."""
-    solved = 0
-
-    def arrived(done: int) -> None:
-        if progress:
-            progress(done, len(tasks), f"{solved:,} LPs")
-
-    for found, programs in run_tasks(function, plan, tasks, jobs=jobs, arrived=arrived):
-        solved += programs
-        yield found
-    arrived(len(tasks))
+def _foreseen(tests: Sequence[RelabellingTest], plan: _Plan) -> int:
+    """Programs that all relabellings of a pair take, unless the first close it: two for each extreme one."""
+    how, samples = plan.how, plan.table.samples
+    if not any(how.goes_on(one.extreme(one.p_value), one.resamples, samples) for one in tests):
+        return 0
+    shares = [one.extreme(max(one.p_value, *one.contamination, 0)) / one.resamples for one in tests]
+    return sum(round(2 * share * how.resamples) + 8 for share in shares)
 
 
 def contamination_shift(arbitrary: int, samples: int) -> float:
@@ -232,15 +239,13 @@ def _compare_and_test(
     compared = compare((plan.table, plan.threshold, plan.shared), pair)
     tested = {"none": inf, "dominant": 0.0, "all": -inf}[plan.how.pairs]
     asked = [one for one, value in zip((pair, pair[::-1]), compared[0], strict=True) if value >= tested]
-    tests, programs = _test_pair(plan, (pair, asked)) if asked else ((), 0)
+    tests, programs = _test_pair(plan, asked) if asked else ((), 0)
     return (compared, tests), compared[3] + programs
 
 
-def _test_pair(
-    plan: _Plan, task: tuple[tuple[int, int], list[tuple[int, int]]]
-) -> tuple[tuple[RelabellingTest, ...], int]:
+def _test_pair(plan: _Plan, directions: Sequence[tuple[int, int]]) -> tuple[tuple[RelabellingTest, ...], int]:
     """All tests asked for between two models, on one polytope and one pool of utilities."""
-    models, directions = task
+    models = min(directions[0]), max(directions[0])
     polytope, _, _ = pair_polytope(plan.table, plan.shared, models, plan.threshold)
     masses = {model: sample_masses(plan.table, polytope.system, model) for model in models}
     labels = relabellings(plan.table.samples, plan.how)
