@@ -5,7 +5,7 @@ tasks it is Student's test of their means itself, which has to agree with a clai
 decides as ever. Tables tested whole say how far this can be believed, and how much higher the test stands.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import sqrt
@@ -41,6 +41,9 @@ _RANKED, _RANKED_SIZE = 30, 500
 # Resamples that a test by the limit theorem costs as much as.
 _OF_LIMIT_THEOREM = 200
 
+# How many parts all tables are looked at in.
+PARTS = 10
+
 # Numbers worked on at once.
 _CACHE = 1 << 20
 
@@ -71,11 +74,11 @@ class NormalTables:
     tables: int
     _tests: dict[int, _Test] = field(default_factory=dict)
 
-    def shown(self, size: int, height: float = 0.0) -> Booleans:
-        """Whether each pair is shown, in the same draws whatever the size."""
-        return self.answers(
-            self._noise, size, height, np.random.default_rng([self.plan.inference.seed, 0, 2])
-        )
+    def shown(self, size: int, height: float = 0.0) -> Iterator[Booleans]:
+        """Whether each pair is shown, in the same draws whatever the size, of some tables after others."""
+        rng = np.random.default_rng([self.plan.inference.seed, 0, 2])
+        for noise in np.array_split(self._noise, PARTS):
+            yield self.answers(noise, size, height, rng)
 
     def answering(self, drawn: Sequence[Sequence[Integers]], size: int) -> Callable[[float], Booleans]:
         """The same of tables of some units by height."""
@@ -207,14 +210,14 @@ class TaskTables:
     normal: NormalTables
     apart: Floats
 
-    def shown(self, size: int, height: float = 0.0) -> Booleans:
+    def shown(self, size: int, height: float = 0.0) -> Iterator[Booleans]:
         """Whether both tests show each pair."""
         rng = np.random.default_rng([self.normal.plan.inference.seed, size])
         tables, tasks = self.normal.tables, self.apart.shape[1]
         drawn = rng.integers(0, tasks, (tables, size))
         step = max(_CACHE // (size * len(self.apart)), 1)
-        parts = [self._answers(drawn[at : at + step], size, height, rng) for at in range(0, tables, step)]
-        return np.concatenate(parts)
+        for at in range(0, tables, step):
+            yield self._answers(drawn[at : at + step], size, height, rng)
 
     def answering(self, drawn: Sequence[Sequence[Integers]], size: int) -> Callable[[float], Booleans]:
         """The same of tables of some tasks by height."""

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from riskrank.engine.dominance.tests_of_task_means import means_of_tasks
-from riskrank.engine.power.closed_form import NormalTables, TaskTables
+from riskrank.engine.power.closed_form import PARTS, NormalTables, TaskTables
 from riskrank.engine.power.effects import effects_of
 from riskrank.engine.power.planning import TASKS, Plan
 from riskrank.engine.power.required_size import (
@@ -26,6 +26,9 @@ from riskrank.engine.types import Booleans, Integers
 # drawn and compared for all of these, unless one table takes more.
 _CLOSED, _WHOLE, _WORK = 40, 0.2, 8e6
 _LEAST_WORK = 1e8
+
+# As many numbers take as long as a pair of a table in closed form, by the limit theorem or resamples.
+_CLOSED_WORK = (25, 225)
 
 # As many of them are worth processes, which take a second to start: six seconds of work.
 _WORTH_PROCESSES = 1e9
@@ -114,9 +117,10 @@ def study_power(
     limit : int, optional
         Largest size tried; five times the largest of `sizes` by default.
     repeats : int
-        For each, 40 tables a size in closed form, and a fifth of a table tested whole at the size found.
+        For each, 40 tables a size in closed form, and up to a fifth of one tested whole at the size found.
     progress : callable, optional
-        Called with the resamples of tables tested whole and those planned so far, or with the tables.
+        Called with the resamples of tables tested whole, or the tables, and what the closed form takes as
+        long as; and with those planned so far.
 
     Returns
     -------
@@ -137,6 +141,7 @@ def study_power(
         if plan.unattainable:
             height = search.look(sizes[-1], height)
         else:
+            search.foresee(sizes, (limit - plan.smallest).bit_length())
             ends = {"smallest": plan.smallest, "limit": limit, "otherwise": sizes[-1]}
             size, height, confirmed = find_size(search.power, search.look, target=target, **ends)
     assert search.agreement is not None
@@ -156,7 +161,7 @@ class _Search:
         self, plan: Plan, repeats: int, workers: Workers, progress: Callable[[int, int], None] | None = None
     ) -> None:
         self._plan, self._repeats, self._workers, self._progress = plan, repeats, workers, progress
-        self._done = self._planned = 0
+        self._done = self._planned = self._closed_cost = self._last = 0
         self._claimed = np.array([plan.family.index(pair) for pair in plan.pairs])
         self.agreement: Agreement | None = None
         scores, inference = plan.scores, plan.inference
@@ -170,7 +175,12 @@ class _Search:
 
     def shown(self, size: int, height: float) -> Booleans:
         """Whether the pairs of the plan are shown, in closed form, (tables, pairs)."""
-        return self._closed.shown(size, height)[:, self._claimed]
+        found, before = [], self._done
+        for part in self._closed.shown(size, height):
+            found.append(part[:, self._claimed])
+            self._tell(min(before + self._closed_cost, self._done + ceil(self._closed_cost / PARTS)))
+        self._tell(before + self._closed_cost)
+        return np.concatenate(found)
 
     def power(self, size: int, height: float) -> float:
         """Share of tables in which all of them are."""
@@ -179,6 +189,7 @@ class _Search:
     def curve(self, sizes: Sequence[int], height: float) -> PowerCurve:
         """Powers at some sizes, with what whole tests leave in doubt."""
         assert self.agreement is not None
+        self._planned = self._done + len(sizes) * self._closed_cost
         return PowerCurve.of(sizes, [self.shown(size, height) for size in sizes], self.agreement.doubt)
 
     def look(self, size: int, height: float) -> float:
@@ -190,7 +201,7 @@ class _Search:
         # Processes of the caller's run already, and cost nothing to start.
         here = isinstance(plan.inference.jobs, int) and tables * work < _WORTH_PROCESSES
         each = self._normal.resamples(size)
-        self._planned += tables * each
+        self._planned = self._done + tables * each + self._last * self._closed_cost
         test = self._watched(each, 1 if here else self._workers)
         whole = verdicts_of(test, size, tables, seed=seed)
         drawn = [
@@ -212,6 +223,15 @@ class _Search:
         self.agreement = Agreement(size, tables, whole.size, whole.size - differing)
         return height
 
+    def foresee(self, sizes: Sequence[int], steps: int) -> None:
+        """Plan a search of so many steps, whole tests and the curve, all in resamples of the largest size."""
+        each = self._normal.work(sizes[-1]) / self._normal.resamples(sizes[-1])
+        cells = self._normal.tables * len(self._plan.family)
+        self._closed_cost = ceil(_CLOSED_WORK[self._plan.inference.resampled] * cells / each)
+        self._last = len(sizes) + 1
+        whole = max(_WORK * self._repeats, _LEAST_WORK, self._normal.work(sizes[-1])) / each
+        self._planned = (1 + steps + self._last) * self._closed_cost + ceil(whole)
+
     def _watched(self, each: int, jobs: Jobs) -> Test:
         """The test of a table whose resamples are spread over processes, and counted."""
 
@@ -224,7 +244,7 @@ class _Search:
         return test
 
     def _tell(self, done: int) -> None:
-        self._done = done
+        self._done, self._planned = done, max(done, self._planned)
         if self._progress is not None:
             self._progress(done, self._planned)
 

@@ -71,7 +71,7 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
         unset=f"5 times the largest of {option('sizes')}; of labels all but 2 samples",
     )
     simulations: int = ask(
-        "How many tables to draw: 40 in closed form for each, and a fifth tested whole.",
+        "How many tables to draw: 40 in closed form for each, and up to a fifth tested whole, one at least.",
         100,
         metavar="R",
         least=1,

@@ -115,11 +115,12 @@ def test_what_does_not_hold_is_not_searched_for():
     assert study.curve.power.max() == 0
 
 
-def test_progress_counts_every_data_set():
+def test_progress_counts_the_closed_form_and_every_data_set():
     plan = plan_from_distributions(named("normal:0.5", "normal"), Claim(2), CLT)
     seen = []
     study = study_power(plan, [50, 100], repeats=12, progress=lambda *numbers: seen.append(numbers))
-    assert seen[-1] == (study.agreement.tables,) * 2
+    assert seen[-1][0] == seen[-1][1] > study.agreement.tables
+    assert seen[0][0] < seen[-1][0] / 4
     assert all(done <= planned for done, planned in seen)
 
 
