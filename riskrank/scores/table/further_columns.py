@@ -61,19 +61,16 @@ def hint_for_repeats(scores: Scores) -> tuple[str, list[Reading]]:
     alone = {name: columns.tell_apart(_CELL, name) for name in found}
     found.sort(key=lambda name: (not alone[name], not numbers_runs(name), columns.count(name), name))
     beside = beside_of(columns, [_CELL], found)
-    if not beside:
-        return _told_by_files(scores), []
-    if not columns.tell_apart(_CELL, *beside):
-        said = f"{listing(map(repr, beside))} {'differs' if len(beside) == 1 else 'differ'} between such rows"
-        runs = f"{taking_runs(scores)} all as runs of the same thing"
-        where = option("where")
-        return _told_by_files(scores) or f"{said}: look at what that is, and choose with {where}; {runs}", []
+    if not beside or not columns.tell_apart(_CELL, *beside):
+        said = (
+            f"{listing(map(repr, beside))} {'differs' if len(beside) == 1 else 'differ'} between such rows: "
+        )
+        said += f"look at what that is, and choose with {option('where')}; {taking_runs(scores)} all as runs"
+        return _told_by_files(scores) or (said if beside else ""), []
     if len(beside) > 1:
-        meanings = _told(scores, _meanings(scores, "NAME"))
-        return (
-            f"columns {' and '.join(map(repr, beside))} tell them apart together: say what each is "
-            f"({meanings}), or choose with {option('where')}"
-        ), []
+        said = f"columns {' and '.join(map(repr, beside))} tell them apart together: say what each is ("
+        said += f"{_told(scores, _meanings(scores, 'NAME'))}), or choose with {option('where')}"
+        return said, []
     (name,), others = beside, [one for one in found[1:] if alone[one]]
     several = f" (so does {listing(map(repr, others))})" if others else ""
     readings = _meanings(scores, name, _of_every_cell(columns, name))
@@ -94,10 +91,8 @@ def taking_runs(scores: Scores) -> str:
 
 def _may_explain(columns: Columns, name: str) -> bool:
     """Whether a column repeats its values; one of measurements, or that names every row, explains nothing."""
-    values = columns.count(name)
-    return 1 < values < columns.height and (
-        values <= _MOST_VALUES or not columns.frame[name].dtype.is_float()
-    )
+    many, measured = columns.count(name), columns.frame[name].dtype.is_float()
+    return 1 < many < columns.height and (many <= _MOST_VALUES or not measured)
 
 
 def _told(scores: Scores, readings: Sequence[Reading]) -> str:
@@ -125,8 +120,7 @@ def _meanings(scores: Scores, name: str, kept: object = None) -> list[Reading]:
         order = [_ONE, _METRICS]
     elif found & (WITHIN | WHOLE) and not numbers_runs(name):
         order = [_TASKS, _SAMPLES, _RUNS, _METRICS, _ONE]
-    both = ((said, ways[said]) for said in order)
-    return [Reading(said=said, options=options) for said, options in both if options is not None]
+    return [Reading(said=said, options=options) for said in order if (options := ways[said]) is not None]
 
 
 def _told_by_files(scores: Scores) -> str:
@@ -135,8 +129,8 @@ def _told_by_files(scores: Scores) -> str:
     if len(files) < 2 or sample is None or sum(file.rows for file in files) != scores.notes.rows:
         return ""
     of_row = np.repeat(np.arange(len(files)), [file.rows for file in files])
-    read = _rows_read(scores).with_columns(_cells(scores).alias("cell"))
-    read = read.with_columns(file=pl.Series(of_row).gather(read["row"]))
+    rows = _rows_read(scores)
+    read = rows.with_columns(_cells(scores).alias("cell"), file=pl.Series(of_row).gather(rows["row"]))
     if read.select("cell", "file").n_unique() < read.height:
         return ""
     labels = [file.source.model_label for file in scores.notes.files]
@@ -172,9 +166,8 @@ def hint_for_parts(scores: Scores) -> tuple[str, list[Reading]]:
         if best is not None:
             asked = scores.notes.asked
             part = replace(asked, where=condition(name, best, asked.where))
-            compares = "compares the models that share its samples"
-            one = Reading(said=compares, options=part)
-            return f"column {name!r} divides them: {written(part, asked)} {compares}", [one]
+            one = Reading(said="compares the models that share its samples", options=part)
+            return f"column {name!r} divides them: {written(part, asked)} {one.said}", [one]
     return "", []
 
 
@@ -198,12 +191,11 @@ def unforeseen_wholes(scores: Scores) -> list[tuple[str, pl.DataFrame]]:
     """Columns of wholes, or with many values, each of several samples; and the value of each sample."""
     none = WHOLE | SETTING | PROPERTIES | ANSWER
     named = [name for name in _free(scores, set(scores.metrics)) if not words(name) & none]
-    repeated = [name for name in named[:_MOST_COLUMNS] if _in_first_rows(scores, name) <= _REPEATED * _LOOK]
-    columns, found = _columns(scores, repeated), []
+    columns, found = _of_few_values(scores, named, _REPEATED * _LOOK), []
     for name in columns.names:
         least = 1 if names_wholes(name) else MOST_KINDS
         few = least < columns.count(name) <= FEW_WHOLES * columns.count(_SAMPLE)
-        if few and not columns.frame[name].dtype.is_float() and says_of(columns, name, [_SAMPLE]):
+        if few and says_of(columns, name, [_SAMPLE]):
             of_sample = columns.frame.select(whole=name, sample=pl.col(_SAMPLE).cast(pl.String))
             found.append((name, of_sample.unique("sample")))
     return found
@@ -212,18 +204,27 @@ def unforeseen_wholes(scores: Scores) -> list[tuple[str, pl.DataFrame]]:
 def dividing_columns(scores: Scores) -> tuple[str, ...]:
     """Columns whose values belong to samples, each to enough of them, in the file's order."""
     values = {name for file in scores.notes.files for name in file.roles.values}
-    few = [
-        name for name in _free(scores, values)[:_MOST_COLUMNS] if _in_first_rows(scores, name) <= _MOST_VALUES
-    ]
-    columns = _columns(scores, few)
-    texts = [name for name in columns.names if not columns.frame[name].dtype.is_float()]
-    return tuple(name for name in texts if divides(columns, name, [_SAMPLE]))
+    columns = _of_few_values(scores, _free(scores, values), _MOST_VALUES)
+    return tuple(name for name in columns.names if divides(columns, name, [_SAMPLE]))
 
 
-def _in_first_rows(scores: Scores, name: str) -> int:
-    """The most different values of a column in the first rows of a file; 0 where a look takes as long."""
-    heads = (file.source.scan([name]) for file in scores.notes.files)
-    return max(0 if scan is None else scan.head(_LOOK).collect()[name].n_unique() for scan in heads)
+def sorted_by(scores: Scores) -> bool:
+    """Whether the rows of a model are sorted by a column that puts samples into groups."""
+    names, most = dividing_columns(scores), len(scores.models)
+    files = (file.source.load(names) for file in scores.notes.files)
+    return bool(names) and any(own.rle().len() <= most * own.n_unique() for own in pl.concat(files))
+
+
+def _of_few_values(scores: Scores, names: Sequence[str], most: float) -> Columns:
+    """The first columns but fractions, without those of more values in the first rows of a file."""
+
+    def in_first_rows(name: str) -> int:
+        heads = (file.source.scan([name]) for file in scores.notes.files)
+        return max(0 if scan is None else scan.head(_LOOK).collect()[name].n_unique() for scan in heads)
+
+    columns = _columns(scores, [name for name in names[:_MOST_COLUMNS] if in_first_rows(name) <= most])
+    whole = [name for name in columns.names if not columns.frame[name].dtype.is_float()]
+    return Columns(columns.frame, whole)
 
 
 def _free(scores: Scores, metrics: set[str]) -> list[str]:

@@ -43,14 +43,13 @@ class MatrixSource(DerivedSource):
         self._of_sample = of_sample
         # What the columns are called: models, or on its side samples.
         self._across = "sample" if "model" in of_sample else "model"
-        asked = models if self._across == "model" else ()
-        self._models = _models(inner, tuple(of_sample.values()), asked, on_its_side="model" in of_sample)
+        self._models, beside = _models(inner, of_sample, models)
         if "sample" in of_sample and self._across == "model":
             refuse_totals(inner, of_sample["sample"], self._models)
         self._metric = metric
         self._height = inner.load([self._models[0]]).height
         further = [role for role in OF_SAMPLES[1:] if role in of_sample]
-        self.columns = ("model", "sample", "metric", "score", *further)
+        self.columns = tuple(dict.fromkeys(("model", "sample", "metric", "score", *further, *beside)))
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
         """The named columns of the long table, model after model."""
@@ -79,8 +78,8 @@ class MatrixSource(DerivedSource):
             return pl.concat(cells).alias(name)
         if name == "metric":
             return pl.repeat(self._metric, models * self._height, eager=True).alias(name)
-        column = self._of_sample.get(name)
-        if column is None:
+        column = self._of_sample.get(name, "" if name == "sample" else name)
+        if not column:
             cells_of = pl.Series(name, [str(row) for row in range(1, self._height + 1)])
         else:
             cells_of = self._inner.load([column])[column].alias(name)
@@ -88,15 +87,19 @@ class MatrixSource(DerivedSource):
 
 
 def _models(
-    source: Source, taken: Sequence[str], asked: Sequence[str], *, on_its_side: bool
-) -> tuple[str, ...]:
-    free = [name for name in source.columns if name and name not in taken]
-    if asked:
-        return tuple(free[index_of(name, free, kind="column", parameter="models")] for name in asked)
-    free = [name for name in free if not is_unnamed(name) and name not in source.folder_columns]
+    source: Source, of_sample: Mapping[str, str], asked: Sequence[str]
+) -> tuple[tuple[str, ...], list[str]]:
+    """Columns of models, and further ones of samples, which hold no scores."""
+    on_its_side = "model" in of_sample
+    free = [name for name in source.columns if name and name not in of_sample.values()]
     frame = source.load(free)
     columns = Columns(frame, free, decimal_comma=source.decimal_comma)
-    kinds = {name: columns.held(name) for name in free}
+    if asked and not on_its_side:
+        told = [free[index_of(name, free, kind="column", parameter="models")] for name in asked]
+        scores = {*told, *columns.measures(free, models=True)[0]}
+        return tuple(told), [name for name in free if name not in scores]
+    named = [name for name in free if not is_unnamed(name) and name not in source.folder_columns]
+    kinds = {name: columns.held(name) for name in named}
     refuse_mixed(source, frame.select(name for name, kind in kinds.items() if kind == "text"), "models")
     numbers = [name for name, kind in kinds.items() if kind == "number"]
     models, gone = columns.measures(numbers, models=not on_its_side)
@@ -114,4 +117,4 @@ def _models(
             found=f"columns: {listing(source.columns, 20)}",
             hint="a matrix has a column of numbers a model",
         )
-    return tuple(models)
+    return tuple(models), [] if on_its_side else [name for name in free if name not in models]

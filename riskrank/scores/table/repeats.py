@@ -147,17 +147,15 @@ def _duplicates(scores: Scores, cell: np.ndarray) -> InputError:
     """A score that is there twice."""
     from riskrank.scores.table.further_columns import how_runs, taking_runs
 
-    hint = (
-        f"if they are runs of the same thing, average them with {option('repeats', 'mean')}, take the worst "
-    )
-    hint += "or the best run with min or max"
+    mean = option("repeats", "mean")
+    hint = f"if they are runs of the same thing, average them with {mean}, take the worst or the best run "
+    hint += "with min or max"
     if how_runs(scores)[0] == "draws":
         hint += f", or keep them as repeated draws with {option('repeats', 'draws')}"
     if scores.notes.draw_column:
         hint = f"a column numbers the runs: {taking_runs(scores)} them, min takes the worst"
     if not scores.notes.has_samples:
-        hint = f"if a column names the sample, say so: {option('columns', 'sample=…')}; "
-        hint += f"otherwise {option('repeats', 'mean')}"
+        hint = f"if a column names the sample, say so: {option('columns', 'sample=…')}; otherwise {mean}"
     return _twice(scores, cell, "a second score", hint)
 
 

@@ -22,7 +22,7 @@ from riskrank.scores.table.scored import scored
 from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.suite import NO_SUITE, suite_of
 from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
-from riskrank.scores.table.times import in_blocks, in_time, neighbours_noted
+from riskrank.scores.table.times import counted, in_blocks, in_time, note_of_neighbours
 from riskrank.scores.table.validate import constant_metrics, incomplete_tasks, unusable
 from riskrank.scores.table.wholes import require_independence, require_like_runs
 
@@ -117,7 +117,10 @@ def _laid_out(scores: Scores, specs: tuple[MetricSpec, ...], warnings: tuple[str
     if time and scores.options.tests:
         return in_blocks(table, time)
     require_independence(scores, table)
-    return neighbours_noted(scores, table)
+    note = note_of_neighbours(scores, table)
+    if note and (in_order := counted(scores)):
+        return _laid_out(in_order, specs, warnings)
+    return replace(table, warnings=(*table.warnings, *filter(None, [note])))
 
 
 def _with_suite(table: ScoreTable, scores: Scores, of_task: Mapping[str, MetricSpec] | None) -> ScoreTable:

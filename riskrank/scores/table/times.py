@@ -19,7 +19,9 @@ from riskrank.engine.evidence.series import (
 from riskrank.engine.sampling.neighbours import neighbours_alike
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.scores.names.words import may_name_samples
 from riskrank.scores.table.columns import named_roles
+from riskrank.scores.table.further_columns import sorted_by
 from riskrank.scores.table.oriented import ScoreTable
 from riskrank.scores.table.scores import Scores, renamed
 from riskrank.scores.table.typed_rows import list_of
@@ -208,14 +210,13 @@ def unit_scores(values: Floats, units: Integers) -> Floats:
     return np.asarray(mean + np.bincount(units, values - mean) * count / values.size)
 
 
-def neighbours_noted(scores: Scores, table: ScoreTable) -> ScoreTable:
-    """The table, with a note where neighbours in the file are alike; it changes no figure."""
+def note_of_neighbours(scores: Scores, table: ScoreTable) -> str:
+    """What is to be said of neighbours in the file that are alike; nothing where they are not."""
     asked = scores.options
-    judged = asked.corrects_judge or asked.missing == "keep"
-    if not asked.tests or asked.time is not None or asked.unpaired or judged or table.rows > _MOST_ROWS:
-        return table
-    if scores.has("cluster") or table.folds is not None or len(table.models) < 2:
-        return table
+    judged = asked.corrects_judge or asked.missing == "keep" or table.folds is not None
+    said = asked.time is not None or asked.unpaired or scores.has("cluster") or judged
+    if said or not asked.tests or table.rows > _MOST_ROWS or len(table.models) < 2:
+        return ""
     first = np.full(len(scores.samples), scores.frame.height, dtype=np.int64)
     np.minimum.at(first, scores.codes("sample"), scores.frame["row"].to_numpy().astype(np.int64))
     left = pl.Series(table.samples, dtype=pl.String).cast(pl.Enum(scores.samples)).to_physical().to_numpy()
@@ -226,17 +227,29 @@ def neighbours_noted(scores: Scores, table: ScoreTable) -> ScoreTable:
         scaled = [np.ldexp(values, -exponent) for values in table.column(at)]
         means = np.array([unit_scores(*one)[order] for one in zip(scaled, table.row_samples, strict=True)])
         of_task = table.suite.of_sample[order] if table.suite else None
-        if neighbours_alike(means, of_task):
-            return replace(table, warnings=(*table.warnings, _note(metric.name, means)))
-    return table
+        if not neighbours_alike(means, of_task):
+            continue
+        k, n = means.shape
+        pairs = [means[i] - means[j] for i in range(k) for j in range(i)]
+        worth = min(worth_in_order(one) for one in pairs[:200] if np.ptp(one) > 0)
+        return (
+            f"neighbouring samples are alike on {metric.name}: in the order of the file {n:,} would count as "
+            f"about {int(float(f'{worth:.2g}')):,}. Ordered in time? {option('time', 'COL')}. Sorted by "
+            f"topic? {option('cluster', 'COL')} or {option('task', 'COL')}. "
+            f"Neither: {option('time', NO_COLUMN)}"
+        )
+    return ""
 
 
-def _note(metric: str, means: Floats) -> str:
-    k, n = means.shape
-    pairs = [means[i] - means[j] for i in range(k) for j in range(i)]
-    worth = min(worth_in_order(one) for one in pairs[:200] if np.ptp(one) > 0)
-    return (
-        f"neighbouring samples are alike on {metric}: in the order of the file {n:,} would count as about "
-        f"{int(float(f'{worth:.2g}')):,}. Ordered in time? {option('time', 'COL')}. Sorted by topic? "
-        f"{option('cluster', 'COL')} or {option('task', 'COL')}. Neither: {option('time', NO_COLUMN)}"
-    )
+def counted(scores: Scores) -> Scores | None:
+    """Scores in the order of samples that are counted on in the file, as steps of one series.
+
+    None where it is called as samples are, such as questions, or where a column beside it sorts the file.
+    """
+    column = named_roles(scores.options).get("sample", scores.notes.files[0].roles.sample) or ""
+    names = scores.frame.sort("row")["sample"].cast(pl.String).unique(maintain_order=True)
+    steps = names.cast(pl.Int64, strict=False).diff()[1:]
+    series = column and not may_name_samples(column) and not scores.has("task")
+    if not series or not steps.eq_missing(1).all() or sorted_by(scores):
+        return None
+    return replace(scores, options=replace(scores.options, time=column))

@@ -60,6 +60,31 @@ def test_numbers_are_times_in_a_column_called_so():
     assert blocks(frame.rename({"week": "question"}), columns="sample=question") is None
 
 
+@pytest.mark.parametrize("matrix", [False, True])
+@pytest.mark.parametrize(
+    ("column", "alike", "change", "ordered"),
+    [
+        ("t", 0.6, {}, True),
+        ("t", 0.6, {"weekday": pl.Series([f"d{n % 7}" for n in range(240)])}, True),
+        ("t", 0.6, {"topic": pl.Series([f"t{n // 40}" for n in range(240)])}, False),
+        ("t", 0.6, {"t": pl.Series([3 * n for n in range(240)])}, False),
+        ("t", 0.0, {}, False),
+        ("question", 0.6, {}, False),
+    ],
+)
+def test_what_counts_rows_whose_neighbours_are_alike_is_taken_as_time(matrix, column, alike, change, ordered):
+    """Where a column beside it sorts the rows, or it is called as samples are, nothing tells that it is."""
+    frame = pl.DataFrame({column: range(240), **dict(zip("ab", series(alike), strict=True))})
+    frame, asked = frame.with_columns(**change), {"columns": f"sample={column}"}
+    if matrix:
+        asked |= {"matrix": "loss", "models": ("a", "b")}
+    else:
+        own = {"index": {column, *change}, "variable_name": "model", "value_name": "score"}
+        frame = frame.unpivot(["a", "b"], **own).with_columns(metric=pl.lit("loss"))
+    assert (blocks(frame, **asked) is not None) == ordered
+    assert blocks(frame, time="none", **asked) is None
+
+
 def test_a_column_of_times_beside_named_samples():
     names = [f"s{n}" for n in np.random.default_rng(0).permutation(240)]
     frame = table(series(0.6), names, more={"at": pl.Series([*DAYS, *DAYS])})

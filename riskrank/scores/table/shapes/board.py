@@ -52,11 +52,9 @@ def as_board(
     told = 2 * named <= len(tasks) or measured or _each_by_its_metric(tasks)
     no_tasks = metric or len(tasks) < FEWEST_TASKS or not told
     if no_tasks or not on_one_scale(columns, tasks):
-        raise _means_only(columns, tasks, options, model)
-    said = (
-        f"a leaderboard: a row a model ({model}), a column a task ({listing(tasks, 4)}), {len(tasks)} tasks"
-    )
-    said += f"; left out: {left_out(gone)}" if gone else ""
+        raise _means_only(columns, tasks, model)
+    said = f"a leaderboard: a row a model ({model}), a column a task ({listing(tasks, 4)}), {len(tasks)} "
+    said += f"tasks; left out: {left_out(gone)}" if gone else "tasks"
     more = {"matrix": options.matrix or measured or columns.measured or "score", **pair_by_pair(options)}
     return Reading(said=said, options=with_roles(options, {"model": model}, **more))
 
@@ -119,19 +117,15 @@ def sizes(columns: Columns, names: Sequence[str]) -> list[float]:
     ]
 
 
-def _means_only(columns: Columns, names: Sequence[str], options: ReadOptions, model: str) -> InputError:
-    measures = [name for name in names if not is_spread(name)]
+def _means_only(columns: Columns, names: Sequence[str], model: str) -> InputError:
+    several = sum(not is_spread(name) for name in names) > 1
+    copa = f"; among objectives {by_door('the command copa', 'copa')} chooses by a row a model"
     spread = [name for name in columns.names if is_spread(name)]
     what = "means and their spreads" if spread else "one row per model"
     return InputError(
         f"{what} alone: nothing can be tested from means, a summary has no samples",
         found=f"columns: {listing(columns.names, 20)}; {columns.height} rows, each a model ({model})",
-        hint="write the scores of each sample: model, sample and a column a metric"
-        + (
-            f"; among objectives {by_door('the command copa', 'copa')} chooses by a row a model"
-            if len(measures) > 1
-            else ""
-        ),
+        hint=f"write the scores of each sample: model, sample and a column a metric{copa if several else ''}",
     )
 
 

@@ -260,14 +260,13 @@ def _of_parts(
     kinds = [next((kind for kind in _BESIDE if words(name) & kind), None) for name in beside]
     if len(beside) == 1 and not names_wholes(base) and numbers_runs_of(columns, fixed, base, beside[0]):
         kinds = [RUN]
+    joined = "+".join([base, *beside])
+    parts = Keys(sample=joined, cluster=base, said=(drawn_whole(base),))
     if None in kinds or (names_wholes(base) and _is_place(columns, beside[0], by)):
-        joined = "+".join([base, *beside])
-        if names_wholes(base) or (len(beside) == 1 and _is_place(columns, beside[0], by)):
-            return Keys(sample=joined, cluster=base, said=(drawn_whole(base),))
-        numbered = len(beside) == 1 and columns.whole(beside[0])
-        if (may_name_samples(base) or numbered) and columns.count(base) >= FEWEST_IN_PART:
-            return Keys(sample=joined, cluster=base, said=(drawn_whole(base),))
-        return Keys(sample=joined)
+        alone = len(beside) == 1
+        whole = names_wholes(base) or (alone and _is_place(columns, beside[0], by))
+        numbered = may_name_samples(base) or (alone and columns.whole(beside[0]))
+        return parts if whole or (numbered and columns.count(base) >= FEWEST_IN_PART) else Keys(sample=joined)
     if len(beside) == 1 and kinds[0] is RUN:
         few = columns.count(beside[0]) < _FEWEST_RUNS and columns.count(base) >= FEWEST_SAMPLES
         if words(base) & _SCALES and columns.count(base) <= MOST_PARTS and not (names_tasks(base) and few):
@@ -277,7 +276,7 @@ def _of_parts(
     if columns.shared(base, by) >= 1 and columns.height == crossed:
         told = (f"averaged over {' and '.join(beside)}",)
         return Keys(sample=base, repeats="mean", said=told, averaged=tuple(beside))
-    return Keys(sample="+".join([base, *beside]), cluster=base, said=(drawn_whole(base),))
+    return parts
 
 
 def _copies(

@@ -80,13 +80,12 @@ def mixed_otherwise(columns: Columns, name: str, by: Sequence[str]) -> bool:
     """Whether models have other shares of a few kinds of samples, beyond chance (Pearson's chi-squared)."""
     if columns.kind(name) != "text" or not 2 <= columns.count(name) <= _MOST_KINDS:
         return False
-    counts = columns.frame.group_by(name, *by).len()["len"]
-    if counts.len() < columns.count(name) * columns.groups(*by) or int(counts.min() or 0) < FEWEST_IN_PART:  # type: ignore[arg-type]
+    counts = columns.frame.group_by(name, *by).len().sort(name, *by)["len"].to_numpy()
+    if counts.size < columns.count(name) * columns.groups(*by) or counts.min() < FEWEST_IN_PART:
         return False
     from scipy.special import chdtrc
 
-    table = columns.frame.group_by(name, *by).len().sort(name, *by)["len"].to_numpy()
-    table = table.reshape(columns.count(name), -1)
+    table = counts.reshape(columns.count(name), -1)
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
     freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
     return bool(chdtrc(freedom, ((table - expected) ** 2 / expected).sum()) < NO_CHANCE)

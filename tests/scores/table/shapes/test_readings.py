@@ -417,6 +417,16 @@ def test_samples_that_are_alike_within_wholes_of_any_name_are_refused(first):
     assert len(read(frame, tests=True, cluster="Buch").cluster_names) == 12
     kinds = read(frame, tests=True, cluster="none")
     assert (kinds.cluster_names, [one.name for one in kinds.metrics]) == (None, ["BLEU"])
+    matrix = {"columns": "sample=id", "matrix": "BLEU", "models": ("eins", "zwei"), "tests": True}
+    across = frame.pivot("System", index=["id", "Buch"], values="BLEU")
+    of_text = across.with_columns(pl.format("Buch {}", "Buch"))
+    with pytest.raises(InputError, match="samples of one Buch are alike"):
+        read(of_text, **matrix)
+    assert len(read(of_text, cluster="Buch", **matrix).cluster_names) == 12
+    scores = across.with_columns(
+        drei=(pl.col("eins") * 100).round().cast(pl.Int64)
+    )  # of a model nobody asked for
+    assert read(scores.drop("Buch"), **matrix).cluster_names is None
     named = {"columns": "model=System,sample=id", "wide": True}
     with pytest.raises(InputError, match="samples of one document are alike"):
         read(chapters(0.05, "document", many=6), tests=True, **named)
