@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.asked.option import options_of
+from riskrank.engine.sampling.design import FEWEST_LEVELS
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.parsing import UNSCORED
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
@@ -188,13 +189,13 @@ def _largest(rows: pl.DataFrame) -> str | None:
 
 
 def unforeseen_wholes(scores: Scores) -> list[tuple[str, pl.DataFrame]]:
-    """Columns of wholes, or with many values, each of several samples; and the value of each sample."""
+    """Columns of wholes, or with some values, each of several samples; and the value of each sample."""
     none = WHOLE | SETTING | PROPERTIES | ANSWER
     named = [name for name in _free(scores, set(scores.metrics)) if not words(name) & none]
     columns, found = _of_few_values(scores, named, _REPEATED * _LOOK), []
     for name in columns.names:
-        least = 1 if names_wholes(name) else MOST_KINDS
-        few = least < columns.count(name) <= FEW_WHOLES * columns.count(_SAMPLE)
+        least = 2 if names_wholes(name) else FEWEST_LEVELS
+        few = least <= columns.count(name) <= FEW_WHOLES * columns.count(_SAMPLE)
         if few and says_of(columns, name, [_SAMPLE]):
             of_sample = columns.frame.select(whole=name, sample=pl.col(_SAMPLE).cast(pl.String))
             found.append((name, of_sample.unique("sample")))

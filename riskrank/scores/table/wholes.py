@@ -8,8 +8,8 @@ import scipy  # loads its functions when they are first used
 
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.judges import NO_COLUMN
-from riskrank.asked.reading import RankReading
-from riskrank.engine.sampling.design import FEWEST_LEVELS
+from riskrank.asked.reading import RankReading, ReadOptions
+from riskrank.engine.sampling.design import FEWEST_LEVELS, FEWEST_SAMPLES
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, option
 from riskrank.scores.files.sql_names import quoted_column
@@ -18,6 +18,7 @@ from riskrank.scores.table.columns import named_roles, parse_columns
 from riskrank.scores.table.further_columns import FEW_WHOLES, MOST_KINDS, unforeseen_wholes
 from riskrank.scores.table.oriented import ScoreTable
 from riskrank.scores.table.scores import Scores
+from riskrank.scores.table.shapes.parts import as_drawn
 from riskrank.scores.table.shapes.reading import UnlikeRunsError
 from riskrank.scores.table.times import residuals
 
@@ -61,17 +62,28 @@ def require_independence(scores: Scores, table: ScoreTable) -> None:
         whole = own["whole"].rank("dense").to_numpy().astype(np.int64)
         orders = (_OF_NAMED if names_wholes(column) and not query else _ORDERS) * len(found)
         if alike_within(differences, whole, orders):
-            each = f"start of {column.removesuffix(_START)}" if query else column
-            drawn = {"cluster": column} | ({"sql": query} if query else {})
-            said = " ".join(option(*one) for one in drawn.items())
-            raise InputError(
-                f"samples of one {each} are alike, and cannot be tested as {len(table.samples):,} samples",
-                found=f"{own['whole'].n_unique():,} values of {each}: models differ more between them than "
-                f"in each of {orders:,} random orders of the samples",
-                hint=f"{said} draws each {each} whole; if it only says of what kind samples are, "
-                f"{option('cluster', NO_COLUMN)} draws single samples",
-                ways=[("", drawn), *([] if query else [("", {"cluster": NO_COLUMN})])],
-            )
+            raise _alike(column, query, asked, own, orders)
+
+
+def _alike(column: str, query: str, asked: ReadOptions, samples: pl.DataFrame, orders: int) -> InputError:
+    """Samples that are alike within wholes, which are drawn, or are noise of means where they are few."""
+    each, count = f"start of {column.removesuffix(_START)}" if query else column, samples["whole"].n_unique()
+    drawn = as_drawn([column], asked, few=count < FEWEST_SAMPLES)
+    said = " ".join([*(option(role, column) for role in drawn), *([option("sql", query)] if query else [])])
+    does = f"draws each {each} whole"
+    if "noise" in drawn:
+        does = f"compares means, as the {count} of {each} are a sample of others like them"
+    return InputError(
+        f"samples of one {each} are alike, and cannot be tested as {samples.height:,} samples",
+        found=f"{count:,} values of {each}: models differ more between them than "
+        f"in each of {orders:,} random orders of the samples",
+        hint=f"{said} {does}; if it only says of what kind samples are, "
+        f"{option('cluster', NO_COLUMN)} draws single samples",
+        ways=[
+            ("", drawn | ({"sql": query} if query else {})),
+            *([] if query else [("", {"cluster": NO_COLUMN})]),
+        ],
+    )
 
 
 def _by_names(scores: Scores, table: ScoreTable) -> list[tuple[str, pl.DataFrame, str]]:

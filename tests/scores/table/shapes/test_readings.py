@@ -430,7 +430,10 @@ def test_samples_that_are_alike_within_wholes_of_any_name_are_refused(first):
     named = {"columns": "model=System,sample=id", "wide": True}
     with pytest.raises(InputError, match="samples of one document are alike"):
         read(chapters(0.05, "document", many=6), tests=True, **named)
-    for other in (chapters(0), chapters(0.05, many=6), chapters(0.05, "category")):
+    with pytest.raises(InputError, match="samples of one Buch are alike") as caught:
+        read_scores([FrameSource(chapters(0.5, many=6))], RankReading(tests=True))
+    assert "noise" in caught.value.ways[0][0]
+    for other in (chapters(0), chapters(0.05, many=2), chapters(0.05, "category")):
         assert read(other, tests=True).cluster_names is None
 
 
