@@ -189,12 +189,16 @@ def _largest(rows: pl.DataFrame) -> str | None:
 
 
 def unforeseen_wholes(scores: Scores) -> list[tuple[str, pl.DataFrame]]:
-    """Columns of wholes, or with some values, each of several samples; and the value of each sample."""
+    """Columns of wholes, or with many or numbered values, each of several samples; and the value of each."""
     none = WHOLE | SETTING | PROPERTIES | ANSWER
     named = [name for name in _free(scores, set(scores.metrics)) if not words(name) & none]
     columns, found = _of_few_values(scores, named, _REPEATED * _LOOK), []
     for name in columns.names:
-        least = 2 if names_wholes(name) else FEWEST_LEVELS
+        values = columns.frame[name].unique()
+        numbered = values.dtype.is_temporal() or (
+            values.dtype == pl.String and bool(values.str.contains(r"\d").all())
+        )
+        least = 2 if names_wholes(name) else FEWEST_LEVELS if numbered else MOST_KINDS + 1
         few = least <= columns.count(name) <= FEW_WHOLES * columns.count(_SAMPLE)
         if few and says_of(columns, name, [_SAMPLE]):
             of_sample = columns.frame.select(whole=name, sample=pl.col(_SAMPLE).cast(pl.String))

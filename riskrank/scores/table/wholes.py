@@ -51,18 +51,31 @@ def require_independence(scores: Scores, table: ScoreTable) -> None:
         If a permutation test shows it, and nobody said what the column is.
     """
     asked = scores.options
-    said = asked.cluster or asked.task or asked.group_by or asked.unpaired or asked.corrects_judge
+    said = asked.cluster or asked.task or asked.group_by or asked.corrects_judge
+    said = said or scores.notes.given.unpaired
     if said or not asked.tests or scores.has("cluster") or scores.has("task") or table.folds is not None:
         return
     named = unforeseen_wholes(scores) if len(table.models) > 1 else []
     found = [(name, of_sample, "") for name, of_sample in named] + _by_names(scores, table)
-    differences = np.concatenate(residuals(table)).T if found else np.empty(0)
+    apart = _of_own_samples if asked.unpaired else residuals
+    differences = np.concatenate(apart(table)).T if found else np.empty(0)
     for column, of_sample, query in found:
         own = pl.DataFrame({"sample": table.samples}).join(of_sample, on="sample", how="left")
         whole = own["whole"].rank("dense").to_numpy().astype(np.int64)
         orders = (_OF_NAMED if names_wholes(column) and not query else _ORDERS) * len(found)
         if alike_within(differences, whole, orders):
             raise _alike(column, query, asked, own, orders)
+
+
+def _of_own_samples(table: ScoreTable) -> list[Floats]:
+    """Of every metric how far samples lie from the mean of the one model that has them, in its deviations."""
+    found = []
+    for at in range(len(table.metrics)):
+        away = np.zeros(len(table.samples))
+        for values, samples in zip(table.column(at), table.row_samples, strict=True):
+            away[samples] = (values - values.mean()) / (values.std() or 1.0)
+        found.append(away[None])
+    return found
 
 
 def _alike(column: str, query: str, asked: ReadOptions, samples: pl.DataFrame, orders: int) -> InputError:

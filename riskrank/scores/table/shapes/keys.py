@@ -222,14 +222,13 @@ def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequenc
                 found=f"{columns.count(name)} of {name}, and none of two models",
                 hint="score all models on the same samples: what differs may be models or samples",
             )
-    for name in others:
-        if belongs(columns, name, own) and not is_part(columns, name):
-            return Keys(sample=sample, cluster=name, unpaired=unpaired, said=(*said, drawn_whole(name)))
+    wholes = [name for name in others if belongs(columns, name, own) and not is_part(columns, name)]
     for name in others if "task" not in columns.names else ():
         worded = words(name) & WORDING and (by or columns.count(name) > 2)  # of two it is what was compared
-        if worded and says_of(columns, name, own) and repeats(columns, name, own):
-            few, whole = columns.count(name) < FEWEST_SAMPLES, (*said, drawn_whole(name))
-            return Keys(sample=sample, cluster=name, unpaired=unpaired, said=whole, few=few)
+        wholes += [name] if worded and says_of(columns, name, own) and repeats(columns, name, own) else []
+    for name in wholes[:1]:
+        few, whole = columns.count(name) < FEWEST_SAMPLES, (*said, drawn_whole(name))
+        return Keys(sample=sample, cluster=name, unpaired=unpaired, said=whole, few=few)
     for name in others:
         if is_part(columns, name) and divides(columns, name, own, by):
             told = f"each {name} counts alike"

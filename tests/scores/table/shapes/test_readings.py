@@ -433,7 +433,10 @@ def test_samples_that_are_alike_within_wholes_of_any_name_are_refused(first):
     with pytest.raises(InputError, match="samples of one Buch are alike") as caught:
         read_scores([FrameSource(chapters(0.5, many=6))], RankReading(tests=True))
     assert "noise" in caught.value.ways[0][0]
-    for other in (chapters(0), chapters(0.05, many=2), chapters(0.05, "category")):
+    words = chapters(0.5, many=6).with_columns(
+        pl.col("Buch").str.replace_many([*"0123456789"], [*"abcdefghij"])
+    )
+    for other in (chapters(0), words, chapters(0.05, many=2), chapters(0.05, "category")):
         assert read(other, tests=True).cluster_names is None
 
 
@@ -441,6 +444,29 @@ def test_kinds_of_what_samples_come_from_are_tasks():
     frame = crossed(prompt=["short", "long"], page=QUESTIONS).drop("note")
     kinds = pl.when(pl.col("page") < "q2").then(pl.lit("printed")).otherwise(pl.lit("handwritten"))
     assert read(frame.with_columns(document_type=kinds)).suite.names == ("handwritten", "printed")
+
+
+@pytest.mark.parametrize("between", [0.5, 0])
+def test_samples_of_one_model_each_are_tested_for_wholes(between):
+    """Every second shift is of the other model, whose scores are spread more."""
+    own = np.random.default_rng(5)
+    of_shift = own.normal(0, between, 24)
+    rows = [
+        (
+            f"o{30 * shift + at}",
+            f"shift {shift}",
+            "ab"[shift % 2],
+            of_shift[shift] + own.normal(0, 1 + shift % 2),
+        )
+        for shift in range(24)
+        for at in range(30)
+    ]
+    frame = pl.DataFrame(rows, schema=["order_id", "Schicht", "arm", "rating"], orient="row")
+    if between:
+        with pytest.raises(InputError, match="samples of one Schicht are alike"):
+            read(frame, tests=True)
+    else:
+        assert read(frame, tests=True).cluster_names is None
 
 
 @pytest.mark.parametrize("write", ["{}_{}", "b{}s{}", "{}/a{}", "{}-{}-x"])
