@@ -34,6 +34,23 @@ def why_not_read(text: str, path: str) -> str | None:
     return None
 
 
+def leading_out(text: str) -> str | None:
+    """What a text would open here by way of a link that leads out of the directory or to a hidden place.
+
+    The Action asks it of what a checkout names.
+    """
+    from riskrank.scores.files.paths import possible_names
+
+    here = Path.cwd().resolve()
+    for one in (one for name in possible_names(text) for one in _opened(name)):
+        named, real = Path(os.path.abspath(one)), Path(os.path.realpath(one))  # noqa: PTH100 (links stay)
+        if not named.is_relative_to(here) or named == real:
+            continue
+        if not real.is_relative_to(here) or any(part[0] == "." for part in real.relative_to(here).parts):
+            return one
+    return None
+
+
 def _opened(name: str) -> Iterator[str]:
     """What a name may open, one by one: what the caller refuses is not looked into."""
     from riskrank.scores.files.paths import LOGS, matched
