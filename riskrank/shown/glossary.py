@@ -39,7 +39,7 @@ GLOSSARY = {
         "A pair of models of which the tests show that one is better, after the number of pairs is allowed "
         "for."
     ),
-    "Tier": "Models that follow each other in the ranking, of which no test separates any two.",
+    "Tier": "Models that follow each other in the ranking, of which its own tests separate no two.",
     "Holm": "A correction for many questions: the chance of any wrong claim in their family stays at α.",
     "R-FSD, R-SSD, P(IC)": (
         "Methods, before @ how and behind it on what. R-FSD, R-SSD: violation ratios of the first and of the "

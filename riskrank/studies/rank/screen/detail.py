@@ -249,7 +249,7 @@ def reading(document: RankDocument, names: Collection[str]) -> Line:
         parts.append(
             "Rank sets hold the true places of all models together with "
             f"{percent(inference.family.confidence)} confidence; beats and beaten by count significant "
-            "differences; no test separates the models of a tier."
+            "differences; the tests of this ranking separate no two models of a tier."
         )
     else:
         parts.append("beats counts the models it is ahead of in these samples.")

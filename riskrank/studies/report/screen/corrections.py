@@ -70,11 +70,12 @@ def two_counts(document: ReportDocument) -> Iterator[Line]:
     one = document.ranking.lead
     counted = one.found.separations.get(one.method)
     direct = document.pairs.by_column[0].study.tests[-1]
+    order = "first" if direct.claim.order == 1 else "second"
     apart = int(np.triu(direct.dominates | direct.dominates.T, 1).sum())
     if counted and document.ranking.inference.test and counted.separated != apart:
         yield Line(
             f"{counted.separated} of {counted.pairs} pairs are told apart in the ranking, which asks who "
-            f"does better against the field (relative claims), and {apart} in part Pairs, which compares two "
-            f"models with each other alone (direct claims). {WHY_COUNTS_DIFFER}",
+            f"does better against the field (relative claims), and {apart} by {order} order in part "
+            f"Pairs, which compares two models with each other alone (direct claims). {WHY_COUNTS_DIFFER}",
             "Two tests:",
         )
