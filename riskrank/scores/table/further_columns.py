@@ -29,7 +29,7 @@ from riskrank.scores.names.words import (
 )
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.shapes.columns import Columns
-from riskrank.scores.table.shapes.parts import divides, says_of
+from riskrank.scores.table.shapes.parts import MOST_KINDS, divides, says_of
 from riskrank.scores.table.shapes.reading import Reading, with_roles, written
 from riskrank.scores.table.told_metrics import DIRECTION
 from riskrank.scores.table.ways import inputs_written, template_of_tasks
@@ -43,8 +43,8 @@ _MOST_ROWS = 5_000_000
 _MOST_COLUMNS = 20
 # Rows that settle of most columns that they are none, so that a column of responses is not read for this.
 _LOOK = 1000
-# Wholes are more than there are kinds of samples, and fewer than these shares of samples and of rows.
-MOST_KINDS, FEW_WHOLES, _REPEATED = 8, 0.5, 0.8
+# Wholes are fewer than these shares of samples and of rows.
+FEW_WHOLES, _REPEATED = 0.5, 0.8
 # What rows are that a column tells apart.
 _RUNS, _TASKS = "runs of the same thing are", "tasks with samples of their own are"
 _SAMPLES, _METRICS, _ONE = "samples of their own are", "metrics of their own are", "one of them alone is"
@@ -194,16 +194,20 @@ def unforeseen_wholes(scores: Scores) -> list[tuple[str, pl.DataFrame]]:
     named = [name for name in _free(scores, set(scores.metrics)) if not words(name) & none]
     columns, found = _of_few_values(scores, named, _REPEATED * _LOOK), []
     for name in columns.names:
-        values = columns.frame[name].unique()
-        numbered = values.dtype.is_temporal() or (
-            values.dtype == pl.String and bool(values.str.contains(r"\d").all())
-        )
-        least = 2 if names_wholes(name) else FEWEST_LEVELS if numbered else MOST_KINDS + 1
-        few = least <= columns.count(name) <= FEW_WHOLES * columns.count(_SAMPLE)
-        if few and says_of(columns, name, [_SAMPLE]):
+        many = _fewest_wholes(columns, name) <= columns.count(name) <= FEW_WHOLES * columns.count(_SAMPLE)
+        if many and says_of(columns, name, [_SAMPLE]):
             of_sample = columns.frame.select(whole=name, sample=pl.col(_SAMPLE).cast(pl.String))
             found.append((name, of_sample.unique("sample")))
     return found
+
+
+def _fewest_wholes(columns: Columns, name: str) -> int:
+    """How many values a column of wholes has at least: of few values words may be kinds."""
+    values = columns.frame[name].unique()
+    numbered = values.dtype == pl.String and values.str.contains(r"\d").all()
+    if names_wholes(name):
+        return 2
+    return FEWEST_LEVELS if numbered or values.dtype.is_temporal() else MOST_KINDS + 1
 
 
 def dividing_columns(scores: Scores) -> tuple[str, ...]:

@@ -15,10 +15,10 @@ from riskrank.errors import InputError, option
 from riskrank.scores.files.sql_names import quoted_column
 from riskrank.scores.names.words import ANEW, names_wholes, words
 from riskrank.scores.table.columns import named_roles, parse_columns
-from riskrank.scores.table.further_columns import FEW_WHOLES, MOST_KINDS, unforeseen_wholes
+from riskrank.scores.table.further_columns import FEW_WHOLES, unforeseen_wholes
 from riskrank.scores.table.oriented import ScoreTable
 from riskrank.scores.table.scores import Scores
-from riskrank.scores.table.shapes.parts import as_drawn
+from riskrank.scores.table.shapes.parts import MOST_KINDS, as_drawn
 from riskrank.scores.table.shapes.reading import UnlikeRunsError
 from riskrank.scores.table.times import residuals
 

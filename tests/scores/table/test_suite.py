@@ -76,7 +76,7 @@ def test_the_order_of_the_rows_says_nothing(lines, unpaired):
     cells = [line.rstrip().split(",") for line in lines]
     columns = dict(zip(HEAD.rstrip().split(","), zip(*cells, strict=True), strict=True))
     table = read_scores([FrameSource(columns)], ReadOptions(unpaired=unpaired, task_weight="samples"))
-    assert table.suite.names == ("a", "b", "c")
+    assert (table.suite.names, table.suite.weighed) == (("a", "b", "c"), True)
     assert table.suite.of_sample.tolist() == [0] * 2 + [1] * 3 + [2] * 4
     assert table.suite.weights.tolist() == pytest.approx([2 / 9, 3 / 9, 4 / 9])
     assert table.samples == ("a+0", "a+1", "b+0", "b+1", "b+2", "c+0", "c+1", "c+2", "c+3")

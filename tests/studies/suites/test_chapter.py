@@ -113,6 +113,9 @@ def test_tasks_that_nobody_weighed_make_no_first(weights):
     assert document.verdict.startswith("Ship m1" if weights else depends)
     assert "without arc m2 comes first" in document.verdict
     assert document.lead.shipped == ((0,) if weights else ())
+    alone = ranked([np.array([0.8, -0.1]), 0.0], sizes=(110, 240))
+    assert "better on 1 (arc), open on 1; without arc m2 comes first" in alone.verdict
+    assert alone.lead.shipped == (0,)
 
 
 def _left_out(document):

@@ -30,7 +30,7 @@ MOST_PARTS, FEWEST_IN_PART = 20, 10
 # Samples that belong together are fewer wholes than this share of them.
 _SHARED = 0.8
 # Kinds of samples are so few.
-_MOST_KINDS = 8
+MOST_KINDS = 8
 NO_CHANCE = 1e-4
 """Shares differ beyond chance below this p-value."""
 # A model's rows in these are told by other names elsewhere.
@@ -67,18 +67,19 @@ def divides(columns: Columns, name: str, own: Sequence[str], by: Sequence[str] =
 
 def is_part(columns: Columns, name: str) -> bool:
     """Whether a column names parts of all samples; of subjects those of a school, which have no numbers."""
-    if not names_wholes(name) and not names_kinds(name):
+    kinds = names_kinds(name)
+    if not (kinds or names_wholes(name)):
         return bool(words(name) & _PARTS)
-    if not words(name) & WHOLE and not names_kinds(name):
+    if not (kinds or words(name) & WHOLE):
         return False
     values = columns.frame[name].cast(pl.String).unique()
-    few = columns.kind(name) == "text" and values.len() <= _MOST_KINDS
+    few = columns.kind(name) == "text" and values.len() <= MOST_KINDS
     return few and not values.str.contains(r"\d").any()
 
 
 def mixed_otherwise(columns: Columns, name: str, by: Sequence[str]) -> bool:
     """Whether models have other shares of a few kinds of samples, beyond chance (Pearson's chi-squared)."""
-    if columns.kind(name) != "text" or not 2 <= columns.count(name) <= _MOST_KINDS:
+    if columns.kind(name) != "text" or not 2 <= columns.count(name) <= MOST_KINDS:
         return False
     counts = columns.frame.group_by(name, *by).len().sort(name, *by)["len"].to_numpy()
     if counts.size < columns.count(name) * columns.groups(*by) or counts.min() < FEWEST_IN_PART:

@@ -448,7 +448,7 @@ def test_kinds_of_what_samples_come_from_are_tasks():
 
 @pytest.mark.parametrize("between", [0.5, 0])
 def test_samples_of_one_model_each_are_tested_for_wholes(between):
-    """Every second shift is of the other model, whose scores are spread more."""
+    """Every second shift is of the other model, whose scores are higher and spread more."""
     own = np.random.default_rng(5)
     of_shift = own.normal(0, between, 24)
     rows = [
@@ -456,7 +456,7 @@ def test_samples_of_one_model_each_are_tested_for_wholes(between):
             f"o{30 * shift + at}",
             f"shift {shift}",
             "ab"[shift % 2],
-            of_shift[shift] + own.normal(0, 1 + shift % 2),
+            of_shift[shift] + own.normal(3 * (shift % 2), 1 + shift % 2),
         )
         for shift in range(24)
         for at in range(30)
