@@ -1,6 +1,8 @@
 """Shared test set-up: Hypothesis without deadlines, as a machine may be busy; what is slow; one process."""
 
+import contextlib
 import gc
+import importlib
 import os
 
 import pytest
@@ -49,6 +51,20 @@ def pytest_addoption(parser):
 def write_made(request):
     """Whether figures are stored anew."""
     return request.config.getoption("--write-made")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session):
+    """Each worker first loads tests of its own: what one has compiled the others find, and none does all."""
+    config = session.config
+    given = getattr(config, "workerinput", {"workerid": "gw0", "workercount": 1})
+    number, count = int(given["workerid"].removeprefix("gw")), given["workercount"]
+    if count > 1:
+        folders = [config.rootpath / path for path in config.args]
+        found = sorted(path for folder in folders for path in folder.rglob("test_*.py"))
+        for path in found[number::count]:
+            with contextlib.suppress(Exception):  # it is told when the module is collected
+                importlib.import_module(".".join(path.relative_to(config.rootpath).with_suffix("").parts))
 
 
 def pytest_collection_finish():
