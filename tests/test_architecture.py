@@ -372,7 +372,6 @@ LONG_FILES = {
     "riskrank.api": "one door: a function a command, and how they are made",
     "riskrank.asked.commands": "one table of all commands, a third of it their words and examples",
     "riskrank.scores.table.inspection": "all problems a table can have, a short function each",
-    "riskrank.scores.exports.gathering": "what readers share: files, names of models, scores, refused rules",
     "riskrank.scores.exports.inspect_logs": "one format, in its two containers",
     "riskrank.studies.rank.sentences": "one table: how each kind of finding is said",
     "riskrank.studies.groups.study": "the same study of every group, and what its documents share",

@@ -1,7 +1,8 @@
 """AlpacaEval: ``annotations.json``, an annotator's preferences between a model and a reference."""
 
 from riskrank.errors import InputError
-from riskrank.scores.exports.row_reader import ExportFile, Record, Rows, reads
+from riskrank.scores.exports.fields import Record
+from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import holding
 
 METRIC = "win_rate"

@@ -4,16 +4,16 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from riskrank.scores.exports.fields import Record, broken
-from riskrank.scores.exports.gathering import as_score, check_used, wanted_metrics
-from riskrank.scores.exports.interface import Export, ExportRules, within
-from riskrank.scores.exports.row_reader import ExportFile, Rows, chosen_by_task, reads
+from riskrank.scores.exports.choosing import check_used, chosen_by_task, wanted_metrics
+from riskrank.scores.exports.fields import Record, as_score, broken
+from riskrank.scores.exports.gathering import Gathering
+from riskrank.scores.exports.interface import within
+from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
 
 _SUFFIX = "_samples.jsonl"
@@ -34,18 +34,18 @@ def _is_of_instances(path: Path) -> bool:
     return path.suffix != ".json"
 
 
-def _named(export: Export, rules: ExportRules) -> Export:
+def _named(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     """Keep the filter that counts of each evaluation; of several results each is a metric of its own."""
-    rows = export.rows
-    check_used("filter", rules.filters, rows["filter"].unique(maintain_order=True))
+    asked = gathering.rules.filters
+    check_used("filter", asked, rows["filter"].unique(maintain_order=True))
     pairs = rows.select("task", "evaluation").unique(maintain_order=True).rows()
-    wanted = wanted_metrics(rules.metrics, [task for task, _ in pairs])
+    wanted = wanted_metrics(gathering.rules.metrics, [task for task, _ in pairs])
     needed = {task for task, evaluation in pairs if evaluation in wanted[task] or not wanted[task]}
     rows = rows.filter(pl.col("task").is_in(needed or wanted.keys()))
-    rows = chosen_by_task(rows, rules.filters, "filter", of="task", what="filters", where="evaluation")
+    rows = chosen_by_task(rows, asked, "filter", of="task", what="filters", where="evaluation")
     several = (pl.col("result").n_unique().over("evaluation") > 1) & (pl.col("result") != "")
     metric = pl.when(several).then(pl.concat_str("evaluation", "result", separator=" ")).otherwise("metric")
-    return replace(export, rows=rows.with_columns(metric=metric).drop("result"))
+    return rows.with_columns(metric=metric).drop("result")
 
 
 @reads("every-eval-ever", recognises, uses=("filter",), prefers=_is_of_instances, then=_named)
@@ -57,7 +57,7 @@ def read(file: ExportFile) -> Rows:
     the evaluation's name holds behind a slash, if it is one.
     """
     found: list[dict[str, Any]] = []
-    for row in file.gathering.lines(file.path, file.data) if _is_of_instances(file.path) else ():
+    for row in file.lines() if _is_of_instances(file.path) else ():
         lacking = (name for name, kind in _REQUIRED.items() if not isinstance(row.get(name, ...), kind))
         if (missing := next(lacking, None)) is None:
             found.append(_row(file, row))
@@ -108,7 +108,7 @@ def _directions(file: ExportFile, rows: Sequence[Mapping[str, Any]]) -> None:
     beside = file.path.with_name(file.path.name.removesuffix(_SUFFIX) + ".json")
     if not file.path.name.endswith(_SUFFIX) or not beside.is_file():
         return
-    results = file.gathering.beside(beside).entries("evaluation_results")
+    results = file.beside(beside).entries("evaluation_results")
     by_evaluation: dict[tuple[str, str], list[float]] = defaultdict(list)
     for row in rows:
         score = as_score(row["score"])

@@ -1,9 +1,11 @@
 """Fields of documents that others wrote, each of the type it has to have."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, listing, option
+from riskrank.scores.files.bounded import parse_json
 from riskrank.scores.files.json_objects import shown
 
 
@@ -100,3 +102,31 @@ def broken(what: str, found: str) -> InputError:
 def wrong_type(place: str, expected: str, value: object) -> InputError:
     """Tell that a field has a type it cannot have."""
     return broken(f"{place} is not {expected}", shown(value))
+
+
+def document(path: Path, data: bytes) -> Record:
+    """The one object a JSON file holds.
+
+    Raises
+    ------
+    InputError
+        If it holds anything else.
+    """
+    value = parse_json(str(path), data)
+    if not isinstance(value, dict):
+        raise broken(f"{path}: the file is not a JSON object", shown(value))
+    return Record(str(path), value, inside=": ")
+
+
+def as_score(value: object) -> float | str | None:
+    """A number as a score, None where there is none, or words for what it is instead."""
+    if value is None:
+        return None
+    if isinstance(value, bool | int | float):
+        try:
+            number = float(value)
+        except OverflowError:
+            return "numbers beyond the range of floats"
+        return None if math.isnan(number) else number
+    kinds: dict[type, str] = {str: "text", list: "lists", tuple: "lists", dict: "objects"}
+    return kinds.get(type(value), f"of type {type(value).__name__}")

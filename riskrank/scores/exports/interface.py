@@ -1,18 +1,15 @@
 """What a reader of a harness's exports is told, and what it hands over.
 
-A reader has two names: ``recognises(path)`` and ``read(files, rules)``, as a module or as an object. It turns
-the files of one harness into long rows; which of several filters, epochs, splits or repeats count is never
-its guess: it raises, naming the rule to give. Where a name hangs on all files given, those of other labels
-too, a reader also has ``read_groups(groups, rules)``, and gets the files of all labels at once.
-Most are a generator of rows, of which `riskrank.scores.exports.row_reader` makes ``read``.
-`riskrank.scores.exports.gathering` has what readers share: bounded reading of files, counting what is no
-score, naming models, asking for a rule; `riskrank.scores.exports.fields` refuses fields of a wrong type.
+A reader is a generator of the rows of one file, of which `riskrank.scores.exports.row_reader` makes one that
+reads all; which of several filters, epochs, splits or repeats count is never its guess: it raises, naming the
+rule to give. `riskrank.scores.exports.gathering` has what readers share: bounded reading of files, counting
+what is no score, asking for a rule; `riskrank.scores.exports.fields` refuses fields of a wrong type.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import polars as pl
 
@@ -124,20 +121,10 @@ class Export:
     inputs: tuple[InputFile, ...] = ()
 
 
-class Reader(Protocol):
-    """What reads one harness's exports."""
-
-    def recognises(self, path: Path) -> bool:
-        """Whether this harness wrote a file, from its name and first bytes alone."""
-        ...
-
-    def read(self, files: Sequence[LabelledPath], rules: ExportRules) -> Export:
-        """Read the files; raises InputError for what cannot be read, UsageError for a rule to give."""
-        ...
-
-
 # Columns of rows that were read once more for their texts: no file has any called so.
 ASKED, ANSWERED = "(asked)", "(answered)"
+# Columns of rows while they are gathered: the number of their file, and a text that may be a grade.
+FILE, GRADE = "(file)", "(grade)"
 
 
 def within(value: object, *keys: str) -> Any:

@@ -1,17 +1,16 @@
 """Judgments as FastChat writes them: of answers and of pairs in both orders by MT-Bench, and by LiveBench."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from riskrank.engine.portfolio.judge_votes import normalise_vote
-from riskrank.scores.exports.fields import a_name
-from riskrank.scores.exports.gathering import tidy
-from riskrank.scores.exports.interface import Export, ExportRules
-from riskrank.scores.exports.row_reader import ExportFile, Record, Rows, reads
+from riskrank.scores.exports.fields import Record, a_name
+from riskrank.scores.exports.gathering import Gathering
+from riskrank.scores.exports.interface import FILE
+from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_record
 
 SCORE, WIN_RATE = "score", "win_rate"
@@ -31,11 +30,11 @@ def _is_mt_bench(path: Path) -> bool:
     return _is_pair(record) or {"judge", "model", "score"} <= record.keys()
 
 
-def _mean_over_opponents(export: Export, _rules: ExportRules) -> Export:
+def _mean_over_opponents(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     """Average the games of a model on a sample; a pair that met twice is a repeat, not two opponents."""
-    if "opponent" not in export.rows.columns:
-        return export
-    pairs = export.rows.filter(pl.col("opponent").is_not_null())
+    if "opponent" not in rows.columns:
+        return rows
+    pairs = rows.filter(pl.col("opponent").is_not_null())
     repeat = pl.int_range(1, pl.len() + 1).over("model", "sample", "metric", "opponent")
     columns = ["model", "sample", "metric", "question", "turn", "judge"]
     means = (
@@ -45,15 +44,13 @@ def _mean_over_opponents(export: Export, _rules: ExportRules) -> Export:
     )
     met = pairs.select("model", "opponent").n_unique()
     models = pairs["model"].n_unique()
-    notes = export.notes
     if met < models * (models - 1):
-        notes += (
+        gathering.note(
             f"{WIN_RATE}: {met // 2:,} of {models * (models - 1) // 2:,} pairs of models met; a win rate is "
-            "against the opponents a model met",
+            "against the opponents a model met"
         )
-    ratings = export.rows.filter(pl.col("opponent").is_null()).drop("opponent")
-    rows = pl.concat([ratings, means.drop("repeat")], how="diagonal")
-    return replace(export, rows=tidy(rows), notes=notes)
+    ratings = rows.filter(pl.col("opponent").is_null()).drop("opponent", FILE)
+    return pl.concat([ratings, means.drop("repeat")], how="diagonal")
 
 
 @reads(

@@ -1,14 +1,13 @@
 """JUnit's XML, as test runners write it: a test a sample, passed or not."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from xml.parsers import expat
 
 import polars as pl
 
 from riskrank.errors import InputError, option
-from riskrank.scores.exports.interface import Export, ExportRules
+from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.parsing import ERROR, UNSCORED
@@ -26,16 +25,15 @@ def recognises(path: Path) -> bool:
     return head[:1] == b"<" and any(mark in head for mark in (b"<testsuite", b"<testcase"))
 
 
-def _without_unused(export: Export, _rules: ExportRules) -> Export:
+def _without_unused(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     """Leave out tests that every model skipped: they say nothing of any."""
-    rows = export.rows
     if UNSCORED not in rows.columns:
-        return export
+        return rows
     every = (pl.col(UNSCORED) == SKIPPED).fill_null(value=False).all().over("sample", "metric")
     skipped = (pl.col("metric") == PASSED) & every
     gone = rows.filter(skipped)["sample"].n_unique()
-    note = f"{PASSED}: tests that all models skipped, left out: {gone:,}"
-    return replace(export, rows=rows.filter(~skipped), notes=(*export.notes, note)) if gone else export
+    gathering.count(f"{PASSED}: tests that all models skipped, left out", gone)
+    return rows.filter(~skipped)
 
 
 @reads(
@@ -44,7 +42,7 @@ def _without_unused(export: Export, _rules: ExportRules) -> Export:
     directions={PASSED: "higher", TIME: "lower"},
     beside={TIME},
     by_file=True,
-    across=_without_unused,
+    then=_without_unused,
 )
 def read(file: ExportFile) -> Rows:
     """Whether each test passed; one that ended in an error or was skipped has no score.

@@ -3,7 +3,6 @@
 import io
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import polars as pl
 
 from riskrank.errors import listing
 from riskrank.scores.exports.fields import Record, broken
-from riskrank.scores.exports.interface import Export, ExportRules, likeliest
+from riskrank.scores.exports.interface import likeliest
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import holds
 from riskrank.scores.files.limits import Room
@@ -33,11 +32,7 @@ def _is_of_details(path: Path) -> bool:
     return path.suffix != ".json"
 
 
-def _perhaps_board(export: Export, _rules: ExportRules) -> Export:
-    return replace(export, board="task" not in export.rows.columns)
-
-
-@reads("lighteval", recognises, prefers=_is_of_details, then=_perhaps_board)
+@reads("lighteval", recognises, prefers=_is_of_details)
 def read(file: ExportFile) -> Rows:
     """Metrics of every document of every task.
 
@@ -80,6 +75,7 @@ def _averages(file: ExportFile) -> Rows:
         if task != "all" and ":_average|" not in task and not metric.endswith("_stderr")
     }
     _direct(file, whole, scores)
+    file.gathering.board = True
     for (task, metric), score in scores.items():
         yield {"model": model, "sample": task, "metric": metric, "score": score}
 
@@ -135,7 +131,7 @@ def _results(file: ExportFile, date: str) -> Record:
         beside = details.parent.joinpath("results", *path.relative_to(details).parts[:-2], name)
     if not beside.is_file():
         file.note("no results file of the same run, so no directions")
-    return file.gathering.beside(beside)
+    return file.beside(beside)
 
 
 def _model(results: Record) -> str:

@@ -1,18 +1,13 @@
-"""What an lm-eval results file says about the sample files beside it, and these of questions and answers."""
+"""What an lm-eval results file says about the sample files beside it."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
-import polars as pl
 
 from riskrank.errors import InputError, option
+from riskrank.scores.exports.export_file import ExportFile
 from riskrank.scores.exports.fields import Record, broken
-from riskrank.scores.exports.gathering import Gathering
-from riskrank.scores.exports.interface import ANSWERED, ASKED, likeliest, within
-from riskrank.scores.files.json_objects import as_text, shown
+from riskrank.scores.files.json_objects import shown
 
 _DATE = r"(\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(?:\.\d+)?)"
 SUFFIX = r"(?:\.gz|\.zst)?$"
@@ -99,84 +94,12 @@ class Results:
         return self.document.inner(part).inner(task)
 
 
-class Runs:
-    """Results files, read once each, found by the folder and date of a sample file."""
-
-    def __init__(self, gathering: Gathering) -> None:
-        self._gathering = gathering
-        self.cut_short: list[str] = []
-        self._folders: dict[Path, dict[str, Path]] = {}
-        self._read: dict[Path, Results] = {}
-
-    def of(self, path: Path) -> Results | None:
-        """The run of a sample file: of its date, else the only one of the folder."""
-        folder = path.parent
-        if folder not in self._folders:
-            found = ((RESULTS.match(entry.name), entry) for entry in sorted(folder.iterdir()))
-            self._folders[folder] = {match[1] or "": entry for match, entry in found if match}
-        there = self._folders[folder]
-        match = SAMPLES.match(path.name)
-        if match and match[2] in there:
-            return self._open(there[match[2]])
-        if len(there) == 1 and ("" in there or not match):
-            return self._open(next(iter(there.values())))
-        return None
-
-    def _open(self, path: Path) -> Results:
-        if path not in self._read:
-            self._read[path] = Results(self._gathering.document(path))
-        return self._read[path]
-
-
-# Fields of a document that hold what is asked, as tasks call them; else the document is shown.
-_QUESTIONS = ("question", "query", "problem", "prompt", "input", "instruction", "text")
-_SCHEMA = dict.fromkeys(("doc", "filter", ASKED, ANSWERED), pl.String)
-
-
-def with_texts(frame: pl.DataFrame, rows: Iterable[Mapping[str, Any]], docs: Collection[str]) -> pl.DataFrame:
-    """Scores of a sample file with the texts of some documents.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``doc`` and ``filter`` among others.
-    rows : iterable of mapping
-        Lines of the file.
-    docs : collection of str
-        Documents whose texts are wanted.
-    """
-    found: dict[tuple[str, str | None], tuple[str, str]] = {}
-    for row in rows:
-        doc, name = str(row.get("doc_id")), row.get("filter")
-        if doc in docs and (name is None or isinstance(name, str)):
-            found.setdefault((doc, name), (_asked(row.get("doc")), _answered(row, name)))
-    told = [(*key, *texts) for key, texts in found.items()]
-    texts = pl.DataFrame(told, schema=_SCHEMA, orient="row")
-    named = texts.filter(pl.col("filter").is_not_null())
-    if named.height or not texts.height:
-        return frame.join(named, on=["doc", "filter"], how="left", maintain_order="left")
-    # Before 0.4.5 rows do not name their filter, and all of a document have one answer.
-    return frame.join(texts.drop("filter"), on="doc", how="left", maintain_order="left")
-
-
-def _asked(document: object) -> str:
-    fields: Mapping[str, Any] = document if isinstance(document, dict) else {}
-    return as_text(next((fields[name] for name in _QUESTIONS if isinstance(fields.get(name), str)), document))
-
-
-def _answered(row: Mapping[str, Any], name: str | None) -> str:
-    """What the filter made of the responses, or the likeliest choice; the responses of no named filter."""
-    filtered = row.get("filtered_resps")
-    said = row.get("resps") if name is None or filtered is None else filtered
-    # Choices are logged as pairs: log-likelihood, and whether it is what the model would have written.
-    flat = [
-        one[0] if name is None and isinstance(one, list) and len(one) == 1 else one for one in _listed(said)
-    ]
-    if len(flat) > 1 and all(isinstance(one, list) and len(one) == 2 for one in flat):
-        chosen = likeliest([one[0] for one in flat], within(row, "doc", "choices"))
-        return as_text(said) if chosen is None else chosen
-    return as_text(said)
-
-
-def _listed(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
+def run_of(file: ExportFile) -> Results | None:
+    """The run of a sample file, by the results file beside it: of its date, else the only one there."""
+    beside = sorted(file.path.parent.glob("results*"))
+    there = {match[1] or "": path for path in beside if (match := RESULTS.match(path.name))}
+    own = SAMPLES.match(file.path.name)
+    found = there.get(own[2]) if own else None
+    if found is None and len(there) == 1 and ("" in there or not own):
+        found = next(iter(there.values()))
+    return Results(file.beside(found)) if found else None

@@ -1,18 +1,19 @@
-"""The rows of one lm-eval sample file, by Polars where they are plain; and metrics that are no means."""
+"""The rows of one lm-eval sample file, and metrics that are no means."""
 
 import io
 import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
 from riskrank.errors import InputError
-from riskrank.scores.exports.fields import Record, broken, wrong_type
-from riskrank.scores.exports.gathering import Gathering
+from riskrank.scores.exports.fields import Record, as_score, broken, wrong_type
+from riskrank.scores.exports.interface import likeliest, within
+from riskrank.scores.exports.row_reader import ExportFile, Rows
 from riskrank.scores.files.parsing import EMPTY, UNSCORED
 
 # Keys of a row that are never metrics; versions before 0.4.8 do not say which keys are.
@@ -21,64 +22,25 @@ _BOOKKEEPING = frozenset(
     | {"doc_hash", "prompt_hash", "target_hash", "doc_task_alias"}
 )
 # Metrics of the harness itself that are 0 or 1 on a sample.
-_TRUTHS = frozenset({"acc", "acc_norm", "acc_mutual_info", "acc_bytes", "exact_match"})
+TRUTHS = frozenset({"acc", "acc_norm", "acc_mutual_info", "acc_bytes", "exact_match"})
+# Fields of a document that hold what is asked, as tasks call them; else the document is shown.
+_QUESTIONS = ("question", "query", "problem", "prompt", "input", "instruction", "text")
+# Column of a document's hash.
+HASH = "(hash)"
 _NO_NAME = r"^(?:\[.*\]|\{.*\}|true|false|-?[0-9]*\.[0-9.e+-]*)$"
 _NO_TEXT = rf"{_NO_NAME}|^-?[0-9]+$"
-SCHEMA = {"doc": pl.String, "hash": pl.UInt64, "filter": pl.String, "metric": pl.String, "score": pl.Float64}
 # An answer of nothing, as the harness writes it, of a row that is not looked at as an object.
 _NOTHING = re.compile(rb'"resps": ?\[\[""')
 _EMPTY_SCORED = "empty responses, whose score counts as in lm-eval"
 
 
-def frame_of(
-    path: Path,
-    data: bytes,
-    gathering: Gathering,
-    *,
-    filters: Sequence[str],
-    metrics: Sequence[str],
-    aggregates: dict[tuple[str, str], float],
-) -> pl.DataFrame:
-    """Scores of a sample file, one row a document, filter and metric.
-
-    Parameters
-    ----------
-    path : Path
-    data : bytes
-        JSON lines, or an array of objects whatever the file is called.
-    gathering : Gathering
-        Counts what is no score.
-    filters : sequence of str
-        For rows that do not name their filter: the filters in the order of the rows.
-    metrics : sequence of str
-        Metrics of the results file, for rows that do not list theirs.
-    aggregates : dict
-        Gets the metrics that are no means of samples, by filter and metric.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``doc``, ``hash`` (of the document, null where it has none), ``filter``, ``metric``,
-        ``score``, and where a row tells it why it has none.
-    """
-    plain = None if data.lstrip()[:1] == b"[" else _at_once(data, gathering)
-    if plain is not None:
-        return plain
-    return _one_by_one(path, gathering.records(path, data, "row"), gathering, filters, metrics, aggregates)
-
-
-def bounds_of(metrics: Iterable[str]) -> dict[str, tuple[float, float]]:
-    """Bounds of metrics, perhaps called ``metric,filter``, that the harness defines as 0 or 1."""
-    return {name: (0.0, 1.0) for name in metrics if name.partition(",")[0] in _TRUTHS}
-
-
-def _at_once(data: bytes, gathering: Gathering) -> pl.DataFrame | None:
-    """Read rows that all have the same numeric metrics; None for any others.
+def at_once(file: ExportFile, model: str, task: str) -> pl.DataFrame | None:
+    """Scores of a sample file whose rows all have the same numeric metrics; None for any other.
 
     Polars refuses whatever is no number, so nothing but numbers and nulls comes through here.
     """
     try:
-        row = json.loads(data.lstrip().partition(b"\n")[0])
+        row = json.loads(file.data.lstrip().partition(b"\n")[0])
         names = row.get("metrics") if isinstance(row, dict) else None
         if not names or not isinstance(names, list) or "filter" not in row or "doc_id" not in row:
             return None
@@ -88,7 +50,7 @@ def _at_once(data: bytes, gathering: Gathering) -> pl.DataFrame | None:
         schema = text | {"metrics": pl.List(pl.String)} | dict.fromkeys(names, pl.Float64)
         if len(schema) != 4 + len(set(names)):
             return None
-        frame = pl.read_ndjson(io.BytesIO(data), schema=schema)
+        frame = pl.read_ndjson(io.BytesIO(file.data), schema=schema)
     except (ValueError, RecursionError, pl.exceptions.PolarsError, OSError):
         return None
     gaps = [name for name in ("doc_id", "filter", *names) if frame[name].null_count()]
@@ -96,65 +58,82 @@ def _at_once(data: bytes, gathering: Gathering) -> pl.DataFrame | None:
     strange = frame["doc_id"].str.contains(_NO_NAME).any() or frame["filter"].str.contains(_NO_TEXT).any()
     if gaps or strange or frame["metrics"].n_unique() != 1:
         return None
-    gathering.count(_EMPTY_SCORED, len(_NOTHING.findall(data)))
-    hashes = pl.col("doc_hash").hash()
-    frame = frame.select("filter", *dict.fromkeys(names), doc=pl.col("doc_id"), hash=hashes)
-    return frame.unpivot(index=["doc", "hash", "filter"], variable_name="metric", value_name="score")
+    file.count(_EMPTY_SCORED, len(_NOTHING.findall(file.data)))
+    kept = {"model": pl.lit(model), "sample": pl.lit(f"{task}/") + pl.col("doc_id"), "task": pl.lit(task)}
+    frame = frame.select("filter", *dict.fromkeys(names), **kept, **{HASH: "doc_hash"}).with_row_index("row")
+    index = ["row", *kept, "filter", HASH]
+    rows = frame.unpivot(index=index, variable_name="metric", value_name="score")
+    return rows.sort("row", maintain_order=True).drop("row")
 
 
-def _one_by_one(
-    path: Path,
-    rows: Iterable[Record],
-    gathering: Gathering,
-    filters: Sequence[str],
-    metrics: Sequence[str],
-    aggregates: dict[tuple[str, str], float],
-) -> pl.DataFrame:
+def sample_rows(
+    file: ExportFile, model: str, task: str, filters: Sequence[str], metrics: Sequence[str]
+) -> Rows:
+    """Scores of a sample file, one row a document, filter and metric; notes metrics that are no means.
+
+    Parameters
+    ----------
+    file : ExportFile
+        JSON lines, or an array of objects whatever the file is called.
+    model, task : str
+    filters : sequence of str
+        For rows that do not name their filter: the filters in the order of the rows.
+    metrics : sequence of str
+        Metrics of the results file, for rows that do not list theirs.
+    """
     logged: dict[tuple[str, str], list[object]] = defaultdict(list)
-    found: list[tuple[str, str | None, str | None, str, float | None, str | None]] = []
-    seen: Counter[str] = Counter()
-    nameless = 0
-    for row in rows:
-        document = row.get("doc_id")
-        if isinstance(document, bool) or not isinstance(document, int | str):
-            if gathering.rules.skip_bad:
-                gathering.count(f"{path}: rows without a doc_id, left out")
-                continue
-            raise broken(f"{row.place} has no doc_id", f"keys {', '.join(list(row)[:8]) or 'none'}")
-        doc, hashed = str(document), row.get("doc_hash")
-        name = row.get("filter")
-        if name is not None and not isinstance(name, str):
-            raise wrong_type(row.at("filter"), "a text", name)
-        if name is None:
-            # Before 0.4.5 rows come filter after filter and do not say which.
-            place = seen[doc]
-            name = filters[place] if place < len(filters) else f"filter {place + 1}"
-            nameless = max(nameless, place + 1)
-        seen[doc] += 1
-        first = len(found)
-        for metric in _metrics_of(row, metrics):
-            value = _brier(row[metric]) if metric == "brier_score" else row[metric]
+    for row, name in _filtered(file, filters):
+        sample = f"{task}/{row['doc_id']}"
+        about: dict[str, Any] = {"model": model, "sample": sample, "task": task, "filter": name}
+        if isinstance(row.get("doc_hash"), str):
+            about[HASH] = row["doc_hash"]
+        if file.gathering.wants_texts(sample):
+            about |= {"asked": _asked(row.get("doc")), "answered": _answered(row)}
+        values = {metric: row[metric] for metric in _metrics_of(row, metrics)}
+        if "brier_score" in values:
+            values["brier_score"] = _brier(values["brier_score"])
+        is_empty = _is_empty(row.get("resps"))
+        if is_empty and any(isinstance(as_score(value), float) for value in values.values()):
+            file.count(_EMPTY_SCORED)
+        for metric, value in values.items():
             if isinstance(value, list):
                 logged[name, metric].append(value)
-            for part, score in gathering.scores(metric, value):
-                found.append((doc, hashed if isinstance(hashed, str) else None, name, part, score, None))
-        if _is_empty(row.get("resps")):
-            gathering.count(_EMPTY_SCORED, any(one[4] is not None for one in found[first:]))
-            found[first:] = [(*one[:5], EMPTY if one[4] is None else None) for one in found[first:]]
+            why = {UNSCORED: EMPTY} if is_empty and as_score(value) is None else {}
+            yield {"metric": metric, "score": value, **about, **why}
+    for (name, metric), listed in logged.items():
+        total = aggregate(metric, listed)
+        if total is not None:
+            called = f"{metric},{name}" if len({one for one, _ in logged}) > 1 else metric
+            file.gathering.note(
+                f"{task}: {called}, over all samples and no mean of them, is {total!r} for {model}"
+            )
+
+
+def _filtered(file: ExportFile, filters: Sequence[str]) -> Iterator[tuple[Record, str]]:
+    """Rows with the filter they are of; before 0.4.5 they come filter after filter and do not say which."""
+    seen: Counter[str] = Counter()
+    nameless = 0
+    for row in file.records("row"):
+        document, name = row.get("doc_id"), row.get("filter")
+        if isinstance(document, bool) or not isinstance(document, int | str):
+            if file.gathering.rules.skip_bad:
+                file.count(f"{file.path}: rows without a doc_id, left out")
+                continue
+            raise broken(f"{row.place} has no doc_id", f"keys {', '.join(list(row)[:8]) or 'none'}")
+        if name is not None and not isinstance(name, str):
+            raise wrong_type(row.at("filter"), "a text", name)
+        place = seen[str(document)]
+        seen[str(document)] += 1
+        if name is None:
+            name = filters[place] if place < len(filters) else f"filter {place + 1}"
+            nameless = max(nameless, place + 1)
+        yield row, name
     if nameless > max(1, len(filters)):
         raise InputError(
-            f"{path}: rows that do not say which filter they are of",
+            f"{file.path}: rows that do not say which filter they are of",
             found=f"a document has {nameless} rows; the run names {len(filters) or 'no'} filters",
             hint="keep results.json beside the file: it lists the filters",
         )
-    totals = {(name, metric): aggregate(metric, values) for (name, metric), values in logged.items()}
-    aggregates |= {key: total for key, total in totals.items() if total is not None}
-    schema = SCHEMA | {"hash": pl.String, UNSCORED: pl.String}
-    named = [dict(zip(schema, row, strict=True)) for row in found]
-    frame = gathering.framed(named, schema, lambda _: str(path))
-    frame = frame if frame[UNSCORED].count() else frame.drop(UNSCORED)
-    hashed_doc = pl.when(pl.col("hash").is_null()).then(None).otherwise(pl.col("hash").hash())
-    return frame.with_columns(hash=hashed_doc)
 
 
 def _is_empty(responses: object) -> bool:
@@ -252,3 +231,20 @@ _AGGREGATES: dict[str, Callable[[Pairs], float]] = {
     "byte_perplexity": lambda pairs: math.exp(nats(pairs)),
     "bits_per_byte": lambda pairs: nats(pairs) / math.log(2),
 }
+
+
+def _asked(document: object) -> object:
+    fields: Mapping[str, Any] = document if isinstance(document, dict) else {}
+    return next((fields[name] for name in _QUESTIONS if isinstance(fields.get(name), str)), document)
+
+
+def _answered(row: Mapping[str, Any]) -> object:
+    """What the filter made of the responses, or the likeliest choice; the responses of no named filter."""
+    name, filtered = row.get("filter"), row.get("filtered_resps")
+    said = row.get("resps") if name is None or filtered is None else filtered
+    listed = said if isinstance(said, list) else []
+    # Choices are logged as pairs: log-likelihood, and whether it is what the model would have written.
+    flat = [one[0] if name is None and isinstance(one, list) and len(one) == 1 else one for one in listed]
+    if len(flat) > 1 and all(isinstance(one, list) and len(one) == 2 for one in flat):
+        return likeliest([one[0] for one in flat], within(row, "doc", "choices")) or said
+    return said

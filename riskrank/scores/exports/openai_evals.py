@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from riskrank.scores.exports.fields import Record, a_name
-from riskrank.scores.exports.gathering import as_score
+from riskrank.scores.exports.fields import Record, a_name, as_score
 from riskrank.scores.exports.interface import within
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_record
@@ -31,7 +30,7 @@ def read(file: ExportFile) -> Rows:
     """
     path = file.path
     # The spec and the final report may stand anywhere: all lines are read before any is used.
-    events = list(file.gathering.lines(path, file.data))
+    events = list(file.lines())
     spec = Record(f"{path}: spec", next((e["spec"] for e in events if isinstance(e.get("spec"), dict)), {}))
     if not any("final_report" in event for event in events):
         file.note("no final report; the run was not finished")

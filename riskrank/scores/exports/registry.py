@@ -11,16 +11,18 @@ import polars as pl
 
 from riskrank.errors import InputError, UsageError, counted, listing, one_of, option
 from riskrank.scores.exports.catalogue import EXPORTS
-from riskrank.scores.exports.gathering import together, walk, wanted_metrics
-from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath, Reader
+from riskrank.scores.exports.choosing import wanted_metrics
+from riskrank.scores.exports.export_file import walk
+from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.exports.row_reader import RowReader
 from riskrank.scores.files.paths import labelled_paths
 
 READERS = (*EXPORTS,)
 AUTO = "auto"
 
 
-def reader(name: str) -> Reader:
-    """The reader of a format: a module, or what it calls ``read``, or by the name behind a colon.
+def reader(name: str) -> RowReader:
+    """The reader of a format: what its module calls ``read``, or by the name behind a colon.
 
     Raises
     ------
@@ -29,9 +31,7 @@ def reader(name: str) -> Reader:
     """
     one_of("from", name, READERS)
     module, _, called = EXPORTS[name][0].partition(":")
-    found = import_module(f"riskrank.scores.exports.{module}")
-    one = getattr(found, called or "read")
-    return cast(Reader, one if hasattr(one, "recognises") else found)
+    return cast(RowReader, getattr(import_module(f"riskrank.scores.exports.{module}"), called or "read"))
 
 
 def read_export(name: str, paths: Sequence[str], rules: ExportRules | None = None) -> Export:
@@ -63,27 +63,8 @@ def read_export(name: str, paths: Sequence[str], rules: ExportRules | None = Non
             "no exports were given", found="an empty list of paths", hint="name files, folders or patterns"
         )
     chosen = reader(recognise(files) if name == AUTO else name)
-    groups: dict[str | None, list[LabelledPath]] = {}
-    for entry in sorted(files, key=lambda entry: entry.label is not None):
-        groups.setdefault(entry.label, []).append(entry)
-    exports = [
-        export if label is None else replace(export, rows=_relabelled(export.rows, label))
-        for label, export in zip(groups, _read_groups(chosen, [*groups.values()], rules), strict=True)
-    ]
-    whole = exports[0] if len(exports) == 1 else together(exports, rules)
-    across = getattr(chosen, "across", None)
-    whole = across(whole, rules) if across else whole
-    return as_board(whole, rules) if whole.board else whole
-
-
-def _read_groups(
-    chosen: Reader, groups: Sequence[Sequence[LabelledPath]], rules: ExportRules
-) -> list[Export]:
-    """Read files that have a label in common; a reader that names things by all files gets all groups."""
-    together = getattr(chosen, "read_groups", None)
-    if together is not None:
-        return cast(list[Export], together(groups, rules))
-    return [chosen.read(group, rules) for group in groups]
+    export = chosen.read(sorted(files, key=lambda file: file.label is not None), rules)
+    return as_board(export, rules) if export.board else export
 
 
 def labelled(text: str) -> list[LabelledPath]:
@@ -124,18 +105,11 @@ def recognise(files: Sequence[LabelledPath]) -> str:
     )
 
 
-def _recognised(found: Reader, path: Path) -> bool:
+def _recognised(found: RowReader, path: Path) -> bool:
     """Whether a reader knows a file, or some file of a folder."""
     if path.is_dir():
         return next(walk(path, found.recognises), None) is not None
     return found.recognises(path)
-
-
-def _relabelled(rows: pl.DataFrame, label: str) -> pl.DataFrame:
-    """Put the label in the place of the model's name; of several models it goes before each."""
-    if rows["model"].n_unique() == 1:
-        return rows.with_columns(model=pl.lit(label))
-    return rows.with_columns(model=pl.lit(f"{label}/") + pl.col("model"))
 
 
 SCORE = "score"

@@ -7,8 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from riskrank.errors import listing
 from riskrank.scores.exports.fields import Record, broken
+from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.question_tables import as_question
 from riskrank.scores.exports.row_reader import ExportFile, RowReader, Rows
 from riskrank.scores.files.beginnings import first_bytes
@@ -34,12 +37,12 @@ class Layout:
         Patterns of columns.
     beside : tuple of str
         Columns of how it was run.
-    shares : bool
-        Whether scores lie between 0 and 1, and more is better, as the service says.
     sparse : bool
         Whether a row has one score, not one of every metric.
     flat : callable
         Makes one level of a row, or says why it does not count.
+    then : callable
+        As of any reader.
     """
 
     sample: str
@@ -48,9 +51,9 @@ class Layout:
     asked: str = "input"
     answered: str = "output"
     beside: tuple[str, ...] = ()
-    shares: bool = False
     sparse: bool = False
     flat: Callable[[Record], Mapping[str, Any] | str] = lambda row: row
+    then: Callable[[pl.DataFrame, Gathering], pl.DataFrame] = lambda rows, _gathering: rows
 
     def rows(self, file: ExportFile) -> Rows:
         """A row a sample and metric."""
@@ -67,9 +70,6 @@ class Layout:
                 f"{file.path}: there is no metric",
                 f"columns: {listing(dict.fromkeys(name for row in read for name in row), 20)}",
             )
-        for metric in metrics.values() if self.shares else ():
-            file.direct(metric, "higher")
-            file.gathering.bound(metric, 0.0, 1.0, graded=True)
         for row in read:
             asked = row.get(self.sample)
             sample = as_question(asked if isinstance(asked, dict | list) else row.name(self.sample))
@@ -107,6 +107,14 @@ def _roots(row: Record) -> Mapping[str, Any] | str:
     return row | {f"scores.{name}": score for name, score in row.inner("scores").items()}
 
 
+def _shares(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
+    """Braintrust's scores lie between 0 and 1, and more is better."""
+    for metric in rows["metric"].unique():
+        gathering.direct(metric, "higher")
+        gathering.bounds[metric] = (0.0, 1.0)
+    return rows
+
+
 def _of_traces(row: Record) -> Mapping[str, Any] | str:
     """Langfuse's rows are scores, of an observation within a trace or of all of it; in two spellings."""
     plain = {name.replace("_", "").casefold(): value for name, value in row.items()}
@@ -119,7 +127,7 @@ def _of_traces(row: Record) -> Mapping[str, Any] | str:
 
 
 LAYOUTS = {
-    "braintrust": Layout(sample="input", metric=r"scores\.(.+)", shares=True, flat=_roots),
+    "braintrust": Layout(sample="input", metric=r"scores\.(.+)", flat=_roots, then=_shares),
     "langsmith": Layout(
         sample="example_id",
         metric=r"feedback\.(.+)",
@@ -144,6 +152,7 @@ braintrust, langsmith, phoenix, langfuse = (
         directions=dict.fromkeys(layout.beside, "lower"),
         beside=layout.beside,
         by_file=True,
+        then=layout.then,
     )
     for name, layout in LAYOUTS.items()
 )

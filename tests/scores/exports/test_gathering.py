@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,15 +12,10 @@ import pytest
 import zstandard
 
 from riskrank.errors import InputError, UsageError
-from riskrank.scores.exports.gathering import (
-    Gathering,
-    as_score,
-    check_used,
-    choose,
-    files_of,
-    model_of,
-    walk,
-)
+from riskrank.scores.exports.choosing import check_used, choose, model_of
+from riskrank.scores.exports.export_file import ExportFile, files_of, walk
+from riskrank.scores.exports.fields import as_score
+from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.interface import ExportRules, LabelledPath
 from riskrank.scores.files import bounded
 from riskrank.scores.files.bounded import decompressed, parse_json, read_bounded
@@ -47,6 +43,10 @@ def test_anything_else_is_told_apart_from_a_score(value):
     assert isinstance(as_score(value), str)
 
 
+def exported(gathering):
+    return gathering.export(gathering.rows())
+
+
 def add(gathering, **values):
     gathering.add(**({"model": "A", "sample": "1", "metric": "m", "score": 1.0} | values))
 
@@ -57,7 +57,7 @@ def test_lists_and_text_are_counted_and_left_out():
     add(gathering, metric="pair", score=[1, 2])
     add(gathering, metric="pair", sample="2", score=[1, 2])
     add(gathering, metric="word", score="good")
-    export = gathering.export()
+    export = exported(gathering)
     assert export.rows["metric"].to_list() == ["m"]
     assert [note.split(":")[0] for note in export.notes] == ["pair", "word"]
     assert export.notes[0].endswith(": 2")
@@ -66,7 +66,7 @@ def test_lists_and_text_are_counted_and_left_out():
 def test_parts_of_a_list_become_metrics_when_asked():
     gathering = Gathering(ExportRules(parts=True))
     add(gathering, metric="pair", score=[1, -2.5])
-    export = gathering.export()
+    export = exported(gathering)
     assert export.rows.select("metric", "score").rows() == [("pair.0", 1.0), ("pair.1", -2.5)]
 
 
@@ -74,10 +74,10 @@ def test_draws_stay_only_where_samples_repeat():
     gathering = Gathering(ExportRules())
     add(gathering, draw="1")
     add(gathering, draw="1", sample="2", task="t")
-    assert gathering.export().rows.columns == ["model", "sample", "metric", "score", "task"]
+    assert exported(gathering).rows.columns == ["model", "sample", "metric", "score", "task"]
     add(gathering, draw="2")
     add(gathering, sample="3")
-    rows = gathering.export().rows
+    rows = exported(gathering).rows
     assert rows.columns == ["model", "sample", "metric", "score", "draw", "task"]
     assert rows["draw"].to_list() == ["1", "1", "2", "1"]
 
@@ -86,7 +86,7 @@ def test_nothing_gathered_is_an_error_that_says_what_there_was():
     gathering = Gathering(ExportRules())
     add(gathering, score="text")
     with pytest.raises(InputError, match="no scores") as error:
-        gathering.export()
+        exported(gathering)
     assert "m: values left out that are text" in error.value.found
 
 
@@ -99,16 +99,13 @@ def test_a_bad_file_is_refused_or_left_out_whole(tmp_path):
         gathering = Gathering(rules)
 
         def use(path):
-            def from_bytes(data):
-                add(gathering, sample=path.name)
-                gathering.count("seen")
-                parse_json(str(path), data)
-
-            return from_bytes
+            add(gathering, sample=path.name)
+            gathering.count("seen")
+            parse_json(str(path), gathering.read(path))
 
         for path in (bad, good):
-            gathering.take(path, use(path))
-        return gathering.export()
+            gathering.take(LabelledPath(path=path), partial(use, path))
+        return exported(gathering)
 
     with pytest.raises(InputError, match="bad"):
         run(ExportRules())
@@ -126,7 +123,7 @@ def test_runs_that_disagree_on_a_direction_are_named():
     gathering.direct("other", "higher", of="one")
     add(gathering)
     add(gathering, metric="other")
-    export = gathering.export()
+    export = exported(gathering)
     assert export.directions == {"other": "higher"}
     assert len(export.notes) == 1
     assert "higher is better in one, lower is better in three" in export.notes[0]
@@ -134,13 +131,14 @@ def test_runs_that_disagree_on_a_direction_are_named():
 
 def test_bad_lines_are_counted_when_skipped(tmp_path):
     path = tmp_path / "rows.jsonl"
-    data = b'{"a": 1}\n\n[1]\n{"a": \n{"a": NaN}\n'
+    path.write_bytes(b'{"a": 1}\n\n[1]\n{"a": \n{"a": NaN}\n')
     with pytest.raises(InputError, match="line 3 is not a JSON object"):
-        list(Gathering(ExportRules()).lines(path, data))
+        list(ExportFile(path=path, label=None, gathering=Gathering(ExportRules())).lines())
     gathering = Gathering(ExportRules(skip_bad=True))
-    assert [row.place.split()[-1] for row in gathering.lines(path, data)] == ["1", "5"]
+    file = ExportFile(path=path, label=None, gathering=gathering)
+    assert [row.place.split()[-1] for row in file.lines()] == ["1", "5"]
     add(gathering)
-    assert "2 lines" in gathering.export().notes[0]
+    assert "2 lines" in exported(gathering).notes[0]
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress, lambda data: data])
@@ -223,7 +221,7 @@ def test_folders_are_walked_in_order_and_each_file_is_read_once(tmp_path):
     (tmp_path / "a" / "loop").symlink_to(tmp_path)
     paths = [LabelledPath(path=tmp_path), LabelledPath(path=tmp_path / "a" / "1.json")]
     found = list(files_of(paths, lambda path: path.suffix == ".json"))
-    assert [path.name for path in found] == ["1.json", "2.json"]
+    assert [file.path.name for file in found] == ["1.json", "2.json"]
     with pytest.raises(InputError, match="no file of this format"):
         list(files_of(paths, lambda path: path.suffix == ".xml"))
 
@@ -234,7 +232,7 @@ def test_rows_of_frames_and_of_dictionaries_come_together():
         pl.DataFrame({"model": ["A"], "sample": ["1"], "metric": ["m"], "score": [0.5], "task": ["t"]})
     )
     add(gathering, sample="2")
-    assert gathering.export().rows["task"].to_list() == ["t", None]
+    assert exported(gathering).rows["task"].to_list() == ["t", None]
 
 
 @pytest.mark.parametrize("size", [0, 1, 1 << 12, (1 << 12) + 1])
@@ -258,8 +256,8 @@ def test_names_with_half_a_character_are_refused_or_their_rows_left_out(tmp_path
         gathering = Gathering(rules)
         for sample in ("good", "bad"):
             text = "\ud800" if sample == "bad" else sample
-            gathering.take(tmp_path / sample, lambda _, text=text: add(gathering, sample=text))
-        return gathering.export()
+            gathering.take(LabelledPath(path=tmp_path / sample), partial(add, gathering, sample=text))
+        return exported(gathering)
 
     with pytest.raises(InputError, match="no Unicode text") as error:
         run(ExportRules())

@@ -1,0 +1,150 @@
+"""Files of an export: where they are, and one of them, in whichever form it holds its rows."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from riskrank.errors import InputError, counted
+from riskrank.scores.exports.choosing import model_of
+from riskrank.scores.exports.fields import Record, broken, document
+from riskrank.scores.exports.gathering import Gathering
+from riskrank.scores.exports.interface import LabelledPath
+from riskrank.scores.files.bounded import parse_json, parse_lines
+from riskrank.scores.files.data_frames import Columns, csv_columns, json_columns
+from riskrank.scores.files.json_objects import shown
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportFile:
+    """One file of an export: in whichever form it holds its rows, they come checked."""
+
+    path: Path
+    label: str | None
+    gathering: Gathering
+
+    @cached_property
+    def data(self) -> bytes:
+        """Its bytes, unpacked."""
+        return self.gathering.read(self.path)
+
+    def lines(self, called: str = "line") -> Iterator[Record]:
+        """Objects of a JSON-lines file, and what messages call them.
+
+        Raises
+        ------
+        InputError
+            At the first line that is no JSON object; with `skip_bad` such lines are counted instead.
+        """
+        bad = 0
+        for number, value in parse_lines(str(self.path), self.data):
+            if isinstance(value, dict):
+                yield Record(f"{self.path}: {called} {number}", value)
+            elif self.gathering.rules.skip_bad:
+                bad += 1
+            elif isinstance(value, InputError):
+                raise value
+            else:
+                raise broken(f"{self.path}: line {number} is not a JSON object", shown(value))
+        if bad:
+            self.note(f"{counted(bad, 'line')} that cannot be read, left out")
+
+    def records(self, called: str = "entry") -> Iterator[Record]:
+        """Objects of a JSON array, or of JSON lines, whatever the file is called.
+
+        Raises
+        ------
+        InputError
+            If the file is neither, or an entry is no object; with `skip_bad` such entries are counted.
+        """
+        if not self.data.lstrip().startswith(b"["):
+            yield from self.lines(called)
+            return
+        entries = parse_json(str(self.path), self.data)
+        if not entries:
+            raise broken(f"{self.path}: the file is empty", "an array without entries")
+        for number, value in enumerate(entries, start=1):
+            if isinstance(value, dict):
+                yield Record(f"{self.path}: {called} {number}", value)
+            elif self.gathering.rules.skip_bad:
+                self.count(f"{self.path}: entries that are no objects, left out")
+            else:
+                raise broken(f"{self.path}: entry {number} is not a JSON object", shown(value))
+
+    def document(self) -> Record:
+        """The one object a JSON file holds.
+
+        Raises
+        ------
+        InputError
+            If it holds anything else.
+        """
+        return document(self.path, self.data)
+
+    def beside(self, path: Path) -> Record:
+        """The object that another file holds, which may be there; an empty one where it is not."""
+        return self.gathering.beside(path)
+
+    @property
+    def is_json(self) -> bool:
+        """Whether a table is written as JSON, else as CSV."""
+        return self.data.lstrip()[:1] in (b"{", b"[")
+
+    def columns(self) -> Columns:
+        """Columns of a table, as CSV or in any of the ways pandas writes JSON."""
+        return (json_columns if self.is_json else csv_columns)(self.path, self.data)
+
+    def rows(self, is_score: Callable[[str], object]) -> Iterator[Record]:
+        """Rows of a table, as CSV, a JSON array or lines; in CSV, what is no column of scores is text."""
+        if self.is_json:
+            yield from self.records()
+            return
+        columns = csv_columns(self.path, self.data, is_score)
+        for number, cells in enumerate(zip(*columns.values(), strict=True), start=2):
+            yield Record(f"{self.path}: row {number}", dict(zip(columns, cells, strict=True)))
+
+    def model(self, logged: str | None = None) -> str:
+        """The model of the file: by the rule for paths, else as it says itself, else its label."""
+        return model_of(self.path, logged, self.gathering.rules, label=self.label)
+
+    def direct(self, metric: str, direction: str) -> None:
+        """Keep what this file says about a metric's direction."""
+        self.gathering.direct(metric, direction, of=str(self.path))
+
+    def note(self, text: str) -> None:
+        """Note something about this file."""
+        self.gathering.note(f"{self.path}: {text}")
+
+    def count(self, what: str, times: int = 1) -> None:
+        """Count something that is left out."""
+        self.gathering.count(what, times)
+
+
+def files_of(paths: Iterable[LabelledPath], wanted: Callable[[Path], bool]) -> Iterator[LabelledPath]:
+    """Files to read: those named, and of folders all wanted files below them, in sorted order, each once.
+
+    A file that was named is read whatever it is called: the reader says what is wrong with it.
+    """
+    seen: set[LabelledPath] = set()
+    for entry in paths:
+        found = sorted(walk(entry.path, wanted)) if entry.path.is_dir() else [entry.path]
+        if not found:
+            raise InputError(
+                f"{entry.path}: no file of this format in the folder",
+                found="a folder without one",
+                hint="name the folder the harness wrote into, or the files themselves",
+            )
+        for file in (replace(entry, path=path) for path in found):
+            if file not in seen:
+                seen.add(file)
+                yield file
+
+
+def walk(folder: Path, wanted: Callable[[Path], bool]) -> Iterator[Path]:
+    """Wanted files below a folder; links to folders are not followed, so that none leads in circles."""
+    for root, _, names in os.walk(folder):
+        for name in names:
+            path = Path(root, name)
+            if path.is_file() and wanted(path):  # looking into a named pipe would wait for ever
+                yield path
