@@ -3,7 +3,7 @@
 Weighted norms of ranks, and the weights.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -80,9 +80,6 @@ def share_weights(metrics: Sequence[str], given: Mapping[str, float]) -> Floats:
     weights[unset] = max(0.0, 1 - total) / unset.sum()
     return normalised_weights(weights, metrics, kind="objective")
 
-
-# Rows and columns of tied entries in, a value for each out; small is better.
-Key = Callable[[Integers, Integers], Floats | Integers]
 
 # After the norm itself: a robust norm, then the mean rank.
 TIE_BREAKING_P = (8.0, 1.0)
@@ -168,58 +165,35 @@ def rank_models(
     return CopaRanking(p=p, weights=weights, norm=norm, order=order, rank=rank, tie=tie)
 
 
-def pick(norm: Floats, keys: Sequence[Key]) -> Integers:
-    """Choose the smallest norm in each row, settling ties by further keys.
+def pick(keys: Sequence[Floats | Integers]) -> Integers:
+    """Choose the column of the smallest first key in each row, ties settled by the later keys.
 
     Parameters
     ----------
-    norm : array of shape (S, M)
-        One row per choice to make, one column per candidate.
-    keys : sequence of functions
-        Each takes the rows and columns of tied entries and returns a value for each, small is better.
-        Later keys settle what earlier ones leave tied; the last must be distinct within a row.
+    keys : sequence of ndarray, shapes that broadcast to (S, M)
+        One row per choice to make, one column per candidate; the last one must be distinct within a row.
 
     Returns
     -------
     array of int, shape (S,)
         Column of the chosen candidate.
     """
-    choice = norm.argmin(axis=1)
-    tied = norm <= norm.min(axis=1, keepdims=True) * (1 + TOLERANCE)
-    open_rows = np.flatnonzero(tied.sum(axis=1) > 1)
-    if not open_rows.size:
-        return choice
-    rows, columns = np.nonzero(tied[open_rows])
-    rows = open_rows[rows]
+    left = np.ones(np.broadcast_shapes(*(key.shape for key in keys)), dtype=bool)
     for key in keys:
-        values = key(rows, columns)
-        starts = np.flatnonzero(np.diff(rows, prepend=-1))
-        smallest = np.minimum.reduceat(values, starts)
-        per_entry = np.repeat(smallest, np.diff(starts, append=rows.size))
-        keep = values <= per_entry * (1 + TOLERANCE)
-        rows, columns = rows[keep], columns[keep]
-    choice[rows] = columns
-    return choice
+        open_to = np.where(left, key, np.inf)
+        left &= open_to <= open_to.min(axis=1, keepdims=True) * (1 + TOLERANCE)
+    return left.argmax(axis=1)
 
 
-def norm_keys(terms: Floats) -> list[Key]:
-    """Keys of :func:`pick` that settle ties by the norms of a robust p, then of the mean rank.
+def tie_breaking_norms(terms: Floats) -> list[Floats]:
+    """Keys of :func:`pick` that settle ties: the norm of a robust p, then the mean rank.
 
     Parameters
     ----------
     terms : ndarray, shape (S, M, K)
         Weighted ranks of the candidates, a row per choice to make.
     """
-
-    def norm_of(p: float) -> Key:
-        return lambda rows, at: power_norm(terms[rows, at], p)
-
-    return [norm_of(p) for p in TIE_BREAKING_P]
-
-
-def name_key(models: Population, candidates: Integers) -> Key:
-    """Key of :func:`pick` that settles the last ties by name."""
-    return lambda rows, at: models.name_order[candidates[at]]
+    return [power_norm(terms, p) for p in TIE_BREAKING_P]
 
 
 def listed(models: Population, ranking: CopaRanking) -> list[int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.choice import Key, name_key, norm_keys, pick, power_norm
+from riskrank.engine.copa.choice import pick, power_norm, tie_breaking_norms
 from riskrank.engine.copa.population import Population, divisor
 from riskrank.engine.types import Booleans, Floats
 from riskrank.engine.weights import normalised_weights
@@ -59,7 +59,6 @@ def front_shares(
     """
     weights = normalised_weights(weights, models.metrics, kind="objective")
     resamples, N, _ = drawn.shape
-    everybody = np.arange(N)
     front, chosen = np.zeros(N), np.zeros(N)
     step = max(_PAIRS // (N * N), 1)
     for start in range(0, resamples, step):
@@ -67,15 +66,11 @@ def front_shares(
         on_front, ranks = _fronts_and_ranks(models, drawn[rows], allowed[rows])
         terms = ranks * weights
         norm = np.where(allowed[rows], power_norm(terms, p), np.inf)
-        keys = [_off(on_front), *norm_keys(terms), name_key(models, everybody)]
         possible = allowed[rows].any(axis=1)
         front += on_front.sum(axis=0)
-        chosen += np.bincount(pick(norm, keys)[possible], minlength=N)
+        choice = pick([norm, ~on_front, *tie_breaking_norms(terms), models.name_order])
+        chosen += np.bincount(choice[possible], minlength=N)
     return FrontShares(front / resamples, chosen / resamples)
-
-
-def _off(on_front: Booleans) -> Key:
-    return lambda rows, at: (~on_front[rows, at]).astype(np.float64)
 
 
 def _fronts_and_ranks(models: Population, drawn: Floats, allowed: Booleans) -> tuple[Booleans, Floats]:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.choice import Key, name_key, norm_keys, pick, power_norm, rank_models
+from riskrank.engine.copa.choice import pick, power_norm, rank_models, tie_breaking_norms
+from riskrank.engine.copa.pareto import dominating
 from riskrank.engine.copa.population import Population, divisor, places
 from riskrank.engine.sampling.resamples import counts_of
 from riskrank.engine.types import Floats, Integers
@@ -120,8 +121,8 @@ def bootstrap_choice(
     for size, stream in zip(sizes, np.random.SeedSequence(seed).spawn(len(sizes)), strict=True):
         drawn = counts_of(np.random.default_rng(stream).integers(0, N, (size, N)))
         terms = _resampled_ranks(models, drawn, candidates, order, better, matched) * weights
-        keys = [*norm_keys(terms), name_key(models, candidates)]
-        count += np.bincount(candidates[pick(power_norm(terms, p), keys)], minlength=count.size)
+        choice = pick([power_norm(terms, p), *tie_breaking_norms(terms), models.name_order[candidates]])
+        count += np.bincount(candidates[choice], minlength=count.size)
     return ChoiceBootstrap(
         chosen=rank_models(models, weights, p=p).chosen, count=count, resamples=int(resamples)
     )
@@ -145,6 +146,9 @@ def leave_one_out(
     counts = (1 - share) * better + share * (matched - 1)
     scale = divisor(N - 1, models.denominator)
     candidates = _within_reach(models, counts, scale, weights, p)
+    values = models.objectives[candidates].T
+    dominates, place = dominating(values, values), np.full(N, -1)
+    place[candidates] = np.arange(candidates.size)
     choice = np.full(N, -1, dtype=np.int64)
     step = max(1, _CELLS // candidates.size)
     for start in range(0, N, step):
@@ -156,9 +160,11 @@ def leave_one_out(
         terms = ranks * weights
         norm = power_norm(terms, p)
         norm[removed[:, None] == candidates] = np.inf
-        dominated = _dominated_key(models, removed, candidates)
-        keys = [dominated, *norm_keys(terms), name_key(models, candidates)]
-        winner = pick(norm, keys)
+        # Whatever dominates a model of the smallest norm has that norm too, and is a candidate.
+        gone = place[removed][:, None]
+        dominators = dominates.sum(axis=0) - ((gone >= 0) & dominates[gone[:, 0]])
+        keys = [norm, dominators > 0, *tie_breaking_norms(terms), models.name_order[candidates]]
+        winner = pick(keys)
         left = np.isfinite(norm[np.arange(removed.size), winner])
         choice[removed[left]] = candidates[winner[left]]
     return ModelInfluence(chosen=rank_models(models, weights, p=p).chosen, choice=choice)
@@ -203,28 +209,3 @@ def _within_reach(models: Population, counts: Integers, scale: int, weights: Flo
         return feasible
     bound = np.partition(power_norm(highest[feasible] * weights, p), 1)[1]
     return feasible[power_norm(lowest[feasible] * weights, p) <= bound * (1 + _SLACK)]
-
-
-def _dominated_key(models: Population, removed: Integers, candidates: Integers) -> Key:
-    """A key for `pick` that prefers models on the front of what remains.
-
-    Whatever dominates a model of the smallest norm has that norm too, so only the candidates in a tie
-    need to be compared with each other.
-    """
-
-    def key(rows: Integers, at: Integers) -> Floats:
-        tied = np.unique(at)
-        values = models.objectives[candidates[tied]].T
-        matches = np.ones((tied.size, tied.size), dtype=bool)
-        exceeds = np.zeros_like(matches)
-        for column in values:
-            matches &= column[:, None] >= column[None, :]
-            exceeds |= column[:, None] > column[None, :]
-        dominates = matches & exceeds
-        place = np.full(len(models.u), -1)
-        place[candidates[tied]] = np.arange(tied.size)
-        own, gone = place[candidates[at]], place[removed[rows]]
-        remaining = dominates.sum(axis=0)[own] - ((gone >= 0) & dominates[gone, own])
-        return (remaining > 0).astype(np.float64)
-
-    return key

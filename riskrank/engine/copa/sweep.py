@@ -9,60 +9,19 @@ from typing import Literal
 
 import numpy as np
 
-from riskrank.engine.copa.choice import TIE_BREAKING_P, Key, pick, power_norm, rank_norm
+from riskrank.engine.copa.choice import TIE_BREAKING_P, pick, power_norm, rank_norm, tie_breaking_norms
 from riskrank.engine.copa.population import Population
 from riskrank.engine.types import Floats, Integers
 from riskrank.engine.weights import normalised_weights
 from riskrank.errors import UsageError
 
+# Keys of `pick` at some positions, shape (S, 1), of candidates by number, shape (S, M).
+Keys = Callable[[Floats, Integers], list[Floats]]
+
 # Grid points treated together: near enough for common bounds to rule out nearly every model.
 _BLOCK = 64
 # Halvings of a grid step when locating where the choice changes; 45 reach the last bits of α.
 _HALVINGS = 45
-
-
-def walk(
-    grid: Floats,
-    candidates: Integers,
-    able: Callable[[Floats], Integers],
-    decide: Callable[[Floats, Integers], Integers],
-) -> tuple[Integers, Floats, Integers]:
-    """Choose along the grid, then locate where the choice changes.
-
-    Returns the model chosen at each grid point (S), the edges of the intervals (I + 1) and the model
-    chosen on each (I).
-    """
-    winners = []
-    for start in range(0, grid.size, _BLOCK):
-        block = grid[start : start + _BLOCK, None]
-        winners.append(decide(block, able(block)[None, :]))
-    winner = np.concatenate(winners)
-
-    changes = np.flatnonzero(winner[1:] != winner[:-1])
-    low, high = grid[changes], grid[changes + 1]
-    pairs = np.stack([winner[changes], winner[changes + 1]], axis=1)
-    for _ in range(_HALVINGS if changes.size else 0):
-        middle = (low + high) / 2
-        stays = decide(middle[:, None], pairs) == pairs[:, 0]
-        low, high = np.where(stays, middle, low), np.where(stays, high, middle)
-    edges = np.concatenate([grid[:1], high, grid[-1:]])
-    return candidates[winner], edges, candidates[winner[np.append(changes, grid.size - 1)]]
-
-
-def decide_ties(
-    columns: Integers,
-    norms: Floats,
-    breakers: Sequence[Key],
-    name_order: Integers,
-) -> Integers:
-    """Return, for each row of norms, the entry of `columns` that wins, ties settled as in `rank_models`."""
-    columns = np.broadcast_to(columns, norms.shape)
-
-    def on_columns(key: Key) -> Key:
-        return lambda rows, at: key(rows, columns[rows, at])
-
-    keys = [on_columns(key) for key in (*breakers, lambda rows, shown: name_order[shown])]
-    return columns[np.arange(len(norms)), pick(norms, keys)]
 
 
 # Rounding may not rule out a model whose norm is that of the best.
@@ -187,16 +146,8 @@ def sweep_weight(
     def norm(low: Floats, high: Floats, columns: Integers, q: float) -> Floats:
         return _norm_of_two(low * own[columns], (1 - high) * other[q][columns], q)
 
-    def breaker(alpha: Floats, q: float) -> Key:
-        return lambda rows, shown: norm(alpha[rows, 0], alpha[rows, 0], shown, q)
-
-    def decide(alpha: Floats, columns: Integers) -> Integers:
-        return decide_ties(
-            columns,
-            norm(alpha, alpha, columns, p),
-            [breaker(alpha, q) for q in TIE_BREAKING_P],
-            models.name_order[candidates],
-        )
+    def keys(alpha: Floats, columns: Integers) -> list[Floats]:
+        return [norm(alpha, alpha, columns, q) for q in (p, *TIE_BREAKING_P)]
 
     def able(alpha: Floats) -> Integers:
         # α u_k grows and the rest shrinks with α: over the block no norm is below the first of these,
@@ -205,7 +156,7 @@ def sweep_weight(
         below = norm(alpha[0], alpha[-1], everyone, p)
         return np.flatnonzero(below <= norm(alpha[-1], alpha[0], everyone, p).min() * (1 + _SLACK))
 
-    return _walked(models, steps, able, decide, objective)
+    return _walked(models, steps, able, keys, objective)
 
 
 def sweep_p(
@@ -229,34 +180,29 @@ def sweep_p(
     weights = normalised_weights(weights, models.metrics, kind="objective")
     candidates = np.flatnonzero(models.front)
     terms = models.u[candidates] * weights
-    keys = [_value_key(power_norm(terms, q)) for q in TIE_BREAKING_P]
+    settled = tie_breaking_norms(terms)
 
-    def decide(positions: Floats, columns: Integers) -> Integers:
-        shape = (positions.size, columns.shape[1])
-        pairs = zip(_order_at(positions[:, 0]), np.broadcast_to(columns, shape), strict=True)
+    def keys(positions: Floats, columns: Integers) -> list[Floats]:
+        pairs = zip(_order_at(positions[:, 0]), columns, strict=True)
         norms = np.array([power_norm(terms[shown], q) for q, shown in pairs])
-        return decide_ties(columns, norms, keys, models.name_order[candidates])
+        return [norms, *(key[columns] for key in settled)]
 
     def able(positions: Floats) -> Integers:
         # A p-norm never grows with p, which bounds all the norms of the block.
         first, last = _order_at(positions[[0, -1], 0])
         return np.flatnonzero(power_norm(terms, last) <= power_norm(terms, first).min() * (1 + _SLACK))
 
-    return _walked(models, steps, able, decide)
-
-
-def _value_key(values: Floats) -> Key:
-    return lambda rows, shown: values[shown]
+    return _walked(models, steps, able, keys)
 
 
 def _walked(
     models: Population,
     steps: int,
     able: Callable[[Floats], Integers],
-    decide: Callable[[Floats, Integers], Integers],
+    keys: Keys,
     objective: int | None = None,
 ) -> Sweep:
-    """Walk the weight of an objective from 0 to 1, or 1 - 1/p, by equal steps."""
+    """Walk the weight of an objective from 0 to 1, or 1 - 1/p, and locate where the choice changes."""
     if not 1 <= steps <= _MOST_STEPS:
         raise UsageError(
             f"a sweep has at least one step, and at most {_MOST_STEPS}",
@@ -264,7 +210,25 @@ def _walked(
             hint="10000 is the default",
         )
     candidates, positions = np.flatnonzero(models.front), np.arange(steps + 1) / steps
-    choice, edges, chosen = walk(positions, candidates, able, decide)
+    name_order = models.name_order[candidates]
+
+    def decide(at: Floats, columns: Integers) -> Integers:
+        columns = np.broadcast_to(columns, (len(at), columns.shape[-1]))
+        choice = pick([*keys(at, columns), name_order[columns]])
+        return columns[np.arange(len(at)), choice]
+
+    starts = range(0, positions.size, _BLOCK)
+    blocks = [positions[start : start + _BLOCK, None] for start in starts]
+    winner = np.concatenate([decide(block, able(block)) for block in blocks])
+    changes = np.flatnonzero(winner[1:] != winner[:-1])
+    low, high = positions[changes], positions[changes + 1]
+    pairs = np.stack([winner[changes], winner[changes + 1]], axis=1)
+    for _ in range(_HALVINGS if changes.size else 0):
+        middle = (low + high) / 2
+        stays = decide(middle[:, None], pairs) == pairs[:, 0]
+        low, high = np.where(stays, middle, low), np.where(stays, high, middle)
+    edges = np.concatenate([positions[:1], high, positions[-1:]])
+    chosen = candidates[winner[np.append(changes, steps)]]
     lengths = np.bincount(chosen, weights=np.diff(edges), minlength=len(models.u)).astype(np.float64)
     if objective is None:
         positions, edges = _order_at(positions), _order_at(edges)
@@ -272,7 +236,7 @@ def _walked(
         parameter="alpha" if objective is not None else "p",
         objective=objective,
         grid=positions,
-        choice=choice,
+        choice=candidates[winner],
         low=edges[:-1],
         high=edges[1:],
         model=chosen,

@@ -33,10 +33,8 @@ def test_front_against_double_loops(objectives):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_front_against_double_loops_with_many_small_chunks(monkeypatch, seed):
-    # Sizes that matter only for speed, shrunk so that all the paths of large tables are taken.
-    for name, size in {"_CHUNK": 3, "_SLICE": 7, "_SAMPLE": 5}.items():
-        monkeypatch.setattr(pareto, name, size)
+def test_front_against_double_loops_a_few_models_at_a_time(monkeypatch, seed):
+    monkeypatch.setattr(pareto, "_PAIRS", 300)
     rng = np.random.default_rng(seed)
     objectives = rng.integers(0, 2 + seed, (120, 1 + seed % 5)).astype(float)
     assert pareto_front(objectives).tolist() == front_by_loops(objectives).tolist()
