@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from riskrank.engine.copa.population import Population
 from riskrank.engine.ties import TOLERANCE, tie_codes
@@ -165,7 +166,7 @@ def rank_models(
     return CopaRanking(p=p, weights=weights, norm=norm, order=order, rank=rank, tie=tie)
 
 
-def pick(keys: Sequence[Floats | Integers]) -> Integers:
+def pick(keys: Sequence[NDArray]) -> Integers:
     """Choose the column of the smallest first key in each row, ties settled by the later keys.
 
     Parameters

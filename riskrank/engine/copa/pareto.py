@@ -35,7 +35,7 @@ def pareto_front(objectives: Floats) -> Booleans:
     on_front = np.zeros(left.size, dtype=bool)
     while left.size:
         count = max(_PAIRS // left.size, 1)
-        stays = ~dominating(values[:, :count], values).any(axis=0)
+        stays = np.asarray(~dominating(values[:, :count], values).any(axis=0))
         on_front[left[:count][stays[:count]]] = True
         stays[:count] = False
         left, values = left[stays], values[:, stays]

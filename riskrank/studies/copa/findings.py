@@ -1,20 +1,17 @@
 """Which model COPA chooses, in which sense it is the best, how sure that is; and how that is said."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.choice import TIE_BREAKING_P, CopaRanking, rank_norm
+from riskrank.engine.copa.choice import CopaRanking
 from riskrank.engine.family import Side
-from riskrank.engine.ties import tie_codes
 from riskrank.studies.copa.doubt import FrontDoubt, together
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.findings import Finding, Sentences
-from riskrank.studies.wording import counted, names, percent
+from riskrank.studies.wording import names, percent
 
-# Models whose doubt is told one by one.
-_MOST_OPEN = 2
+_WHERE = {Side.SHOWN: "on the front", Side.OPEN: "open", Side.REFUTED: "off the front"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,39 +70,21 @@ def _share(share: float) -> str:
 
 
 def _front(finding: Finding, case: CopaCase) -> str:
-    """Who else is on the front, who is off it, and of whom it is open."""
-    table, doubt, chosen = case.table, case.known, case.ranking.chosen
-    surely = doubt.states.state[chosen] == Side.SHOWN and together(doubt.answers[chosen]) == Side.SHOWN
-    by_state = {side: [i for i in finding.models if doubt.states.state[i] == side] for side in Side}
-    parts = [
-        *_on(table, by_state[Side.SHOWN], "on it too" if surely else "on the front"),
-        *_open(table, by_state[Side.OPEN], doubt),
-        *_off(table, by_state[Side.REFUTED], doubt),
-    ]
+    """Who else is on the front, of whom it is open, and who is dominated."""
+    table, doubt = case.table, case.known
+    reasons = {Side.OPEN: why_open, Side.REFUTED: dominating}
+    parts = []
+    for side, where in _WHERE.items():
+        models = [i for i in finding.models if doubt.states.state[i] == side]
+        if side == Side.REFUTED:
+            models = [i for i in models if doubt.states.dominator[i] >= 0]
+        if models:
+            verb = "is" if len(models) == 1 else "are"
+            reason = (
+                f" ({reasons[side](table, doubt, models[0])})" if verb == "is" and side in reasons else ""
+            )
+            parts.append(f"{names([table.name(i) for i in models])} {verb} {where}{reason}")
     return f"{'; '.join(parts)}." if parts else ""
-
-
-def _on(table: Objectives, models: Sequence[int], where: str) -> Iterator[str]:
-    if models:
-        verb = "is" if len(models) == 1 else "are"
-        yield f"{names([table.name(i) for i in models])} {verb} {where}"
-
-
-def _open(table: Objectives, models: Sequence[int], doubt: FrontDoubt) -> Iterator[str]:
-    if len(models) > _MOST_OPEN:
-        yield f"{names([table.name(i) for i in models])} are open"
-    elif models:
-        yield " and ".join(f"{table.name(i)} is open ({why_open(table, doubt, i)})" for i in models)
-
-
-def _off(table: Objectives, models: Sequence[int], doubt: FrontDoubt) -> Iterator[str]:
-    dominated = [i for i in models if doubt.states.dominator[i] >= 0]
-    if len(dominated) == 1:
-        yield f"{table.name(dominated[0])} is off the front ({dominating(table, doubt, dominated[0])})"
-    elif len(dominated) > _MOST_OPEN + 1:
-        yield f"{counted(len(dominated), 'model')} are off the front"
-    elif dominated:
-        yield f"{names([table.name(i) for i in dominated])} are off the front"
 
 
 def dominating(table: Objectives, doubt: FrontDoubt, i: int) -> str:
@@ -165,7 +144,7 @@ def _chosen(table: Objectives, ranking: CopaRanking) -> str:
     if not tied:
         return text
     verb = "is as good by that" if len(tied) == 1 else "are as good by that"
-    return f"{text}; {names([table.name(i) for i in tied])} {verb}, and {_settled(table, ranking, tied[0])}"
+    return f"{text}; {names([table.name(i) for i in tied])} {verb}"
 
 
 def _sense(table: Objectives, ranking: CopaRanking, able: int, *, tied: bool) -> str:
@@ -184,18 +163,6 @@ def _sense(table: Objectives, ranking: CopaRanking, able: int, *, tied: bool) ->
     places = "its mean place" if ranking.p == 1 else f"its place by all objectives (p = {ranking.p:g})"
     best = "as good as any" if tied else "the best"
     return f"of {able:,} models {places} is {best}{equal}; it is weakest {weak}"
-
-
-def _settled(table: Objectives, ranking: CopaRanking, second: int) -> str:
-    """What decides between the chosen model and the next one of the same norm, as `rank_models` asks."""
-    population, both = table.population, [ranking.chosen, second]
-    if not population.front[second]:
-        return "the front decides"
-    for p in TIE_BREAKING_P:
-        first, other = tie_codes(rank_norm(population.u[both], ranking.weights, p))
-        if first != other:
-            return "its mean place is worse" if p == 1 else "its other objectives are weaker"
-    return "only the names tell them apart"
 
 
 def _chosen_so(_: Finding, case: CopaCase) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from riskrank.asked.values import number_or_nan
 from riskrank.engine.copa.population import Constraint
 from riskrank.engine.types import Booleans, Floats
-from riskrank.errors import UsageError, did_you_mean, listing, nearest, option
+from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.studies.costs import PER_SUCCESS, cost_and_success
 
 MEAN, TOTAL, TAIL = "mean", "total", "tvar"
@@ -116,7 +116,6 @@ def parse_constraint(
     values: Floats,
     larger_is_better: Booleans,
     shares: Sequence[bool] = (),
-    metrics: Sequence[str] = (),
 ) -> Constraint:
     """Read a constraint such as ``co2 <= 0.5``.
 
@@ -131,8 +130,6 @@ def parse_constraint(
         In original units.
     shares : sequence of bool
         Which objectives are shares; empty where nobody knows.
-    metrics : sequence of str
-        What objectives are statistics of.
 
     Raises
     ------
@@ -141,19 +138,23 @@ def parse_constraint(
     """
     match = _BOUND.fullmatch(text.translate(_TYPED))
     bound = number_or_nan(match and match["bound"])
-    unknown = match is not None and match["name"] not in names
-    if match is None or not isfinite(bound) or (unknown and _ODD.search(match["name"])):
+    name = "" if match is None else match["name"]
+    if match is None or not isfinite(bound) or (name not in names and _ODD.search(name)):
         raise UsageError(
             f"{option('require')} needs an objective, one of <= < >= > =, and a number",
             found=repr(text),
             hint=_example(text, names, values, larger_is_better),
         )
-    name = match["name"]
-    if unknown:
+    if name not in names:
         raise UsageError(
             f"{option('require')} bounds {name!r}, which is not an objective",
             found=f"the objectives are {listing(names)}",
-            hint=_objective_meant(name, names, metrics),
+            hint=did_you_mean(
+                name,
+                names,
+                write=repr,
+                otherwise=f"add {option('objective', name)}, or select its metric with {option('metric')}",
+            ),
         )
     relation = "==" if match["relation"] == "=" else match["relation"]
     at = list(names).index(name)
@@ -169,26 +170,6 @@ def parse_constraint(
 
 def _example(text: str, names: Sequence[str], values: Floats, larger_is_better: Booleans) -> str:
     """A bound that half of the models meet, on the objective that was meant."""
-    said = [name for name in names if name in text]
-    meant = max(said, key=len) if said else nearest(re.split(r"[\s<>=]", text.strip())[0], names)
-    at = list(names).index(meant or names[0])
-    middle = float(np.nanmedian(values[:, at]))
-    bound = f"{names[at]} {'>=' if larger_is_better[at] else '<='} {middle:.2g}"
-    several = len(re.findall(_RELATION, text)) > 1 and len(said) > 1
-    return f"write {option('require', bound)}, {'an option a bound' if several else 'in quotes'}"
-
-
-def _objective_meant(name: str, names: Sequence[str], metrics: Sequence[str]) -> str:
-    """What to do about a bound on something else."""
-    if name in metrics:
-        mean = option("objective", f"{name}:mean")
-        return f"{mean} keeps its mean beside {listing(one for one in names if one.startswith(f'{name}:'))}"
-    if name.rpartition(":")[0] in metrics:
-        return f"add {option('objective', name)}"
-    return did_you_mean(
-        name,
-        names,
-        write=repr,
-        otherwise=f"select it with {option('metric')} and a direction; {option('weight', 'NAME=0')} keeps it "
-        "out of the norm",
-    )
+    at = max(range(len(names)), key=lambda k: len(names[k]) if names[k] in text else 0)
+    bound = f"{names[at]} {'>=' if larger_is_better[at] else '<='} {float(np.nanmedian(values[:, at])):.2g}"
+    return f"write {option('require', bound)}, in quotes, an option a bound"

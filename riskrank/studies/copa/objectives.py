@@ -176,7 +176,6 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
             values=values,
             larger_is_better=upward,
             shares=[column.share for column in columns],
-            metrics=[spec.name for spec in table.metrics],
         )
         for text in settings.require
     )
@@ -246,18 +245,11 @@ def _treat_missing(table: ScoreTable, averages: ModelAverages, treatment: str) -
     files = listing((file.path for file in table.inputs), 3)
     raise InputError(
         f"{files}: no score for {where}, metric '{metric}'",
-        found=f"{_how_many(table, averages, lacking)} missing, of {models}: {listing(cells)}",
+        found=f"{averages.missing_scores:,} of {averages.expected_scores:,} scores missing, of {models}: "
+        + listing(cells),
         hint=f"{option('missing', 'drop')} takes these models out of the population, "
         f"{option('missing', 'worst')} ranks them last there{own}",
     )
-
-
-def _how_many(table: ScoreTable, averages: ModelAverages, lacking: Booleans) -> str:
-    """What is missing: scores, or values of models that have no score of a metric at all, as no price."""
-    nowhere = all(np.isnan(table.column(k)[i]).all() for i, k in np.argwhere(lacking).tolist())
-    if nowhere and averages.expected_scores > lacking.size:
-        return f"{np.count_nonzero(lacking):,} of {lacking.size:,} values"
-    return f"{averages.missing_scores:,} of {averages.expected_scores:,} scores"
 
 
 def _population_warnings(ranked: Population) -> list[str]:

@@ -11,16 +11,16 @@ from riskrank.asked.suites import TaskScopeSettings
 from riskrank.asked.values import number_or_nan, parts_of
 from riskrank.errors import UsageError, listing, option
 
-# Settings that say something about some questions only; None stands for the ranking.
-_HOMES: tuple[tuple[str, tuple[str | None, ...]], ...] = (
-    ("steps", ("sweep", "sweep_p")),
-    ("top", (None, "compare")),
-    ("resample_models", (None,)),
-    ("ccdf", (None,)),
-)
-
 # What is asked of samples, which only the ranking looks at.
 OF_SAMPLES = ("margin", "resamples", "alpha", "correction", "seed", "no_test", "tasks")
+
+# Settings that say something about some questions only; None stands for the ranking.
+_HOMES: dict[str, tuple[str | None, ...]] = {
+    "steps": ("sweep", "sweep_p"),
+    "top": (None, "compare"),
+    "p": (None, "why", "sweep", "compare"),
+    **dict.fromkeys(("resample_models", "ccdf", *OF_SAMPLES), (None,)),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,41 +154,20 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
             )
 
     def _refuse_what_says_nothing(self) -> None:
-        question = self.question
-        for name, homes in _HOMES:
-            if getattr(self, name) in (None, False) or question in homes:
-                continue
-            if question is None:
+        for name in differing(self):
+            if self.question not in _HOMES.get(name, (self.question,)):
+                about = option(self.question) if self.question else "the ranking"
                 raise UsageError(
-                    f"{option(name)} needs a sweep",
-                    found=f"{option(name)} without {option('sweep')} or {option('sweep_p')}",
-                    hint=f"add {option('sweep', 'NAME')}, or leave it out",
+                    f"{option(name)} says nothing about {about}",
+                    found=option(name),
+                    hint=f"leave out {option(name)}",
                 )
-            raise _says_nothing(name, question)
-        told = differing(self) if question is not None else {}
-        for name in OF_SAMPLES:
-            if name in told:
-                raise _says_nothing(name, question)
-        if self.sweep_p and self.p:
-            raise UsageError(
-                f"{option('sweep_p')} takes every p, so that none can be given",
-                found=f"{option('sweep_p')} with {option('p', f'{self.p[0]:g}')}",
-                hint=f"leave out {option('p')}, or sweep a weight with {option('sweep', 'NAME')}",
-            )
         if self.why is not None and len(self.p) > 1:
             raise UsageError(
                 f"{option('why')} works with one p",
                 found=option("p", listing(f"{order:g}" for order in self.p)),
                 hint="ask them one by one",
             )
-
-
-def _says_nothing(name: str, question: str | None) -> UsageError:
-    return UsageError(
-        f"{option(name)} says nothing about {option(str(question))}",
-        found=f"{option(name)} with {option(str(question))}",
-        hint=f"leave out {option(name)}",
-    )
 
 
 def norm_order(given: float | str) -> float:

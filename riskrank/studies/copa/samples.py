@@ -105,10 +105,8 @@ def reason_against(asked: Asked) -> str:
                 return f"it takes 2 samples a task, and of {name} there is 1"
         if scores.effective_size < FEWEST_SAMPLES:
             count = found_samples(scores)
-            few = f"of {name} there {'is' if count == '1' else 'are'} {count}"
-            if max(scores.cluster_counts) == 1:
-                few += " (what is known exactly, as a price, has no sample)"
-            return f"it takes {FEWEST_SAMPLES} {scores.unit} a model, and {few}"
+            verb = "is" if count == "1" else "are"
+            return f"it takes {FEWEST_SAMPLES} {scores.unit} a model, and of {name} there {verb} {count}"
     return ""
 
 
@@ -122,18 +120,11 @@ def refuse_in_vain(settings: CopaSettings, reason: str) -> None:
     if not asked:
         return
     name, few = asked[0], reason.startswith("it takes")
-    what, found = f"{option(name)} is about how sure the front is, and nothing is known of that", reason
-    hint = f"leave out {option(name)}"
-    if name == "seed" and not settings.no_test:
-        what, few = f"{option('seed')} has nothing to seed", False
-        found = f"{option('seed', settings.seed)}, and {reason}"
-        hint = f"leave it out, or add {option('resample_models', 1000)}"
-    elif few:
-        what = f"{option(name)} is about how sure the front is, and there are too few samples"
-        hint = f"score more samples, or leave out {option(name)}: places are then those of the values"
-    elif not settings.no_test:
-        hint += ", or give the scores of every sample"
-    raise (InputError if few else UsageError)(what, found=found, hint=hint)
+    raise (InputError if few else UsageError)(
+        f"{option(name)} is about how sure the front is, and nothing is known of that",
+        found=reason,
+        hint=f"leave out {option(name)}: places are then those of the values",
+    )
 
 
 def few_scores(objectives: Sequence[ObjectiveScores], columns: Sequence[ObjectiveColumn]) -> list[str]:

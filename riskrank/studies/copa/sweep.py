@@ -1,6 +1,5 @@
 """COPA's choice as a weight, or p, goes from end to end."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar
 
@@ -10,7 +9,6 @@ from riskrank.engine.copa.choice import share_weights
 from riskrank.engine.copa.sweep import Sweep, sweep_p, sweep_weight
 from riskrank.errors import UsageError, index_of, option
 from riskrank.studies.copa.base import Asked, CopaBase, chapter, order_value
-from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.document import entries, of, rows_from
 
 Row = TypeVar("Row")
@@ -57,13 +55,6 @@ class SweepDocument(CopaBase[Row], schema="copa-sweep"):
 
     sweeps: tuple[tuple[float | None, Sweep], ...]
 
-    @property
-    def intervals(self) -> Iterator[tuple[Objectives, float | None, float, float, int]]:
-        """Every interval: the objectives, p, both ends, and the model chosen."""
-        for p, sweep in self.sweeps:
-            for ends in zip(sweep.low.tolist(), sweep.high.tolist(), sweep.model, strict=True):
-                yield self.objectives, p, *ends
-
     def written(self) -> dict[str, list[Any]]:
         """All rows as JSON and CSV write them, which have no number for p = ∞."""
         return {
@@ -95,6 +86,9 @@ class OrderSweepDocument(SweepDocument[OrderIntervalRow]):
     """The choice as p goes from 1 to infinity."""
 
 
+Swept = TypeVar("Swept", WeightSweepDocument, OrderSweepDocument)
+
+
 def sweep_one_weight(asked: Asked) -> WeightSweepDocument:
     """Move the weight of one objective, the others in the proportions of theirs, once for every p.
 
@@ -112,21 +106,29 @@ def sweep_one_weight(asked: Asked) -> WeightSweepDocument:
     steps = settings.steps or _STEPS
     sweeps = [sweep_weight(table.population, objective, p=p, rest=rest, steps=steps) for p in settings.orders]
     described = {"parameter": "alpha", "objective": settings.sweep, "steps": steps}
-    document = WeightSweepDocument(
-        **chapter(asked, settings.orders, described),
-        rows=[],
-        sweeps=tuple(zip(settings.orders, sweeps, strict=True)),
-    )
-    return replace(document, rows=rows_from(WeightIntervalRow, "table p low high i", document.intervals))
+    return _document(WeightSweepDocument, asked, [*zip(settings.orders, sweeps, strict=True)], described)
 
 
 def sweep_orders(asked: Asked) -> OrderSweepDocument:
     """Move the norm from the mean rank to the worst."""
     table, steps = asked.objectives, asked.settings.steps or _STEPS
     sweep = sweep_p(table.population, table.weights, steps=steps)
-    described = {"parameter": "p", "steps": steps}
-    document = OrderSweepDocument(**chapter(asked, (), described), rows=[], sweeps=((None, sweep),))
-    return replace(document, rows=rows_from(OrderIntervalRow, "table p low high i", document.intervals))
+    return _document(OrderSweepDocument, asked, [(None, sweep)], {"parameter": "p", "steps": steps})
+
+
+def _document(
+    kind: type[Swept], asked: Asked, sweeps: list[tuple[float | None, Sweep]], described: dict[str, Any]
+) -> Swept:
+    records = (
+        (asked.objectives, p, low, high, model)
+        for p, sweep in sweeps
+        for low, high, model in zip(sweep.low.tolist(), sweep.high.tolist(), sweep.model, strict=True)
+    )
+    return kind(
+        **chapter(asked, [p for p, _ in sweeps if p is not None], described),
+        rows=rows_from(kind.row_type, "table p low high i", records),
+        sweeps=tuple(sweeps),
+    )
 
 
 def _swept(asked: Asked) -> int:

@@ -281,7 +281,7 @@ def test_repeats_are_answered_by_what_copa_takes(few):
 def test_an_equal_of_a_model_that_nobody_betters_is_told():
     table = {"model": ["a", "b", "c"], "acc": [3.0, 3.0, 1.0], "cost": [1.0, 1.0, 2.0]}
     verdict = study(table, no_test=True).verdict
-    assert "has a weight; b is as good by that, and only the names tell them apart." in verdict
+    assert "has a weight; b is as good by that." in verdict
 
 
 def suite_of(columns, sizes):
@@ -364,7 +364,7 @@ def test_few_samples_are_said_and_refuse_what_is_asked_of_them(columns):
     document = study(few)
     assert document.doubt is None
     assert document.verdict.endswith("it takes 10 samples a model, and of acc there are 6.")
-    with pytest.raises(InputError, match="too few samples"):
+    with pytest.raises(InputError, match="nothing is known of that"):
         study(few, alpha=0.1)
     one = {name: values[::120] for name, values in columns.items()}
     assert study(one).verdict.endswith("places are those of the values as given.")
@@ -476,18 +476,14 @@ def test_what_is_better_by_a_hair_is_not_called_nowhere_better():
     assert "nowhere" not in why_open(document.objectives, doubt, mid)
 
 
-def test_a_tie_of_norms_is_told_with_what_settles_it(columns):
+def test_a_tie_of_norms_is_told(columns):
     two = {
         name: [one for at, one in enumerate(values) if at // 120 in (0, 2)]
         for name, values in columns.items()
     }
     document = study(two, resamples=100)
     assert "of 2 models its weakest objective is as strong as any" in document.verdict
-    assert document.verdict.endswith("big is as good by that, and its other objectives are weaker.")
-    copy = {name: values[:240] + values[120:240] for name, values in columns.items()}
-    copy["model"][240:] = ["twin"] * 120
-    said = study(copy, no_test=True).verdict
-    assert "twin is as good by that, and only the names tell them apart" in said
+    assert document.verdict.endswith("big is as good by that.")
 
 
 def test_who_is_as_good_up_to_margins_only_is_not_called_as_good(columns):

@@ -6,8 +6,9 @@ import numpy as np
 
 from riskrank.engine.copa.comparison import ScalarizationComparison
 from riskrank.engine.copa.sweep import Sweep
-from riskrank.errors import by_door, listing, option
+from riskrank.errors import listing, option
 from riskrank.shown import numbers
+from riskrank.shown.screens import unshown
 from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.copa.comparison import ComparisonDocument, label, left_out
 from riskrank.studies.copa.objectives import Objectives
@@ -23,12 +24,7 @@ def view(document: ComparisonDocument) -> list[Section]:
     table, found, top = document.objectives, document.comparison, document.settings.top
     shown = range(min(len(found.models), top or _MOST_ROWS))
     sections: list[Section] = [_rank_table("Ranks by every criterion", table, found, shown)]
-    if len(shown) < len(found.models) and top is None:
-        text = (
-            f"the best {len(shown)} of {len(found.models):,} by {label(found.names[0])}; "
-            f"{option('top', 'N')} shows more."
-        )
-        sections.append(Line(text, "Shown:"))
+    sections += unshown(len(found.models) - len(shown), "model", option("top", "N"))
     movers = document.movers
     if movers and len(found.models) > len(shown):
         sections.append(_rank_table("Models that move most", table, found, movers))
@@ -99,10 +95,7 @@ def sweep_view(document: SweepDocument) -> list[Section]:
     sections: list[Section] = []
     for p, sweep in sweeps:
         sections.append(_sweep_table(table, p, sweep))
-        if sweep.model.size > _MOST_INTERVALS:
-            text = f"the {_MOST_INTERVALS} widest of {sweep.model.size:,} intervals; "
-            text += f"{by_door(option('format', 'csv'), 'to_csv()')} gives all."
-            sections.append(Line(text, "Shown:"))
+        sections += unshown(sweep.model.size - _MOST_INTERVALS, "interval", option("format", "csv"))
         sections.append(_coverage_line(p, sweep))
     sections.append(_reading_of_sweep(table, sweeps[0][1]))
     return sections

@@ -7,32 +7,25 @@ import numpy as np
 
 from riskrank.engine.copa.choice import TIE_BREAKING_P, CopaRanking
 from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence
-from riskrank.errors import by_door, listing, option
+from riskrank.errors import counted, listing, option
 from riskrank.shown import numbers
+from riskrank.shown.screens import unshown
 from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CCDF_PROBABILITIES, CopaDocument
-from riskrank.studies.copa.screen.objectives import (
-    doubt_sections,
-    objective_cells,
-    usual_rows,
-    weakest_objective,
-)
+from riskrank.studies.copa.screen.objectives import doubt_sections, objective_cells, weakest_objective
 
-_MOST_NAMES = 4
+_MOST_NAMES, _MOST_ROWS = 4, 20
 
 
 def details(document: CopaDocument) -> list[Section]:
     """The ranking, the choice in words, and what would change it."""
     table, leading, top = document.objectives, document.leading, document.settings.top
-    models = document.listed[: top or usual_rows(table)]
-    sections: list[Section] = [_ranking_table(document, models)]
-    rest = len(table.population.names) - len(models)
-    if rest and top is None:
-        whole = by_door(f"{option('format', 'csv')} or json", "to_csv() or to_json()")
-        text = f"the best {len(models)} of {len(table.population.names):,}; "
-        text += f"{option('top', 'N')} shows more or fewer, {whole} gives all."
-        sections.append(Line(text, "Shown:"))
+    models = document.listed[: top or _MOST_ROWS]
+    sections: list[Section] = [
+        _ranking_table(document, models),
+        *unshown(len(table.population.names) - len(models), "model", option("top", "N")),
+    ]
     if document.settings.ccdf:
         sections.append(_ccdf_table(document, models))
     sections += _tie_lines(table, leading)
@@ -119,27 +112,14 @@ def _knob_table(document: CopaDocument) -> Table:
 
 
 def _influence(table: Objectives, influence: ModelInfluence) -> str:
-    parts = []
-    if influence.successor >= 0:
-        parts.append(f"without the chosen model, {table.name(influence.successor)} is chosen.")
-    others = influence.influential
-    if not len(others):
-        parts.append("No other model's absence changes the choice.")
-        return " ".join(parts)
-    together: dict[int, list[str]] = {}
-    for i in others:
-        together.setdefault(int(influence.choice[i]), []).append(table.name(i))
-    named = (
-        f"without {listing(names, 3).replace(', ', ' or ')} it is {table.name(choice)}"
-        for choice, names in together.items()
+    others = [
+        f"without {table.name(i)} it is {table.named(influence.choice[i])}" for i in influence.influential
+    ]
+    told = f"; {listing(others, 3)}" if others else ", and no other model's absence changes the choice"
+    return (
+        f"without the chosen model, {table.named(influence.successor) or 'none'} is chosen. The choice "
+        f"hangs on the presence of {counted(len(others), 'other model')}, for ranks are relative{told}."
     )
-    models = "model" if len(others) == 1 else "models"
-    parts.append(
-        f"The choice also hangs on the presence of {len(others):,} other {models}, for ranks are relative: "
-        + "; ".join(list(named)[:_MOST_NAMES])
-        + "."
-    )
-    return " ".join(parts)
 
 
 def _stability(table: Objectives, bootstrap: ChoiceBootstrap) -> str:

@@ -1,7 +1,5 @@
 """Why COPA ranks a model where it does, in words."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from riskrank.engine.copa.explanation import CopaExplanation
@@ -126,19 +124,10 @@ def _remedies(document: ExplanationDocument) -> list[Line]:
 
 
 def _weights_text(table: Objectives, weights: Floats, p: float) -> str:
-    named = _named_weights(table.population.metrics, weights)
+    named = [(metric, f"{weight:.6g}") for metric, weight in table.by_metric(weights).items()]
     flags = " ".join(option("weight", f"{metric}={weight}") for metric, weight in named)
     mapping = ", ".join(f"{metric!r}: {weight}" for metric, weight in named)
     return f"for example {option('p', f'{p:g}')} " + by_door(flags, f"weight={{{mapping}}}")
-
-
-def _named_weights(metrics: Sequence[str], weights: Floats) -> list[tuple[str, str]]:
-    """Weights as one would type them: those that are equal need not be named."""
-    rounded = [f"{weight:.6g}" for weight in weights]
-    usual = max(rounded, key=rounded.count)
-    left_out = usual if rounded.count(usual) > 1 else None
-    named = zip(metrics, rounded, strict=True)
-    return [(metric, weight) for metric, weight in named if weight != left_out]
 
 
 def _reading(found: CopaExplanation) -> Line:

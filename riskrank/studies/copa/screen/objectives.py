@@ -14,16 +14,8 @@ from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.costs import PER_SUCCESS
 
-# What a person reads at a glance, where nobody says how many models to show.
-_MOST_CELLS = 160
-_FEWEST_ROWS, _MOST_ROWS = 5, 20
 # What follows the name of a metric whose mean the objective is not.
 _STATISTIC = re.compile(r":(total|tvar@[0-9.]+)$")
-
-
-def usual_rows(table: Objectives) -> int:
-    """Rows of a table for people: fewer where there are many objectives."""
-    return min(_MOST_ROWS, max(_FEWEST_ROWS, _MOST_CELLS // len(table.weights)))
 
 
 def objective_columns(table: Objectives) -> list[Column]:

@@ -14,7 +14,6 @@ from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.screen.objectives import (
     objective_cells,
     objective_columns,
-    usual_rows,
     weakest_objective,
 )
 
@@ -85,11 +84,6 @@ def test_many_objectives_go_on_below_and_fit_the_page(width):
     page = stream.getvalue()
     assert max(map(len, page.splitlines())) <= width
     assert all(page.count(f"metric{k} ↑") == 1 for k in range(21))
-
-
-@pytest.mark.parametrize(("K", "rows"), [(1, 20), (7, 20), (21, 7), (300, 5)])
-def test_fewer_rows_for_more_objectives(K, rows):
-    assert usual_rows(ranked(np.eye(2, K), [True] * K)) == rows
 
 
 def test_shares_stand_on_the_first_screen_as_everywhere():
