@@ -66,6 +66,12 @@ class GsdAnalysis:
         return self.relation.dominates & self.family.significant(self.p_adjusted)
 
     @property
+    def significant_edges(self) -> tuple[bool, ...]:
+        """Of each edge of the diagram: whether a test supports it, for some models of both nodes."""
+        nodes, significant = self.hasse.nodes, self.significant
+        return tuple(bool(significant[np.ix_(nodes[a], nodes[b])].any()) for a, b in self.hasse.edges)
+
+    @property
     def undecided(self) -> Booleans:
         """Where no relabelling contradicts dominance, and there are too few of them to show it."""
         found = np.zeros_like(self.relation.dominates)

@@ -98,22 +98,6 @@ class QualityTable:
         return np.stack([scale.decode(vectors[:, j]) for j, scale in enumerate(self.scales)], axis=1)
 
 
-@dataclass(frozen=True)
-class ScaleDoubts:
-    """Ordinal criteria that look like mistakes, by position.
-
-    Attributes
-    ----------
-    many_levels : tuple of (int, int)
-        Criterion and its number of levels, where that is more than 50: made from a measurement?
-    permuted_copies : tuple of (int, int)
-        Pairs of ordinal criteria with the same values in another order.
-    """
-
-    many_levels: tuple[tuple[int, int], ...]
-    permuted_copies: tuple[tuple[int, int], ...]
-
-
 def quality_table(
     scores: ArrayLike,
     *,
@@ -179,8 +163,8 @@ def quality_table(
     return QualityTable(vectors=vectors, scales=tuple(scales), index=index, weight=weight)
 
 
-def scale_doubts(table: QualityTable) -> ScaleDoubts:
-    """Find ordinal criteria that were probably not meant so.
+def scale_doubts(table: QualityTable) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Find ordinal criteria that were probably not meant so, by position.
 
     Parameters
     ----------
@@ -189,7 +173,10 @@ def scale_doubts(table: QualityTable) -> ScaleDoubts:
 
     Returns
     -------
-    ScaleDoubts
+    many_levels : list of (int, int)
+        Criterion and its number of levels, where that is more than 50: made from a measurement?
+    permuted_copies : list of (int, int)
+        Pairs of ordinal criteria with the same values in another order.
     """
     cells = table.decode(table.vectors)[table.index[table.weight > 0]]
     ordinals = np.flatnonzero(table.ordinal).tolist()
@@ -200,10 +187,7 @@ def scale_doubts(table: QualityTable) -> ScaleDoubts:
         for i, j in itertools.combinations(ordinals, 2)
         if np.array_equal(ordered[:, i], ordered[:, j]) and not np.array_equal(cells[:, i], cells[:, j])
     ]
-    return ScaleDoubts(
-        many_levels=tuple((j, levels) for j, levels in counts if levels > MANY_LEVELS),
-        permuted_copies=tuple(copies),
-    )
+    return [(j, levels) for j, levels in counts if levels > MANY_LEVELS], copies
 
 
 def _digits(

@@ -182,9 +182,7 @@ def criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
             "digits": {
                 name: int(given) for name, given in zip(labels, digits, strict=True) if given is not None
             },
-            "tolerance": {
-                name: given for name, given in zip(labels, tolerance, strict=True) if given is not None
-            },
+            "tolerance": {one: step for one, step in zip(labels, tolerance, strict=True) if step is not None},
         },
         warnings=(
             *_scale_warnings(specs, quality, averaged=table.options.repeats == "mean"),
@@ -231,16 +229,16 @@ def _constant_warnings(labels: Sequence[str], quality: QualityTable) -> list[str
 
 
 def _scale_warnings(specs: Sequence[MetricSpec], quality: QualityTable, *, averaged: bool) -> list[str]:
-    doubts = scale_doubts(quality)
+    many_levels, permuted_copies = scale_doubts(quality)
     texts = [
         f"ordinal criterion '{specs[j].name}' has {levels} levels: is it made from a measurement? A cardinal "
         "scale would use its differences, fewer levels would be compared faster"
-        for j, levels in doubts.many_levels
+        for j, levels in many_levels
     ]
     texts += [
         f"ordinal criterion '{specs[j].name}' holds the values of '{specs[i].name}' in another order: "
         "is one a copy whose rows were shuffled?"
-        for i, j in doubts.permuted_copies
+        for i, j in permuted_copies
     ]
     ordinal = [spec.name for spec in specs if spec.scale == "ordinal"]
     if averaged and ordinal:

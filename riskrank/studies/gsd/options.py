@@ -1,12 +1,14 @@
 """What scores mean, which relation to find, how to test it, and what to ask beyond it."""
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any, ClassVar
 
 from riskrank.asked.baseline import numbers_by_name
 from riskrank.asked.option import METHOD, ByName, Settings, ask, rare, several, switch
 from riskrank.asked.resampling import CORRECTIONS, FamilySettings
 from riskrank.asked.suites import FIXED, RANDOM
+from riskrank.asked.values import number_or_nan
 from riskrank.errors import UsageError, option
 
 # Beyond this a double holds no decimal digit.
@@ -132,27 +134,14 @@ def _roundings(parameter: str, given: Any) -> ByName:
 
 
 def _rounding(parameter: str, name: str, number: Any) -> tuple[str, float]:
-    whole = parameter == "digits"
-    shown = f"{name}={number}" if name else f"{number}"
-    try:
-        value = float(number)
-        if whole and not (value.is_integer() and (not isinstance(number, str) or int(number) == value)):
-            raise ValueError
-    except (TypeError, ValueError):
+    whole, value = parameter == "digits", number_or_nan(number)
+    if not (value.is_integer() and abs(value) <= MOST_DIGITS if whole else 0 < value < inf):
+        wanted = f"a whole number from -{MOST_DIGITS} to {MOST_DIGITS}" if whole else "a number above 0"
         example = "3" if whole else "0.001"
-        wanted = "a whole number" if whole else "a number"
         raise UsageError(
             f"{option(parameter)} takes {wanted}, with the name of a criterion before it or without",
-            found=shown,
+            found=f"{name}={number}" if name else f"{number}",
             hint=f"write {option(parameter, example)}, or {option(parameter, f'NAME={example}')} for one "
             "criterion",
-        ) from None
-    sound = abs(value) <= MOST_DIGITS if whole else 0 < value < float("inf")
-    if not sound:
-        limits = f"from -{MOST_DIGITS} to {MOST_DIGITS}" if whole else "above 0 and finite"
-        raise UsageError(
-            f"{option(parameter)} must be {limits}",
-            found=shown,
-            hint="leave it out to use every digit there is",
         )
     return name, value

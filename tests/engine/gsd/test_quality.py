@@ -42,9 +42,7 @@ def test_doubts_about_ordinal_criteria():
     levels = rng.integers(0, 5, size=(2, 40))
     copy = rng.permutation(levels.ravel()).reshape(2, 40)
     table = quality_table(np.stack([measured, levels, copy, levels], axis=2), ordinal=[True] * 4)
-    doubts = scale_doubts(table)
-    assert doubts.many_levels == ((0, 80),)
-    assert doubts.permuted_copies == ((1, 2), (2, 3))
+    assert scale_doubts(table) == ([(0, 80)], [(1, 2), (2, 3)])
 
 
 def test_bad_scores():

@@ -242,7 +242,7 @@ def test_a_model_and_itself_are_no_pair():
         ({"regularization": 0.5, "delta_on": "r1"}, "regularization and delta_on are two ways"),
         ({"no_test": True, "front_test": "A"}, "front_test asks for tests, which no_test=True leaves out"),
         ({"digits": "=3"}, "digits takes a whole number"),
-        ({"tolerance": {"acc": -1}}, "tolerance must be above 0"),
+        ({"tolerance": {"acc": -1}}, "tolerance takes a number above 0"),
         ({"resamples": 5}, "resamples must be at least 20"),
     ],
 )

@@ -5,10 +5,11 @@ layers is improved by barycentres, or found exactly where there are few orders, 
 neighbours as far as widths allow.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise, permutations, product
 from math import factorial, prod
+from statistics import fmean
 
 import numpy as np
 
@@ -43,9 +44,21 @@ class Layers:
         return [part for path in self.paths for part in pairwise(path)]
 
     @property
+    def neighbours(self) -> list[list[int]]:
+        """Of each node and bend, those in the layers above and below that it is joined with."""
+        found: list[list[int]] = [[] for row in self.order for _ in row]
+        for upper, lower in self.segments:
+            found[upper].append(lower)
+            found[lower].append(upper)
+        return found
+
+    @property
     def crossings(self) -> int:
         """Pairs of parts that cross."""
-        return _crossings(self.order, _between(self.order, self.segments))
+        place = {node: (row, at) for row, nodes in enumerate(self.order) for at, node in enumerate(nodes)}
+        ends = np.array([(*place[upper], place[lower][1]) for upper, lower in self.segments]).reshape(-1, 3)
+        row, above, below = ends.T[:, :, None]
+        return int(((row == row.T) & (above < above.T) & (below > below.T)).sum())
 
 
 def layered(levels: Sequence[int], edges: Sequence[tuple[int, int]], widest: int) -> Layers:
@@ -78,8 +91,27 @@ def layered(levels: Sequence[int], edges: Sequence[tuple[int, int]], widest: int
         bends += len(between)
         paths.append(tuple(path))
     found = Layers(len(levels), tuple(map(tuple, rows)), tuple(paths))
-    between_rows = _between(found.order, found.segments)
-    return Layers(found.count, _untangled(found.order, between_rows), found.paths)
+    return min(_orders(found), key=lambda one: one.crossings)
+
+
+def _orders(layers: Layers) -> Iterator[Layers]:
+    """All orders of the nodes where they are few, else those that barycentres lead to, down and up."""
+    if prod(factorial(min(len(row), 20)) for row in layers.order) <= _ALL:
+        for order in product(*map(permutations, layers.order)):
+            yield replace(layers, order=order)
+        return
+    yield layers
+    rows, near = list(layers.order), layers.neighbours
+    for sweep in range(_SWEEPS):
+        numbered = range(1, len(rows)) if sweep % 2 == 0 else range(len(rows) - 2, -1, -1)
+        for row in numbered:
+            before = {node: at for at, node in enumerate(rows[row - numbered.step])}
+            middle = {
+                node: fmean([before[one] for one in near[node] if one in before] or [at])
+                for at, node in enumerate(rows[row])
+            }
+            rows[row] = tuple(sorted(rows[row], key=middle.__getitem__))
+        yield replace(layers, order=tuple(rows))
 
 
 def positions(layers: Layers, widths: Sequence[float]) -> list[float]:
@@ -91,73 +123,15 @@ def positions(layers: Layers, widths: Sequence[float]) -> list[float]:
     widths : sequence of float
         Of every node with its margin; bends need little.
     """
-    total = sum(len(row) for row in layers.order)
-    wide = [*widths, *([12.0] * (total - layers.count))]
-    near: list[list[int]] = [[] for _ in range(total)]
-    for upper, lower in layers.segments:
-        near[upper].append(lower)
-        near[lower].append(upper)
-    x = np.zeros(total)
+    near = layers.neighbours
+    wide = [*widths, *([12.0] * (len(near) - layers.count))]
+    x = np.zeros(len(near))
     gaps = [[(wide[a] + wide[b]) / 2 for a, b in pairwise(row)] for row in layers.order]
-    for row, apart in zip(layers.order, gaps, strict=True):
+    rows = list(zip(layers.order, gaps, strict=True))
+    for row, apart in rows:
         x[list(row)] = np.concatenate([[0.0], np.cumsum(apart)]) - sum(apart) / 2
     for sweep in range(2 * _SWEEPS):
-        rows = list(zip(layers.order, gaps, strict=True))
         for row, apart in rows if sweep % 2 else rows[::-1]:
             wanted = [float(np.mean(x[near[node]])) if near[node] else x[node] for node in row]
             x[list(row)] = in_order(wanted, apart)
-    return (x - min(x[node] - wide[node] / 2 for node in range(total))).tolist()
-
-
-_Segments = list[list[tuple[int, int]]]
-
-
-def _between(order: Sequence[Sequence[int]], segments: Sequence[tuple[int, int]]) -> _Segments:
-    """Segments below each layer."""
-    row_of = {node: row for row, nodes in enumerate(order) for node in nodes}
-    found: _Segments = [[] for _ in order]
-    for upper, lower in segments:
-        found[row_of[upper]].append((upper, lower))
-    return found
-
-
-def _crossings(order: Sequence[Sequence[int]], between: _Segments) -> int:
-    return sum(
-        _crossings_of(above, below, segments)
-        for above, below, segments in zip(order[:-1], order[1:], between, strict=False)
-    )
-
-
-def _crossings_of(above: Sequence[int], below: Sequence[int], segments: Sequence[tuple[int, int]]) -> int:
-    place = {node: at for row in (above, below) for at, node in enumerate(row)}
-    ends = np.array([(place[upper], place[lower]) for upper, lower in segments]).reshape(-1, 2)
-    left = ends[:, None, 0] < ends[None, :, 0]
-    right = ends[:, None, 1] > ends[None, :, 1]
-    return int((left & right).sum())
-
-
-def _untangled(order: tuple[tuple[int, ...], ...], between: _Segments) -> tuple[tuple[int, ...], ...]:
-    if prod(factorial(min(len(row), 20)) for row in order) <= _ALL:
-        every = product(*(permutations(row) for row in order))
-        return min(every, key=lambda tried: _crossings(tried, between))
-    best, least = order, _crossings(order, between)
-    current = [list(row) for row in order]
-    for sweep in range(_SWEEPS):
-        _sweep(current, between, down=sweep % 2 == 0)
-        count = _crossings(current, between)
-        if count < least:
-            best, least = tuple(map(tuple, current)), count
-    return best
-
-
-def _sweep(order: list[list[int]], between: _Segments, *, down: bool) -> None:
-    """Order each layer by the mean place of its neighbours in the one before."""
-    rows = range(1, len(order)) if down else range(len(order) - 2, -1, -1)
-    for row in rows:
-        before = {node: at for at, node in enumerate(order[row - 1] if down else order[row + 1])}
-        segments = between[row - 1] if down else [(lower, upper) for upper, lower in between[row]]
-        near: dict[int, list[int]] = {node: [] for node in order[row]}
-        for other, node in segments:
-            near[node].append(before[other])
-        own = {node: at for at, node in enumerate(order[row])}
-        order[row].sort(key=lambda node: (np.mean(near[node]) if near[node] else own[node], own[node]))
+    return (x - min(x - np.array(wide) / 2)).tolist()

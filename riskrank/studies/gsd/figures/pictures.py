@@ -1,6 +1,7 @@
 """What can be drawn of generalized stochastic dominance."""
 
 from functools import partial
+from typing import Any
 
 from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.shown.figures.marks import renumbered
@@ -8,29 +9,23 @@ from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
 from riskrank.studies.gsd.document import GsdDocument
 from riskrank.studies.gsd.figures.critical_difference import critical_difference, draw_critical_difference
-from riskrank.studies.gsd.figures.hasse import Hasse, draw_hasse, hasse
-from riskrank.studies.gsd.figures.null_distribution import (
-    contamination,
-    draw_contamination,
-    draw_null_distribution,
-)
+from riskrank.studies.gsd.figures.hasse import draw_hasse
+from riskrank.studies.gsd.figures.null_distribution import draw_contamination, draw_null_distribution
 
 
 def pictures(document: GsdDocument) -> list[Picture]:
     """Diagrams of all thresholds; null distributions, contamination, baselines where asked for."""
     models = document.provenance.models
     caption = "Hasse diagram: a line from each model down to those it dominates, a diagram a threshold."
-    found = [Picture("hasse", caption, partial(_hasse, document))]
+    found = [Picture("hasse", caption, partial(draw_hasse, document.analyses, models))]
     for analysis in document.analyses:
         at = f"@{analysis.threshold}" if len(document.analyses) > 1 else ""
         level = analysis.family.level(1)
-        arbitrary = contamination(analysis.tests.values(), level)
-        if arbitrary.pairs:
+        arbitrary = [one for one in analysis.tests.values() if min(one.contamination, default=1) <= level]
+        if arbitrary:
             caption = "p-value of every significant pair, by the number of samples that may be arbitrary."
-            drawing = partial(
-                draw_contamination, arbitrary, models, level=level, label=str(analysis.threshold)
-            )
-            drawing = partial(drawing, samples=document.quality.samples)
+            how: dict[str, Any] = {"samples": document.quality.samples, "label": str(analysis.threshold)}
+            drawing = partial(draw_contamination, arbitrary, models, level=level, **how)
             found.append(Picture(f"contamination{at}", caption, drawing))
         for i, j in _closest_calls(analysis):
             caption = f"Optima of {models[i]} over {models[j]} on relabelled samples, with the observed one."
@@ -42,23 +37,10 @@ def pictures(document: GsdDocument) -> list[Picture]:
     return found
 
 
-def diagrams(document: GsdDocument) -> list[Hasse]:
-    """Diagrams of all thresholds."""
-    return [
-        hasse(str(analysis.threshold), analysis.hasse, analysis.front, analysis.significant)
-        for analysis in document.analyses
-    ]
-
-
 def _closest_calls(analysis: GsdAnalysis) -> list[tuple[int, int]]:
     """Tested pairs, those with dominance in the sample and the largest p-values first."""
     dominates, tests = analysis.relation.dominates, analysis.tests
     return sorted(tests, key=lambda pair: (not dominates[pair], -tests[pair].p_value, pair))
-
-
-def _hasse(document: GsdDocument) -> Plot:
-    tested = any(analysis.tests for analysis in document.analyses)
-    return draw_hasse(diagrams(document), document.provenance.models, tested=tested)
 
 
 def _null(document: GsdDocument, analysis: GsdAnalysis, i: int, j: int) -> Plot:

@@ -16,9 +16,6 @@ from riskrank.studies.gsd.screen.front import baseline_view, front_view, witness
 from riskrank.studies.gsd.screen.hasse import hasse_table
 from riskrank.studies.wording import blind_to, counted
 
-# The threshold the paper tests with: it hardly changes the relation ([GSD] remark 3).
-_SMALL_DELTA = 1e-5
-
 
 def details(document: GsdDocument) -> list[Section]:
     """Diagram, incomparable pairs, front and tests, threshold by threshold; then what else was asked."""
@@ -120,12 +117,6 @@ def _reading(document: GsdDocument) -> Line:
     return Line(" ".join(parts), "Reading:")
 
 
-def small_delta(largest: float) -> str:
-    """A threshold that hardly changes the relation."""
-    better = _SMALL_DELTA if largest >= 10 * _SMALL_DELTA else largest / 10
-    return np.format_float_positional(better, precision=1, fractional=False, trim="-")
-
-
 def _tests_line(document: GsdDocument) -> list[Line]:
     """What the first screen does not say of the tests."""
     how, k = document.relabelling, len(document.provenance.models)
@@ -203,6 +194,5 @@ def _next(document: GsdDocument) -> list[str]:
         found.insert(0, option("baselines", True))
     tests = [test for analysis in document.analyses for test in analysis.tests.values()]
     if tests and max(test.optimum for test in tests) == 0:
-        stronger = option("delta", small_delta(document.analyses[0].relation.delta_max))
-        found.insert(0, f"{stronger} (stronger tests)")
+        found.insert(0, f"{option('delta', '0.00001')} (stronger tests)")
     return found

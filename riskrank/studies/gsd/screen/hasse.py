@@ -40,9 +40,7 @@ def _graph(study: GsdAnalysis, models: Sequence[str]) -> str:
     title = f"delta = {study.threshold.delta:g}" if share is None else f"regularization = {share:g}"
     lines = [f"digraph {_quoted(title)} {{", "  node [shape = box];", "  edge [dir = none];"]
     lines += [f"  n{node} [label = {_quoted(name)}];" for node, name in enumerate(_node_names(study, models))]
-    nodes, significant = study.hasse.nodes, study.significant
-    for upper, lower in study.hasse.edges:
-        sure = any(significant[i, j] for i in nodes[upper] for j in nodes[lower])
+    for (upper, lower), sure in zip(study.hasse.edges, study.significant_edges, strict=True):
         style = " [style = dashed]" if study.tests and not sure else ""
         lines.append(f"  n{upper} -> n{lower}{style};")
     for level in sorted(set(study.hasse.levels)):

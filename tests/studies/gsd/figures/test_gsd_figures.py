@@ -1,24 +1,20 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import riskrank as rr
+from riskrank.engine.family import Family
+from riskrank.engine.gsd.analysis import GsdAnalysis
+from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.rank_tests import criteria_tests
 from riskrank.engine.gsd.relabelling import RelabellingTest
-from riskrank.engine.gsd.relation import hasse_diagram
+from riskrank.engine.gsd.relation import DominanceRelation
 from riskrank.studies.gsd.figures.critical_difference import (
     cliques,
     critical_difference,
     draw_critical_difference,
 )
-from riskrank.studies.gsd.figures.hasse import draw_hasse, hasse
-from riskrank.studies.gsd.figures.null_distribution import (
-    contamination,
-    draw_contamination,
-    draw_null_distribution,
-)
-from riskrank.studies.gsd.figures.pictures import diagrams
+from riskrank.studies.gsd.figures.hasse import HassePanel, draw_hasse
+from riskrank.studies.gsd.figures.null_distribution import draw_contamination, draw_null_distribution
 
 
 def relation(count, seed=0):
@@ -28,33 +24,44 @@ def relation(count, seed=0):
     return dominates, ~(dominates & ~dominates.T).any(axis=0)
 
 
+def analysed(dominates, front, significant, delta=0.0):
+    none = np.zeros(dominates.shape)
+    return GsdAnalysis(
+        threshold=Threshold(delta=delta),
+        relation=DominanceRelation(none, dominates, none, none, 0, 0),
+        front=front,
+        tests=dict.fromkeys(np.ndindex(dominates.shape)),
+        p_adjusted=np.where(significant, 0.0, 1.0),
+        survives={},
+        family=Family(),
+    )
+
+
 def test_the_diagram_is_the_engine_s():
     dominates, front = relation(12)
-    diagram = hasse_diagram(dominates)
     significant = np.zeros_like(dominates)
+    diagram = analysed(dominates, front, significant).hasse
     upper, lower = diagram.edges[0]
     significant[diagram.nodes[upper][-1], diagram.nodes[lower][0]] = True
-    found = hasse("δ = 0", diagram, front, significant)
-    edges = {(found.nodes[a], found.nodes[b]) for a, b in found.edges}
-    assert edges == {(diagram.nodes[a], diagram.nodes[b]) for a, b in diagram.edges}
-    supported = [edge for edge, yes in zip(found.edges, found.significant, strict=True) if yes]
-    assert [(found.nodes[a], found.nodes[b]) for a, b in supported] == [
-        (diagram.nodes[upper], diagram.nodes[lower])
-    ]
+    found = HassePanel.of(analysed(dominates, front, significant), [f"m{i}" for i in range(12)])
+    edges = [(found.nodes[path[0]], found.nodes[path[-1]]) for path in found.paths]
+    assert set(edges) == {(diagram.nodes[a], diagram.nodes[b]) for a, b in diagram.edges}
+    supported = [edge for edge, yes in zip(edges, found.significant, strict=True) if yes]
+    assert supported == [(diagram.nodes[upper], diagram.nodes[lower])]
     for node, inside in zip(found.nodes, found.front, strict=True):
         assert inside == front[node[0]]
     assert (0, 11) in found.nodes
     assert found.left_out == 0
+    assert found.label == "δ = 0"
 
 
 def test_of_very_many_nodes_the_top_ones():
     order = np.arange(100)
-    found = hasse(
-        "δ = 0", hasse_diagram(order[:, None] <= order[None]), order == 0, np.zeros((100, 100), bool)
-    )
+    dominates = order[:, None] <= order[None]
+    found = HassePanel.of(analysed(dominates, order == 0, ~dominates), [str(model) for model in order])
     assert found.left_out == 20
-    assert found.nodes == tuple((model,) for model in range(80))
-    assert found.edges == tuple((node, node + 1) for node in range(79))
+    assert found.nodes == [(model,) for model in range(80)]
+    assert [(path[0], path[-1]) for path in found.paths] == [(node, node + 1) for node in range(79)]
 
 
 @pytest.mark.parametrize("count", [2, 12, 60, 120])
@@ -62,8 +69,8 @@ def test_hasse_legible(legible, names, count):
     panels = []
     for seed in range(1 if count > 12 else 3):
         dominates, front = relation(count, seed)
-        panels.append(hasse(f"δ = {seed / 100}", hasse_diagram(dominates), front, dominates))
-    words = legible(lambda: draw_hasse(panels, names(count), tested=True))
+        panels.append(analysed(dominates, front, dominates, seed / 100))
+    words = legible(lambda: draw_hasse(panels, names(count)))
     assert words.count("gpt") == (len(panels) if count <= 60 else words.count("gpt"))
 
 
@@ -124,13 +131,12 @@ def example_tests(count):
 
 @pytest.mark.parametrize("count", [1, 12, 40])
 def test_contamination(legible, names, count):
-    weak = replace(example_tests(1)[0], winner=0, loser=2, p_value=0.06, contamination=(0.06,))
-    found = contamination([*example_tests(count), weak], 0.05)
-    assert found.pairs == tuple((i, i + 1) for i in range(count) if i != 1)
-    for pair, p_values in zip(found.pairs, found.p_values, strict=True):
-        assert tuple(p_values) == example_tests(count)[pair[0]].contamination
-    assert len(found.p_values[found.order[0]]) == max(map(len, found.p_values))
-    legible(lambda: draw_contamination(found, names(count + 1), level=0.05, samples=80, label="δ = 0"))
+    tests = [one for one in example_tests(count) if one.contamination]
+    plot = draw_contamination(tests, names(count + 1), level=0.05, samples=80, label="δ = 0")
+    axes = next(axes for axes in plot.axes if axes.get_ylabel() == "p-value")
+    for line, one in zip(axes.lines, tests, strict=False):
+        assert tuple(line.get_ydata()) == one.contamination
+    legible(lambda: draw_contamination(tests, names(count + 1), level=0.05, samples=80, label="δ = 0"))
 
 
 @pytest.mark.parametrize("observed", [-0.06, 0.013, 0.0])
@@ -175,10 +181,10 @@ def test_pictures_of_a_study(result, legible):
         legible(lambda kind=kind: result.plot(kind))
 
 
-def test_the_diagrams_are_the_study_s(result):
-    for found, analysis in zip(diagrams(result.document), result.document.analyses, strict=True):
-        assert found.label == str(analysis.threshold)
-        assert len(found.edges) == len(analysis.hasse.edges)
+def test_contamination_is_drawn_of_what_is_significant_without_it(result):
+    for analysis in result.document.analyses:
+        drawn = f"contamination@{analysis.threshold}" in result.pictures
+        assert drawn == any(one.p_value <= 0.05 for one in analysis.tests.values())
 
 
 def test_the_null_distribution_is_that_of_the_test(result):
