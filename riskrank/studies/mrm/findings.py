@@ -116,10 +116,9 @@ def _who(finding: Finding, case: MeanRiskCase) -> str:
     if not agree and finding.kind == "first" and len(columns) > 1:
         agree = ", as by every single one"
     on = f"on {case.score(finding.on)} by mean minus risk"
-    if finding.kind == "first":
-        return f"{models[finding.models[0]]} comes first {on}, {by}{_orders(study)}{agree}."
-    tied = names([models[i] for i in finding.models])
-    return f"{tied} tie for the first place {on}, {by}{_split(study)}{agree}."
+    who = names([models[i] for i in finding.models])
+    comes = "comes first" if finding.kind == "first" else "tie for the first place"
+    return f"{who} {comes} {on}, {by}{_orders(study)}{agree}."
 
 
 def _measures(study: MeanRiskStudy) -> str:
@@ -127,26 +126,10 @@ def _measures(study: MeanRiskStudy) -> str:
     return "one measure of risk" if count == 1 else f"{count} measures of risk together"
 
 
-def _split(study: MeanRiskStudy) -> str:
-    """Under how many consistent risks each of those that tie comes first."""
-    if study.aggregation is None:
-        return ""
-    consistent = study.models.rank[:, study.models.ssd_consistent]
-    counts = [int((consistent[i] == 1).sum()) for i in dict.fromkeys(_equal(study))]
-    of = consistent.shape[1]
-    if len(set(counts)) == 1:
-        return f" (each is first under {counts[0]} of {of})"
-    return f" (first under {names([str(count) for count in counts])} of {of})"
-
-
 def _orders(study: MeanRiskStudy) -> str:
     """Whether other orders of the rest fit the consistent risks as well."""
-    if study.aggregation is None or study.aggregation.unique:
-        return ""
-    count = study.aggregation.optima_count
-    return (
-        " (other orders fit them as well)" if count is None else f" ({count:,} orders fit them equally well)"
-    )
+    alone = study.aggregation is None or study.aggregation.unique
+    return "" if alone else " (other orders fit them as well)"
 
 
 def _on_columns(finding: Finding, case: MeanRiskCase) -> str:
@@ -172,27 +155,19 @@ def _best_mean(finding: Finding, case: MeanRiskCase) -> str:
 
 
 def _gain(finding: Finding, case: MeanRiskCase) -> str:
-    """Mean minus the first consistent risk: of the leader, of the next, and whose intervals overlap."""
+    """Mean minus the first consistent risk, of the leader and of the next."""
     study, models = case.studies[finding.on], case.models
-    (leader, following), at, order = finding.models, _consistent(study), order_of(study)
+    (leader, following), at = finding.models, _consistent(study)
     own, lead = finding.figures["value"], finding.figures["value"] - finding.figures["against"]
-    ends = overlap = ""
+    ends = ""
     if study.value_low is not None and study.value_high is not None:
-        low, high = study.value_low[:, at], study.value_high[:, at]
-        ends = f" ({percent(case.confidence)} interval {interval(float(low[leader]), float(high[leader]))})"
-        near = [models[i] for i in order[1:] if low[i] <= high[leader] and high[i] >= low[leader]]
-        which = "that" if len(near) == 1 else "those"
-        overlap = (
-            f"; its interval overlaps with {which} of {names(near)}, which does not tell them apart (rank "
-            "tests the differences)"
-            if near
-            else "; no other interval overlaps with its own"
-        )
+        low, high = float(study.value_low[leader, at]), float(study.value_high[leader, at])
+        ends = f" ({percent(case.confidence)} interval {interval(low, high)})"
     beside = f"{number(abs(lead))} {'more' if lead >= 0 else 'less'} than {models[following]}, the next"
     if lead == 0:
         beside = f"the same as that of {models[following]}, the next"
     risk = _words(study.models.columns[at])
-    return f"{models[leader]}'s mean minus risk by {risk} is {number(own)}{ends}, {beside}{overlap}."
+    return f"{models[leader]}'s mean minus risk by {risk} is {number(own)}{ends}, {beside}."
 
 
 def _words(column: RiskColumn) -> str:
