@@ -97,6 +97,24 @@ class Witness:
         """Expected utility of the winner and of the loser."""
         return float(self.winner_share @ self.utility), float(self.loser_share @ self.utility)
 
+    def reaching(self, level: float) -> tuple[float, float]:
+        """Shares of the winner's and of the loser's samples with at least this utility."""
+        high = self.utility >= level
+        return float(self.winner_share[high].sum()), float(self.loser_share[high].sum())
+
+    def decisive_step(self) -> tuple[float, float]:
+        """The utility whose reaching costs the winner most, and what it gains there: a negative number.
+
+        Expected utility adds up, from one utility to the next, the step times the share that goes beyond
+        it; so does the difference of two.
+        """
+        levels = np.unique(self.utility)
+        ahead = self.winner_share - self.loser_share
+        beyond = np.array([(ahead * (self.utility >= level)).sum() for level in levels[1:]])
+        gains = np.diff(levels) * beyond
+        worst = int(np.argmin(gains))
+        return float(levels[1:][worst]), float(gains[worst])
+
 
 def empirical_front(optimum: Floats, *, epsilon: float = 0.0) -> Booleans:
     """Models in the ε-front of the sample.

@@ -159,7 +159,7 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
                 about = option(self.question) if self.question else "the ranking"
                 raise UsageError(
                     f"{option(name)} says nothing about {about}",
-                    found=option(name),
+                    found=f"{option(name)} with {about}" if self.question else option(name),
                     hint=f"leave out {option(name)}",
                 )
         if self.why is not None and len(self.p) > 1:

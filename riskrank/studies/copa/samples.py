@@ -123,7 +123,7 @@ def refuse_in_vain(settings: CopaSettings, reason: str) -> None:
     raise (InputError if few else UsageError)(
         f"{option(name)} is about how sure the front is, and nothing is known of that",
         found=reason,
-        hint=f"leave out {option(name)}: places are then those of the values",
+        hint=f"leave out {option(name)}",
     )
 
 

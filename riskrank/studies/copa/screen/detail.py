@@ -112,13 +112,15 @@ def _knob_table(document: CopaDocument) -> Table:
 
 
 def _influence(table: Objectives, influence: ModelInfluence) -> str:
+    chosen = f"without the chosen model, {table.named(influence.successor) or 'none'} is chosen."
     others = [
         f"without {table.name(i)} it is {table.named(influence.choice[i])}" for i in influence.influential
     ]
-    told = f"; {listing(others, 3)}" if others else ", and no other model's absence changes the choice"
+    if not others:
+        return f"{chosen} No other model's absence changes the choice."
     return (
-        f"without the chosen model, {table.named(influence.successor) or 'none'} is chosen. The choice "
-        f"hangs on the presence of {counted(len(others), 'other model')}, for ranks are relative{told}."
+        f"{chosen} The choice hangs on the presence of {counted(len(others), 'other model')}, for ranks are "
+        f"relative; {listing(others, 3)}."
     )
 
 

@@ -78,14 +78,15 @@ def _words(found: Explanation, models: Sequence[str], criteria: Sequence[str]) -
     text = f"under it {better} has the expected utility {expected[0]:.4f} and {worse} {expected[1]:.4f}"
     if one.optimum >= 0:
         return f"{text}; no utility makes {better} worse, so it dominates."
-    at = int(np.argmin(one.contribution))
-    scores = ", ".join(
-        f"{name} {_score(value)}" for name, value in zip(criteria, found.scores[at], strict=True)
-    )
+    level, gain = one.decisive_step()
+    reached = one.reaching(level)
+    at = int(np.flatnonzero(one.utility == level)[0])
+    pairs = zip(criteria, found.scores[at], strict=True)
+    scores = ", ".join(f"{name} {_score(value)}" for name, value in pairs)
     return (
-        f"{text}, so {better} does not dominate. What costs {better} most, {_score(one.contribution[at])}: "
-        f"{scores}, of utility {numbers.ratio(one.utility[at])}, in {100 * one.loser_share[at]:.1f} % of the "
-        f"samples of {worse}, {100 * one.winner_share[at]:.1f} % of {better}."
+        f"{text}, so {better} does not dominate. The step that costs {better} most, {_score(-gain)}: {worse} "
+        f"reaches the utility {numbers.ratio(level)} of {scores} in {100 * reached[1]:.1f} % of the samples, "
+        f"{better} in {100 * reached[0]:.1f} %."
     )
 
 
