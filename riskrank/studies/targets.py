@@ -8,7 +8,7 @@ import numpy as np
 
 from riskrank.asked.option import Settings
 from riskrank.asked.suites import FIXED, RANDOM, SuiteSettings
-from riskrank.engine.portfolio.folding import portfolio_of_tasks
+from riskrank.engine.portfolio.folding import portfolio
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
@@ -205,7 +205,7 @@ def fold(table: ScoreTable, settings: PortfolioSettings) -> tuple[np.ndarray, ..
     independent = settings.copula == "independent"
     if not independent:
         refuse_weights(table)
-    return portfolio_of_tasks(
+    return portfolio(
         table.values,
         tasks_of(table),
         copula=settings.copula,

@@ -1,6 +1,5 @@
 """Why COPA ranks a model where it does, and what would make it the choice."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,13 +49,7 @@ class CopaExplanation:
     weights: Floats | None
 
 
-def explain_model(
-    models: Population,
-    model: int,
-    weights: Sequence[float] | Floats | None = None,
-    *,
-    p: float,
-) -> CopaExplanation:
+def explain_model(models: Population, model: int, ranking: CopaRanking) -> CopaExplanation:
     """Explain the place of a model, and find the weights for which it would be chosen.
 
     Parameters
@@ -64,15 +57,14 @@ def explain_model(
     models : Population
     model : int
         Row of the model.
-    weights, p
-        As in `rank_models`.
+    ranking : CopaRanking
+        The one to explain.
 
     Raises
     ------
     NumericalError
         If the linear program for the weights fails.
     """
-    ranking = rank_models(models, weights, p=p)
     weighted = models.u[model] * ranking.weights
     largest = weighted.max()
     scaled = weighted / largest if largest > 0 else weighted

@@ -3,15 +3,13 @@
 Shares of resamples, not tests: two equal models are each on the front about half of the time.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.choice import pick, power_norm, tie_breaking_norms
+from riskrank.engine.copa.choice import CopaRanking, pick, power_norm, tie_breaking_norms
 from riskrank.engine.copa.population import Population, divisor
 from riskrank.engine.types import Booleans, Floats
-from riskrank.engine.weights import normalised_weights
 
 # Comparisons of two models made at once.
 _PAIRS = 1 << 22
@@ -33,39 +31,31 @@ class FrontShares:
     chosen: Floats
 
 
-def front_shares(
-    models: Population,
-    drawn: Floats,
-    allowed: Booleans,
-    weights: Sequence[float] | Floats | None = None,
-    *,
-    p: float,
-) -> FrontShares:
+def front_shares(models: Population, ranking: CopaRanking, drawn: Floats, allowed: Booleans) -> FrontShares:
     """Find the front and choose in every resample.
 
     Parameters
     ----------
     models : Population
+    ranking : CopaRanking
+        How to choose.
     drawn : ndarray, shape (B, N, K)
         Its objectives in B resamples, larger is better.
     allowed : ndarray of bool, shape (B, N)
         The models that meet the constraints there.
-    weights, p
-        As in `rank_models`.
 
     Returns
     -------
     FrontShares
     """
-    weights = normalised_weights(weights, models.metrics, kind="objective")
     resamples, N, _ = drawn.shape
     front, chosen = np.zeros(N), np.zeros(N)
     step = max(_PAIRS // (N * N), 1)
     for start in range(0, resamples, step):
         rows = slice(start, start + step)
         on_front, ranks = _fronts_and_ranks(models, drawn[rows], allowed[rows])
-        terms = ranks * weights
-        norm = np.where(allowed[rows], power_norm(terms, p), np.inf)
+        terms = ranks * ranking.weights
+        norm = np.where(allowed[rows], power_norm(terms, ranking.p), np.inf)
         possible = allowed[rows].any(axis=1)
         front += on_front.sum(axis=0)
         choice = pick([norm, ~on_front, *tie_breaking_norms(terms), models.name_order])

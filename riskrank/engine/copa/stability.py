@@ -1,16 +1,14 @@
 """How far the choice of COPA hangs on who else is in the population."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.choice import pick, power_norm, rank_models, tie_breaking_norms
+from riskrank.engine.copa.choice import CopaRanking, pick, power_norm, tie_breaking_norms
 from riskrank.engine.copa.pareto import dominating
 from riskrank.engine.copa.population import Population, divisor, places
 from riskrank.engine.sampling.resamples import counts_of
 from riskrank.engine.types import Floats, Integers
-from riskrank.engine.weights import normalised_weights
 
 # Resamples with a random stream of their own: part of what makes a seed's answer, not a tuning knob.
 _BLOCK = 32
@@ -86,12 +84,7 @@ class ModelInfluence:
 
 
 def bootstrap_choice(
-    models: Population,
-    weights: Sequence[float] | Floats | None = None,
-    *,
-    p: float,
-    resamples: int = 1000,
-    seed: int = 0,
+    models: Population, ranking: CopaRanking, *, resamples: int = 1000, seed: int = 0
 ) -> ChoiceBootstrap:
     """Choose again with the ranks estimated from resampled populations.
 
@@ -103,14 +96,13 @@ def bootstrap_choice(
     Parameters
     ----------
     models : Population
-    weights, p
-        As in `rank_models`.
+    ranking : CopaRanking
+        Of these models.
     resamples : int
         Number of resampled populations.
     seed : int
         One stream per block of resamples is spawned from it.
     """
-    weights = normalised_weights(weights, models.metrics, kind="objective")
     # Ranks grow with the losses in every resample, so the choice is a front member every time.
     candidates = np.flatnonzero(models.front)
     order = np.argsort(-models.objectives, axis=0, kind="stable")
@@ -120,32 +112,28 @@ def bootstrap_choice(
     sizes = np.diff(np.append(np.arange(0, resamples, _BLOCK), resamples))
     for size, stream in zip(sizes, np.random.SeedSequence(seed).spawn(len(sizes)), strict=True):
         drawn = counts_of(np.random.default_rng(stream).integers(0, N, (size, N)))
-        terms = _resampled_ranks(models, drawn, candidates, order, better, matched) * weights
-        choice = pick([power_norm(terms, p), *tie_breaking_norms(terms), models.name_order[candidates]])
+        terms = _resampled_ranks(models, drawn, candidates, order, better, matched) * ranking.weights
+        norm = power_norm(terms, ranking.p)
+        choice = pick([norm, *tie_breaking_norms(terms), models.name_order[candidates]])
         count += np.bincount(candidates[choice], minlength=count.size)
-    return ChoiceBootstrap(
-        chosen=rank_models(models, weights, p=p).chosen, count=count, resamples=int(resamples)
-    )
+    return ChoiceBootstrap(chosen=ranking.chosen, count=count, resamples=int(resamples))
 
 
-def leave_one_out(
-    models: Population, weights: Sequence[float] | Floats | None = None, *, p: float
-) -> ModelInfluence:
+def leave_one_out(models: Population, ranking: CopaRanking) -> ModelInfluence:
     """Choose again without each model in turn, feasible or not: all of them shape the ranks.
 
     Parameters
     ----------
     models : Population
-    weights, p
-        As in `rank_models`.
+    ranking : CopaRanking
+        Of these models.
     """
-    weights = normalised_weights(weights, models.metrics, kind="objective")
     N = len(models.u)
     share = models.tie_share
     better, matched = places(models.objectives)
     counts = (1 - share) * better + share * (matched - 1)
     scale = divisor(N - 1, models.denominator)
-    candidates = _within_reach(models, counts, scale, weights, p)
+    candidates = _within_reach(models, counts, scale, ranking)
     values = models.objectives[candidates].T
     dominates, place = dominating(values, values), np.full(N, -1)
     place[candidates] = np.arange(candidates.size)
@@ -157,8 +145,8 @@ def leave_one_out(
         others = models.objectives[candidates][None, :, :]
         without = counts[candidates] - (1 - share) * (own > others) - share * (own >= others)
         ranks = np.where(models.missing[candidates], 1.0, without / scale)
-        terms = ranks * weights
-        norm = power_norm(terms, p)
+        terms = ranks * ranking.weights
+        norm = power_norm(terms, ranking.p)
         norm[removed[:, None] == candidates] = np.inf
         # Whatever dominates a model of the smallest norm has that norm too, and is a candidate.
         gone = place[removed][:, None]
@@ -167,7 +155,7 @@ def leave_one_out(
         winner = pick(keys)
         left = np.isfinite(norm[np.arange(removed.size), winner])
         choice[removed[left]] = candidates[winner[left]]
-    return ModelInfluence(chosen=rank_models(models, weights, p=p).chosen, choice=choice)
+    return ModelInfluence(chosen=ranking.chosen, choice=choice)
 
 
 def _resampled_ranks(
@@ -196,7 +184,7 @@ def _resampled_ranks(
     return ranks
 
 
-def _within_reach(models: Population, counts: Integers, scale: int, weights: Floats, p: float) -> Integers:
+def _within_reach(models: Population, counts: Integers, scale: int, ranking: CopaRanking) -> Integers:
     """List the feasible models that may be chosen once some other model is gone.
 
     Removing a model lowers each count by at most one. Of the two best models by today's counts at
@@ -204,7 +192,7 @@ def _within_reach(models: Population, counts: Integers, scale: int, weights: Flo
     """
     highest = np.where(models.missing, 1.0, counts / scale)
     lowest = np.where(models.missing, 1.0, np.maximum(counts - 1, 0) / scale)
-    feasible = np.flatnonzero(models.feasible)
+    feasible, weights, p = np.flatnonzero(models.feasible), ranking.weights, ranking.p
     if feasible.size <= 2:
         return feasible
     bound = np.partition(power_norm(highest[feasible] * weights, p), 1)[1]

@@ -5,19 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from riskrank.engine.copa.choice import CopaRanking
 from riskrank.engine.copa.population import Population
 from riskrank.engine.copa.sweep import Sweep, sweep_weight
 from riskrank.engine.types import Floats
-from riskrank.engine.weights import normalised_weights
 
 
-def sweep_each_weight(
-    models: Population,
-    weights: Sequence[float] | Floats | None = None,
-    *,
-    p: float = np.inf,
-    steps: int = 1000,
-) -> tuple[Sweep, ...]:
+def sweep_each_weight(models: Population, ranking: CopaRanking, *, steps: int = 1000) -> tuple[Sweep, ...]:
     """Move the weight of every objective in turn, the others keeping their proportions.
 
     Objectives beside one that has all the weight share the rest equally.
@@ -25,26 +19,25 @@ def sweep_each_weight(
     Parameters
     ----------
     models : Population
-    weights, p
-        As in `rank_models`.
+    ranking : CopaRanking
+        Its weights and its p.
     steps : int
         As in `sweep_weight`.
 
     Returns
     -------
     tuple of K Sweep
+        Empty for a single objective.
 
     Raises
     ------
     UsageError
         As `sweep_weight`.
     """
-    weights = normalised_weights(weights, models.metrics, kind="objective")
-    sweeps = []
-    for objective in range(weights.size):
-        has_rest = np.delete(weights, objective).sum() > 0
-        rest = weights if has_rest else None
-        sweeps.append(sweep_weight(models, objective, p=p, rest=rest, steps=steps))
+    weights, sweeps = ranking.weights, []
+    for objective in range(weights.size if weights.size > 1 else 0):
+        rest = weights if np.delete(weights, objective).any() else None
+        sweeps.append(sweep_weight(models, objective, p=ranking.p, rest=rest, steps=steps))
     return tuple(sweeps)
 
 

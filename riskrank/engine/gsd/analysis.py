@@ -50,11 +50,6 @@ class GsdAnalysis:
     survives: dict[tuple[int, int], int]
     family: Family
 
-    @property
-    def models(self) -> int:
-        """Number of models, k."""
-        return len(self.relation.optimum)
-
     @cached_property
     def hasse(self) -> HasseDiagram:
         """The relation as a diagram."""

@@ -34,14 +34,22 @@ def pooled_cdf(scores: Floats) -> Floats:
     ndarray, shape (N, m)
         ``#{pooled scores <= x} / N``, in (0, 1].
     """
-    shares = np.empty_like(scores)
-    for column, found in zip(scores.T, shares.T, strict=True):
-        # Sorted once with their places: to look millions of scores up, one here and one there, takes minutes.
-        order = np.argsort(column)
-        ordered = column[order]
-        last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True)) + 1
-        found[order] = np.repeat(last, np.diff(last, prepend=0))
-    return shares / len(scores)
+    return np.column_stack([(_places(column)[1] + 1) / len(column) for column in scores.T])
+
+
+def _places(column: Floats) -> tuple[Integers, Integers]:
+    """Order of scores, and of each the place in it of the last one that is no larger."""
+    # Sorted once with their places: to look millions of scores up, one here and one there, takes minutes.
+    order = np.argsort(column)
+    ordered, last = column[order], np.empty(order.size, dtype=np.int64)
+    ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+    last[order] = np.repeat(ends, np.diff(ends, prepend=-1))
+    return order, last
+
+
+def _split(pooled: Floats, tables: Sequence[Floats]) -> list[Floats]:
+    """What was found of all rows together, by table."""
+    return np.split(pooled, np.cumsum([len(table) for table in tables])[:-1])
 
 
 def independent_copula(scores: Floats, weights: Floats | None = None) -> Floats:
@@ -146,89 +154,6 @@ def _count_strictly_below(points: Integers, counts: Integers) -> Integers:
     return below
 
 
-def portfolio(
-    scores: Sequence[Floats],
-    *,
-    copula: str = "independent",
-    weights: Floats | None = None,
-    per_model: bool = False,
-) -> tuple[Floats, ...]:
-    """Fold the metrics of all models into one score a row, CDFs pooled over models.
-
-    Parameters
-    ----------
-    scores : sequence of k array_like, shapes (n_i, m)
-        Scores of each model, larger is better, a column a metric.
-    copula : {"independent", "empirical"}
-        P(IC) or P(EC).
-    weights : array_like, shape (m,), optional
-        Weights of the metrics, for P(IC).
-    per_model : bool
-        For P(EC): compare a row with the rows of its own model only.
-
-    Returns
-    -------
-    tuple of k ndarrays, shapes (n_i,)
-
-    Raises
-    ------
-    UsageError
-        If all weights are 0.
-    """
-    tables = [np.asarray(table, dtype=np.float64) for table in scores]
-    pooled = np.concatenate(tables)
-    owner = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
-    if copula == "independent":
-        folded = independent_copula(pooled, weights)
-    else:
-        folded = empirical_copula(pooled, owner if per_model else None)
-    return tuple(np.split(folded, np.cumsum([len(table) for table in tables])[:-1]))
-
-
-def portfolios(scores: Sequence[Floats], weights: Sequence[Floats]) -> list[Floats]:
-    """Fold by P(IC) with several sets of weights, a column each, shapes (n_i, sets) of k models."""
-    folded = np.column_stack(independent_copulas(np.concatenate(scores), weights))
-    return np.split(folded, np.cumsum([len(table) for table in scores])[:-1])
-
-
-def portfolios_without_each(
-    scores: Sequence[Floats], *, weights: Floats | None = None
-) -> Iterator[tuple[Floats, ...]]:
-    """Fold by P(IC) as if one model were not there, for each model in turn; every metric is sorted once.
-
-    Parameters
-    ----------
-    scores, weights
-        As in :func:`portfolio`.
-
-    Yields
-    ------
-    tuple of k − 1 ndarrays
-        Without model 0, without model 1 and so on.
-    """
-    tables = [np.asarray(table, dtype=np.float64) for table in scores]
-    sizes = [len(table) for table in tables]
-    pooled, owner = np.concatenate(tables), np.repeat(np.arange(len(tables)), sizes)
-    lambdas = normalised_weights(weights, [f"metric {at + 1}" for at in range(pooled.shape[1])])
-    orders, lasts = [], []
-    for column in pooled.T:
-        order = np.argsort(column)
-        ends = np.flatnonzero(np.append(np.diff(column[order]) != 0, True))
-        last = np.empty(order.size, dtype=np.int64)
-        last[order] = np.repeat(ends, np.diff(ends, prepend=-1))
-        orders.append(order)
-        lasts.append(last)
-    for left in range(len(tables)):
-        kept = owner != left
-        logarithm = np.zeros(int(kept.sum()))
-        for order, last, weight in zip(orders, lasts, lambdas, strict=True):
-            # Scores of the others up to and including each, of all scores of the others.
-            below = np.cumsum(kept[order])[last[kept]]
-            logarithm += weight * np.log(below / logarithm.size)
-        others = np.cumsum([size for at, size in enumerate(sizes) if at != left])
-        yield tuple(np.split(np.exp(logarithm), others[:-1]))
-
-
 Fold = Callable[[Sequence[Floats]], Sequence[Floats]]
 
 
@@ -261,18 +186,82 @@ def within_tasks(scores: Sequence[Floats], tasks: TaskDesign | None, fold: Fold)
     return found
 
 
-def portfolio_of_tasks(
+def portfolio(
     scores: Sequence[Floats],
-    tasks: TaskDesign | None,
+    tasks: TaskDesign | None = None,
     *,
     copula: str = "independent",
     weights: Floats | None = None,
     per_model: bool = False,
 ) -> tuple[Floats, ...]:
-    """The portfolio of :func:`riskrank.engine.portfolio.folding.portfolio`, of a suite within each task."""
-    return within_tasks(
-        scores, tasks, lambda rows: portfolio(rows, copula=copula, weights=weights, per_model=per_model)
-    )
+    """Fold the metrics of all models into one score a row, CDFs pooled over models.
+
+    Parameters
+    ----------
+    scores : sequence of k array_like, shapes (n_i, m)
+        Scores of each model, larger is better, a column a metric.
+    tasks : TaskDesign, optional
+        Of a suite: rows are folded within each task.
+    copula : {"independent", "empirical"}
+        P(IC) or P(EC).
+    weights : array_like, shape (m,), optional
+        Weights of the metrics, for P(IC).
+    per_model : bool
+        For P(EC): compare a row with the rows of its own model only.
+
+    Returns
+    -------
+    tuple of k ndarrays, shapes (n_i,)
+
+    Raises
+    ------
+    UsageError
+        If all weights are 0.
+    """
+
+    def fold(rows: Sequence[Floats]) -> list[Floats]:
+        pooled = np.concatenate(rows)
+        if copula == "independent":
+            return _split(independent_copula(pooled, weights), rows)
+        owner = np.repeat(np.arange(len(rows)), [len(table) for table in rows])
+        return _split(empirical_copula(pooled, owner if per_model else None), rows)
+
+    return within_tasks([np.asarray(table, dtype=np.float64) for table in scores], tasks, fold)
+
+
+def portfolios(scores: Sequence[Floats], weights: Sequence[Floats]) -> list[Floats]:
+    """Fold by P(IC) with several sets of weights, a column each, shapes (n_i, sets) of k models."""
+    return _split(np.column_stack(independent_copulas(np.concatenate(scores), weights)), scores)
+
+
+def portfolios_without_each(
+    scores: Sequence[Floats], *, weights: Floats | None = None
+) -> Iterator[tuple[Floats, ...]]:
+    """Fold by P(IC) as if one model were not there, for each model in turn; every metric is sorted once.
+
+    Parameters
+    ----------
+    scores, weights
+        As in :func:`portfolio`.
+
+    Yields
+    ------
+    tuple of k − 1 ndarrays
+        Without model 0, without model 1 and so on.
+    """
+    tables = [np.asarray(table, dtype=np.float64) for table in scores]
+    sizes = [len(table) for table in tables]
+    pooled, owner = np.concatenate(tables), np.repeat(np.arange(len(tables)), sizes)
+    lambdas = normalised_weights(weights, [f"metric {at + 1}" for at in range(pooled.shape[1])])
+    places = [_places(column) for column in pooled.T]
+    for left in range(len(tables)):
+        kept = owner != left
+        logarithm = np.zeros(int(kept.sum()))
+        for (order, last), weight in zip(places, lambdas, strict=True):
+            # Scores of the others up to and including each, of all scores of the others.
+            below = np.cumsum(kept[order])[last[kept]]
+            logarithm += weight * np.log(below / logarithm.size)
+        yield tuple(_split(np.exp(logarithm), tables[:left] + tables[left + 1 :]))
 
 
 def ranks_within_tasks(scores: Sequence[Floats], tasks: TaskDesign) -> tuple[Floats, ...]:
@@ -288,7 +277,7 @@ def ranks_within_tasks(scores: Sequence[Floats], tasks: TaskDesign) -> tuple[Flo
     def shares(rows: Sequence[Floats]) -> list[Floats]:
         pooled = np.concatenate(rows)
         found = mid_rank_shares(pooled, [Pool(np.sort(pooled))])
-        return np.split(found, np.cumsum([len(own) for own in rows])[:-1])
+        return _split(found, rows)
 
     columns = [
         within_tasks([own[:, at] for own in scores], tasks, shares) for at in range(scores[0].shape[1])

@@ -48,16 +48,6 @@ class MeanRisk:
         return np.array([column.risk.ssd_consistent for column in self.columns])
 
     @property
-    def fsd_consistent(self) -> Booleans:
-        """Whether each column is consistent with first-order dominance, shape (R,)."""
-        return np.array([column.risk.fsd_consistent for column in self.columns])
-
-    @property
-    def mean_rank_order(self) -> Integers:
-        """Models by their mean rank under all risks, the best first, shape (k,)."""
-        return self.rank.mean(axis=1).argsort(kind="stable")
-
-    @property
     def share(self) -> Floats:
         """Mean − risk from 0 for the worst model under that risk to 1 for the best; ½ if all are equal."""
         value = CommonScale.of([self.value], shift=False).apply(self.value)

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskrank.engine.portfolio.folding import portfolio_of_tasks, portfolios, within_tasks
+from riskrank.engine.portfolio.folding import portfolio, portfolios, within_tasks
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.types import Floats, Integers
@@ -93,11 +93,11 @@ class ScoreTables:
 
     @cached_property
     def _independent(self) -> tuple[Floats, ...]:
-        return portfolio_of_tasks(self.values, self.tasks, weights=self.weights)
+        return portfolio(self.values, self.tasks, weights=self.weights)
 
     @cached_property
     def _empirical(self) -> tuple[Floats, ...]:
-        return portfolio_of_tasks(self.values, self.tasks, copula="empirical", per_model=self.per_model)
+        return portfolio(self.values, self.tasks, copula="empirical", per_model=self.per_model)
 
     def column(self, name: str) -> ClusteredScores:
         """The same column as methods take it, with the samples it belongs to."""

@@ -5,25 +5,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from riskrank.engine.copa.choice import CopaRanking
 from riskrank.engine.copa.front_shares import FrontShares, front_shares
 from riskrank.engine.copa.front_states import FrontStates, ObjectiveEvidence, front_states, objective_evidence
 from riskrank.engine.copa.population import Constraint
 from riskrank.engine.copa.replicates import ObjectiveReplicates, ObjectiveScores, replicates
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.family import Family, Side
+from riskrank.engine.sampling.design import weak_sizes
 from riskrank.engine.sampling.freedom import expanded_p_value, expanded_share
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.studies.copa.base import Asked
 from riskrank.studies.copa.objective_columns import ObjectiveColumn
 from riskrank.studies.copa.options import CopaSettings
-from riskrank.studies.copa.samples import (
-    drawn_together,
-    few_scores,
-    objective_scores,
-    reason_against,
-    refuse_in_vain,
-)
+from riskrank.studies.copa.samples import drawn_together, objective_scores, reason_against, refuse_in_vain
 from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted
 
@@ -132,8 +128,8 @@ class FrontDoubt:
     notes: tuple[str, ...]
 
 
-def front_doubt(asked: Asked) -> FrontDoubt | str:
-    """Test who is on the front, or say why nothing is known of it.
+def front_doubt(asked: Asked, ranking: CopaRanking) -> FrontDoubt | str:
+    """Test who is on the front and how often a choice is made again, or say why nothing is known of it.
 
     Raises
     ------
@@ -174,7 +170,7 @@ def front_doubt(asked: Asked) -> FrontDoubt | str:
     return FrontDoubt(
         states=states,
         evidence=evidence,
-        shares=front_shares(population, drawn.plain, allowed, found.weights, p=settings.orders[0]),
+        shares=front_shares(population, ranking, drawn.plain, allowed),
         low=low,
         high=high,
         answers=answers,
@@ -183,10 +179,7 @@ def front_doubt(asked: Asked) -> FrontDoubt | str:
         samples=_samples(objectives, found.columns),
         worth=min(one.scores.effective_size for one in objectives if one.scores is not None),
         of_tasks=any(one.tasks is not None and one.tasks.random for one in found.columns),
-        notes=(
-            *few_scores(objectives, found.columns),
-            *_unshowable(objectives, found.columns, settings, resamples),
-        ),
+        notes=_notes(objectives, found.columns, settings, resamples),
     )
 
 
@@ -251,34 +244,34 @@ def _intervals(
 
 def _samples(objectives: Sequence[ObjectiveScores], columns: Sequence[ObjectiveColumn]) -> str:
     """How much was drawn again."""
-    counts: list[int] = []
-    units = set()
-    for one in objectives:
-        if one.scores is not None:
-            counts += one.scores.cluster_counts
-            units.add(one.scores.unit)
-    low, high = min(counts), max(counts)
+    scored = [one.scores for one in objectives if one.scores is not None]
+    counts = [count for one in scored for count in one.cluster_counts]
+    low, high, units = min(counts), max(counts), {one.unit for one in scored}
     unit = units.pop() if len(units) == 1 else "samples"
     tasks = columns[0].tasks
     of = f" of {counted(len(tasks.names), 'task')}" if tasks is not None and not tasks.random else ""
     return f"{low:,}{'' if low == high else f' to {high:,}'} {unit}{of}"
 
 
-def _unshowable(
+def _notes(
     objectives: Sequence[ObjectiveScores],
     columns: Sequence[ObjectiveColumn],
     settings: CopaSettings,
     resamples: int,
-) -> list[str]:
-    """Tail means that no number of these resamples can show anything of."""
+) -> tuple[str, ...]:
+    """Objectives of which little can be known, and tail means that these resamples can show nothing of."""
     notes = []
-    for one, column in zip(objectives, columns, strict=True):
-        if one.scores is None or one.level is None:
+    for one, name in zip(objectives, [column.name.name for column in columns], strict=True):
+        if one.scores is None:
             continue
-        N = len(one.values)
+        notes += weak_sizes(one.scores)
+        if one.level is None:
+            continue
+        count, N = min(one.scores.cluster_counts), len(one.values)
+        if count * one.level < 5:
+            text = f"{name} looks at {count * one.level:.2g} of {count} {one.scores.unit}"
+            notes.append(f"{text}: fewer than 5 tell little of a tail")
         if _least_share(settings, N * (N - 1), one) < 1 / (resamples + 1):
-            notes.append(
-                f"{resamples:,} resamples are too few to show who is dominated on {column.name.name}: what "
-                "that decides stays open"
-            )
-    return notes
+            text = f"{resamples:,} resamples are too few to show who is dominated on {name}"
+            notes.append(f"{text}: what that decides stays open")
+    return tuple(dict.fromkeys(notes))

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
+from riskrank.engine.copa.choice import rank_models
 from riskrank.engine.copa.explanation import CopaExplanation, choosing_weights, explain_model
 from riskrank.engine.copa.sweep import Sweep
 from riskrank.engine.copa.weight_ranges import sweep_each_weight
@@ -101,14 +102,14 @@ def explain(asked: Asked) -> ExplanationDocument:
     UsageError
         If there is no such model, or it was dropped.
     """
-    settings, population, p = asked.settings, asked.objectives.population, asked.settings.orders[0]
-    model, weights = _model(asked), asked.objectives.weights
+    settings, population, weights = asked.settings, asked.objectives.population, asked.objectives.weights
+    model, ranking = _model(asked), rank_models(population, weights, p=settings.orders[0])
     document = ExplanationDocument(
         **chapter(asked, settings.orders, {"why": settings.why}),
         rows=[],
-        explanation=explain_model(population, model, weights, p=p),
+        explanation=explain_model(population, model, ranking),
         worst_case_weights=choosing_weights(population, model, p=inf),
-        sweeps=sweep_each_weight(population, weights, p=p) if len(weights) > 1 else (),
+        sweeps=sweep_each_weight(population, ranking),
     )
     return replace(
         document, rows=rows_from(ExplanationRow, "document k", ((document, k) for k in range(len(weights))))

@@ -193,18 +193,19 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
 def rank(asked: Asked, runtime: Runtime = HERE) -> CopaDocument:
     """Rank the models by every p, and try what would change the choice."""
     settings, table = asked.settings, asked.objectives
-    population, weights, p = table.population, table.weights, settings.orders[0]
+    population, weights = table.population, table.weights
+    rankings = tuple(rank_models(population, weights, p=order) for order in settings.orders)
+    leading = rankings[0]
     with runtime.progress("resampling"):
         populations = None
         if settings.resample_models is not None:
             populations = bootstrap_choice(
-                population, weights, p=p, resamples=settings.resample_models, seed=settings.seed
+                population, leading, resamples=settings.resample_models, seed=settings.seed
             )
-        found = front_doubt(asked)
+        found = front_doubt(asked, leading)
     doubt = None if isinstance(found, str) else found
-    rankings = tuple(rank_models(population, weights, p=order) for order in settings.orders)
     quantiles, mean = ccdf_quantiles(population.u, CCDF_PROBABILITIES)
-    case = CopaCase(table, rankings[0], found)
+    case = CopaCase(table, leading, found)
     drawn = settings.resample_models if doubt is None else doubt.resamples
     document = CopaDocument(
         **chapter(
@@ -219,8 +220,8 @@ def rank(asked: Asked, runtime: Runtime = HERE) -> CopaDocument:
         **SENTENCES.told(copa_findings(case), case, population.names),
         rankings=rankings,
         others=tuple(rank_models(population, weights, p=order) for order in reversed(USUAL_ORDERS)),
-        sweeps=sweep_each_weight(population, weights, p=p) if len(weights) > 1 else (),
-        influence=leave_one_out(population, weights, p=p) if len(population.names) > 2 else None,
+        sweeps=sweep_each_weight(population, leading),
+        influence=leave_one_out(population, leading) if len(population.names) > 2 else None,
         populations=populations,
         doubt=doubt,
         ccdf_quantiles=quantiles,

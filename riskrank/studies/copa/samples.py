@@ -6,7 +6,7 @@ import numpy as np
 
 from riskrank.asked.option import differing
 from riskrank.engine.copa.replicates import ObjectiveScores
-from riskrank.engine.sampling.design import FEWEST_SAMPLES, found_samples, weak_sizes
+from riskrank.engine.sampling.design import FEWEST_SAMPLES, found_samples
 from riskrank.engine.types import Integers
 from riskrank.errors import InputError, UsageError, option
 from riskrank.studies.copa.base import Asked
@@ -125,19 +125,3 @@ def refuse_in_vain(settings: CopaSettings, reason: str) -> None:
         found=reason,
         hint=f"leave out {option(name)}",
     )
-
-
-def few_scores(objectives: Sequence[ObjectiveScores], columns: Sequence[ObjectiveColumn]) -> list[str]:
-    """Objectives of which little can be known."""
-    notes = []
-    for one, column in zip(objectives, columns, strict=True):
-        if one.scores is None:
-            continue
-        count, unit = min(one.scores.cluster_counts), one.scores.unit
-        notes += weak_sizes(one.scores)
-        if one.level is not None and count * one.level < 5:
-            notes.append(
-                f"{column.name.name} looks at {count * one.level:.2g} of {count} {unit}: fewer than 5 tell "
-                "little of a tail"
-            )
-    return list(dict.fromkeys(notes))

@@ -49,13 +49,13 @@ def test_weights_found_do_choose_the_model_and_random_ones_choose_no_other(p):
 
 def test_hand_computed_explanation():
     models = population(np.array([[3.0, 1.0], [2.0, 0.0], [1.0, 2.0], [0.0, 3.0]]))
-    explanation = explain_model(models, 1, [3, 1], p=2)
+    explanation = explain_model(models, 1, rank_models(models, [3, 1], p=2))
     np.testing.assert_allclose(explanation.weighted, [0.25, 0.25])
     np.testing.assert_allclose(explanation.contribution, [0.5, 0.5])
     assert explanation.binding.tolist() == [0, 1]
     assert explanation.dominators.tolist() == [0]
     assert explanation.weights is None
-    other = explain_model(models, 3, p=np.inf)
+    other = explain_model(models, 3, rank_models(models, p=np.inf))
     np.testing.assert_allclose(other.contribution, [1, 0])
     assert other.binding.tolist() == [0]
     assert other.dominators.size == 0
@@ -64,7 +64,7 @@ def test_hand_computed_explanation():
 
 def test_the_best_everywhere_has_nothing_binding_it():
     models = population(np.array([[1.0, 1.0], [0.0, 0.0]]))
-    explanation = explain_model(models, 0, p=2)
+    explanation = explain_model(models, 0, rank_models(models, p=2))
     assert explanation.contribution.tolist() == [0, 0]
     assert explanation.binding.size == 0
     assert rank_models(models, explanation.weights, p=2).chosen == 0
@@ -74,6 +74,6 @@ def test_infeasible_models_neither_win_nor_dominate():
     objectives = np.array([[3.0, 3.0], [2.0, 2.0], [1.0, 1.0]])
     models = population(objectives, feasible=np.array([False, True, True]))
     assert choosing_weights(models, 0, p=1) is None
-    explanation = explain_model(models, 2, p=1)
+    explanation = explain_model(models, 2, rank_models(models, p=1))
     assert explanation.dominators.tolist() == [1]
-    assert explain_model(models, 1, p=1).weights is not None
+    assert explain_model(models, 1, rank_models(models, p=1)).weights is not None

@@ -281,7 +281,7 @@ def test_shares_against_one_ranking_a_resample(drawn, allowed, p, ties):
     drawn = drawn.astype(float)
     models = population(drawn[0], ties=ties)
     weights = [0.5, 0.3, 0.2]
-    found = front_shares(models, drawn, allowed, weights, p=p)
+    found = front_shares(models, rank_models(models, weights, p=p), drawn, allowed)
     front, chosen = np.zeros(6), np.zeros(6)
     for values, able in zip(drawn, allowed, strict=True):
         front += front_by_loops(values, able)
@@ -294,9 +294,9 @@ def test_shares_against_one_ranking_a_resample(drawn, allowed, p, ties):
 def test_many_resamples_at_once_are_those_one_by_one(monkeypatch):
     drawn = np.random.default_rng(0).normal(size=(50, 7, 2))
     models = population(drawn[0])
-    whole = front_shares(models, drawn, np.ones((50, 7), dtype=bool), p=2)
+    whole = front_shares(models, rank_models(models, p=2), drawn, np.ones((50, 7), dtype=bool))
     monkeypatch.setattr("riskrank.engine.copa.front_shares._PAIRS", 60)
-    parts = front_shares(models, drawn, np.ones((50, 7), dtype=bool), p=2)
+    parts = front_shares(models, rank_models(models, p=2), drawn, np.ones((50, 7), dtype=bool))
     assert np.array_equal(whole.front, parts.front)
     assert np.array_equal(whole.chosen, parts.chosen)
 

@@ -39,7 +39,8 @@ def test_leave_one_out_against_smaller_tables(levels, p, ties):
     objectives[[3, 9], [0, 2]] = np.nan
     feasible = np.random.default_rng(1).random(25) < 0.8
     weights = [3, 2, 1]
-    influence = leave_one_out(population(objectives, feasible=feasible, ties=ties), weights, p=p)
+    models = population(objectives, feasible=feasible, ties=ties)
+    influence = leave_one_out(models, rank_models(models, weights, p=p))
     for left_out in range(25):
         rest = np.delete(np.arange(25), left_out)
         smaller = population(objectives[rest], feasible=feasible[rest], ties=ties)
@@ -54,7 +55,8 @@ def test_leave_one_out_against_smaller_tables_full_of_ties(ties):
         objectives = rng.integers(0, 3, (6, 3)).astype(float)
         objectives[rng.random((6, 3)) < 0.1] = np.nan
         p = rng.choice(ORDERS)
-        influence = leave_one_out(population(objectives, ties=ties), p=p)
+        models = population(objectives, ties=ties)
+        influence = leave_one_out(models, rank_models(models, p=p))
         for left_out in range(6):
             rest = np.delete(np.arange(6), left_out)
             smaller = population(objectives[rest], ties=ties)
@@ -63,9 +65,9 @@ def test_leave_one_out_against_smaller_tables_full_of_ties(ties):
 
 def test_leave_one_out_does_not_depend_on_the_block(monkeypatch):
     models = population(table(10, n=40))
-    whole = leave_one_out(models, p=2).choice
+    whole = leave_one_out(models, rank_models(models, p=2)).choice
     monkeypatch.setattr(copa_stability, "_CELLS", 1)
-    assert leave_one_out(models, p=2).choice.tolist() == whole.tolist()
+    assert leave_one_out(models, rank_models(models, p=2)).choice.tolist() == whole.tolist()
 
 
 def test_independence_of_irrelevant_alternatives_does_not_hold():
@@ -73,7 +75,7 @@ def test_independence_of_irrelevant_alternatives_does_not_hold():
     # By counts times weights: A 10 · 3, B 11 · 2; without C: A 10 · 2, B 11 · 2.
     a, b, c, d, e = [4.0, 1.0], [2.0, 4.0], [1.0, 2.0], [0.0, 3.0], [3.0, 0.0]
     models = population(np.array([a, b, c, d, e]))
-    influence = leave_one_out(models, [11, 10], p=1)
+    influence = leave_one_out(models, rank_models(models, [11, 10], p=1))
     assert influence.chosen == 1
     assert influence.choice.tolist() == [1, 0, 0, 0, 1]
     assert influence.influential.tolist() == [2, 3]
@@ -81,7 +83,8 @@ def test_independence_of_irrelevant_alternatives_does_not_hold():
 
 
 def test_leave_one_out_with_one_feasible_model():
-    influence = leave_one_out(population(table(9), feasible=np.arange(25) == 4), p=2)
+    models = population(table(9), feasible=np.arange(25) == 4)
+    influence = leave_one_out(models, rank_models(models, p=2))
     assert influence.choice.tolist() == [4] * 4 + [-1] + [4] * 20
     assert influence.successor == -1
     assert influence.influential.size == 0
@@ -96,7 +99,7 @@ def test_bootstrap_against_loops(levels, p, ties):
     feasible = np.arange(12) != 2
     models = population(objectives, feasible=feasible, ties=ties)
     weights = np.array([2.0, 1.0, 1.0])
-    result = bootstrap_choice(models, weights, p=p, resamples=40, seed=7)
+    result = bootstrap_choice(models, rank_models(models, weights, p=p), resamples=40, seed=7)
     expected = np.zeros(12, dtype=int)
     share = {"min": 0, "average": 0.5, "max": 1}[ties]
     for size, stream in zip((32, 8), np.random.SeedSequence(7).spawn(2), strict=True):
@@ -115,7 +118,8 @@ def test_bootstrap_against_loops(levels, p, ties):
 
 
 def test_a_model_best_on_everything_survives_every_resample():
-    result = bootstrap_choice(population(np.arange(60.0)[:, None] * [1, 2]), p=2, resamples=100)
+    models = population(np.arange(60.0)[:, None] * [1, 2])
+    result = bootstrap_choice(models, rank_models(models, p=2), resamples=100)
     assert result.chosen == 59
     assert result.survival == 1
     assert result.runners_up.size == 0
@@ -123,7 +127,7 @@ def test_a_model_best_on_everything_survives_every_resample():
 
 def test_bootstrap_of_a_close_call_is_split_and_counts_all_resamples():
     models = population(np.random.default_rng(5).normal(size=(200, 4)))
-    result = bootstrap_choice(models, p=2, resamples=300)
+    result = bootstrap_choice(models, rank_models(models, p=2), resamples=300)
     assert result.count.sum() == 300
     assert models.front[np.flatnonzero(result.count)].all()
     assert (np.diff(result.count[result.runners_up]) <= 0).all()
@@ -132,11 +136,12 @@ def test_bootstrap_of_a_close_call_is_split_and_counts_all_resamples():
 
 def test_bootstrap_depends_on_the_seed_only():
     models = population(np.random.default_rng(6).normal(size=(50, 4)))
-    first, again, other = (bootstrap_choice(models, p=2, resamples=100, seed=s).count for s in (1, 1, 2))
+    ranking = rank_models(models, p=2)
+    first, again, other = (bootstrap_choice(models, ranking, resamples=100, seed=s).count for s in (1, 1, 2))
     assert first.tolist() == again.tolist()
     assert first.tolist() != other.tolist()
 
 
 def test_one_resample_is_enough():
     models = population(table(5))
-    assert bootstrap_choice(models, p=2, resamples=1).count.sum() == 1
+    assert bootstrap_choice(models, rank_models(models, p=2), resamples=1).count.sum() == 1

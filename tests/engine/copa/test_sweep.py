@@ -133,7 +133,9 @@ def test_the_chosen_models_are_on_the_front():
 def test_sweeps_of_each_weight_against_single_ones():
     models = population(np.random.default_rng(2).normal(size=(40, 3)))
     weights = np.array([0.5, 0.3, 0.2])
-    for objective, sweep in enumerate(sweep_each_weight(models, weights, p=2, steps=100)):
+    for objective, sweep in enumerate(
+        sweep_each_weight(models, rank_models(models, weights, p=2), steps=100)
+    ):
         alone = sweep_weight(models, objective, p=2, rest=weights, steps=100)
         assert sweep.objective == objective
         np.testing.assert_array_equal(sweep.choice, alone.choice)
@@ -141,7 +143,7 @@ def test_sweeps_of_each_weight_against_single_ones():
 
 def test_sweeps_of_each_weight_where_one_has_all():
     models = population(np.random.default_rng(2).normal(size=(40, 3)))
-    first, second, _ = sweep_each_weight(models, [1, 0, 0], steps=100)
+    first, second, _ = sweep_each_weight(models, rank_models(models, [1, 0, 0], p=np.inf), steps=100)
     np.testing.assert_array_equal(first.choice, sweep_weight(models, 0, steps=100).choice)
     assert second.choice[0] == rank_models(models, [1, 0, 0], p=np.inf).chosen
 
@@ -150,8 +152,9 @@ def test_sweeps_of_each_weight_where_one_has_all():
 def test_range_of_choice_against_rankings_on_a_grid(p):
     models = population(np.random.default_rng(4).normal(size=(60, 3)))
     weights = np.array([0.2, 0.3, 0.5])
-    chosen = rank_models(models, weights, p=p).chosen
-    for objective, sweep in enumerate(sweep_each_weight(models, weights, p=p)):
+    ranking = rank_models(models, weights, p=p)
+    chosen = ranking.chosen
+    for objective, sweep in enumerate(sweep_each_weight(models, ranking)):
         low, high = range_of_choice(sweep, chosen, weights[objective])
         assert low <= weights[objective] <= high
         for alpha in np.linspace(0.001, 0.999, 200):
@@ -222,7 +225,7 @@ def test_every_weight_is_moved_and_the_others_keep_their_proportions():
     rng = np.random.default_rng(0)
     models = population(rng.normal(size=(9, 3)), names=list("abcdefghi"), metrics=["x", "y", "z"])
     weights = np.array([0.0, 1.0, 0.0])
-    sweeps = sweep_each_weight(models, weights, steps=20)
+    sweeps = sweep_each_weight(models, rank_models(models, weights, p=np.inf), steps=20)
     assert [one.objective for one in sweeps] == [0, 1, 2]
     chosen = int(sweeps[1].choice[-1])  # all the weight on y
     found = weight_ranges(sweeps, chosen, weights)

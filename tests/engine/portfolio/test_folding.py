@@ -12,7 +12,6 @@ from riskrank.engine.portfolio.folding import (
     independent_copula,
     pooled_cdf,
     portfolio,
-    portfolio_of_tasks,
     portfolios_without_each,
     ranks_within_tasks,
 )
@@ -37,7 +36,7 @@ tasks = TaskDesign.build("abc", [of] * 3)
 
 @pytest.mark.parametrize("copula", ["independent", "empirical"])
 def test_each_task_is_folded_by_itself(copula):
-    found = portfolio_of_tasks([*values], tasks, copula=copula)
+    found = portfolio([*values], tasks, copula=copula)
     for task in range(3):
         alone = portfolio([own[of == task] for own in values], copula=copula)
         for own, part in zip(found, alone, strict=True):
@@ -45,14 +44,14 @@ def test_each_task_is_folded_by_itself(copula):
 
 
 def test_without_tasks_all_is_folded_at_once():
-    for own, plain in zip(portfolio_of_tasks([*values], None), portfolio([*values]), strict=True):
+    for own, plain in zip(portfolio([*values], None), portfolio([*values]), strict=True):
         assert own.tolist() == plain.tolist()
 
 
 def test_a_unit_of_one_task_alone_changes_nothing():
     other = values.copy()
     other[:, of == 1] = 1000 * other[:, of == 1] - 7
-    for find in (portfolio_of_tasks, ranks_within_tasks):
+    for find in (portfolio, ranks_within_tasks):
         for own, same in zip(find([*values], tasks), find([*other], tasks), strict=True):
             assert own.tolist() == same.tolist()
 

@@ -91,12 +91,6 @@ def test_few_samples_are_warned_of(table, scores, n, warned):
     assert not mrm(table(scores(n=n)), MeanRiskSettings(no_test=True)).provenance.warnings
 
 
-def test_order_without_an_aggregation_is_by_mean_rank(table):
-    study = mrm(table(), MeanRiskSettings(no_test=True)).by_column[0][1]
-    means = [mean(row) for row in study.models.rank.tolist()]
-    assert study.models.mean_rank_order.tolist() == sorted(range(3), key=lambda i: means[i])
-
-
 def test_what_is_asked_for_reaches_the_study(table):
     """Level, seed and distance of aggregation, against the engine asked directly; none is a default."""
     settings = MeanRiskSettings(alpha=0.3, seed=5, aggregate="footrule", level=0.2, resamples=40)

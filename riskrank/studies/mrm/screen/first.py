@@ -8,7 +8,7 @@ import numpy as np
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.engine.portfolio.risks import RISKS
-from riskrank.engine.types import Floats, Integers
+from riskrank.engine.types import Floats
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.agreement import Aggregations, aggregation_lines
@@ -39,7 +39,7 @@ def details(document: MeanRiskDocument) -> list[Section]:
     sections: list[Section] = []
     for metric, study in document.by_column:
         aggregation = by_name.get(f"RA(MRM@{metric})")
-        order = study.models.mean_rank_order if aggregation is None else aggregation.order
+        order = order_of(study)
         sections.append(_rank_table(metric, study, aggregation, order, models))
         sections.append(_value_table(metric, study, order, models))
         sections += _contradiction_line(study, models)
@@ -62,7 +62,7 @@ def _rank_table(
     metric: str,
     study: MeanRiskStudy,
     aggregation: Aggregation | None,
-    order: Integers,
+    order: Sequence[int],
     models: Sequence[str],
 ) -> Table:
     columns: list[OfModel | None] = [
@@ -76,7 +76,7 @@ def _rank_table(
     return by_row(f"Ranks by mean minus risk on {in_words(metric)}", columns, order)
 
 
-def _value_table(metric: str, study: MeanRiskStudy, order: Integers, models: Sequence[str]) -> Table:
+def _value_table(metric: str, study: MeanRiskStudy, order: Sequence[int], models: Sequence[str]) -> Table:
     values = np.column_stack([study.models.mean, study.models.value])
     told = zip([Column("mean"), *_heads(study)], values.T, _decimals(study, values), strict=True)
     columns: list[OfModel] = [(Column("model", "left"), lambda i: models[i])]
