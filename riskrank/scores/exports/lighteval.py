@@ -1,8 +1,7 @@
 """lighteval: details in Parquet, a row a document, beside a JSON of results that tells directions."""
 
-import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,8 @@ from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.interface import likeliest
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import holds
-from riskrank.scores.files.limits import Room
-from riskrank.scores.files.parquet_footer import require_flat
+from riskrank.scores.files.parquet import ParquetSource
 
-# Bytes of a document at least: its metrics are numbers, and it has a name.
-_LEAST_ROW = 32
 _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d:.\-]+)\.parquet")
 
 
@@ -44,20 +40,19 @@ def read(file: ExportFile) -> Rows:
     if path.suffix == ".json":
         yield from _averages(file)
         return
-    frame = _load(path, file.data, file.gathering.room, texts=bool(file.gathering.rules.texts_of))
+    rows = zip(*_load(file), strict=True)
     named = _DETAILS.fullmatch(path.name)
     task, date = (named["task"], named["date"]) if named else (path.stem, "")
     results = _results(file, date)
     model = file.model(_model(results) or _model_in_path(path))
-    docs = frame["doc"].to_list() if "doc" in frame.columns else [None] * frame.height
     met: dict[tuple[str, str], None] = {}
-    for row, (doc, scores) in enumerate(zip(docs, frame["metric"].to_list(), strict=True)):
-        known = Record(f"{path}: row {row + 1}", doc if isinstance(doc, dict) else {})
+    for number, (scores, doc, said) in enumerate(rows):
+        known = Record(f"{path}: row {number + 1}", doc)
         of_task = known.text("task_name", task)
-        about = {"model": model, "sample": f"{of_task}/{known.text('id', str(row))}"}
-        about |= {"task": of_task, "run": date}
-        if "said" in frame.columns:
-            about |= _texts(known, frame["said"][row])
+        about = {"model": model, "sample": f"{of_task}/{known.text('id', str(number))}"}
+        about |= {"task": of_task, "run": date, "asked": doc.get("query")}
+        choices = said.get("logprobs") or ()
+        about["answered"] = said.get("text") or likeliest(choices, doc.get("choices"))
         for metric, score in (scores or {}).items():
             met[of_task, metric] = None
             yield {"metric": metric, "score": score, **about}
@@ -87,39 +82,24 @@ def _direct(file: ExportFile, results: Record, metrics: Iterable[tuple[str, str]
             file.direct(metric, direction)
 
 
-def _texts(doc: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
-    """What was asked, and what the model answered: a text, or the likeliest choice."""
-    answer = said.get("text") or likeliest(said.get("logprobs") or (), doc.get("choices"))
-    return {"asked": doc.get("query"), "answered": answer}
+def _load(file: ExportFile) -> tuple[list[Any], list[Any], list[Any]]:
+    """Scores, what names a document, and what was said; that and prompts only where somebody wants them."""
+    source = ParquetSource(str(file.path), file.data, "", file.gathering.room)
+    texts = bool(file.gathering.rules.texts_of)
+    column = next((name for name in ("metric", "metrics") if name in source.columns), "")
+    wanted = (column, "doc", *(("model_response",) if texts else ()))
+    frame = source.load([name for name in wanted if name in source.columns])
+    if not isinstance(frame.schema.get(column), pl.Struct):
+        raise broken(f"{file.path}: there is no column of metrics", f"columns: {listing(source.columns, 20)}")
+    docs = _objects(frame, "doc", ("id", "task_name", *(("query", "choices") if texts else ())))
+    return frame[column].to_list(), docs, _objects(frame, "model_response", ("text", "logprobs"))
 
 
-def _load(path: Path, data: bytes, room: Room, *, texts: bool) -> pl.DataFrame:
-    """Decode the scores and what names a document; prompts and answers only where somebody wants them."""
-    data = require_flat(str(path), data)
-    try:
-        schema = pl.read_parquet_schema(io.BytesIO(data))
-        column = next((name for name in ("metric", "metrics") if name in schema), None)
-        if column is None or not isinstance(schema[column], pl.Struct):
-            raise broken(f"{path}: there is no column of metrics", f"columns: {listing(schema, 20)}")
-        picked = [pl.col(column).alias("metric")]
-        doc = schema.get("doc")
-        if isinstance(doc, pl.Struct):
-            fields = {field.name for field in doc.fields}
-            wanted = ("id", "task_name", *(("query", "choices") if texts else ()))
-            kept = [name for name in wanted if name in fields]
-            if kept:
-                picked.append(pl.struct(pl.col("doc").struct.field(name) for name in kept).alias("doc"))
-        if texts and isinstance(schema.get("model_response"), pl.Struct):
-            picked.append(pl.col("model_response").alias("said"))
-        table = pl.scan_parquet(io.BytesIO(data))
-        rows = table.select(pl.len()).collect().item()
-        room.take(str(path), len(data), rows * _LEAST_ROW)
-        frame = table.select(picked).collect()
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise broken(f"{path}: the file cannot be read as Parquet", str(error).splitlines()[0]) from None
-    if frame.height == 0:
-        raise broken(f"{path}: the file is empty", "a Parquet file without rows")
-    return frame
+def _objects(frame: pl.DataFrame, column: str, fields: Sequence[str]) -> list[Any]:
+    """Some fields of the objects in a column, as far as they are there."""
+    kind = frame.schema.get(column)
+    kept = [one.name for one in kind.fields if one.name in fields] if isinstance(kind, pl.Struct) else []
+    return frame[column].struct.unnest().select(kept).rows(named=True) if kept else [{}] * frame.height
 
 
 def _results(file: ExportFile, date: str) -> Record:

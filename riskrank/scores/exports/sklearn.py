@@ -1,7 +1,6 @@
 """scikit-learn: ``cv_results_`` of a search, results of ``cross_validate``, out-of-fold predictions."""
 
 import re
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -100,39 +99,7 @@ def _candidates(columns: Columns) -> list[str]:
         grid = [name for name in columns if name.startswith("param_")]
         cells = [[(name.removeprefix("param_"), columns[name][at]) for name in grid] for at in range(height)]
         parameters = [{name: cell for name, cell in row if cell is not None} for row in cells]
-    names = [_name(cell) or f"candidate {row}" for row, cell in enumerate(parameters)]
+    # ``C=0.1, kernel=rbf``, the same from JSON and from the text in a CSV.
+    texts = [re.sub("['\"]", "", str(one).strip(" {}")).replace(": ", "=") for one in parameters]
+    names = [text or f"candidate {row}" for row, text in enumerate(texts)]
     return [name if names.count(name) == 1 else f"{name} (candidate {row})" for row, name in enumerate(names)]
-
-
-def _name(parameters: object) -> str:
-    """Write parameters as ``C=0.1, kernel=rbf``, the same from JSON and from the text in a CSV."""
-    if isinstance(parameters, Mapping):
-        return ", ".join(f"{name}={value}" for name, value in parameters.items())
-    text = str(parameters).strip()
-    if not (text.startswith("{") and text.endswith("}")):
-        return text
-    return ", ".join(f"{_unquoted(name)}={_unquoted(value)}" for name, value in _pairs(text[1:-1]))
-
-
-def _pairs(text: str) -> Iterator[tuple[str, str]]:
-    """Split the inside of a dictionary's repr at its own commas; values are reprs of any objects."""
-    depth, quote, start, escaped = 0, "", 0, False
-    for at, sign in enumerate(text + ","):
-        if quote:
-            quote = "" if sign == quote and not escaped else quote
-            escaped = sign == "\\" and not escaped
-        elif sign in "'\"":
-            quote = sign
-        elif sign in "([{":
-            depth += 1
-        elif sign in ")]}":
-            depth -= 1
-        elif sign == "," and depth == 0:
-            name, _, value = text[start:at].partition(": ")
-            if name.strip():
-                yield name.strip(), value.strip()
-            start = at + 1
-
-
-def _unquoted(text: str) -> str:
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text

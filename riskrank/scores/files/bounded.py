@@ -16,11 +16,7 @@ from riskrank.scores.files.json_objects import reason_of
 from riskrank.scores.files.limits import Room
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-# Bytes of deflate taken, and unpacked, at a time: one call for all doubles its room until it has enough.
-_PIECE = 1 << 24
-# Bytes a member of gzip is begun with, twice as many each time: what follows its end is copied.
-_BEGINNING = 1 << 10
-# Bytes of Zstandard taken at a time: each may unpack to some 40,000, so a bomb is noticed within 40 MB.
+# Bytes taken at a time: each may unpack to some 40,000 with Zstandard, so a bomb is noticed within 40 MB.
 _CHUNK = 1 << 10
 # Bytes of a line or a field: no answer that is scored is longer.
 LONGEST_FIELD = 1 << 24
@@ -64,8 +60,8 @@ def decompressed(label: str, data: bytes, room: Room, *, skippable: bool = True)
         If the data is cut short or corrupt, or holds more than there is room for.
     """
     packed = data[:2] == _GZIP or data[:4] == _ZSTD
-    whole = partial(inflate, window=31) if data[:2] == _GZIP else unzstd
-    plain = whole(label, data, room, skippable=skippable) if packed else data
+    start = GUNZIP if data[:2] == _GZIP else unzstd()
+    plain = unpacked(label, data, room, start, skippable=skippable) if packed else data
     if plain[:1] in (b"{", b"[") or (packed and plain[:2] not in _BINARY):
         room.take_text(label, len(data), plain)
     return plain
@@ -82,54 +78,55 @@ def endless(data: bytes, *marks: bytes) -> int | None:
     return None
 
 
-def inflate(label: str, data: bytes, room: Room, *, window: int = -15, skippable: bool = True) -> bytes:
-    """Undo deflate (``window=-15``) or gzip (``window=31``, members one after another)."""
+def unpacked(
+    label: str,
+    data: bytes,
+    room: Room,
+    start: Callable[[], Any],
+    *,
+    bare: bool = False,
+    skippable: bool = True,
+) -> bytes:
+    """Undo a compression, member after member, in pieces none of which unpacks to very much.
+
+    Parameters
+    ----------
+    label : str
+    data : bytes
+    room : Room
+        What it may unpack to.
+    start : callable
+        Gives what undoes one member: `INFLATE`, `GUNZIP` or `unzstd()`.
+    bare : bool
+        Whether what follows the first member is none of it.
+    skippable : bool
+        Whether the caller can leave out what is corrupt.
+    """
     parts: list[bytes] = []
-    size, at, taken, full = 0, 0, _BEGINNING, False
-    whole, stream = memoryview(data), zlib.decompressobj(window)
+    size = at = 0
+    stream = start()
     try:
-        while at < len(data) or full:
+        while at < len(data) and not (bare and stream.eof):
             if stream.eof:
-                # What follows a bare stream is not part of it, and zeros only fill up blocks of a tape.
-                if window < 16 or (data[at] == 0 and not data[at:].strip(b"\0")):
-                    break
-                stream, taken = zlib.decompressobj(window), _BEGINNING
-            piece = whole[at : at + taken]
-            part = stream.decompress(piece, _PIECE)
-            parts.append(part)
-            size += len(part)
+                stream = start()
+            piece = data[at : at + _CHUNK]
+            parts.append(stream.decompress(piece))
+            at += len(piece) - len(stream.unused_data)
+            size += len(parts[-1])
             room.take(label, len(data), size)
-            at += len(piece) - len(stream.unused_data if stream.eof else stream.unconsumed_tail)
-            taken = min(2 * taken, _PIECE)
-            full = len(part) == _PIECE and not stream.eof
-        if data and not stream.eof:
-            raise zlib.error("the compressed data ends too early")
-    except zlib.error as error:
-        raise _corrupt(label, str(error), skippable) from None
-    return b"".join(parts)
-
-
-def unzstd(label: str, data: bytes, room: Room, *, skippable: bool = True) -> bytes:
-    """Undo Zstandard, frame after frame."""
-    parts: list[bytes] = []
-    size = 0
-    decompressor = zstandard.ZstdDecompressor()  # one for all frames: to make one takes longer than a frame
-    stream = decompressor.decompressobj()
-    try:
-        for start in range(0, len(data), _CHUNK):
-            chunk = data[start : start + _CHUNK]
-            while chunk:
-                if stream.eof:
-                    stream = decompressor.decompressobj()
-                parts.append(stream.decompress(chunk))
-                size += len(parts[-1])
-                room.take(label, len(data), size)
-                chunk = stream.unused_data
-    except (zstandard.ZstdError, MemoryError) as error:
+    except (zlib.error, zstandard.ZstdError, MemoryError) as error:
         raise _corrupt(label, str(error) or type(error).__name__, skippable) from None
-    if not stream.eof:
+    if data and not stream.eof:
         raise _corrupt(label, "the compressed data ends too early", skippable)
     return b"".join(parts)
+
+
+INFLATE, GUNZIP = partial(zlib.decompressobj, -15), partial(zlib.decompressobj, 31)
+
+
+def unzstd() -> Callable[[], Any]:
+    """What undoes frames of Zstandard: one for all of them, as to make one takes longer than a frame."""
+    return zstandard.ZstdDecompressor().decompressobj
 
 
 def parse_json(

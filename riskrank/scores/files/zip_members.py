@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from riskrank.errors import InputError, option
-from riskrank.scores.files.bounded import inflate, parse_json, unzstd
+from riskrank.scores.files.bounded import INFLATE, parse_json, unpacked, unzstd
 from riskrank.scores.files.limits import BeyondLimitError, Room, too_large
 
 _STORED, _DEFLATED, _ZSTANDARD = 0, 8, 93
@@ -77,10 +77,10 @@ class ZipMembers:
             raise self._broken(f"member {name} is encrypted")
         if entry.compress_type == _STORED:
             return data
-        undo = {_DEFLATED: inflate, _ZSTANDARD: unzstd}.get(entry.compress_type)
-        if undo is not None:
+        start = {_DEFLATED: INFLATE, _ZSTANDARD: unzstd()}.get(entry.compress_type)
+        if start is not None:
             try:
-                return undo(label, data, Room(entry.file_size))
+                return unpacked(label, data, Room(entry.file_size), start, bare=start is INFLATE)
             except BeyondLimitError:
                 raise self._broken(f"member {name} is longer than the directory says") from None
         raise self._broken(f"member {name} is compressed by method {entry.compress_type}")

@@ -237,7 +237,7 @@ def test_rows_of_frames_and_of_dictionaries_come_together():
 
 @pytest.mark.parametrize("size", [0, 1, 1 << 12, (1 << 12) + 1])
 def test_what_is_unpacked_in_pieces_is_whole(monkeypatch, size):
-    monkeypatch.setattr(bounded, "_PIECE", 1 << 12)
+    monkeypatch.setattr(bounded, "_CHUNK", 1 << 7)
     data = np.random.default_rng(size).integers(0, 2, size, dtype=np.uint8).tobytes()
     packed = gzip.compress(data, 1)
     assert decompressed("x", packed, Room(size)) == data

@@ -19,7 +19,7 @@ def test_broken_files_are_refused(tmp_path):
 
     details("sums", "7")
     empty, cut = details("none"), details("cut", "7")
-    with pytest.raises(InputError, match="a Parquet file without rows"):
+    with pytest.raises(InputError, match="a Parquet file with no rows"):
         read("lighteval", empty)
     cut.write_bytes(cut.read_bytes()[:-40])
     with pytest.raises(InputError, match="cannot be read as Parquet"):
