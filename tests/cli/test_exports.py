@@ -76,8 +76,6 @@ def test_a_pipe_gets_csv_and_is_read_without_saying_so(run, runs, quick):
     assert ranked.status == 0
     ways = {entry["name"]: entry["direction"] for entry in ranked.document["meta"]["metrics"]}
     assert ways == {"acc": "higher", "loss": "lower"}
-    shown = run("convert", "auto", runs, "--filter", "strict", "--explain", tty=True)
-    assert "Scores of the export by metric and model" in shown.stdout
 
 
 @pytest.mark.parametrize("command", ["rank", "dominance", "mrm", "portfolio", "check", "copa"])

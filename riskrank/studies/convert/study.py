@@ -94,16 +94,6 @@ class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
         """Directions, for ``meta``."""
         return {"directions": dict(self.directions)}
 
-    def means(self) -> Iterator[dict[str, Any]]:
-        """Means by metric and model, sorted by both; ``missing`` counts rows without a score."""
-        found = self.rows.frame.group_by("metric", "model").agg(
-            samples=pl.col("sample").n_unique(),
-            rows=pl.len(),
-            missing=pl.col("score").null_count(),
-            mean=pl.col("score").mean(),
-        )
-        yield from found.sort("metric", "model").iter_rows(named=True)
-
     def totals(self) -> Iterator[tuple[str, int, int]]:
         """Metrics, their scores, and rows without one."""
         found = self.rows.frame.group_by("metric").agg(

@@ -1,9 +1,8 @@
 """A converted export in words: what it holds, metric by metric and model by model."""
 
 from riskrank.errors import option
-from riskrank.shown import numbers
-from riskrank.shown.screens import MOST_ROWS, all_rows, offered, unshown
-from riskrank.shown.view import Column, Line, OfRow, Section, Table, by_row
+from riskrank.shown.screens import MOST_ROWS, all_rows, unshown
+from riskrank.shown.view import Column, Line, OfRow, Section, by_row
 from riskrank.studies.convert.study import ExportDocument
 from riskrank.studies.wording import counted, names
 
@@ -19,7 +18,7 @@ def summary(document: ExportDocument) -> str:
 
 
 def view(document: ExportDocument) -> list[Section]:
-    """What was read and how to get the scores themselves; means by metric and model for who asks."""
+    """What was read and how to get the scores themselves."""
     origin = document.provenance
     columns: list[OfRow] = [
         (Column("metric", "left"), lambda total: total[0]),
@@ -37,22 +36,5 @@ def view(document: ExportDocument) -> list[Section]:
             f"{all_rows(f'all {len(document.rows):,} scores')}; every command reads the export itself "
             f"with {option('from')}."
         ),
-        *offered([_means(document)]),
     ]
 
-
-def _means(document: ExportDocument) -> Table:
-    """Means by metric and model."""
-    columns: list[OfRow] = [
-        (Column("metric", "left"), lambda row: row["metric"]),
-        (Column("model", "left"), lambda row: row["model"]),
-        (Column("better", "left"), lambda row: document.directions.get(row["metric"], "–")),
-        (Column("samples"), lambda row: f"{row['samples']:,}"),
-        (Column("rows"), lambda row: f"{row['rows']:,}"),
-        (Column("without\nscore", name="without score"), lambda row: f"{row['missing']:,}"),
-        (
-            Column("mean\nof rows", name="mean of rows"),
-            lambda row: "–" if row["mean"] is None else numbers.score(row["mean"]),
-        ),
-    ]
-    return by_row("Scores of the export by metric and model", columns, document.means(), stub=2)
