@@ -50,12 +50,12 @@ def read(file: ExportFile) -> Rows:
         known = Record(f"{path}: row {number + 1}", doc)
         of_task = known.text("task_name", task)
         about = {"model": model, "sample": f"{of_task}/{known.text('id', str(number))}"}
-        about |= {"task": of_task, "run": date, "asked": doc.get("query")}
-        choices = said.get("logprobs") or ()
-        about["answered"] = said.get("text") or likeliest(choices, doc.get("choices"))
+        about |= {"task": of_task, "run": date}
+        answer = said.get("text") or likeliest(said.get("logprobs") or (), doc.get("choices"))
+        texts = {"asked": doc.get("query"), "answered": answer}
         for metric, score in (scores or {}).items():
             met[of_task, metric] = None
-            yield {"metric": metric, "score": score, **about}
+            yield {"metric": metric, "score": score, **about, **texts}
     _direct(file, results, met)
 
 

@@ -76,17 +76,13 @@ def csv_columns(path: Path, data: bytes, numeric: Callable[[str], object] = lamb
     return columns
 
 
-def json_columns(
-    path: Path, data: bytes, *, otherwise: Callable[[object], str | None] | None = None
-) -> Columns:
+def json_columns(path: Path, data: bytes) -> Columns:
     """Columns of a JSON table: ``{"columns", "data"}``, a list a column, a mapping a column, or rows.
 
     Parameters
     ----------
     path : Path
     data : bytes
-    otherwise : callable, optional
-        How a document that is no table may become one, for a hint.
 
     Raises
     ------
@@ -116,11 +112,11 @@ def json_columns(
         require_filled(str(path), len(value), len(names), len(data))
         columns = {str(name): [row.get(name) for row in value] for name in names}
     else:
-        raise _no_table(path, shown(value), otherwise and otherwise(value))
+        raise _no_table(path, shown(value))
     require_columns(str(path), [*columns])
     lengths = sorted({len(cells) for cells in columns.values()})
     if len(lengths) != 1:
-        raise _no_table(path, f"columns of {listing(lengths)} values", otherwise and otherwise(value))
+        raise _no_table(path, f"columns of {listing(lengths)} values")
     if lengths == [0]:
         raise InputError(
             f"{path}: the table is empty",
@@ -146,9 +142,9 @@ def is_number(value: object) -> bool:
     return isinstance(value, bool | int | float)
 
 
-def _no_table(path: Path, found: str, hint: str | None = None) -> InputError:
+def _no_table(path: Path, found: str) -> InputError:
     return InputError(
         f"{path}: the file is not a table",
         found=found,
-        hint=hint or 'write {"columns": […], "data": [[…], …]}, a list of values a column, or a list of rows',
+        hint='write {"columns": […], "data": [[…], …]}, a list of values a column, or a list of rows',
     )

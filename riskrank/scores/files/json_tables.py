@@ -5,18 +5,17 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
 from pathlib import Path
 
 import polars as pl
 
 from riskrank.errors import InputError
 from riskrank.scores.files.bounded import LONGEST_FIELD, endless
-from riskrank.scores.files.data_frames import Pairs, json_columns, repeated_name, rows_within
+from riskrank.scores.files.data_frames import Columns, Pairs, json_columns, repeated_name
 from riskrank.scores.files.json_objects import is_half, json_text, json_texts, no_unicode, reason_of
 from riskrank.scores.files.limits import MOST_COLUMNS, require_columns, require_filled
-from riskrank.scores.files.nested_json import rows_of
 from riskrank.scores.files.source import FrameInMemory, decode, excerpt
+from riskrank.scores.names.words import synonym
 
 # An escape for half of a surrogate pair, without the other half beside it.
 _HALF = re.compile(
@@ -209,7 +208,8 @@ class JsonArraySource(FrameInMemory):
         if not data.strip():
             raise self._empty(f"{len(data)} bytes")
         decode(label, data)
-        columns = json_columns(Path(label), data, otherwise=partial(rows_of, label))
+        columns = json_columns(Path(label), data)
+        self._nested = _are_nested_scores(columns)
         texts = {name: json_texts(cells) for name, cells in columns.items()}
         halves = self._halves = dict[str, int]()
         for name, cells in texts.items():
@@ -222,16 +222,20 @@ class JsonArraySource(FrameInMemory):
         self._data = b""
         self._name_columns(self._frame.columns)
 
-    @cached_property
-    def _rewritten(self) -> str | None:
-        path = Path(self.label)
-        if not path.is_file():
-            return None
-        try:
-            return rows_of(self.label, rows_within(json.loads(path.read_bytes())))
-        except ValueError:  # it is compressed
-            return None
-
     def rewritten(self) -> str | None:
-        """How to write the file as rows, where its scores are nested."""
-        return self._rewritten
+        """How to write the file, where names alone lead to its scores, and nobody says what they name."""
+        if not self._nested:
+            return None
+        return 'write a row a score: [{"model": …, "sample": …, "metric": …, "score": …}, …]'
+
+
+def _are_nested_scores(columns: Columns) -> bool:
+    """Whether columns without a known name hold numbers and what lies around them alone."""
+    known = any(synonym(role, columns) for role in ("model", "sample", "metric", "score"))
+    return not known and all(map(_is_of_numbers, columns.values()))
+
+
+def _is_of_numbers(value: object) -> bool:
+    if isinstance(value, list | dict):
+        return all(map(_is_of_numbers, value.values() if isinstance(value, dict) else value))
+    return value is None or isinstance(value, int | float)

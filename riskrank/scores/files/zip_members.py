@@ -77,10 +77,11 @@ class ZipMembers:
             raise self._broken(f"member {name} is encrypted")
         if entry.compress_type == _STORED:
             return data
-        start = {_DEFLATED: INFLATE, _ZSTANDARD: unzstd()}.get(entry.compress_type)
-        if start is not None:
+        if entry.compress_type in (_DEFLATED, _ZSTANDARD):
+            bare = entry.compress_type == _DEFLATED
+            start = INFLATE if bare else unzstd()
             try:
-                return unpacked(label, data, Room(entry.file_size), start, bare=start is INFLATE)
+                return unpacked(label, data, Room(entry.file_size), start, bare=bare)
             except BeyondLimitError:
                 raise self._broken(f"member {name} is longer than the directory says") from None
         raise self._broken(f"member {name} is compressed by method {entry.compress_type}")

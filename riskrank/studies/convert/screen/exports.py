@@ -37,4 +37,3 @@ def view(document: ExportDocument) -> list[Section]:
             f"with {option('from')}."
         ),
     ]
-
