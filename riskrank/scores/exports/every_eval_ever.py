@@ -1,8 +1,7 @@
 """Every Eval Ever: instances in ``<name>_samples.jsonl``, the aggregate beside them in ``<name>.json``."""
 
 import json
-import math
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
 
 _SUFFIX = "_samples.jsonl"
+_WAYS = {"True": "lower", "False": "higher"}  # by lower_is_better
 _REQUIRED = {"evaluation_name": str, "evaluation": dict, "sample_id": str | int | float, "model_id": object}
 
 
@@ -104,41 +104,22 @@ def _logged(text: object) -> object:
 
 
 def _directions(file: ExportFile, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Directions of the aggregate: of the result a row names, else of all of its name that could be meant."""
-    beside = file.path.with_name(file.path.name.removesuffix(_SUFFIX) + ".json")
-    if not file.path.name.endswith(_SUFFIX) or not beside.is_file():
+    """Directions of the aggregate: of the result a row names, else of all of its name, if they agree."""
+    if not file.path.name.endswith(_SUFFIX):
         return
+    beside = file.path.with_name(file.path.name.removesuffix(_SUFFIX) + ".json")
     results = file.beside(beside).entries("evaluation_results")
-    by_evaluation: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for row in rows:
-        score = as_score(row["score"])
-        if isinstance(score, float):
-            by_evaluation[row["evaluation"], row["result"]].append(score)
+    scored = [row for row in rows if isinstance(as_score(row["score"]), float)]
     short = []
-    for (evaluation, result), values in by_evaluation.items():
+    for (evaluation, result), number in Counter((row["evaluation"], row["result"]) for row in scored).items():
         key, named = ("evaluation_result_id", result) if result else ("evaluation_name", evaluation)
         fitting = [entry for entry in results if entry.get(key) == named]
-        lower = {_lower(entry) for entry in fitting}
-        if len(lower) > 1:
-            # Several metrics under one name, of which rows carry one: the one whose aggregate is their mean.
-            mean = math.fsum(values) / len(values)
-            lower = {_lower(entry) for entry in fitting if _is_mean(entry, mean)}
-        way = lower.pop() if len(lower) == 1 else None
-        if way is not None:
-            file.direct(evaluation, "lower" if way else "higher")
+        lower = {str(within(entry, "metric_config", "lower_is_better")) for entry in fitting}
+        if len(lower) == 1 and (way := _WAYS.get(lower.pop())):
+            file.direct(evaluation, way)
         counts = [within(entry, "score_details", "uncertainty", "num_samples") for entry in fitting]
-        counts = [count for count in counts if isinstance(count, int)]
-        if counts and len(values) < min(counts):
-            short.append(f"'{evaluation}' has {len(values):,} of {min(counts):,}")
+        fewest = min((count for count in counts if isinstance(count, int)), default=0)
+        if number < fewest:
+            short.append(f"'{evaluation}' has {number:,} of {fewest:,}")
     if short:
         file.note(f"fewer samples than its aggregate: {', '.join(short)}")
-
-
-def _lower(entry: Mapping[str, Any]) -> bool | None:
-    found = within(entry, "metric_config", "lower_is_better")
-    return found if isinstance(found, bool) else None
-
-
-def _is_mean(entry: Mapping[str, Any], mean: float) -> bool:
-    score = as_score(within(entry, "score_details", "score"))
-    return isinstance(score, float) and math.isclose(score, mean, rel_tol=1e-9, abs_tol=1e-12)

@@ -6,12 +6,12 @@ repeat the instance's identifier.
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
-from riskrank.errors import UsageError, listing, option
+from riskrank.errors import listing, option
 from riskrank.scores.exports.choosing import check_used, chosen_by_task
 from riskrank.scores.exports.fields import Record, wrong_type
 from riskrank.scores.exports.gathering import Gathering
@@ -46,7 +46,6 @@ def _chosen(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
         part = pl.col("split")
     rows, asked = rows.with_columns(part=part), gathering.rules.splits
     there = rows["part"].unique(maintain_order=True).to_list()
-    _refuse_ambiguous(asked, there)
     check_used("split", asked, there)
     rows = chosen_by_task(
         rows, asked, "split", of="task", column="part", what="splits or perturbations", where="scenario"
@@ -136,18 +135,6 @@ def _perturbation(changed: Record) -> dict[str, str]:
     settings = [f"{key}={_plain(value)}" for key, value in sorted(changed.items()) if key not in ignored]
     name = changed.text("name", "perturbed")
     return {_CHANGED: name, _SETTINGS: f"{name}({','.join(settings)})"}
-
-
-def _refuse_ambiguous(asked: Sequence[str], there: Iterable[str]) -> None:
-    """Refuse the bare name of perturbations that differ in their settings: any of them could be meant."""
-    for name in asked:
-        meant = [part for part in there if part.startswith(f"{name}(")]
-        if len(meant) > 1 and name not in there:
-            raise UsageError(
-                f"{option('split', name)}: {len(meant)} perturbations of that name, with different settings",
-                found=listing(sorted(meant), 20),
-                hint="name the one that counts, with its settings",
-            )
 
 
 def _plain(value: object) -> str:

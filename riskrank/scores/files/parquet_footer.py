@@ -1,7 +1,7 @@
 """How the columns of a Parquet file nest, read off its end: Polars follows them until its stack is full."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 
 from riskrank.errors import InputError
 from riskrank.scores.files.limits import MOST_COLUMNS, too_wide
@@ -12,7 +12,8 @@ _MARK = b"PAR1"
 # Bytes of the end, which tells of each column of each row group, and is read whole each time.
 _LONGEST = 1 << 24
 # Types of Thrift's compact protocol, and the fields that count: the schema, and how many elements lie in one.
-_STOP, _NUMBER, _LIST, _STRUCT = 0, 5, 9, 12
+_TRUTHS, _BYTE, _NUMBERS, _DOUBLE, _BYTES = (1, 2), 3, (4, 5, 6), 7, 8
+_NUMBER, _MAP, _STRUCT = 5, 11, 12
 _SCHEMA, _CHILDREN, _LAST_FIELD = 2, 5, 1_000
 # A schema of Arrow, which says once more what columns hold, and the beginning of its length: from 16 KB on,
 # two bytes go on.
@@ -76,54 +77,45 @@ class _Compact:
 
     def __init__(self, data: bytes, start: int) -> None:
         self._data, self._at = data, start
-        self._skips: dict[int, Callable[[int], object]] = {
-            **dict.fromkeys((1, 2), lambda _: None),
-            3: lambda _: self._byte(),
-            **dict.fromkeys((4, _NUMBER, 6), lambda _: self._varint()),
-            7: lambda _: self._pass(8),
-            8: lambda _: self._pass(self._varint()),
-            **dict.fromkeys((_LIST, 10), self._skip_list),
-            11: self._skip_map,
-            _STRUCT: self._skip_struct,
-        }
 
     def children(self) -> list[int]:
         """How many elements lie in each element of the schema, of the first ones where there are too many."""
-        kind, field = 1, 0
-        while field != _SCHEMA:
-            if field:
+        found: list[int] = []
+        for field, kind in self._fields():
+            if field != _SCHEMA:
                 self._skip(kind, 0)
-            kind, field = self._field(field)
-            if kind == _STOP or field > _SCHEMA:
-                raise ValueError("no schema")
-        kind, size = self._list()
-        if kind != _STRUCT or not size:
-            raise ValueError("a schema of no elements")
-        found = [self._element() for _ in range(min(size, _MOST_ELEMENTS + 1))]
-        if size <= _MOST_ELEMENTS:
-            self._skip_struct(0, field)  # another schema, of which Polars takes the last, is none of the rest
+                continue
+            kind, size = self._list()
+            if kind != _STRUCT:
+                raise ValueError("a schema of no elements")
+            found = [self._element() for _ in range(min(size, _MOST_ELEMENTS + 1))]
+            if size > _MOST_ELEMENTS:
+                break
+        if not found:
+            raise ValueError("no schema")
         return found
 
     def _element(self) -> int:
         """How many elements lie in the one that begins here."""
-        found = field = 0
-        while (header := self._field(field))[0] != _STOP:
-            kind, field = header
+        found = 0
+        for field, kind in self._fields():
             if field != _CHILDREN:
                 self._skip(kind, 0)
             elif kind == _NUMBER:
-                found = self._zigzag()
+                number = self._varint()
+                found = (number >> 1) ^ -(number & 1)
             else:
                 raise ValueError(f"a number of type {kind}")
         return max(found, 0)
 
-    def _field(self, before: int) -> tuple[int, int]:
-        """Type and number of the field that begins here."""
-        header = self._byte()
-        further, kind = header >> 4, header & 15
-        if kind and (not further or before > _LAST_FIELD):
-            raise ValueError("fields out of order")
-        return kind, before + further
+    def _fields(self) -> Iterator[tuple[int, int]]:
+        """Numbers, which ascend, and types of the fields of a struct: each is read before the next one."""
+        field = 0
+        while (header := self._byte()) & 15:
+            if header < 16 or field > _LAST_FIELD:
+                raise ValueError("fields out of order")
+            field += header >> 4
+            yield field, header & 15
 
     def _list(self) -> tuple[int, int]:
         """Type of what is in a list, and how many there are."""
@@ -132,28 +124,33 @@ class _Compact:
         return header & 15, self._varint() if size == 15 else size
 
     def _skip(self, kind: int, depth: int) -> None:
-        if depth > _DEEPEST or kind not in self._skips:
+        """Pass a value, and all within it."""
+        if depth > _DEEPEST or not 0 < kind <= _STRUCT:
             raise ValueError(f"a value of type {kind} in {depth} others")
-        self._skips[kind](depth + 1)
+        if kind == _BYTE:
+            self._byte()
+        elif kind in _NUMBERS:
+            self._varint()
+        elif kind in (_DOUBLE, _BYTES):
+            self._pass(8 if kind == _DOUBLE else self._varint())
+        elif kind == _STRUCT:
+            for _, one in self._fields():
+                self._skip(one, depth + 1)
+        elif kind not in _TRUTHS:
+            self._skip_values(kind, depth)
 
-    def _skip_list(self, depth: int) -> None:
-        kind, size = self._list()
-        self._skip_values([kind], size, depth)
-
-    def _skip_map(self, depth: int) -> None:
-        size = self._varint()
-        kinds = self._byte() if size else 0
-        self._skip_values([kinds >> 4, kinds & 15], size, depth)
-
-    def _skip_values(self, kinds: list[int], size: int, depth: int) -> None:
+    def _skip_values(self, kind: int, depth: int) -> None:
+        """Pass the values of a list, a set or a map."""
+        if kind == _MAP:
+            size = self._varint()
+            both = self._byte() if size else 0
+            kinds = [both >> 4, both & 15]
+        else:
+            one, size = self._list()
+            kinds = [one]
         for _ in range(size):
-            for kind in kinds:
-                self._skip(3 if kind in (1, 2) else kind, depth)  # a truth is a byte here
-
-    def _skip_struct(self, depth: int, field: int = 0) -> None:
-        while (header := self._field(field))[0] != _STOP:
-            self._skip(header[0], depth)
-            field = header[1]
+            for one in kinds:
+                self._skip(_BYTE if one in _TRUTHS else one, depth + 1)  # a truth is a byte here
 
     def _pass(self, size: int) -> None:
         self._at += size
@@ -174,7 +171,3 @@ class _Compact:
             shift += 7
             if shift > 63:
                 raise ValueError("a number without end")
-
-    def _zigzag(self) -> int:
-        number = self._varint()
-        return (number >> 1) ^ -(number & 1)
