@@ -22,6 +22,8 @@ _HALF = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|"
     rb"(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
 )
+# Names of columns beside their rows, as pandas splits a table.
+_SPLIT = re.compile(rb'\s*\{\s*"(columns|index|data)"\s*:\s*\[')
 # A name written with an escape: Polars takes the first of two such columns where others take the last.
 _ESCAPED_NAME = re.compile(rb'"(?:[^"\\]++|\\[^u])*+\\u(?:[^"\\]++|\\.)*+"\s*+:')
 
@@ -209,7 +211,7 @@ class JsonArraySource(FrameInMemory):
             raise self._empty(f"{len(data)} bytes")
         decode(label, data)
         columns = json_columns(Path(label), data)
-        self._nested = _are_nested_scores(columns)
+        self._nested = data.lstrip()[:1] == b"{" and not _SPLIT.match(data) and _are_nested_scores(columns)
         texts = {name: json_texts(cells) for name, cells in columns.items()}
         halves = self._halves = dict[str, int]()
         for name, cells in texts.items():

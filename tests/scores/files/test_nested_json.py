@@ -60,6 +60,12 @@ def test_tables_and_rows_with_objects_are_read(tmp_path):
     document = rr.rank(str(path), higher="*", no_test=True).document
     assert (document.provenance.models, document.provenance.samples) == (("a", "b"), N)
     assert [one["name"] for one in document.provenance.metrics] == ["of.acc", "of.f1"]
+    for matrix in (
+        [dict(zip(SCORES, row, strict=True)) for row in zip(*SCORES.values(), strict=True)],
+        {"columns": [*SCORES], "data": [*zip(*SCORES.values(), strict=True)]},
+    ):
+        path.write_text(json.dumps(matrix))
+        assert rr.rank(str(path), higher="*", no_test=True).document.provenance.samples == N
     columns = {"model": ["a"] * N + ["b"] * N, "sample": [*range(N)] * 2, "acc": [*SCORES["a"], *SCORES["b"]]}
     path.write_text(json.dumps(columns))
     assert rr.rank(str(path), higher="*", no_test=True).document.provenance.samples == N
