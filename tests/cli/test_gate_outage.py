@@ -91,7 +91,7 @@ def test_an_outage_passes_no_claim_on_the_cost_per_success(run, tmp_path, lost, 
     cost = pl.Series(np.random.default_rng(1).lognormal(0, 0.1, len(right)))
     right = right.with_columns(seconds=pl.when(new).then(cost / 2).otherwise(cost))
     right.write_parquet(path)
-    ratio = ("--lower", "seconds", "--on", "cost-per-success:seconds/points", "--jobs", "1")
+    ratio = ("--lower", "seconds", "--on", "cost-per-success:seconds/points", *CLAIM[4:])
     asked = ("gate", path, "--wide", *ratio, *claim, "--missing", missing)
     assert run(*asked).status == 0
     failed = new & pl.col("sample").str.contains("[0-3]$")

@@ -220,9 +220,9 @@ PLAIN: dict[tuple[str, ...], object] = {}
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("rank", "--resamples", "300"),
-        ("dominance", "--test", "all", "--resamples", "300"),
-        ("mrm", "--resamples", "300"),
+        ("rank", "--resamples", "60"),
+        ("dominance", "--test", "all", "--resamples", "60"),
+        ("mrm", "--resamples", "60"),
         ("mrm", "--no-test"),
         ("gate", "--not-worse", "c:a", "--better", "c:b", "--on", "tvar@0.05"),
         ("power", "--sizes", "30", "--simulations", "3"),

@@ -50,7 +50,7 @@ def commands(scores, models):
     yield "portfolio", rr.portfolio(scores, summary=True)
     some = [*models[-9:], first] if len(models) > 10 else models  # a data set of more models takes its time
     planned = {"models": some, "pair": f"{last}:{first}", "metric": "quality"}
-    yield "power", rr.power(scores, simulations=20, **planned, **FEW)
+    yield "power", rr.power(scores, simulations=5, **planned, **FEW)
 
 
 def page(result, width):

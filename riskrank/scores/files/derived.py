@@ -166,7 +166,7 @@ def flattened(source: Source, levels: int = _MOST_LEVELS) -> Source:
     fields: dict[str, tuple[str, str]] = {}
     names = [name for name in source.columns if name]
     looked_at = source.load(names[:_MOST_COLUMNS])
-    for column in looked_at.iter_columns():
+    for column in (one for one in looked_at.iter_columns() if not one.dtype.is_numeric()):
         first = column.drop_nulls().head(_LOOK).to_list()
         objects = [_object(cell) for cell in first]
         if objects and all(one is not None for one in objects):

@@ -21,6 +21,8 @@ _UNITS = "s|ms|us|\u00b5s|ns|sec|secs|seconds|min|h|kB|KB|MB|GB|kWh|Wh|J|x|pts|t
 _AMOUNT = r"(?P<number>[+-]?\d[\d.,]*|\.\d+)"
 _IN_UNITS = rf"^\s*(?P<before>[$\u20ac\u00a3\u00a5])?\s*{_AMOUNT}\s*(?P<behind>{_UNITS})?\s*$"
 _DECIMAL_COMMA = r"^[+-]?\d*,(?:\d{1,2}|\d{4,})$|^[+-]?0,"
+# How every number that is written with something begins: most columns of text are told by their first cell.
+_BEGINS = re.compile(r"\s*[$\u20ac\u00a3\u00a5]?\s*[+-]?[.\d,★⭐☆]")
 # A text column with at least this share of numbers may be one of scores with failures in it.
 _DOUBTFUL_SHARE = 0.2
 # What stands between a mean and its spread.
@@ -154,7 +156,8 @@ def truths_of(series: pl.Series) -> Writing | None:
     """The words for true and false of a column that holds both of them and no others."""
     if series.dtype != pl.String:
         return None
-    tagged = bool(series.head(_LOOK).drop_nulls().str.contains(_TAG).all())
+    head = series.head(_LOOK).drop_nulls()
+    tagged = head.len() > 0 and "[" in head[0] and bool(head.str.contains(_TAG).all())
     if _folded(series.head(_LOOK), tagged).n_unique() > 2 + len(_NO_VERDICT):
         return None
     folded = _folded(series.drop_nulls(), tagged)
@@ -164,8 +167,8 @@ def truths_of(series: pl.Series) -> Writing | None:
 
 def _folded(column: pl.Series, tagged: bool) -> pl.Series:
     """Words of a column in lower case, those of a tag before others alone."""
-    found = column.str.extract(_TAG, 1) if tagged else column
-    return found.str.strip_chars().str.to_lowercase()
+    found = pl.first().str.extract(_TAG, 1) if tagged else pl.first()
+    return column.to_frame().select(found.str.strip_chars().str.to_lowercase()).to_series()
 
 
 def writing_of(series: pl.Series) -> Writing | None:
@@ -173,6 +176,9 @@ def writing_of(series: pl.Series) -> Writing | None:
     if series.dtype != pl.String:
         return None
     filled = series.drop_nulls()
+    first = filled[0] if filled.len() else ""
+    if not _BEGINS.match(first) and first.strip().lower() not in MISSING_TEXT:
+        return None
     filled = filled.filter(~filled.str.strip_chars().str.to_lowercase().is_in(MISSING_TEXT))
     if filled.len() == 0:
         return None
