@@ -1,0 +1,59 @@
+"""Pictures are drawn as before: ``tests/cli/drawn``, a study a file, below it what its pictures are made of.
+
+``pytest tests/cli/test_drawn.py -n 0 --write-made`` writes them anew; a file that holds nothing but a call
+of Python, and below it the kinds of pictures that are looked at, is enough to begin with.
+"""
+
+import difflib
+from pathlib import Path
+
+import pytest
+
+import riskrank as rr
+from riskrank.asked.commands import COMMANDS
+from riskrank.shown.figures import fonts
+from tests import drawn
+from tests.cli.test_made_again import tables  # noqa: F401
+
+STORED = sorted(Path(__file__).with_name("drawn").glob("*.txt"))
+
+
+def head(stored):
+    """The call, and the kinds of pictures."""
+    call, kinds, *_ = stored.read_text("utf-8").splitlines()
+    return call, kinds.split()
+
+
+@pytest.fixture
+def even_letters(monkeypatch):
+    """Letters of one width: how wide they are is a matter of Matplotlib's version."""
+    monkeypatch.setattr(fonts, "_rulers", lambda: (drawn.Ruler(),))
+    fonts.text_width.cache_clear()
+    yield
+    fonts.text_width.cache_clear()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.usefixtures("even_letters")
+@pytest.mark.parametrize("stored", STORED, ids=lambda path: path.stem)
+def test_pictures_are_drawn_as_before(tables, monkeypatch, write_made, stored):  # noqa: F811
+    monkeypatch.chdir(tables)
+    call, kinds = head(stored)
+    result = eval(call, {"rr": rr})
+    made = [call, " ".join(kinds)]
+    for name in result.pictures:
+        if name.partition("@")[0] in kinds:
+            kinds = [kind for kind in kinds if kind != name.partition("@")[0]]
+            made += ["", f"## {name}: {result.pictures[name]}", *drawn.told(result.plot(name))]
+    assert not kinds
+    before = stored.read_text("utf-8").splitlines()
+    if write_made:
+        stored.write_text("\n".join(made) + "\n", "utf-8")
+    elif len(made) != len(before) or not all(map(drawn.same, made, before)):
+        changes = difflib.unified_diff(before, made, "stored", "made", lineterm="", n=0)
+        pytest.fail("\n".join(["if that is meant, write it anew with --write-made", *changes]))
+
+
+def test_every_kind_of_picture_is_looked_at():
+    looked_at = {kind for _, kinds in map(head, STORED) for kind in kinds}
+    assert looked_at == {kind for row in COMMANDS for kind in row.pictures}
