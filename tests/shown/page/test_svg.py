@@ -1,11 +1,13 @@
-"""Pictures of pages: paths told shorter are the same lines."""
+"""Pictures of pages: shorter paths are the same lines, and what Matplotlib wrote is made the same again."""
 
 import re
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from riskrank.shown.page.svg import _in_steps
+from riskrank.shown.page.svg import Styles, _in_steps, to_inline
 
 
 def corners(path):
@@ -36,3 +38,21 @@ def test_steps_go_where_lines_went(seed):
 
 def test_numbers_with_exponents_stay():
     assert _in_steps("M0 1e-05L1 1e-05") == "M0 1e-05L1 1e-05"
+
+
+# Heights of the headings, and where panels begin and end, as the figures have them.
+WRITTEN = {"forest": (57.8, (26.25, 195.25, 371.25, 556.25)), "pair": (69.0, ())}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_matplotlib_wrote_is_made_part_of_a_page_as_before(name, write_made):
+    """A file of one version of Matplotlib, whatever others write; ``--write-made`` stores it anew."""
+    given, told = (Path(__file__).parent / "written" / f"{name}{end}" for end in (".svg", ".txt"))
+    heading, panels = WRITTEN[name]
+    plot = SimpleNamespace(heading=heading, panels=panels, to_bytes=lambda *_, **__: given.read_bytes())
+    styles = Styles()
+    page = to_inline(plot, styles, identity="i", alternative="What it shows.").replace("><", ">\n<")
+    made = f"{page}\n{styles.sheet('root')}\n"
+    if write_made:
+        told.write_text(made, "utf-8")
+    assert made == told.read_text("utf-8")
