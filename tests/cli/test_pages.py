@@ -1,0 +1,44 @@
+"""Pages are written as before: ``tests/cli/pages``, a call a file, and below it the page, an element a line.
+
+What its pictures are made of ``test_drawn.py`` holds; here each is an empty sheet of its size.
+``pytest tests/cli/test_pages.py -n 0 --write-made`` writes them anew.
+"""
+
+import difflib
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from riskrank.shown.figures.style import Plot
+from riskrank.version import __version__
+from tests import drawn
+from tests.cli.test_drawn import even_letters  # noqa: F401
+from tests.cli.test_made_again import tables  # noqa: F401
+
+STORED = sorted(Path(__file__).with_name("pages").glob("*.txt"))
+SVG = "http://www.w3.org/2000/svg"
+SHEET = '<svg xmlns="{}" viewBox="0 0 {:g} {:g}"><g id="figure"><path d="M0 0"/></g></svg>'
+
+
+def empty_sheet(figure, *_, **__):
+    """A picture in which nothing is drawn, as Matplotlib writes one."""
+    return SHEET.format(SVG, *(figure.get_size_inches() * 72).round(2)).encode()
+
+
+@pytest.mark.usefixtures("even_letters")
+@pytest.mark.parametrize("stored", STORED, ids=lambda path: path.stem)
+def test_pages_are_written_as_before(run, tables, monkeypatch, write_made, stored):  # noqa: F811
+    monkeypatch.chdir(tables)
+    monkeypatch.setattr(Plot, "to_bytes", empty_sheet)
+    before = stored.read_text("utf-8").splitlines()
+    page = run(*shlex.split(before[0].removeprefix("$ ")), "--format", "html").stdout
+    page = re.sub(r"(?s)<style>.*?</style>|<script>.*?</script>|sha256-[^&']*", "", page)
+    page = page.replace(__version__, "0")
+    made = [before[0], *re.sub(r">\s*<", ">\n<", page).splitlines()]
+    if write_made:
+        stored.write_text("\n".join(made) + "\n", "utf-8")
+    elif len(made) != len(before) or not all(map(drawn.same, made, before)):
+        changes = difflib.unified_diff(before, made, "stored", "made", lineterm="", n=0)
+        pytest.fail("\n".join(["if that is meant, write it anew with --write-made", *changes]))
