@@ -139,7 +139,7 @@ def test_what_is_said_of_samples_is_not_asked_of_prices(layout, said):
     beside = own.join(prices().rename({"model": "system"}), on="system") if layout else None
     lists = [prices(), prices().rename({"model": "system"})]
     lists += [] if layout else [long(one, "price") for one in lists[:1]]
-    asked["resamples"] = 100
+    asked["resamples"] = 200
     found = [rr.copa([*order], **asked).rows for one in lists for order in ((own, one), (one, own))]
     assert all(rows == found[0] for rows in found)
     assert {row.values["price"] for row in found[0]} <= {*PRICES.values()}
