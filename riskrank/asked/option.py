@@ -59,6 +59,8 @@ class Asking:
         Whether it can change the result, so that documents tell it.
     least : int or None
         Smallest number it takes.
+    needs : str
+        An option without which it says nothing.
     """
 
     words: str
@@ -77,6 +79,7 @@ class Asking:
     common: bool = True
     decides: bool = True
     least: int | None = None
+    needs: str = ""
 
 
 def ask(words: str, default: Any = None, **how: Any) -> Any:
@@ -180,6 +183,20 @@ class Settings:
                     if usual is None
                     else f"{usual} is the default",
                 )
+            self._require_needed(one, given)
+
+    def _require_needed(self, one: Option, given: Any) -> None:
+        """Refuse an option that says nothing without another that is not given."""
+        needed = one.asking.needs
+        if given == one.default or not needed or getattr(self, needed):
+            return
+        other = next(other for other in options_of(type(self)) if other.name == needed)
+        asked = option(needed, True if other.switch else other.asking.choices[0])
+        raise UsageError(
+            f"{option(one.name)} goes with {asked}",
+            found=f"no {asked}",
+            hint=f"add {asked}, or leave out {option(one.name)}",
+        )
 
     def _normalise(self, name: str, value: Any) -> None:
         """Store the one form of a value that may be given in several."""

@@ -84,10 +84,6 @@ class PowerCurve:
         """Largest error of a power."""
         return float(self.standard_error.max())
 
-    def least(self, claims: Integers) -> Floats:
-        """Least power of some claims at each size, shape (s,)."""
-        return self.power[:, claims].min(axis=1)
-
 
 def verdicts_of(test: Test, size: int, tables: int, *, seed: int) -> Booleans:
     """Draw tables of a size and test them.

@@ -9,9 +9,8 @@ from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.table.prices import read_prices
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.findings import stated
-from riskrank.studies.gate.choice import Candidate, Choice
 from riskrank.studies.gate.claim import FAILED, NOT_WORSE
-from riskrank.studies.gate.document import GateDocument, GateRow, claims_among
+from riskrank.studies.gate.document import Candidate, Choice, GateDocument, GateRow, claims_among
 from riskrank.studies.gate.findings import answered
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, ends_with

@@ -14,7 +14,6 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.studies.costs import PER_SUCCESS, cost_and_success
-from riskrank.studies.gate.choice import place_of
 from riskrank.studies.gate.columns import ScoreColumn
 
 MEAN, TAIL = "mean", "tvar"
@@ -257,3 +256,8 @@ class GateClaim:
 
 def _with_one(own: tuple[Floats, ...], others: tuple[Floats, ...], model: int) -> tuple[Floats, ...]:
     return (*own[:model], others[model], *own[model + 1 :])
+
+
+def place_of(task: str | None, group: str | None) -> str:
+    """The task and the group, as a sentence goes on."""
+    return (f" on {task}" if task else "") + (f" in {group}" if group else "")

@@ -1,6 +1,6 @@
 """Does every sample pass at least so often: a gate on each of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,12 +44,12 @@ class SampleRow:
     does.
     """
 
-    model: str = of(lambda one: one.model)
-    metric: str = of(lambda one: one.metric)
-    sample: str = of(lambda one: one.name)
-    runs: int = of(lambda one: one.runs)
-    passed: int = of(lambda one: one.passed)
-    share: float = of(lambda one: one.passed / one.runs)
+    model: str = of(lambda model: model)
+    metric: str = of(lambda metric: metric)
+    sample: str = of(lambda sample: sample)
+    runs: int = of(lambda runs: runs)
+    passed: int = of(lambda passed: passed)
+    share: float = of(lambda runs, passed: passed / runs)
     low: float = of(lambda answers, at: float(answers.low[at]))
     high: float = of(lambda answers, at: float(answers.high[at]))
     at_least: float = of(lambda least: least)
@@ -101,16 +101,8 @@ class SampleDocument(Gated[SampleRow], schema="gate-samples"):
         }
 
 
-@dataclass(frozen=True)
-class _Sample:
-    """One sample of one model: its runs, and how many passed if what is missing is bad, or good."""
-
-    model: str
-    metric: str
-    name: str
-    runs: int
-    passed: int
-    at_best: int
+# A sample of a model: model, metric, name, runs, and how many passed if what is missing is bad, or good.
+_Counted = tuple[str, str, str, int, int, int]
 
 
 def each_sample(tables: Sequence[ScoreTable], settings: ClaimSettings) -> SampleDocument:
@@ -129,30 +121,23 @@ def each_sample(tables: Sequence[ScoreTable], settings: ClaimSettings) -> Sample
         If scores are not all 0 or 1.
     """
     assert settings.each_sample is not None
-    metrics = tuple(metric for table in tables for metric in table.metrics)
-    samples = [one for table in tables for one in _samples(table, settings.each_sample)]
-    family = family_of(settings)
-    runs = [one.runs for one in samples]
-    evidence = [
-        exact_shares([getattr(one, passed) for one in samples], runs, settings.each_sample)
-        for passed in ("passed", "at_best")
-    ]
-    answers = family.answer(either_way(*evidence))
-    least = settings.each_sample
-    rows = rows_from(
-        SampleRow, "one answers at least", ((one, answers, at, least) for at, one in enumerate(samples))
-    )
+    least, family = settings.each_sample, family_of(settings)
+    samples = [one for table in tables for one in _samples(table, least)]
+    *_, runs, passed, at_best = zip(*samples, strict=True)
+    answers = family.answer(either_way(*(exact_shares(some, runs, least) for some in (passed, at_best))))
+    records = ((*one, answers, at, least) for at, one in enumerate(samples))
+    rows = rows_from(SampleRow, "model metric sample runs passed at_best answers at least", records)
     outcome = overall(rows)
-    always = runs_needed(1.0, settings.each_sample, family.level(len(rows)))
+    always = runs_needed(1.0, least, family.level(len(rows)))
     return SampleDocument(
         provenance=provenance(
             "gate",
             tables[0],
             settings,
-            {"each_sample": settings.each_sample, **family.settings}
+            {"each_sample": least, **family.settings}
             | {"family": counted(len(rows), "claim"), "inconclusive": settings.inconclusive},
             warnings=[*dict.fromkeys(line for one in tables[1:] for line in one.warnings)],
-            metrics=metrics,
+            metrics=[metric for table in tables for metric in table.metrics],
             samples=len({sample for one in tables for sample in one.samples}),
         ),
         rows=rows,
@@ -162,12 +147,12 @@ def each_sample(tables: Sequence[ScoreTable], settings: ClaimSettings) -> Sample
         failed=_failed(rows, outcome, settings, always),
         inconclusive=settings.inconclusive,
         comment=settings.comment,
-        at_least=settings.each_sample,
+        at_least=least,
         always=always,
     )
 
 
-def _samples(table: ScoreTable, least: float) -> list[_Sample]:
+def _samples(table: ScoreTable, least: float) -> Iterator[_Counted]:
     """Samples of every model on every metric."""
     if not table.has_draws:
         raise InputError(
@@ -176,17 +161,15 @@ def _samples(table: ScoreTable, least: float) -> list[_Sample]:
             hint=f"run every sample several times, and keep the runs apart: {option('repeats', 'draws')}",
         )
     best = table.at_best()
-    found = []
     for number, metric in enumerate(table.metrics):
         for model, name in enumerate(table.models):
-            ends = [one.values[model][:, number] for one in (table, best)]
             rows = table.row_samples[model]
-            passed, at_best = (_passed(values, rows, metric, least) for values in ends)
             runs = np.bincount(rows)
+            passed, at_best = (
+                _passed(one.values[model][:, number], rows, metric, least) for one in (table, best)
+            )
             for at in np.flatnonzero(runs).tolist():
-                counts_of = (int(count[at]) for count in (runs, passed, at_best))
-                found.append(_Sample(name, metric.name, table.samples[at], *counts_of))
-    return found
+                yield name, metric.name, table.samples[at], int(runs[at]), int(passed[at]), int(at_best[at])
 
 
 def _passed(values: Floats, samples: Integers, metric: MetricSpec, least: float) -> Integers:
@@ -239,15 +222,11 @@ def _failed(
     if kind is None:
         return None
     first = next(row for row in rows if row.verdict == outcome)
-    open_ = counts(rows)[outcome]
-    hint = "look at the runs that failed, or ask for less"
-    if not failing:
-        hint = f"{option('inconclusive', 'pass')} lets it through"
-        enough = _enough(rows, always)
-        hint = f"{enough}; {hint}" if enough else hint
+    enough = filter(None, (_enough(rows, always), f"{option('inconclusive', 'pass')} lets it through"))
     asked = option("each_sample", f"{first.at_least:g}")
     return kind(
-        f"gate {asked} {'failed' if failing else 'is inconclusive'} on {open_:,} of {_counted(rows)}",
+        f"gate {asked} {'failed' if failing else 'is inconclusive'} on {counts(rows)[outcome]:,} of "
+        f"{_counted(rows)}",
         found=first.sentence,
-        hint=hint,
+        hint="look at the runs that failed, or ask for less" if failing else "; ".join(enough),
     )

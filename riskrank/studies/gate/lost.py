@@ -8,8 +8,7 @@ from riskrank.engine.changes.cases import sign_test
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.diff.changes import cases_of, groups_of, named_groups, rows_of, tasks_of, with_texts
 from riskrank.studies.diff.document import BETTER, WORSE
-from riskrank.studies.gate.choice import Lost
-from riskrank.studies.gate.document import GateRow
+from riskrank.studies.gate.document import GateRow, Lost
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.verdicts import PASS
 from riskrank.studies.settings import family_of

@@ -65,14 +65,17 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         False,
     )
     reference: str | None = rare(
-        f"With {option('cheapest', True)}: the model others are compared with.", metavar="MODEL"
+        f"With {option('cheapest', True)}: the model others are compared with.",
+        metavar="MODEL",
+        needs="cheapest",
     )
     price: str | None = rare(
         f"With {option('cheapest', True)}: a file of models and prices, or the metric of measured costs.",
         metavar="FILE|METRIC",
+        needs="cheapest",
     )
     volume: float | None = rare(
-        f"With {option('cheapest', True)}: calls a year, to say what is saved.", metavar="N"
+        f"With {option('cheapest', True)}: calls a year, to say what is saved.", metavar="N", needs="cheapest"
     )
     each_sample: float | None = rare(
         "Claim, in the place of others: every sample passes at least so often. Of repeated runs, scores of 0 "
@@ -97,12 +100,16 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         "Answers that hold whenever one looks, and stops: for scores within bounds, on the same samples."
     )
     largest_cluster: int | None = rare(
-        f"With {option('anytime', True)}: the most samples a cluster may ever hold.", metavar="N", least=1
+        f"With {option('anytime', True)}: the most samples a cluster may ever hold.",
+        metavar="N",
+        least=1,
+        needs="anytime",
     )
     continues: str | None = rare(
         f"With {option('anytime', True)}: the JSON of an earlier look; refuses a table that lacks or changes "
         "a sample of it.",
         metavar="FILE",
+        needs="anytime",
     )
     cases: int | None = rare(
         "Cases to list of every claim on means that did not pass, those that lost most first, as diff does.",
@@ -141,13 +148,6 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
                 found=f"claims about {' and '.join((*self.better, *self.not_worse))}",
                 hint=f"its model is called {BASELINE}: {option('not_worse', f'NEW:{BASELINE}')}",
             )
-        for name in ("largest_cluster", "continues"):
-            if getattr(self, name) is not None and not self.anytime:
-                raise UsageError(
-                    f"{option(name)} is about looking more than once",
-                    found=f"no {option('anytime', True)}",
-                    hint=f"add {option('anytime', True)}, or leave out {option(name)}",
-                )
 
     @property
     def listed(self) -> int:
@@ -187,21 +187,13 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
 
     def _chooses(self) -> bool:
         """Whether a model is to be chosen, with all that takes and without what contradicts it."""
-        beside = ("reference", "price", "volume")
-        lacking = [name for name in beside[:2] if getattr(self, name) is None]
-        stray = [name for name in beside if getattr(self, name) is not None]
+        lacking = [name for name in ("reference", "price") if getattr(self, name) is None]
         if self.cheapest and lacking:
             raise UsageError(
                 f"{option('cheapest', True)} needs {option(lacking[0])}",
                 found=f"no {option(lacking[0])}",
                 hint=f"write {option('reference', 'MODEL')} and {option('price', 'prices.csv')}: models with "
                 "their prices, or the metric that measures costs",
-            )
-        if not self.cheapest and stray:
-            raise UsageError(
-                f"{option(stray[0])} is about the choice of a model",
-                found=f"no {option('cheapest', True)}",
-                hint=f"add {option('cheapest', True)}, or leave out {option(stray[0])}",
             )
         if self.volume is not None and not 0 < self.volume < inf:
             raise UsageError(

@@ -7,7 +7,7 @@ from riskrank.asked.tiers import ADVISORY
 from riskrank.errors import RiskrankError, option
 from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.document import Quote
-from riskrank.studies.gate.claim import BETTER, FAILED, MACRO, MEAN, NOT_WORSE
+from riskrank.studies.gate.claim import FAILED, MACRO, MEAN, NOT_WORSE, ORDERS
 from riskrank.studies.gate.document import GateDocument, GateRow, claims_among
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, counts, ends_with, overall
@@ -58,7 +58,7 @@ def row_sentence(row: GateRow) -> str:
         )
     where = f"in {row.metric}{row.place}" if row.task else f"on {row.metric}{row.place}"
     if row.low is None or row.high is None:
-        numbers = f"violation ratio {row.estimate:.3g}" if row.statistic in ("fsd", "ssd") else ""
+        numbers = f"violation ratio {row.estimate:.3g}" if row.statistic in ORDERS else ""
         numbers = numbers or f"difference {said(row, row.estimate)}"
     else:
         better = ", less is better" if row.direction == "lower" else ""
@@ -103,7 +103,7 @@ def by_margin(row: GateRow, by: str = " by ") -> str:
 
 def passes_if(row: GateRow) -> str:
     """On which side of what all of an interval has to lie, in the units of the file: ``above −0.1``."""
-    if row.statistic in ("fsd", "ssd"):
+    if row.statistic in ORDERS:
         return "below 0.5"
     # A margin is the user's own number, shown as it was given, or what a share comes to.
     where = f"{row.boundary:,g}" if row.relative_margin is None else f"{row.boundary:,.3g}"
@@ -173,7 +173,7 @@ def _counts(rows: Sequence[GateRow]) -> Quote:
 def _difference(row: GateRow, *, margin: bool) -> Quote:
     """What was found of the claim that decides."""
     what = f"{looked_at(row)} of {row.metric}{row.place}"
-    if row.statistic in ("fsd", "ssd"):
+    if row.statistic in ORDERS:
         where = f"; passes {passes_if(row)}" if margin else ""
         words = f"violation ratio of {row.new} to {row.old}, {what}{where}"
         return Quote(estimated(row, lambda value: f"{value:.3g}"), words)
@@ -186,7 +186,7 @@ def _difference(row: GateRow, *, margin: bool) -> Quote:
 
 def _boundary(row: GateRow) -> Quote:
     side, place = passes_if(row).split(" ")
-    if row.statistic in ("fsd", "ssd"):
+    if row.statistic in ORDERS:
         return Quote(place, f"the ratio has to lie {side} it")
     return Quote(place, f"{'the margin: ' if row.margin else ''}all of the interval has to lie {side} it")
 
@@ -217,34 +217,41 @@ def ending(document: GateDocument, settings: ClaimSettings, *, cases: bool) -> R
     return kind(
         f"gate {asked} {verb} on the {first.statistic}{mean} of {first.metric}{first.place}{more}",
         found=row_sentence(first),
-        hint=_advice(first, outcome, unit_of(first, document.unit), document.scored, cases=cases),
+        hint=_lost(first, cases=cases) if outcome == FAIL else to_decide(document),
     )
 
 
-def _advice(row: GateRow, outcome: str, unit: str, judged: int | None, *, cases: bool) -> str:
-    if outcome == FAIL:
-        which = f"; {option('cases', 20)} lists the cases that lost most" if cases else ""
-        shown = (
-            f"shown not to be better than {row.old}{by_margin(row)}"
-            if row.claim == BETTER
-            else f"a step back from {row.old}"
-        )
-        return f"{row.new} is {shown}{which}"
-    if row.hangs_on_missing:
-        return "what is missing decides it, not more samples: score it"
+def _lost(row: GateRow, *, cases: bool) -> str:
+    """What a claim that is refuted says of the new model, and where to look."""
+    shown = f"shown not to be better than {row.old}{by_margin(row)}"
+    if row.claim == NOT_WORSE:
+        shown = f"a step back from {row.old}"
+    which = f"; {option('cases', 20)} lists the cases that lost most" if cases else ""
+    return f"{row.new} is {shown}{which}"
+
+
+def open_claims(rows: Sequence[GateRow]) -> list[GateRow]:
+    """The claims that are neither shown nor refuted, and matter."""
+    return [row for row in rows if row.verdict == INCONCLUSIVE and row.tier != ADVISORY]
+
+
+def to_decide(document: GateDocument) -> str:
+    """What would decide the first claim that is open, and what lets it through as it is."""
+    open_, counted = open_claims(document.rows), document.inconclusive
+    row = open_[0]
+    if any(map(ranges, open_)):
+        decides = "what is missing decides it, not more samples: " if row.hangs_on_missing else ""
+        return f"{decides}score what is missing, as the answer is to hold whatever it is"
+    unit, loss = unit_of(row, document.unit), any(one.open_loss for one in open_)
+    which = f" ({row.name})" if len(document.rows) > 1 else ""
+    needed = what_decides(row, unit, document.scored)
+    parts = [f"{needed} would decide it{which}" if needed else f"more {unit}"]
     if row.chosen_p is not None:
-        return (
-            "no number of labels chosen so decides it: have people score samples drawn by chance; "
-            f"{option('inconclusive', 'pass')} lets it through"
-        )
-    needed = what_decides(row, unit, judged)
-    needed = f"{needed} would decide it; " if needed else ""
-    wider = ""
-    if row.claim == NOT_WORSE and row.statistic not in ("fsd", "ssd"):
-        wider = f"{option('margin')} says which loss does not matter; "
-    if ranges(row):
-        return "score what is missing: the answer is to hold whatever it is"
-    if row.open_loss:
-        refused = f"which {option('inconclusive', 'fail')} does not let through"
-        return f"{needed}{row.new} is shown to be worse, {refused}"
-    return f"{needed}{wider}{option('inconclusive', 'pass')} lets it through"
+        parts = ["labels of samples drawn by chance"]
+    elif row.claim == NOT_WORSE and row.statistic not in ORDERS and not loss:
+        parts.append(f"or a {option('margin')} that does not matter")
+    if counted:
+        return f"{', '.join(parts)} ({option('inconclusive', counted)} counts it as {counted})"
+    if loss:
+        return f"{', '.join(parts)}, or {option('inconclusive', 'fail')}, as a loss is shown"
+    return f"{', '.join(parts)}, or {option('inconclusive', 'pass')} lets it through"

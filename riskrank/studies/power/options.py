@@ -93,18 +93,18 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
         metavar="SOURCE=VALUE",
         example="judge=20",
     )
-    every: int = rare(f"With {option('anytime', True)}: samples between two looks.", 50, metavar="N", least=1)
+    every: int = rare(
+        f"With {option('anytime', True)}: samples between two looks.",
+        50,
+        metavar="N",
+        least=1,
+        needs="anytime",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.anytime:
             self.refuse_dominance(option("anytime", True), "a gate that is looked at again")
-        elif self._differs("every"):
-            raise UsageError(
-                f"{option('every')} is about a gate that is looked at again",
-                found=f"no {option('anytime', True)}",
-                hint=f"add {option('anytime', True)}",
-            )
         if not (math.isfinite(self.margin) and self.margin >= 0):
             raise UsageError(
                 f"{option('margin')} is a difference that does not matter, a number not below 0",

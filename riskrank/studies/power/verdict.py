@@ -28,13 +28,13 @@ def size_finding(required: RequiredSize, models: tuple[int, ...]) -> Finding:
 
 def possible_sizes(interval: SizeInterval | None, models: tuple[int, ...]) -> list[tuple[Finding, str]]:
     """What else a pilot is compatible with, where that says something."""
-    possible = None if interval is None else sizes_possible(interval)
-    if interval is None or possible is None or interval.low == interval.high:
+    if interval is None or interval.low is None or interval.low == interval.high:
         return []
     ends = {"low": interval.low, "high": interval.high}
     figures = {name: float(end) for name, end in ends.items() if end is not None}
     found = Finding(kind="possible-sizes", models=models, figures=figures)
-    return [(found, f"From this pilot anything from {possible} is possible.")]
+    above = f"more than {interval.limit:,}" if interval.high is None else f"{interval.high:,}"
+    return [(found, f"From this pilot anything from {interval.low:,} to {above} is possible.")]
 
 
 def _required_size(study: PowerStudy) -> str:
@@ -90,20 +90,3 @@ def _endless(study: PowerStudy) -> str:
     if fewest > count:
         return f"{said}, more than the {count} there are: more tasks are the only help."
     return "" if needed is None else f"{said}, and there are {count}."
-
-
-def sizes_possible(found: SizeInterval) -> str | None:
-    """The sizes a pilot is compatible with: 40 to more than 5,000; None where all lie above the limit."""
-    if found.low is None:
-        return None
-    if found.low == found.high:
-        return f"{found.low:,}"
-    above = f"more than {found.limit:,}" if found.high is None else f"{found.high:,}"
-    return f"{found.low:,} to {above}"
-
-
-def pilot_words(found: SizeInterval, pilot: str, of: str = "") -> str:
-    """What else a pilot could have suggested."""
-    need = sizes_possible(found) or f"more than {found.limit:,}"
-    level = f"{100 * found.level:g} % interval from resamples of the pilot"
-    return f"{pilot}, compatible with a need of {need}{of} ({level})."

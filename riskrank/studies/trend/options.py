@@ -40,8 +40,8 @@ class TrendSettings(LevelSettings):
         choices=("pass", "fail"),
         unset="an outcome of its own: exit status 4",
         panel=TESTS,
+        needs="fail_on",
     )
-
     most_failed: float = rare(
         "Share of calls without a score: from so much more than the baseline's on the last run fails.",
         0.05,
@@ -64,12 +64,6 @@ class TrendSettings(LevelSettings):
                     found=one,
                     hint=f"write {option('anchor', 'METRIC=FILE')}, a metric once",
                 )
-        if self.inconclusive is not None and self.fail_on is None:
-            raise UsageError(
-                f"{option('inconclusive')} is about what fails",
-                found=f"no {option('fail_on', 'worse')}",
-                hint=f"add {option('fail_on', 'worse')}, or leave out {option('inconclusive')}",
-            )
 
     @property
     def anchors(self) -> dict[str, str]:

@@ -52,7 +52,6 @@ def test_what_a_page_asks_of_a_curve():
     curve = PowerCurve(np.array([10, 20]), power, error, power.min(axis=1), error.max(axis=1), 100)
     assert curve.hardest_first.tolist() == [1, 2, 0]
     assert curve.largest_error == 0.04
-    assert curve.least(np.array([0, 2])).tolist() == [0.3, 0.9]
 
 
 def sampler_of(*scores, **design):

@@ -180,7 +180,7 @@ def test_every_answer_says_which_side_of_0_is_shown(worse, better, claim, margin
 def test_a_loss_that_is_shown_is_let_through_by_no_hint():
     asked = {"not_worse": "new:old", "margin": 0.1, "higher": "acc"}
     worse, level = rr.gate(flips(60, 20), **asked), rr.gate(flips(70, 70), **(asked | {"margin": 0.01}))
-    assert "is shown to be worse" in worse.failed.hint
+    assert "as a loss is shown" in worse.failed.hint
     for result, way in ((worse, "fail"), (level, "pass")):
         text = " ".join(result.to_text().split())
         assert f'inconclusive="{way}"' in text

@@ -2,25 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
-from riskrank.asked.tiers import ADVISORY
 from riskrank.errors import listing, one_line, option
+from riskrank.shown import numbers
 from riskrank.shown.screens import offered, unshown
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
 from riskrank.studies.gate.claim import MACRO, ORDERS
 from riskrank.studies.gate.document import GateDocument, GateRow
-from riskrank.studies.gate.screen.detail import STYLES, details, difference
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
 from riskrank.studies.gate.words import (
-    beyond_labels,
+    estimated,
     interval_of,
     looked_at,
+    open_claims,
     passes_if,
     ranges,
+    to_decide,
     unit_of,
-    what_decides,
 )
 from riskrank.studies.visible import visible_words
 from riskrank.studies.wording import blind_to, p_words
@@ -29,6 +28,7 @@ from riskrank.studies.wording import blind_to, p_words
 # not pass come first.
 _ROWS, _FEWER, _SHORT = 9, 5, 34
 _GRAVITY = {FAIL: 0, INCONCLUSIVE: 1, PASS: 2}
+STYLES = {PASS: "green", FAIL: "red", INCONCLUSIVE: "yellow"}
 
 
 def view(document: GateDocument) -> list[Section]:
@@ -48,16 +48,18 @@ def view(document: GateDocument) -> list[Section]:
         *_unshared(document),
         *_to_do(document),
         *([] if document.comment else cases),
-        *offered(details(document)),
+        *offered(_details(document)),
     ]
 
 
-def _table(document: GateDocument, rows: Sequence[GateRow]) -> Table:
+def _table(document: GateDocument, rows: Sequence[GateRow], *, every: bool = False) -> Table:
+    """Claims, one under the other; with their p-values and what would decide each for who asks."""
     grouped = any(row.group is not None for row in document.rows)
     tasks = any(row.task is not None for row in document.rows)
     apart = len({row.samples for row in document.rows}) > 1
     common, several = _common(document.rows), len({row.new for row in document.rows}) > 1
     tiered = any(row.tier for row in document.rows)
+    needed = any(row.samples_needed is not None for row in document.rows)
     together = "all together"
     columns: list[OfRow | None] = [
         (Column("answer", "left"), _answer),
@@ -69,13 +71,22 @@ def _table(document: GateDocument, rows: Sequence[GateRow]) -> Table:
         if tasks
         else None,
         (Column("group", "left"), lambda row: row.group or together) if grouped else None,
-        (Column("new − old"), partial(difference, ratio="ratio")),
+        (Column("new − old"), _difference),
         (Column("interval", "left"), lambda row: "–" if row.statistic in ORDERS else interval_of(row, "–")),
         (Column("passes if all", "left"), passes_if),
-        (Column("samples"), lambda row: f"{row.samples:,}") if apart else None,
+        (Column("samples"), lambda row: f"{row.samples:,}") if apart or every else None,
+        (Column("p"), lambda row: numbers.p_value(row.p_adjusted)) if every else None,
+        (Column("n\nneeded", name="n needed"), lambda row: numbers.count(row.samples_needed))
+        if every and needed
+        else None,
     ]
     title = f"{'New' if several else document.rows[0].new} {_than(document.rows[0])}" if common else ""
-    return by_row(title, columns, rows, stub=2)
+    return by_row("All claims" if every else title, columns, rows, stub=2)
+
+
+def _difference(row: GateRow) -> str:
+    """The difference that was found, or the violation ratio."""
+    return f"ratio {estimated(row, numbers.ratio)}" if row.statistic in ORDERS else estimated(row)
 
 
 def _answer(row: GateRow) -> Cell:
@@ -159,48 +170,30 @@ def _lost(document: GateDocument) -> list[Section]:
     return sections
 
 
-def _claim(rows: Sequence[GateRow], one: GateRow) -> str:
-    """Which of several claims: what it is about, and of which models where they are several."""
-    what = f"{looked_at(one)} of {one.metric}{one.place}"
-    alone = len({(row.claim, row.new, row.old) for row in rows}) == 1
-    return what if alone else f"{one.new} {_than(one)} on {what}"
-
-
 def _to_do(document: GateDocument) -> list[Line]:
-    """What would decide the claims that are open; nothing where one is refuted, which that does not mend."""
-    open_ = [row for row in document.rows if row.verdict == INCONCLUSIVE and row.tier != ADVISORY]
-    if not open_ or document.outcome == FAIL or (document.choice and document.outcome == PASS):
+    """What would decide an open claim; nothing where one is refuted, which that does not mend."""
+    if document.outcome != INCONCLUSIVE or not open_claims(document.rows):
         return []
-    needed = [row for row in open_ if row.samples_needed is not None]
-    reached = [row for row in needed if not row.beyond_reach]
-    parts = ["more samples" if document.judged is None else "more labels"]
-    chosen = any(row.chosen_p is not None for row in open_)
-    hanging = sum(row.hangs_on_missing for row in open_)
-    beyond = [said for row in open_ if (said := beyond_labels(row, document.scored)) is not None]
-    if chosen:
-        parts = ["labels of samples drawn by chance"]
-    elif hanging:
-        which = "" if hanging == len(open_) else f" of {hanging} of them"
-        parts = [f"scores for what is missing, which alone makes the claim true or not{which}"]
-    elif beyond:
-        which = "" if len(beyond) == len(open_) else f" for {len(beyond)} of them"
-        parts = [f"more samples, as no number of {beyond[0]} would do{which}"]
-    elif needed:
-        most = max(reached or needed, key=lambda row: row.samples_needed or 0)
-        size = what_decides(most, document.unit, document.scored)
-        each = f"{size}, were the difference found the true one"
-        parts = [f"{each} ({_claim(document.rows, most)})" if len(document.rows) > 1 else each]
-    loss, missing = any(row.open_loss for row in open_), any(map(ranges, open_))
-    if any(row.claim != "better" and row.statistic not in ORDERS for row in open_) and not (
-        chosen or loss or missing
-    ):
-        parts.append(f"or a {option('margin')} that does not matter")
-    counted = ""
-    if document.inconclusive:
-        flag = option("inconclusive", document.inconclusive)
-        counted = f" ({flag} counts them as {document.inconclusive})"
-    elif loss:
-        parts.append(f"or {option('inconclusive', 'fail')}, as a loss is shown")
-    elif not missing:
-        parts.append(f"or {option('inconclusive', 'pass')} lets them through")
-    return [Line(f"{', '.join(parts)}{counted}.", "To decide:", "yellow")]
+    return [Line(f"{to_decide(document)}.", "To decide:", "yellow")]
+
+
+def _details(document: GateDocument) -> list[Section]:
+    """All claims with their p-values, and how to read them."""
+    text = [
+        "a claim passes if its interval lies wholly on its side, fails if wholly on the other, and is "
+        "inconclusive otherwise; p is adjusted for all claims",
+    ]
+    if any(row.statistic in ORDERS for row in document.rows):
+        text.append("the ratio is that of violations, below 0.5 where new is ahead")
+    if any(map(ranges, document.rows)):
+        text.append("a difference reaches from what is missing at its worst to that at its best")
+    if any(row.samples_needed is not None for row in document.rows):
+        how = (
+            "more samples are like these"
+            if document.looks
+            else "the estimate were the truth, by a normal one"
+        )
+        text.append(f"n needed would decide a claim four times in five if {how}")
+    if document.looks is not None:
+        text.append(f"{option('continues', 'FILE')} checks at the next look that nothing is taken back")
+    return [_table(document, document.rows, every=True), Line("; ".join(text) + ".", "Reading:")]

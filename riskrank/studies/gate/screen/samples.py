@@ -8,7 +8,7 @@ from riskrank.shown.screens import offered, unshown
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.gate.each_sample import SampleDocument, SampleRow, often
 from riskrank.studies.gate.ledger import ConfirmDocument
-from riskrank.studies.gate.screen.detail import STYLES
+from riskrank.studies.gate.screen.first import STYLES
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
 
 # Samples a screen has room for.
