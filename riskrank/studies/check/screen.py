@@ -1,11 +1,9 @@
 """What a score table holds and what is wrong with it, in words."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from riskrank.errors import listing
-from riskrank.shown import numbers
 from riskrank.shown.screens import offered, unshown
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.check.judge import JudgeCheck
@@ -23,7 +21,8 @@ def view(document: CheckDocument) -> list[Section]:
     """What it is, what is wrong, and the commands to copy; then every figure and every other command."""
     found = document.inspection
     return [
-        _metrics(document),
+        _metrics(document.rows[:_METRICS]),
+        *unshown(len(document.rows) - _METRICS, "metric"),
         Line(_holes(found), "Holes:") if found.holes else Line(_pairing(found), "Samples:"),
         *([Line(_suite(found.tasks), "Tasks:")] if found.tasks else []),
         *([Line(_repeats(found), "Repeats:")] if found.most_repeats > 1 else []),
@@ -39,12 +38,10 @@ def _details(document: CheckDocument) -> list[Section]:
     """All figures, what is wrong, and what can be done."""
     found, judge = document.inspection, document.judge
     return [
-        Line(_holdings(found), "Table:"),
-        *([Line(_repeats(found), "Repeats:")] if found.most_repeats <= 1 else []),
-        _metric_table(document),
+        _metrics(document.rows, every=True),
         *([_task_table(found.tasks)] if found.tasks else []),
         *([] if found.same_samples else [_model_table(found)]),
-        *map(_problem_line, found.problems),
+        *map(_problem_line, found.problems[_PROBLEMS:]),
         *([] if judge is None else [_judge_table(judge)]),
         *([_split_table(document)] if document.splits else []),
         *([_pass_table(document.passes)] if document.passes else []),
@@ -88,39 +85,31 @@ def _problems(found: Inspection) -> list[Section]:
     return [*shown, *unshown(len(found.problems) - _PROBLEMS, "problem")]
 
 
-def _metrics(document: CheckDocument) -> Table:
+def _metrics(rows: Sequence[MetricRow], *, every: bool = False) -> Table:
     """What the scores look like: direction, range and mean, with the digits a range leaves."""
 
-    def decimals(metric: MetricRow) -> int:
+    def said(name: str, metric: MetricRow) -> str:
         low, high = metric.minimum, metric.maximum
-        return 0 if low is None or high is None else decimals_of_range(low, high, metric.n)
+        decimals = 0 if low is None or high is None else decimals_of_range(low, high, metric.n)
+        return _rounded(getattr(metric, name), decimals)
 
-    columns: list[OfRow] = [
+    columns: list[OfRow | None] = [
         (Column("metric", "left"), lambda metric: metric.metric),
         (Column("better", "left"), _better),
-        (Column("min"), lambda metric: _rounded(metric.minimum, decimals(metric))),
-        (Column("mean"), lambda metric: _rounded(metric.mean, decimals(metric))),
-        (Column("max"), lambda metric: _rounded(metric.maximum, decimals(metric))),
-        (Column("missing"), _missing),
+        (Column("n"), lambda metric: f"{metric.n:,}") if every else None,
+        *((Column(head), partial(said, name)) for head, name in _RANGE.items()),
+        (Column("distinct"), lambda metric: f"{metric.distinct:,}") if every else None,
+        (Column("ties"), lambda metric: f"{100 * metric.tied_share:.0f} %") if every else None,
+        (Column("missing"), lambda metric: Cell(f"{metric.missing:,}", "red" if metric.missing else "")),
     ]
-    table, left = by_row("", columns, document.rows[:_METRICS]), len(document.rows) - _METRICS
-    more = [(f"… {left} more", *[""] * 5)] if left > 0 else []
-    return replace(table, rows=(*table.rows, *more))
+    return by_row("Metrics, in the units of the file" if every else "", columns, rows)
+
+
+_RANGE = {"min": "minimum", "mean": "mean", "max": "maximum"}
 
 
 def _rounded(value: float | None, decimals: int) -> str:
     return "–" if value is None else rounded(value, decimals)
-
-
-def _missing(metric: MetricRow) -> Cell:
-    return Cell(f"{metric.missing:,}", "red" if metric.missing else "")
-
-
-def _holdings(found: Inspection) -> str:
-    return (
-        f"{counted(found.rows, 'row')}, {counted(len(found.models), 'model')}, "
-        f"{counted(found.samples, 'sample')}, {counted(len(found.metrics), 'metric')}."
-    )
 
 
 def _pairing(found: Inspection) -> str:
@@ -172,8 +161,6 @@ def _span(fewest: int, most: int) -> str:
 
 
 def _repeats(found: Inspection) -> str:
-    if found.most_repeats <= 1:
-        return "one score a model, sample and metric."
     count = _span(found.fewest_repeats, found.most_repeats)
     return f"{count} scores a model, sample and metric; {found.repeated_cells:,} cells hold several."
 
@@ -214,32 +201,11 @@ def _passing(k: int, curve: PassCurve, *, ends: bool = False) -> str:
     return f"{low:.3f} to {high:.3f}" if ends else f"{share:.3f}"
 
 
-def _metric_table(document: CheckDocument) -> Table:
-    def said(name: str, metric: MetricRow) -> str:
-        value = getattr(metric, name)
-        return "–" if value is None else numbers.score(value)
-
-    columns: list[OfRow] = [
-        (Column("metric", "left"), lambda metric: metric.metric),
-        (Column("better", "left"), _better),
-        (Column("n"), lambda metric: f"{metric.n:,}"),
-        (Column("min"), partial(said, "minimum")),
-        (Column("mean"), partial(said, "mean")),
-        (Column("max"), partial(said, "maximum")),
-        (Column("distinct"), lambda metric: f"{metric.distinct:,}"),
-        (Column("ties"), lambda metric: f"{100 * metric.tied_share:.0f} %"),
-        (Column("missing"), _missing),
-    ]
-    return by_row("Metrics, in the units of the file", columns, document.rows)
-
-
 def _split_table(document: CheckDocument) -> Table:
     columns: list[OfRow] = [
         (Column("metric", "left"), lambda split: split.metric),
         (Column("from\nruns"), lambda split: f"{100 * split.share:.0f} %"),
-        (Column("from\nsamples"), lambda split: f"{100 * (1 - split.share):.0f} %"),
         (Column("twice the\nruns"), lambda split: f"−{50 * split.share:.0f} %"),
-        (Column("twice the\nsamples"), lambda _: "−50 %"),
         (Column("what would help", "left"), lambda split: split.advice),
     ]
     return by_row("Variance of a model's mean (median of the models)", columns, document.splits)
