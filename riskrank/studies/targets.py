@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
 
 import numpy as np
 
@@ -246,36 +245,22 @@ def check_portfolio(table: ScoreTable, settings: PortfolioSettings, *, per_metri
             hint="leave out one of the two",
         )
     if weighted and empirical:
-        raise UsageError(
-            f"{option('weight')} has no meaning for the empirical copula",
-            found=f"{empirical} with {option('weight', weighted[0])}",
-            hint=f"leave out the weights, or use {option('copula', 'independent')}",
-        )
+        refuse_weights(table)
 
 
 def check_range(column: str, scores: ClusteredScores, models: Sequence[str]) -> None:
-    """Refuse scores of which a sum, or the difference of two means, may be too large for a number.
+    """Refuse scores of which a sum may be too large for a number, and so the difference of two means.
 
     Raises
     ------
     NumericalError
     """
-    highest = [float(values.max()) for values in scores.values]
-    lowest = [float(values.min()) for values in scores.values]
-    top, bottom = highest.index(max(highest)), lowest.index(min(lowest))
-    sizes = [max(high, -low) for high, low in zip(highest, lowest, strict=True)]
-    largest = max(sizes)
-    many = max(scores.sizes)
+    sizes = [float(np.abs(values).max()) for values in scores.values]
+    largest, many = max(sizes), max(scores.sizes)
     if largest > _LARGEST_SUM / many:
         raise NumericalError(
             f"scores of {column} are so large that sums of {many:,} would be too large for a number",
             found=f"{largest:g} of {models[sizes.index(largest)]}, in size",
-            hint=f"give {column} in a larger unit, such as thousands",
-        )
-    if not isfinite(highest[top] - lowest[bottom]):
-        raise NumericalError(
-            f"scores of {column} lie too far apart: a difference of means would be too large for a number",
-            found=f"{highest[top]:g} of {models[top]} and {lowest[bottom]:g} of {models[bottom]}",
             hint=f"give {column} in a larger unit, such as thousands",
         )
 
