@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from riskrank.asked.option import told
+from riskrank.asked.reading import ReadOptions
 from riskrank.engine.family import Family
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.table.prices import read_prices
@@ -66,11 +68,12 @@ def cheapest(tables: Sequence[ScoreTable], settings: ClaimSettings, decide: Deci
     if measured:
         decided.append(decide(replace(settings, **plain, better=pairs, on=(settings.price,), margin=())))
     rows = [*dict.fromkeys(row for one in decided for row in one.rows)]
-    told = {(one.model, one.metric): one for document in decided for one in document.provenance.scored}
-    scored = [told[key] for key in sorted(told)]
+    known = {(one.model, one.metric): one for document in decided for one in document.provenance.scored}
+    scored = [known[key] for key in sorted(known)]
     quality = replace(quality, provenance=replace(quality.provenance, scored=scored))
     found = _tested(candidates, rows, prices, family_of(settings))
-    return _document(quality, rows, _chosen(found, reference, prices, settings.volume), settings)
+    choice = _chosen(found, reference, prices, settings.volume)
+    return _document(quality, rows, choice, settings, tables[0].options)
 
 
 def _chosen(
@@ -144,7 +147,11 @@ def _of_candidate(row: GateRow, found: Sequence[Candidate]) -> GateRow:
 
 
 def _document(
-    quality: GateDocument, rows: Sequence[GateRow], choice: Choice, settings: ClaimSettings
+    quality: GateDocument,
+    rows: Sequence[GateRow],
+    choice: Choice,
+    settings: ClaimSettings,
+    options: ReadOptions,
 ) -> GateDocument:
     """The gate's document with what is chosen: a pass where it is another model."""
     if choice.model != choice.reference:
@@ -166,21 +173,13 @@ def _document(
     chosen = [models.index(one) for one in (choice.model, choice.reference)]
     return replace(
         quality,
-        provenance=replace(quality.provenance, settings=_asked(quality.provenance.settings, settings)),
+        provenance=replace(quality.provenance, settings=told(settings, options)),
         rows=rows,
         outcome=outcome,
         failed=failed,
         choice=choice,
         **stated(models, answered(outcome, said, {"saves_a_call": choice.saves_a_call}, chosen)),
     )
-
-
-def _asked(told: Mapping[str, Any], settings: ClaimSettings) -> dict[str, Any]:
-    """What was asked for: a choice, in the place of claims."""
-    kept = {name: value for name, value in told.items() if name not in ("not_worse", "on")}
-    given = {name: getattr(settings, name) for name in ("cheapest", "reference", "price", "volume")}
-    given["on"] = list(settings.on)
-    return kept | {name: value for name, value in given.items() if value}
 
 
 def _sentence(choice: Choice, rows: Sequence[GateRow]) -> str:

@@ -39,7 +39,7 @@ class Ledger:
     alpha : float
         Level of all questions together.
     questions : sequence of mapping
-        ``question``, ``level``, ``claims``, ``passed`` and ``digest`` of each, which covers all before it.
+        ``question``, ``level``, ``claims`` and ``passed`` of each.
     """
 
     path: str
@@ -65,11 +65,15 @@ class Ledger:
             "claims": [*claims],
             "passed": passed,
         }
-        before = self.questions[-1]["digest"] if self.questions else self.table
-        asked = [*self.questions, told | {"digest": _digest([before, told])}]
+        asked = replace(self, questions=[*self.questions, told])
         head = {"schema": SCHEMA, "schema_version": "1.0", "table": self.table, "alpha": self.alpha}
-        text = json.dumps({**head, "asked": len(asked), "questions": asked}, indent=1, ensure_ascii=False)
-        return (text + "\n").encode("utf-8")
+        whole = {**head, "digest": asked.digest, "questions": asked.questions}
+        return (json.dumps(whole, indent=1, ensure_ascii=False) + "\n").encode("utf-8")
+
+    @property
+    def digest(self) -> str:
+        """Of the table, the level and every question."""
+        return _digest([self.table, self.alpha, *self.questions])
 
 
 def digest_of_held_out(tables: Sequence[ScoreTable], wanted: Mapping[str, set[int]]) -> str:
@@ -140,17 +144,17 @@ def _read(path: str, table: str, alpha: float) -> Ledger:
         told = json.loads(read_bytes(path, _MOST_BYTES))
         questions = [dict(one) for one in told["questions"]]
         found = Ledger(path, str(told["table"]), float(told["alpha"]), questions)
-        whole = told["schema"] == SCHEMA and told["asked"] == len(questions) and _chained(found)
+        whole = told["schema"] == SCHEMA and told["digest"] == found.digest
+        passed = [one["question"] for one in questions if one["passed"]]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(
             f"{option('confirm', path)}: this is no ledger",
             found="no JSON, or not that of a ledger",
             hint="name the file an earlier question wrote, or one that is not there yet",
         ) from None
-    passed = [one["question"] for one in questions if one["passed"]]
     wrong = ""
     if not whole:
-        wrong, what = "has lost or changed a line", f"{len(questions)} questions, and other digests"
+        wrong, what = "has lost or changed a line", f"{len(questions)} questions, and the digest of others"
     elif found.table != table:
         wrong, what = "is of another table", "other samples, metrics, or scores of the old model"
     elif found.alpha != alpha:
@@ -164,17 +168,6 @@ def _read(path: str, table: str, alpha: float) -> Ledger:
             hint="take it back from where it is kept; or hold out new samples, and begin a ledger of theirs",
         )
     return found
-
-
-def _chained(ledger: Ledger) -> bool:
-    """Whether every question is where it was, from the table on."""
-    before = ledger.table
-    for number, one in enumerate(ledger.questions, start=1):
-        told = {name: value for name, value in one.items() if name != "digest"}
-        if told["question"] != number or one["digest"] != _digest([before, told]):
-            return False
-        before = one["digest"]
-    return True
 
 
 def _digest(what: Any) -> str:

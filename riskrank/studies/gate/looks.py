@@ -111,15 +111,14 @@ def read_looks(path: str, limit: int) -> Looks:
 
 
 def _checked(seen: Any) -> Seen:
-    """The digests, if they have their shape; a TypeError or ValueError otherwise."""
-    found = {
-        str(metric): {str(model): dict(samples) for model, samples in models.items()}
-        for metric, models in dict(seen).items()
+    """The digests as texts; an AttributeError where they have not their shape."""
+    return {
+        str(metric): {
+            str(model): {str(name): str(text) for name, text in samples.items()}
+            for model, samples in models.items()
+        }
+        for metric, models in seen.items()
     }
-    texts = (text for models in found.values() for samples in models.values() for text in samples.values())
-    if not all(isinstance(text, str) for text in texts):
-        raise TypeError("digests are texts")
-    return found
 
 
 def require_continued(path: str, before: Looks, claims: Sequence[str], seen: Seen) -> None:

@@ -137,7 +137,7 @@ def test_the_reference_stays_where_nothing_is_shown(prices):
         ({"reference": None}, "needs reference"),
         ({"price": None}, "needs price"),
         ({"better": "small:big"}, "contradict"),
-        ({"cheapest": False, "not_worse": "small:big"}, "is about the choice of a model"),
+        ({"cheapest": False, "not_worse": "small:big"}, "goes with cheapest=True"),
         ({"reference": "tiny"}, "no model is cheaper than tiny"),
         ({"reference": "none"}, "there is no model 'none'"),
         *(({"volume": wrong}, "is no number of calls a year") for wrong in (np.nan, np.inf, 0)),

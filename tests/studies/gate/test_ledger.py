@@ -113,14 +113,11 @@ def test_another_table_is_refused(ask, change, what):
 
 
 @pytest.mark.parametrize("lost", [0, 1, 2])
-@pytest.mark.parametrize("recount", [True, False])
-def test_a_lost_line_is_found(ask, lost, recount):
+def test_a_lost_line_is_found(ask, lost):
     for seed in range(3):
         ask(seed)
     told = json.loads(ask.path.read_text())
     del told["questions"][lost]
-    # Who also counts anew takes the last line away unseen: a search must not write where it is kept.
-    told["asked"] -= recount and lost < 2
     ask.path.write_text(json.dumps(told))
     with pytest.raises(InputError, match="lost or changed a line"):
         ask(9)
