@@ -1,8 +1,8 @@
 """Named distributions to plan with: "normal:0.5,2", "beta:2,5"."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
 
 import numpy as np
 from scipy.special import betaincinv, ndtri
@@ -20,32 +20,29 @@ class DistributionKind:
         Names of the parameters.
     defaults : tuple of float
         Defaults of the last parameters; the others must be given.
-    positive : tuple of str
-        Parameters that must be above 0.
+    most : mapping of str to float
+        Parameters that must be above 0, and the most each may be.
     draw : callable
         ``draw(rng, n, *parameters)``.
     quantile : callable
         ``quantile(u, *parameters)`` of probabilities u.
     bounds : callable, optional
         ``bounds(*parameters)``: the least and the largest value; None where there are none.
-    shares : tuple of str
-        Parameters that are at most 1.
     """
 
     parameters: tuple[str, ...]
     defaults: tuple[float, ...]
-    positive: tuple[str, ...]
+    most: Mapping[str, float]
     draw: Callable[..., np.ndarray]
     quantile: Callable[..., np.ndarray]
     bounds: Callable[..., tuple[float, float]] | None = None
-    shares: tuple[str, ...] = ()
 
 
 FAMILIES = {
     "normal": DistributionKind(
         ("mean", "sd"),
         (0.0, 1.0),
-        ("sd",),
+        {"sd": inf},
         lambda rng, n, mean, sd: rng.normal(mean, sd, n),
         lambda u, mean, sd: mean + sd * ndtri(u),
     ),
@@ -53,14 +50,14 @@ FAMILIES = {
     "lognormal": DistributionKind(
         ("mu", "sigma"),
         (0.0, 1.0),
-        ("sigma",),
+        {"sigma": inf},
         lambda rng, n, mu, sigma: rng.lognormal(mu, sigma, n),
         lambda u, mu, sigma: np.exp(mu + sigma * ndtri(u)),
     ),
     "beta": DistributionKind(
         ("a", "b"),
         (),
-        ("a", "b"),
+        {"a": inf, "b": inf},
         lambda rng, n, a, b: rng.beta(a, b, n),
         lambda u, a, b: betaincinv(a, b, u),
         lambda a, b: (0.0, 1.0),
@@ -69,11 +66,10 @@ FAMILIES = {
     "bernoulli": DistributionKind(
         ("p",),
         (),
-        ("p",),
+        {"p": 1.0},
         lambda rng, n, p: (rng.random(n) < p).astype(float),
         lambda u, p: (np.asarray(u) > 1 - p).astype(float),
         lambda p: (0.0, 1.0),
-        ("p",),
     ),
 }
 
@@ -148,17 +144,13 @@ def parse_distribution(text: str) -> Distribution:
         )
     values += family.defaults[len(family.defaults) - missing :]
     for label, value in zip(family.parameters, values, strict=True):
-        if label in family.positive and value <= 0:
+        most = family.most.get(label)
+        if most is not None and not 0 < value <= most:
+            above = "" if most == inf else f" and at most {most:g}"
             raise UsageError(
-                f"{label} of {text!r} must be above 0",
+                f"{label} of {text!r} must be above 0{above}",
                 found=f"{value:g}",
                 hint=f"write {name}:{','.join(family.parameters)}",
-            )
-        if label in family.shares and value > 1:
-            raise UsageError(
-                f"{label} of {text!r} must be at most 1",
-                found=f"{value:g}",
-                hint=f"write {name}:{','.join(family.parameters)} with a share",
             )
     return Distribution(name, values)
 
