@@ -11,6 +11,7 @@ from riskrank.errors import InputError, UsageError, option
 from riskrank.scores.table.metrics_file import how_to_bound
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.gate.claim import GateClaim
+from riskrank.studies.gate.columns import ScoreColumn
 from riskrank.studies.gate.looks import MOST_BYTES, Looks, digests, read_looks, require_continued
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.settings import family_of
@@ -33,7 +34,8 @@ def wagered(claim: GateClaim, *, settings: ClaimSettings) -> Bet:
         If a cluster is larger than declared.
     """
     column = claim.column
-    reach = _reach(claim)
+    _require_means(claim)
+    reach = reach_of(column)
     clusters = _clusters(column.scores, settings.largest_cluster)
     means = column.scores.sample_means()
     differences = means[claim.new] - means[claim.old]
@@ -90,15 +92,15 @@ def look(tables: Sequence[ScoreTable], settings: ClaimSettings, claims: Sequence
     return Looks(before.number + 1, names, seen)
 
 
-def _reach(claim: GateClaim) -> float:
-    """How far two scores can lie apart, of a claim that bets can be made on."""
-    column, anytime = claim.column, option("anytime", True)
-    if claim.level is not None or claim.dominance is not None or claim.column.costs is not None:
-        raise UsageError(
-            f"{anytime} decides differences of means",
-            found=f"{option('on', claim.statistic)}",
-            hint=f"leave out {anytime}, and look once; or claim {option('on', 'mean')}",
-        )
+def reach_of(column: ScoreColumn) -> float:
+    """How far two scores can lie apart, of a column that bets can be made on.
+
+    Raises
+    ------
+    UsageError
+        If models have samples of their own, samples do not weigh alike, or nobody declared bounds.
+    """
+    anytime = option("anytime", True)
     if not column.scores.paired:
         raise UsageError(
             f"{anytime} needs the same samples of both models",
@@ -118,6 +120,16 @@ def _reach(claim: GateClaim) -> float:
             hint=f"{how_to_bound(column.name)}: the least and the most there can ever be",
         )
     return column.reach
+
+
+def _require_means(claim: GateClaim) -> None:
+    """Refuse what is no claim on means of scores."""
+    if claim.level is not None or claim.dominance is not None or claim.column.costs is not None:
+        raise UsageError(
+            f"{option('anytime', True)} decides differences of means",
+            found=f"{option('on', claim.statistic)}",
+            hint=f"leave out {option('anytime', True)}, and look once; or claim {option('on', 'mean')}",
+        )
 
 
 def _require_declared_clusters(table: ScoreTable, settings: ClaimSettings) -> None:

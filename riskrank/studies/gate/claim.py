@@ -104,37 +104,34 @@ def statistics(
 
 
 def _statistic(text: str, metrics: Sequence[str]) -> Statistic:
-    head, separator, metric = text.partition(":")
+    """What a text names: a statistic of one metric or of all, or a metric, of which it is the mean."""
     if both := cost_and_success("on", text, metrics):
         return Statistic(PER_SUCCESS, both)
-    if separator and _is_statistic(head):
-        if metric not in metrics:
-            raise _unknown(text, metric, metrics)
-        return _of_kind(head, (metric,))
-    if _is_statistic(text):
-        return _of_kind(text, tuple(metrics))
-    if text not in metrics:
-        raise _unknown(text, text, metrics)
-    return Statistic(MEAN, (text,))
+    head, separator, metric = text.partition(":")
+    of_one = _of_kind(head, (metric,)) if separator else None
+    found = of_one or _of_kind(text, tuple(metrics))
+    named = metric if of_one else text
+    if named not in metrics and (of_one or not found):
+        raise _unknown(text, named, metrics)
+    return found or Statistic(MEAN, (text,))
 
 
-def _is_statistic(text: str) -> bool:
-    known = text in (MEAN, *OF_SUITES) or text in ORDERS or text.partition("@")[0] in TAILS
-    return known or _RUNS.fullmatch(text) is not None
-
-
-def _of_kind(text: str, metrics: tuple[str, ...]) -> Statistic:
+def _of_kind(text: str, metrics: tuple[str, ...]) -> Statistic | None:
+    """The statistic of a name; None where it is none."""
     if text in (MEAN, *OF_SUITES):
         return Statistic(text, metrics)
     if text in ORDERS:
         return Statistic(text, metrics, dominance=Claim(ORDERS[text], DIRECT))
     if passing := _RUNS.fullmatch(text):
         return Statistic(text, metrics, runs=(passing[1], int(passing[2])))
-    level = number_or_nan(text.partition("@")[2])
+    kind, _, share = text.partition("@")
+    if kind not in TAILS:
+        return None
+    level = number_or_nan(share)
     if not 0 < level < 1:
         raise UsageError(
             f"{option('on', text)} names no share of the worst samples between 0 and 1",
-            found=text.partition("@")[2] or "no share",
+            found=share or "no share",
             hint=f"write {option('on', 'tvar@0.05')} for the mean of the worst 5 %",
         )
     return Statistic(f"{TAIL}@{level:g}", metrics, level=level)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from riskrank.asked.baseline import Margin, Percent
+from riskrank.asked.suites import SuiteSettings
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, listing, option
@@ -15,7 +16,6 @@ from riskrank.scores.table.groups import group_tables, task_tables
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.times import unit_scores
-from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.groups.study import require_samples
 from riskrank.studies.means_only import MeanColumn, mean_column
 from riskrank.studies.portfolio.options import PortfolioSettings
@@ -63,17 +63,6 @@ def refuse_wide(metric: str, margin: float, ends: Ends) -> None:
             hint=f"give the margin in the units of the file, {option('margin', f'{metric}=…')}; if "
             "scores can differ by more, say so with bounds in a metrics file",
         )
-
-
-def declared_range(metric: MetricSpec, columns: Sequence[Floats]) -> float | None:
-    """Width of the bounds a metric was declared to have, 1 where every score is 0 or 1; None otherwise."""
-    if metric.transform != "none":
-        return None
-    if metric.bounds is not None:
-        width = metric.bounds[1] - metric.bounds[0]
-        return width if np.isfinite(width) else None
-    binary = all(bool(np.all((column == 0) | (column == metric.sign))) for column in columns)
-    return 1.0 if binary else None
 
 
 def bounded(metric: MetricSpec, columns: Sequence[Floats]) -> bool:
@@ -138,7 +127,7 @@ class ScoreColumn:
 
 
 def score_columns(
-    table: ScoreTable, margin_of: Mapping[str, Margin], settings: ClaimSettings
+    table: ScoreTable, margin_of: Mapping[str, Margin], settings: SuiteSettings
 ) -> dict[str, list[ScoreColumn]]:
     """Scores by metric, of those that claims are about: of all samples together, then of each group."""
     tables: dict[str | None, ScoreTable] = {None: table}
@@ -178,8 +167,12 @@ def score_columns(
 
 def _known(metric: MetricSpec, values: Sequence[Floats], margin: Margin) -> dict[str, Any]:
     """What is known of the scores of a metric: how bad and good they can be, and how far apart."""
-    ends, reach = limits(metric, values, margin), declared_range(metric, values)
-    return {"limits": ends, "bounded": bounded(metric, values), "reach": reach}
+    reach = None
+    if metric.transform == "none" and metric.bounds is not None:
+        reach = metric.bounds[1] - metric.bounds[0] if np.all(np.isfinite(metric.bounds)) else None
+    elif metric.transform == "none" and all(np.isin(own, (0.0, metric.sign)).all() for own in values):
+        reach = 1.0
+    return {"limits": limits(metric, values, margin), "bounded": bounded(metric, values), "reach": reach}
 
 
 def _one_by_one(table: ScoreTable) -> ScoreTable:

@@ -11,11 +11,11 @@ from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.power.stops import Stops, simulate_stops, size_of_one_look
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, option
-from riskrank.scores.table.metrics_file import how_to_bound
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, Provenance, of, rows_from
 from riskrank.studies.findings import Finding, stated
-from riskrank.studies.gate.columns import declared_range
+from riskrank.studies.gate.anytime import reach_of
+from riskrank.studies.gate.columns import score_columns
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.planned import (
     PlannedClaim,
@@ -26,7 +26,6 @@ from riskrank.studies.power.planned import (
 )
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import family_of, level_of, provenance
-from riskrank.studies.targets import targets
 
 _SIZES = (100, 500, 1000)
 
@@ -106,30 +105,20 @@ def anytime_of_pilot(table: ScoreTable, settings: PowerSettings, runtime: Runtim
     asked = option("anytime", True)
     pair = planned_pair(settings, table.models, f"{asked} plans")
     require_one_metric(table, f"{asked} plans")
-    metric = table.metrics[0]
-    reach = declared_range(metric, table.column(0))
-    if reach is None:
+    column = score_columns(table, {table.metrics[0].name: settings.margin}, settings)[table.metrics[0].name][
+        0
+    ]
+    reach = reach_of(column)
+    if column.scores.nested:
         raise UsageError(
-            f"{asked} needs bounds, and nobody declared those of {metric.name}",
-            found=f"scores of {metric.name} that are not all 0 or 1",
-            hint=how_to_bound(metric.name),
+            f"{asked} simulates samples that both models share",
+            found=option("cluster"),
+            hint=f"riskrank power without {asked} draws clusters whole",
         )
-    scores = targets(table, settings)[0].scores
-    for wrong, what, hint in (
-        (not scores.paired, option("unpaired", True), f"leave out {option('unpaired', True)}"),
-        (
-            scores.nested,
-            option("cluster"),
-            f"riskrank power without {option('anytime', True)} draws clusters whole",
-        ),
-        (not scores.plain, "a suite of tasks", f"pool its tasks: {option('task', 'none')}"),
-    ):
-        if wrong:
-            raise UsageError(f"{asked} simulates samples that both models share", found=what, hint=hint)
-    means = scores.sample_means()
+    means = column.scores.sample_means()
     pilot = np.clip(means[pair[0]] - means[pair[1]], -reach, reach)
     effect = _Effect(
-        metric.name,
+        column.name,
         (table.models[pair[0]], table.models[pair[1]]),
         reach,
         lambda rng, count: pilot[rng.integers(0, pilot.size, count)],

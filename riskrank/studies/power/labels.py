@@ -16,14 +16,14 @@ from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, entries, of, rows_from
 from riskrank.studies.findings import Finding, assuming, stated
-from riskrank.studies.gate.columns import bounded, limits
+from riskrank.studies.gate.columns import score_columns
 from riskrank.studies.judged.chapter import GAIN, judged_chapter, refuse_with_judge
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.planned import PlannedClaim, PlannedRow, planned_pair, size_found
 from riskrank.studies.power.verdict import needed, possible_sizes, size_finding
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import family_of, level_of, provenance
-from riskrank.studies.targets import check_portfolio, targets
+from riskrank.studies.targets import check_portfolio
 from riskrank.studies.wording import two_digits
 
 # Where no number of labels is to be expected, and nobody asked for one.
@@ -112,11 +112,9 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
     refuse_with_judge(table, settings)
     pair = planned_pair(settings, table.models, f"with {asked}")
     check_portfolio(table, settings)
-    targets(table, settings)
-    columns = table.column(0)
-    worst, best = limits(metric, columns, settings.margin)
-    known = bounded(metric, columns)
-    claim = LabelClaim(*pair, -settings.margin, family_of(settings).level(1), best - worst, known)
+    column = score_columns(table, {metric.name: settings.margin}, settings)[metric.name][0]
+    reach = column.limits[1] - column.limits[0]
+    claim = LabelClaim(*pair, -settings.margin, family_of(settings).level(1), reach, column.bounded)
     pilot = LabelPilot.of(judged.corrections, claim)
     need, most = pilot.need, pilot.samples - FEWEST_OTHERS
     limit = min(settings.limit or most, most)
