@@ -10,7 +10,7 @@ from functools import cache
 from inspect import get_annotations
 from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 
-from riskrank.asked.values import named_numbers, names, numbers, split_names, whole_numbers
+from riskrank.asked.values import contradict, named_numbers, names, numbers, split_names, whole_numbers
 from riskrank.errors import UsageError, one_of, option
 
 # Numbers by the name of a metric, "" being all others.
@@ -61,6 +61,8 @@ class Asking:
         Smallest number it takes.
     needs : str
         An option without which it says nothing.
+    against : tuple of str
+        Options that it excludes.
     """
 
     words: str
@@ -80,6 +82,7 @@ class Asking:
     decides: bool = True
     least: int | None = None
     needs: str = ""
+    against: tuple[str, ...] = ()
 
 
 def ask(words: str, default: Any = None, **how: Any) -> Any:
@@ -183,15 +186,19 @@ class Settings:
                     if usual is None
                     else f"{usual} is the default",
                 )
-            self._require_needed(one, given)
+            if given != one.default:
+                self._check_others(one, given)
 
-    def _require_needed(self, one: Option, given: Any) -> None:
-        """Refuse an option that says nothing without another that is not given."""
+    def _check_others(self, one: Option, given: Any) -> None:
+        """Refuse an option without the one that it goes with, or beside one that it excludes."""
+        for other in one.asking.against:
+            if value := getattr(self, other, None):
+                contradict(_written(one.name, given), _written(other, value))
         needed = one.asking.needs
-        if given == one.default or not needed or getattr(self, needed):
+        if not needed or getattr(self, needed):
             return
-        other = next(other for other in options_of(type(self)) if other.name == needed)
-        asked = option(needed, True if other.switch else other.asking.choices[0])
+        partner = next(other for other in options_of(type(self)) if other.name == needed)
+        asked = option(needed, True if partner.switch else partner.asking.choices[0])
         raise UsageError(
             f"{option(one.name)} goes with {asked}",
             found=f"no {asked}",
@@ -201,6 +208,11 @@ class Settings:
     def _normalise(self, name: str, value: Any) -> None:
         """Store the one form of a value that may be given in several."""
         object.__setattr__(self, name, value)
+
+
+def _written(name: str, value: Any) -> str:
+    """An option with its value, if that is one."""
+    return option(name) if isinstance(value, tuple | dict) else option(name, value)
 
 
 def _in_one_form(one: Option, given: Any) -> Any:

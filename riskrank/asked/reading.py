@@ -83,6 +83,8 @@ class ReadOptions(Settings):
         (),
         metavar="COL,...",
         commas=True,
+        # Items and the sources that are named are all that varies; people correct one judge, not several.
+        against=("human", "unpaired", "cluster", "group_by", "time", "folds"),
     )
     wide: bool = switch("One row a model and sample, a column a metric.")
     matrix: str | None = rare("One row a sample, a column a model; this is the metric.", metavar="METRIC")
@@ -175,7 +177,6 @@ class ReadOptions(Settings):
         self._check_matrix()
         if self.task == NO_COLUMN and self.task_weight:
             contradict(option("task", NO_COLUMN), option("task_weight", self.task_weight[0]))
-        self._check_noise()
         check_judge(vars(self))
         self._unfold_metrics()
         if both := sorted(set(self.lower) & set(self.higher)):
@@ -214,13 +215,6 @@ class ReadOptions(Settings):
             return self
         both = (str(self.human), str(self.judge))
         return replace(self, metric=both, missing="keep", human=None, judge=None, allow_constant=True)
-
-    def _check_noise(self) -> None:
-        """Items and the sources that are named are all that varies; people correct one judge, not several."""
-        for other in ("human", "unpaired", "cluster", "group_by", "time", "folds"):
-            value = getattr(self, other)
-            if self.noise and value:
-                contradict(option("noise", ",".join(self.noise)), option(other, value))
 
     def _check_matrix(self) -> None:
         if self.matrix is not None and (self.wide or not self.matrix.strip()):

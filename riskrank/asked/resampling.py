@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from riskrank.asked.option import TESTS, Settings, ask, rare, switch
-from riskrank.asked.values import contradict
 from riskrank.errors import UsageError, by_door, option
 
 CORRECTIONS = ("holm", "bonferroni", "bh", "none")
@@ -117,6 +116,7 @@ class RejectionSettings(FamilySettings):
         "P-values from resampling, or asymptotic ones from influence functions.",
         "bootstrap",
         choices=("bootstrap", "clt"),
+        against=("paper_exact", "no_test"),
     )
     paper_exact: bool = rare("Reject as the paper's Algorithm 1 prints it (liberal).", False)
 
@@ -128,25 +128,19 @@ class RejectionSettings(FamilySettings):
                 found=option("correction", self.correction),
                 hint="leave out one of the two",
             )
-        if self.paper_exact and self.variance == "clt":
-            contradict(option("variance", "clt"), option("paper_exact", True))
 
 
 @dataclass(frozen=True, kw_only=True)
 class LimitedSettings(RejectionSettings):
     """What tests may cost, and whether there are any."""
 
-    no_test: bool = switch("Statistics only: no resampling, any number of samples.")
+    no_test: bool = switch("Statistics only: no resampling, any number of samples.", against=("paper_exact",))
     work_limit: float = rare(
         "Score comparisons (pairs x samples x resamples) auto may cost.", WORK_LIMIT, metavar="W", unset="1e9"
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.no_test and self.paper_exact:
-            contradict(option("no_test", True), option("paper_exact", True))
-        if self.no_test and self.variance == "clt":
-            contradict(option("variance", "clt"), option("no_test", True))
         if not self.work_limit > 0:
             raise UsageError(
                 f"{option('work_limit')} must be positive",

@@ -114,7 +114,7 @@ def test_without_repeats_it_says_what_to_do():
 
 @pytest.mark.parametrize("more", [{"not_worse": "a:b"}, {"margin": 0.1}, {"on": "mean"}, {"anytime": True}])
 def test_it_is_a_claim_by_itself(more):
-    with pytest.raises(UsageError, match="is a claim by itself"):
+    with pytest.raises(UsageError, match="contradict each other"):
         rr.gate(runs(MIXED), each_sample=0.9, repeats="draws", **more)
 
 

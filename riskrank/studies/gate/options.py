@@ -9,7 +9,7 @@ from riskrank.asked.option import ByName, ask, rare, several, switch
 from riskrank.asked.resampling import CORRECTIONS, FamilySettings
 from riskrank.asked.suites import SuiteSettings
 from riskrank.asked.tiers import tiers_by_name
-from riskrank.asked.values import contradict, names
+from riskrank.asked.values import names
 from riskrank.errors import UsageError, option
 
 # Cases that a comment lists where nobody says how many.
@@ -63,6 +63,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         "In the place of claims: take the cheapest model that is shown not to be worse than the "
         f"{option('reference')}, else that one.",
         False,
+        against=("better", "not_worse", "anytime", "baseline", "tier"),
     )
     reference: str | None = rare(
         f"With {option('cheapest', True)}: the model others are compared with.",
@@ -81,6 +82,9 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         "Claim, in the place of others: every sample passes at least so often. Of repeated runs, scores of 0 "
         "and 1.",
         metavar="SHARE",
+        against=(
+            *("better", "not_worse", "on", "margin", "tier", "baseline", "anytime", "cases", "task_scale"),
+        ),
     )
     most_failed: float = rare(
         "Share of calls without a score: from so much more than the old model's on the gate fails.",
@@ -95,6 +99,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         "A ledger of questions to a held-out table: this one is counted, at a smaller level each time, and "
         "nothing is told but its answer.",
         metavar="LEDGER",
+        against=("anytime", "cases", "each_sample", "cheapest", "inconclusive"),
     )
     anytime: bool = switch(
         "Answers that hold whenever one looks, and stops: for scores within bounds, on the same samples."
@@ -139,9 +144,6 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
                 if self.baseline
                 else f"write {option('not_worse', 'NEW:OLD')} with two of the models",
             )
-        for name in ("anytime", "cases", "each_sample", "cheapest", "inconclusive"):
-            if self.confirm is not None and getattr(self, name):
-                contradict(option("confirm", self.confirm), option(name, getattr(self, name)))
         if self.baseline is not None and not any(map(_names_baseline, (*self.better, *self.not_worse))):
             raise UsageError(
                 f"{option('baseline', self.baseline)} is compared with no model",
@@ -165,7 +167,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         }
 
     def _check_each_sample(self, share: float) -> None:
-        """Refuse what is no share, and claims beside it."""
+        """Refuse what is no share."""
         asked = option("each_sample", f"{share:g}")
         if not 0 < share < 1:
             raise UsageError(
@@ -174,16 +176,6 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
                 hint=f"a share above 0 and below 1, such as {option('each_sample', '0.9')}: no number of "
                 "runs shows that a sample always passes",
             )
-        claims = ("better", "not_worse", "on", "margin", "tier", "baseline")
-        for name in (*claims, "anytime", "cases", "task_scale"):
-            given = getattr(self, name)
-            if given:
-                raise UsageError(
-                    f"{asked} is a claim by itself, on every sample, and contradicts {option(name)}",
-                    found="both",
-                    hint=f"run the gate twice; {option('models')} and {option('metric')} choose what "
-                    f"{option('each_sample')} is about",
-                )
 
     def _chooses(self) -> bool:
         """Whether a model is to be chosen, with all that takes and without what contradicts it."""
@@ -201,9 +193,6 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
                 found=f"{self.volume:g}",
                 hint="a number above 0, or leave it out: what a call saves is told without it",
             )
-        for name in ("better", "not_worse", "anytime", "baseline", "tier") if self.cheapest else ():
-            if getattr(self, name):
-                contradict(option("cheapest", True), option(name))
         return self.cheapest
 
     def _pair_up(self) -> None:

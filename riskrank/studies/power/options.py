@@ -34,6 +34,7 @@ class PlannedTestSettings(RejectionSettings):
         "Test by resampling, or by the limit theorem, many times faster.",
         "bootstrap",
         choices=("bootstrap", "clt"),
+        against=("paper_exact",),
     )
 
     def __post_init__(self) -> None:
