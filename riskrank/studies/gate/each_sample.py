@@ -214,6 +214,16 @@ def _enough(rows: Sequence[SampleRow], always: int | None) -> str:
     return f"A sample that always passes takes {always:,} runs to show it, and here are {there}"
 
 
+def to_decide(rows: Sequence[SampleRow], always: int | None, inconclusive: str | None) -> str:
+    """How many runs would decide the samples that are open, and what lets them through as they are."""
+    needed = [row.runs_needed for row in rows if row.verdict == INCONCLUSIVE and row.runs_needed is not None]
+    parts = [f"{always:,} runs of a sample that always passes"] if always is not None else []
+    parts += [f"up to {max(needed):,} were the shares found the true ones"] if needed else []
+    flag = option("inconclusive", inconclusive or "pass")
+    counted_as = f"{flag} counts them as {inconclusive}" if inconclusive else f"or {flag} lets them through"
+    return f"{', '.join(parts) or 'more runs'}; {counted_as}"
+
+
 def _failed(
     rows: Sequence[SampleRow], outcome: str, settings: ClaimSettings, always: int | None
 ) -> RiskrankError | None:
@@ -222,11 +232,12 @@ def _failed(
     if kind is None:
         return None
     first = next(row for row in rows if row.verdict == outcome)
-    enough = filter(None, (_enough(rows, always), f"{option('inconclusive', 'pass')} lets it through"))
     asked = option("each_sample", f"{first.at_least:g}")
     return kind(
         f"gate {asked} {'failed' if failing else 'is inconclusive'} on {counts(rows)[outcome]:,} of "
         f"{_counted(rows)}",
         found=first.sentence,
-        hint="look at the runs that failed, or ask for less" if failing else "; ".join(enough),
+        hint="look at the runs that failed, or ask for less"
+        if failing
+        else to_decide(rows, always, settings.inconclusive),
     )

@@ -27,7 +27,7 @@ from riskrank.studies.wording import blind_to, p_words
 # Claims a screen has room for, in words up to a length and where they take two lines; of more, those that did
 # not pass come first.
 _ROWS, _FEWER, _SHORT = 9, 5, 34
-_GRAVITY = {FAIL: 0, INCONCLUSIVE: 1, PASS: 2}
+GRAVITY = {FAIL: 0, INCONCLUSIVE: 1, PASS: 2}
 STYLES = {PASS: "green", FAIL: "red", INCONCLUSIVE: "yellow"}
 
 
@@ -37,7 +37,7 @@ def view(document: GateDocument) -> list[Section]:
     short = _common(rows) or max(len(f"{row.new} {_than(row)}") for row in rows) <= _SHORT
     room = _ROWS if short else _FEWER
     if len(rows) > room:
-        rows = sorted(rows, key=lambda row: _GRAVITY[row.verdict])[:room]
+        rows = sorted(rows, key=lambda row: GRAVITY[row.verdict])[:room]
     cases = _lost(document)
     return [
         *(cases if document.comment else []),

@@ -2,23 +2,21 @@
 
 from collections.abc import Sequence
 
-from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.screens import offered, unshown
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
-from riskrank.studies.gate.each_sample import SampleDocument, SampleRow, often
+from riskrank.studies.gate.each_sample import SampleDocument, SampleRow, often, to_decide
 from riskrank.studies.gate.ledger import ConfirmDocument
-from riskrank.studies.gate.screen.first import STYLES
-from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
+from riskrank.studies.gate.screen.first import GRAVITY, STYLES
+from riskrank.studies.gate.verdicts import INCONCLUSIVE
 
 # Samples a screen has room for.
 _ROWS = 10
-_GRAVITY = {FAIL: 0, INCONCLUSIVE: 1, PASS: 2}
 
 
 def view(document: SampleDocument) -> list[Section]:
     """The samples that matter most, how they were tested, what would decide; then all of them."""
-    rows = sorted(document.rows, key=lambda row: (_GRAVITY[row.verdict], row.share))
+    rows = sorted(document.rows, key=lambda row: (GRAVITY[row.verdict], row.share))
     shown = rows[:_ROWS]
     return [
         _table(document, shown),
@@ -60,22 +58,12 @@ def _tests(document: SampleDocument) -> str:
 
 
 def _to_do(document: SampleDocument) -> list[Line]:
-    """How many runs would decide the samples that are open."""
-    open_ = [row for row in document.rows if row.verdict == INCONCLUSIVE]
-    if not open_:
+    """What would decide the samples that are open."""
+    if all(row.verdict != INCONCLUSIVE for row in document.rows):
         return []
-    needed = [row.runs_needed for row in open_ if row.runs_needed is not None]
-    parts = []
-    if document.always is not None:
-        parts.append(f"{document.always:,} runs of a sample that always passes")
-    if needed:
-        parts.append(f"up to {max(needed):,} were the shares found the true ones")
-    text = ", ".join(parts) or "more runs"
-    if document.inconclusive:
-        text += f"; {option('inconclusive', document.inconclusive)} counts them as {document.inconclusive}"
-    else:
-        text += f"; or {option('inconclusive', 'pass')} lets them through"
-    return [Line(f"{text}.", "To decide:", "yellow")]
+    return [
+        Line(f"{to_decide(document.rows, document.always, document.inconclusive)}.", "To decide:", "yellow")
+    ]
 
 
 def confirm_view(document: ConfirmDocument) -> list[Section]:
