@@ -1,13 +1,12 @@
 """A baseline: blessed scores that a gate compares with, how they are read, and margins by metric."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from riskrank.asked.option import ask, rare
 from riskrank.asked.reading import ReadOptions
-from riskrank.asked.values import number_or_nan
+from riskrank.asked.values import number_or_nan, numbers_by_name
 from riskrank.errors import UsageError, option
 
 BASELINE = "baseline"
@@ -126,17 +125,3 @@ def _margin(value: Any, *, relative: bool) -> tuple[Margin, float]:
         number = number_or_nan(value[:-1])
         return (Percent(f"{number:.12g}%") if number else 0.0), number
     return number_or_nan(value), number_or_nan(value)
-
-
-def numbers_by_name(given: Any) -> list[tuple[str, Any]]:
-    """What was given by name, as texts such as ``acc=2``, or for all, under the name ""."""
-    if isinstance(given, Mapping):
-        return [*given.items()]
-    # Settings made from settings hold pairs already.
-    every = [given] if isinstance(given, str | int | float) else given or ()
-    return [one if isinstance(one, tuple) else _named(one) for one in every]
-
-
-def _named(text: Any) -> tuple[str, Any]:
-    name, separator, value = text.rpartition("=") if isinstance(text, str) else ("", "", text)
-    return (name, value) if name or not separator else ("", text)  # "=3" names nothing

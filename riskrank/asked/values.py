@@ -116,6 +116,20 @@ def contradict(one: str, other: str, hint: str = "leave out one of them") -> NoR
     raise UsageError(f"{one} and {other} contradict each other", found="both", hint=hint)
 
 
+def numbers_by_name(given: Any) -> list[tuple[str, Any]]:
+    """What was given by name, as texts such as ``acc=2``, or for all, under the name ""."""
+    if isinstance(given, Mapping):
+        return [(str(name), value) for name, value in given.items()]
+    # Settings made from settings hold pairs already.
+    every = [given] if isinstance(given, str | int | float) else given or ()
+    return [one if isinstance(one, tuple) else _named(one) for one in every]
+
+
+def _named(text: Any) -> tuple[str, Any]:
+    name, separator, value = text.rpartition("=") if isinstance(text, str) else ("", "", text)
+    return (name, value) if name or not separator else ("", text)  # "=3" names nothing
+
+
 def named_numbers(parameter: str, given: Mapping[str, float] | str | Iterable[str]) -> dict[str, float]:
     """Numbers by metric, such as weights, from a mapping or from ``METRIC=NUMBER`` texts.
 
@@ -124,16 +138,9 @@ def named_numbers(parameter: str, given: Mapping[str, float] | str | Iterable[st
     UsageError
         If a text is not of that form or names a metric twice, or one is no number.
     """
-    entries: list[tuple[str, object]]
-    if parameter == "weight" and given in ("equal", ["equal"], ("equal",)):
-        entries = [(ALL_OTHERS, 1)]
-    elif isinstance(given, Mapping):
-        entries = [(str(name), value) for name, value in given.items()]
-    else:
-        split = [str(one).rpartition("=") for one in ([given] if isinstance(given, str) else given)]
-        entries = [(name, number if name else f"{name}{equals}{number}") for name, equals, number in split]
+    alike = parameter == "weight" and given in ("equal", ["equal"], ("equal",))
     found: dict[str, float] = {}
-    for name, value in entries:
+    for name, value in numbers_by_name({ALL_OTHERS: 1} if alike else given):
         number = _number(value) if name else None
         if number is None:
             raise UsageError(

@@ -113,12 +113,18 @@ def _same(corrections: Sequence[Correction]) -> Floats | None:
 
 def _welch(first: Floats, second: Floats) -> tuple[float, float]:
     """Difference of two means, and Welch's two-sided p-value."""
-    parts = np.array([own.var(ddof=1) / own.size for own in (first, second)])
-    difference, variance = float(first.mean() - second.mean()), float(parts.sum())
-    if variance == 0:
-        return difference, float(difference == 0)
-    df = float(satterthwaite(parts, np.array([first.size, second.size])).df)
-    return difference, 2 * float(scipy.special.stdtr(df, -abs(difference) / np.sqrt(variance)))
+    difference = float(first.mean() - second.mean())
+    return difference, _two_sided(difference, (first, second))
+
+
+def _two_sided(estimate: float, parts: Sequence[Floats], fitted: int = 0) -> float:
+    """Two-sided, of a sum or difference of means; Satterthwaite's degrees of freedom, less those of a fit."""
+    variances = np.array([part.var(ddof=1) / part.size for part in parts])
+    error = float(np.sqrt(variances.sum()))
+    if error == 0:
+        return float(estimate == 0)
+    df = float(satterthwaite(variances, np.array([part.size for part in parts])).df) - fitted
+    return 2 * float(scipy.special.stdtr(df, -abs(estimate) / error))
 
 
 def _told(models: Sequence[tuple[Floats, Floats | None]], family: Family) -> int:
@@ -131,10 +137,4 @@ def _p_value(first: tuple[Floats, Floats | None], second: tuple[Floats, Floats |
     """Two-sided, of the difference of two models' sums of means; one degree of freedom goes for λ."""
     both = zip(first, second, strict=True)
     parts = [own - other for own, other in both if own is not None and other is not None]
-    difference = float(sum(part.mean() for part in parts))
-    variances = np.array([part.var(ddof=1) / part.size for part in parts])
-    error = float(np.sqrt(variances.sum()))
-    if error == 0:
-        return float(difference == 0)
-    df = float(satterthwaite(variances, np.array([part.size for part in parts])).df) - (len(parts) > 1)
-    return 2 * float(scipy.special.stdtr(df, -abs(difference) / error))
+    return _two_sided(float(sum(part.mean() for part in parts)), parts, fitted=len(parts) > 1)
