@@ -43,9 +43,7 @@ def limits(metric: MetricSpec, columns: Sequence[Floats], margin: Margin) -> End
         If the margin is wider than scores can differ: it has another unit.
     """
     ends = [float(min(column.min() for column in columns)), float(max(column.max() for column in columns))]
-    if metric.transform == "none":
-        bounds = (0.0, 1.0) if _shares(metric, columns) else metric.bounds
-        ends += [metric.sign * bound for bound in bounds or () if np.isfinite(bound)]
+    ends += [metric.sign * bound for bound in _bounds(metric, columns) if np.isfinite(bound)]
     found = min(ends), max(ends)
     if not isinstance(margin, Percent):
         refuse_wide(metric.name, margin, found)
@@ -67,19 +65,21 @@ def refuse_wide(metric: str, margin: float, ends: Ends) -> None:
 
 def bounded(metric: MetricSpec, columns: Sequence[Floats]) -> bool:
     """Whether both ends of a metric are known: declared, or those of shares."""
+    bounds = _bounds(metric, columns)
+    return bool(bounds) and bool(np.all(np.isfinite(bounds)))
+
+
+def _bounds(metric: MetricSpec, columns: Sequence[Floats]) -> tuple[float, ...]:
+    """Ends that were declared, else those of shares; none of logarithms, nor where nobody knows any.
+
+    Scores that all lie within 0 and 1 are shares; costs below 1 are none, in any unit.
+    """
     if metric.transform != "none":
-        return False
+        return ()
     if metric.bounds is not None:
-        return bool(np.all(np.isfinite(metric.bounds)))
-    return _shares(metric, columns)
-
-
-def _shares(metric: MetricSpec, columns: Sequence[Floats]) -> bool:
-    """Whether scores without bounds all lie within 0 and 1; costs below 1 are no shares, in any unit."""
-    within = all(
-        bool(np.all((metric.sign * column >= 0) & (metric.sign * column <= 1))) for column in columns
-    )
-    return within and metric.bounds is None and not looks_like_an_amount(metric.name)
+        return metric.bounds
+    within = all(np.all((metric.sign * own >= 0) & (metric.sign * own <= 1)) for own in columns)
+    return (0.0, 1.0) if within and not looks_like_an_amount(metric.name) else ()
 
 
 @dataclass(frozen=True, eq=False)
