@@ -247,7 +247,7 @@ def to_decide(document: GateDocument) -> str:
     needed = what_decides(row, unit, document.scored)
     parts = [f"{needed} would decide it{which}" if needed else f"more {unit}"]
     if row.chosen_p is not None:
-        parts = ["labels of samples drawn by chance"]
+        parts = ["have people score samples drawn by chance"]
     elif row.claim == NOT_WORSE and row.statistic not in ORDERS and not loss:
         parts.append(f"or a {option('margin')} that does not matter")
     if counted:

@@ -187,6 +187,8 @@ def _details(document: GateDocument) -> list[Section]:
         text.append("the ratio is that of violations, below 0.5 where new is ahead")
     if any(map(ranges, document.rows)):
         text.append("a difference reaches from what is missing at its worst to that at its best")
+    if any(row.chosen_p is not None for row in document.rows):
+        text.append("both hold for labels chosen by chance, which these do not look: no claim is decided")
     if any(row.samples_needed is not None for row in document.rows):
         how = (
             "more samples are like these"
