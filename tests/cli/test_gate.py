@@ -32,7 +32,8 @@ def test_one_run_writes_everything(run, runs, tmp_path):
     assert (outcome.status, outcome.stdout) == (1, "")
     page = names[1].read_text()
     assert page.startswith("<!-- riskrank gate -->\n\n**Verdict:** FAIL")
-    assert "| fail | down ≥ old | mean of f\\_1 |" in page
+    assert "down not worse than old" in page
+    assert "| FAIL | mean of f\\_1 |" in page
     suite = ElementTree.parse(names[2]).getroot().find("testsuite")
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("1", "1", "0")
     assert json.loads(names[0].read_text())["results"][0]["verdict"] == "fail"
