@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 from matplotlib.axes import Axes
 
-from riskrank.engine.portfolio.summary import Curves
+from riskrank.engine.portfolio.summary import Summary
 from riskrank.engine.types import Floats
 from riskrank.shown.figures.key import OTHERS, Key, Look, beside_key, looks
 from riskrank.shown.figures.labels import spread
@@ -38,19 +38,24 @@ _TITLE = {
 
 
 @drawn
-def draw_curves(kind: str, found: Curves, names: Sequence[str], column: str) -> Plot:
-    """Draw one curve a model, the first of its order in colour.
+def draw_curves(
+    kind: str, found: Summary, names: Sequence[str], column: str, order: Sequence[int] | None = None
+) -> Plot:
+    """Draw one curve a model, the first ones in colour.
 
     Parameters
     ----------
     kind : {"quantiles", "tvar", "cdf"}
-    found : Curves
+    found : Summary
     names : sequence of k str
     column : str
         What the scores are: a metric or a portfolio.
+    order : sequence of int, optional
+        Models, the first ones first; by their means if left out.
     """
-    given = looks(len(names), found.order)
-    key = Key.of(names, found.order, given)
+    order = found.best_mean_first.tolist() if order is None else order
+    given = looks(len(names), order)
+    key = Key.of(names, order, given)
     title, method = _TITLE[kind]
     about = f"{title}, {score_of(column)}"
     page, axes, legend = beside_key(key, about, _READING[kind], method=f"{method} of {column}")
@@ -66,7 +71,7 @@ def draw_curves(kind: str, found: Curves, names: Sequence[str], column: str) -> 
     (axes.set_ylim if kind == "cdf" else axes.set_xlim)(0, 1)
     ends = None
     if kind != "cdf":  # which all end at 1
-        ends = _ends(axes, found, kind, [*islice(found.order, len(names) - given.count(OTHERS))])
+        ends = _ends(axes, found, kind, [*islice(order, len(names) - given.count(OTHERS))])
         low, high = sheet_points(page.canvas(), axes, [0, 0], axes.get_ylim())[:, 1]
         wanted = low + (high - low) * np.array([*ends, 0.0][: len(key.names)])
         # From the last: of equal ends the best stands on top.
@@ -75,7 +80,7 @@ def draw_curves(kind: str, found: Curves, names: Sequence[str], column: str) -> 
     return page.figure
 
 
-def _ends(axes: Axes, found: Curves, kind: str, models: Sequence[int]) -> Floats:
+def _ends(axes: Axes, found: Summary, kind: str, models: Sequence[int]) -> Floats:
     """How far up the axis the curves of some models end on the right: where their names stand."""
     low, high = axes.get_ylim()
     values = found.tail_values if kind == "tvar" else found.quantiles
@@ -83,7 +88,7 @@ def _ends(axes: Axes, found: Curves, kind: str, models: Sequence[int]) -> Floats
     return np.clip((ends - low) / (high - low), 0.0, 1.0)
 
 
-def _lines(axes: Axes, kind: str, found: Curves, given: Sequence[Look]) -> None:
+def _lines(axes: Axes, kind: str, found: Summary, given: Sequence[Look]) -> None:
     unit = Unit.of(found.quantiles)
     values = unit.apply(found.tail_values if kind == "tvar" else found.quantiles)
     # From the left end: the first level belongs to the smallest score, and so does all below it.

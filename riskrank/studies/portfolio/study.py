@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from riskrank.engine.portfolio.quantiles import quantile
-from riskrank.engine.portfolio.summary import DEFAULT_LEVELS, Curves, Summary, curves, summarise
+from riskrank.engine.portfolio.summary import DEFAULT_LEVELS, Summary, curves, summarise
 from riskrank.engine.types import Floats
 from riskrank.scores.table.metrics import assumed_against_its_name
 from riskrank.scores.table.score_table import ScoreTable
@@ -98,7 +98,7 @@ class FoldedDocument(Document[Row]):
     suite: SuiteOutline | None = None
 
     @cached_property
-    def curves(self) -> Curves:
+    def curves(self) -> Summary:
         """Quantile functions and Tail Value at Risk of all models."""
         return curves(self.scores, self.weights)
 

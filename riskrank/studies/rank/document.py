@@ -28,7 +28,7 @@ from riskrank.studies.targets import Units
 
 if TYPE_CHECKING:
     from riskrank.engine.dominance.method_rankings import Stability
-    from riskrank.engine.portfolio.summary import Curves
+    from riskrank.engine.portfolio.summary import Summary
 
 
 CLEAR, TIED, DISAGREEMENT, FEW, TRADE = "clear", "tied", "disagreement", "too few samples", "trade"
@@ -201,13 +201,17 @@ class RankDocument(GroupedDocument[RankRow], schema="rank"):
             **super().meta(),
         }
 
-    def curves(self, column: str) -> Curves:
+    def curves(self, column: str) -> Summary:
         """Quantile functions of all models on a column, and means of worst shares as tests estimate them."""
         from riskrank.engine.portfolio.summary import curves
 
         scores = self.study.columns[column]
         found = curves(scores.values, scores.weights)
-        return replace(found, tail_values=tail_values(scores, found.levels)) if scores.judged else found
+        return (
+            replace(found, tail_values=tail_values(scores, np.array(found.levels)))
+            if scores.judged
+            else found
+        )
 
     def agreement_with(self, ranking: Ranking) -> dict[str, float]:
         """Kendall's tau of each method's order to that of one ranking of the same models."""

@@ -47,10 +47,10 @@ def test_two_scores_have_a_spread_and_one_has_none():
 
 def test_every_step_of_few_samples():
     found = curves([np.array([3.0, 1.0, 2.0, 2.0]), np.array([5.0, 0.0, 0.0, 1.0])])
-    assert found.levels.tolist() == [0.25, 0.5, 0.75, 1.0]
+    assert found.levels == (0.25, 0.5, 0.75, 1.0)
     assert found.quantiles.tolist() == [[1, 2, 2, 3], [0, 0, 1, 5]]
     assert found.tail_values == pytest.approx(np.array([[1, 1.5, 5 / 3, 2], [0, 0, 1 / 3, 1.5]]))
-    assert found.order.tolist() == [0, 1]
+    assert found.best_mean_first.tolist() == [0, 1]
 
 
 def test_a_grid_of_many_samples():
@@ -64,7 +64,7 @@ def test_a_grid_of_many_samples():
 def test_samples_of_different_sizes():
     found = curves([np.arange(10.0), np.arange(7.0) + 5])
     assert found.quantiles[:, -1].tolist() == [9, 11]
-    assert found.order.tolist() == [1, 0]
+    assert found.best_mean_first.tolist() == [1, 0]
 
 
 samples = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)

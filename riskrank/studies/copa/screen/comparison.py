@@ -25,9 +25,6 @@ def view(document: ComparisonDocument) -> list[Section]:
     shown = range(min(len(found.models), top or _MOST_ROWS))
     sections: list[Section] = [_rank_table("Ranks by every criterion", table, found, shown)]
     sections += unshown(len(found.models) - len(shown), "model", option("top", "N"))
-    movers = document.movers
-    if movers and len(found.models) > len(shown):
-        sections.append(_rank_table("Models that move most", table, found, movers))
     sections += [_tau_table(found), *_words(document)]
     return sections
 

@@ -69,19 +69,21 @@ def cliques(different: Booleans) -> tuple[tuple[int, int], ...]:
 
 @drawn
 def draw_critical_difference(
-    found: Sequence[CriticalDifference], names: Sequence[str], *, level: float, samples: int
+    tests: CriteriaTests, criteria: Sequence[str], names: Sequence[str], *, level: float, samples: int
 ) -> Plot:
     """Draw a diagram a criterion, one above the other.
 
     Parameters
     ----------
-    found : sequence of CriticalDifference
+    tests : CriteriaTests
+    criteria : sequence of n str
     names : sequence of k str
     level : float
         Level of the tests.
     samples : int
         Behind each of them.
     """
+    found = [critical_difference(tests, j, name, level) for j, name in enumerate(criteria)]
     k = len(names)
     named = k if k <= _MOST else _FIRST
     shown = [fitted([names[model] for model in one.order[:named]], 150.0) for one in found]

@@ -8,7 +8,7 @@ from riskrank.shown.figures.marks import renumbered
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
 from riskrank.studies.gsd.document import GsdDocument
-from riskrank.studies.gsd.figures.critical_difference import critical_difference, draw_critical_difference
+from riskrank.studies.gsd.figures.critical_difference import draw_critical_difference
 from riskrank.studies.gsd.figures.hasse import draw_hasse
 from riskrank.studies.gsd.figures.null_distribution import draw_contamination, draw_null_distribution
 
@@ -33,7 +33,9 @@ def pictures(document: GsdDocument) -> list[Picture]:
             found.append(Picture(name, caption, partial(_null, document, analysis, i, j)))
     if document.baselines is not None:
         caption = "Mean ranks of the models on every criterion, joined where Nemenyi's test separates nobody."
-        found.append(Picture("ranks", caption, partial(_ranks, document)))
+        drawing = partial(draw_critical_difference, document.baselines, document.criteria, models)
+        how = {"level": document.relabelling.family.level(1), "samples": document.quality.samples}
+        found.append(Picture("ranks", caption, partial(drawing, **how)))
     return found
 
 
@@ -50,15 +52,3 @@ def _null(document: GsdDocument, analysis: GsdAnalysis, i: int, j: int) -> Plot:
         optima, test.optimum, test.p_value, models[i], models[j], str(analysis.threshold)
     )
     return renumbered(drawn, (i, j))
-
-
-def _ranks(document: GsdDocument) -> Plot:
-    assert document.baselines is not None
-    level = document.relabelling.family.level(1)
-    found = [
-        critical_difference(document.baselines, number, name, level)
-        for number, name in enumerate(document.criteria)
-    ]
-    return draw_critical_difference(
-        found, document.provenance.models, level=level, samples=document.quality.samples
-    )

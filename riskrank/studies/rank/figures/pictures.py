@@ -1,7 +1,6 @@
 """Pictures of a ranking: how sure it is, how methods differ, how much fewer samples would do."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -148,8 +147,8 @@ def _score(method: str) -> tuple[str, str]:
 def _curves(document: RankDocument, column: str, kind: str) -> Plot:
     found, one = document.curves(column), document.leading.get(column)
     spoken_of = document.named or (() if one is None else one.pair)
-    found = replace(found, order=np.array(in_focus(spoken_of, found.order.tolist())))
-    return draw_curves(kind, found, document.provenance.models, column)
+    order = in_focus(spoken_of, found.best_mean_first.tolist())
+    return draw_curves(kind, found, document.provenance.models, column, order)
 
 
 def method_ranks(study: MethodStudy, named: Sequence[int] = ()) -> Bump:

@@ -109,7 +109,8 @@ def test_critical_difference(legible, names, count):
         assert np.array_equal(tests.mean_rank[number][one.order], one.mean_rank)
         for first, last in one.cliques:
             assert tests.nemenyi_p_value[number, one.order[first], one.order[last]] > 0.05
-    legible(lambda: draw_critical_difference(found, names(count), level=0.05, samples=25))
+    criteria = [one.criterion for one in found]
+    legible(lambda: draw_critical_difference(tests, criteria, names(count), level=0.05, samples=25))
 
 
 def example_tests(count):
