@@ -17,7 +17,7 @@ from riskrank.shown.screens import MOST_METRICS, unshown
 from riskrank.shown.view import Bar, Cell, Column, Line, OfModel, Section, by_row, text_of
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.metric_means import MetricMeans, TailMeans, bad_cases
-from riskrank.studies.wording import blind_to, design, percent
+from riskrank.studies.wording import blind_to, counted, design, percent
 
 CORRECTIONS = {
     "bonferroni": "Bonferroni",
@@ -235,6 +235,39 @@ def _counting(origin: Provenance) -> str:
 def also(more: Sequence[str]) -> list[Line]:
     """Sentences a verdict had no room for."""
     return [Line(" ".join(more), "Also:")] if more else []
+
+
+def told_apart_line(
+    scores: ClusteredScores,
+    inference: Inference,
+    told: Mapping[str, int],
+    pairs: int,
+    how: str,
+    undecided: int,
+    more: str,
+) -> Line:
+    """Samples and what they cannot see, and how many pairs the tests of every column tell apart.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+    inference : Inference
+    told : mapping of str to int
+        Pairs told apart, by column of scores.
+    pairs : int
+    how : str
+        By which tests; of a single column on which.
+    undecided : int
+        Claims that more resamples would decide.
+    more : str
+        What could have been shown.
+    """
+    rule = "k²" if inference.paper_exact else inference.family.correction.capitalize()
+    many = len(told) > 1
+    apart = ", ".join(f"{name} {count}" if many else str(count) for name, count in told.items())
+    left = f", {undecided} not decided for lack of resamples" if undecided else ""
+    text = f"{apart} of {counted(pairs, 'pair')} told apart{left} ({how}, {inference.family.text}, {rule})"
+    return Line(f"{seen(scores)}; {text}{more}.")
 
 
 def inference_line(

@@ -2,10 +2,10 @@
 
 import io
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from riskrank.shown.escapes import for_html
 from riskrank.shown.formats.data import to_csv, to_json, to_jsonl, to_parquet
-from riskrank.shown.formats.html import to_fragment
 from riskrank.shown.formats.latex import to_latex
 from riskrank.shown.formats.markdown import to_markdown
 from riskrank.shown.formats.terminal import to_terminal
@@ -92,9 +92,10 @@ def markdown_page(document: Document, *, flags: bool = True) -> str:
 
 
 def notebook_page(document: Document) -> str:
-    """Render a document for a notebook: its page where one can be made, its tables and words elsewhere."""
+    """Render a document for a notebook: its page where one can be made, what a terminal shows elsewhere."""
     if not can_make_pages():
-        return to_fragment(spelled_sections(document, flags=False))
+        how: dict[str, Any] = {"encoding": "utf-8", "width": None, "color": False, "flags": False}
+        return f"<pre>{for_html(render(document, 'table', **how, explain=False).decode())}</pre>"
     return str(import_module("riskrank.shown.page.page").to_page_fragment(document, flags=False))
 
 

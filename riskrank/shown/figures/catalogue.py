@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from riskrank.asked.commands import BY_NAME, COMMANDS, PAPERS
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.shown.figures.picture import Picture
-from riskrank.shown.metric_words import naming
 
 if TYPE_CHECKING:
     from riskrank.shown.figures.style import Plot
@@ -85,13 +83,7 @@ def pictures(document: Any, whole: Any = None) -> Sequence[Picture]:
     whole = whole or document
     order, named = _order(document, whole)
     own = own_looks(document.provenance.models, order)
-    origin = whole.provenance
-
-    def drawn(draw: Callable[[], Plot]) -> Plot:
-        with naming(origin.metric_names, origin.models):
-            return as_in_study(draw, own, named)()
-
-    return [replace(one, draw=partial(drawn, one.draw)) for one in found]
+    return [replace(one, draw=as_in_study(one.draw, own, named)) for one in found]
 
 
 def _order(document: Any, whole: Any) -> tuple[list[int], list[int]]:

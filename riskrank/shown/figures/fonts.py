@@ -16,7 +16,6 @@ from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.font_manager import FontProperties
 
 from riskrank.shown.escapes import UNSAFE
-from riskrank.shown.metric_words import in_words
 
 TEXT = 9.0
 """Size of ordinary text, in points."""
@@ -85,8 +84,8 @@ def characters() -> frozenset[int]:
 
 
 def displayable(name: str) -> str:
-    """Metrics in words; control characters, and those no font at hand has, as escapes."""
-    return "".join(letter if _shown(letter) else escaped(letter) for letter in in_words(name))
+    """Control characters, and those no font at hand has, as escapes."""
+    return "".join(letter if _shown(letter) else escaped(letter) for letter in name)
 
 
 def _shown(letter: str) -> bool:

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.backend_bases import RendererBase
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Normalize, to_rgba
-from matplotlib.image import AxesImage
+from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
 
 from riskrank.engine.dominance.tests import DominanceTests
@@ -36,14 +34,14 @@ from riskrank.shown.figures.style import (
 _NUMBERED = 14
 """Models up to which every cell shows its number."""
 _CELLS = 30
-"""Models up to which every cell is drawn on its own."""
+"""Models up to which every cell is drawn on its own, and of these two models; beyond, all are one image."""
 _NAMED = 80
 """Models up to which every row has its name; beyond, the first ones have."""
 _FIRST = 30
 _LEAST_ROW = 12.0
 _SIZE = 480.0
 _COLORS = "Blues_r"  # brightness alone tells the ratio, so that it survives grey and any colour vision
-_DARK, _PALE = 0.45, 0.35
+_DARK = 0.45
 
 
 @dataclass(frozen=True)
@@ -96,11 +94,11 @@ def draw_heat_map(found: HeatMap, names: Sequence[str], title: str, method: str,
     marks = [model_mark(int(model)) for model in found.order]
     cell = max(_LEAST_ROW, min(34.0, _SIZE / k)) if k <= _NAMED else _SIZE * 1.2 / k
     side, left = cell * k, max(map(text_width, shown)) + beside + MARGIN + 14 + (0 if named == k else 22)
-    marked = "the row is significantly ahead" if tested else "the row is ahead (no test was asked for)"
-    marked = f"A dot: {marked}; =: same distribution." if named == k else f"Pale: neither is {marked[11:]}."
+    ahead = "the row is significantly ahead" if tested else "the row is ahead (no test was asked for)"
+    marked = f" A dot: {ahead}." * (k <= _NAMED) + " =: same distribution." * (k <= _CELLS)
     reading = (
         "Cell: violation ratio ε of “row dominates column”: 0 everywhere better, 0.5 a draw, 1 everywhere "
-        f"worse. Models in order of their mean ε. {marked}"
+        f"worse. Models in order of their mean ε.{marked}"
     )
     width = max(left + side + 84, 300.0)
     page = sheet(title, reading, width=width, height=side + 38, method=method)
@@ -134,7 +132,7 @@ def _cells(axes: Axes, found: HeatMap, cell: float) -> None:
     axes.set(xticks=[], yticks=[], xlim=(-0.5, k - 0.5), ylim=(k - 0.5, -0.5))
     axes.spines[:].set_visible(False)
     if k > _CELLS:
-        _strips(axes, found, cell)
+        _image(axes, found, cell)
         return
     colors = colormaps[_COLORS](found.ratios)
     ink = np.where(found.ratios < _DARK, ON_DARK, ON_PALE)
@@ -157,43 +155,15 @@ def cell_of(axes: Axes, left: float, low: float, width: float, height: float, co
     axes.add_artist(Rectangle((left, low), width, height, gid=mark, **how))
 
 
-def _strips(axes: Axes, found: HeatMap, cell: float) -> None:
-    """Cells of many models: a strip a row on a strip a column, so that a cell belongs to both its models."""
+def _image(axes: Axes, found: HeatMap, cell: float) -> None:
+    """Cells of many models as one image, with dots while there is room for them."""
     k = len(found.order)
-    colors = colormaps[_COLORS](np.ma.masked_invalid(found.ratios))
-    colors[np.isnan(found.ratios)] = to_rgba(FAINT)
-    if k > _NAMED:  # dots in so many cells would be a grid of their own
-        pale = ~(found.dominates | found.dominates.T)
-        colors[pale, :3] = 1 - _PALE * (1 - colors[pale, :3])
-    for place, model in enumerate(found.order.tolist()):
-        low, high = place - 0.5, place + 0.5
-        for part, extent, layer in (
-            (colors[:, place : place + 1], (low, high, k - 0.5, -0.5), 0.5),
-            (colors[place : place + 1], (-0.5, k - 0.5, high, low), 0.6),
-        ):
-            strip = _Strip(axes, extent=extent, interpolation="nearest", gid=model_mark(model), zorder=layer)
-            strip.set_data(part)
-            axes.add_image(strip)
-    if k > _NAMED:
-        return
-    ink = np.where(found.ratios < _DARK, ON_DARK, ON_PALE)
-    for i, j in np.argwhere(found.identical).tolist():
-        mark = model_mark(int(found.order[i]), int(found.order[j]))
-        write(axes, j, i, "=", mark, "center", color=ink[i, j], size=min(TEXT, 0.8 * cell))
-    for i, model in enumerate(found.order.tolist()):
-        columns = np.flatnonzero(found.dominates[i])
-        dots: dict[str, Any] = {"s": min(4.0, 0.35 * cell) ** 2, "linewidths": 0, "gid": model_mark(model)}
-        axes.scatter(columns, np.full(columns.size, i), c=ink[i, columns], **dots)
+    axes.imshow(found.ratios, cmap=_COLORS, vmin=0, vmax=1, interpolation="nearest", aspect="auto")
+    if k <= _NAMED:
+        rows, columns = np.nonzero(found.dominates)
+        ink = np.where(found.ratios < _DARK, ON_DARK, ON_PALE)[rows, columns]
+        axes.scatter(columns, rows, c=ink, s=min(4.0, 0.35 * cell) ** 2, linewidths=0)
     axes.set(xlim=(-0.5, k - 0.5), ylim=(k - 0.5, -0.5))
-
-
-class _Strip(AxesImage):
-    """An image that keeps its mark; Matplotlib writes none of images."""
-
-    def draw(self, renderer: RendererBase) -> None:
-        renderer.open_group("strip", self.get_gid())
-        super().draw(renderer)
-        renderer.close_group("strip")
 
 
 def short(ratio: float) -> str:

@@ -76,16 +76,12 @@ def draw_intervals(found: Sequence[Intervals], title: str = "Claims") -> Plot:
     panels = [Rows.of(one.claims, one.marks, 330.0) for one in found]
     left = max(rows.width for rows in panels)
     said = max(text_width(answer, TEXT, "bold") for one in found for answer in one.answer)
-    without = [np.isnan(one.low) & np.isnan(one.high) for one in found]
-    lacking, claims = sum(int(some.sum()) for some in without), sum(len(one.claims) for one in found)
-    words = "Mark: difference of the two models, right where the new one is better"
-    if lacking < claims:
-        words = words.replace("Mark", "Mark and bar") + ", with its interval"
-    words += "; upright stroke: what a claim says it lies right of; long line: no difference."
-    words += " Orange: wholly left of it, so the new one is worse, whatever a claim allows."
-    if lacking == claims:
-        words += " These claims have a p-value and no interval."
-    elif lacking:
+    words = (
+        "Mark and bar: difference of the two models, right where the new one is better, with its interval; "
+        "upright stroke: what a claim says it lies right of; long line: no difference. Orange: wholly left "
+        "of it, so the new one is worse, whatever a claim allows."
+    )
+    if any((np.isnan(one.low) & np.isnan(one.high)).any() for one in found):
         words += " Where there is no bar, a claim has a p-value and no interval."
     page = sheet(
         title,

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from riskrank.shown.figures.fonts import TEXT, displayable, escaped, text_width
 
-# Shares of what is kept that go to the beginning of a name; the first that tells names apart is taken.
-_BALANCES = (0.5, 0.2, 0.8, 0.0, 1.0)
+# Shares of what is kept that go to the beginning of a name, and of one that only a number tells apart.
+_MIDDLE, _BEFORE_NUMBER = 0.5, 0.8
 
 
 def fitted(names: Sequence[str], width: float, size: float = TEXT) -> list[str]:
-    """Shorten names to a width, in their middle where that tells them apart.
+    """Shorten names to a width, in their middle; those that become the same are numbered.
 
     Parameters
     ----------
@@ -28,19 +28,7 @@ def fitted(names: Sequence[str], width: float, size: float = TEXT) -> list[str]:
         All different.
     """
     whole = _told_apart(names)
-    shown = [_cut(name, width, size, _BALANCES[0]) for name in whole]
-    for balance in _BALANCES[1:]:
-        twice = _repeated(shown)
-        if not twice:
-            break
-        tried = [
-            _cut(name, width, size, balance) if text in twice else text
-            for name, text in zip(whole, shown, strict=True)
-        ]
-        # A cut that tells a few names apart is kept; those it made collide keep the old one.
-        again = _repeated(tried)
-        shown = [old if new in again else new for old, new in zip(shown, tried, strict=True)]
-    return _numbered(whole, shown, width, size)
+    return _numbered(whole, [_cut(name, width, size, _MIDDLE) for name in whole], width, size)
 
 
 def _told_apart(names: Sequence[str]) -> list[str]:
@@ -63,7 +51,7 @@ def _numbered(whole: Sequence[str], shown: Sequence[str], width: float, size: fl
     for number, (name, text) in enumerate(zip(whole, shown, strict=True), start=1):
         mark = f" ({number})"
         while text in twice or (text != shown[number - 1] and text in taken):
-            text = _cut(name, width - text_width(mark, size), size, 0.8) + mark
+            text = _cut(name, width - text_width(mark, size), size, _BEFORE_NUMBER) + mark
             mark += "'"
             if text not in taken:
                 break

@@ -8,68 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
-from importlib.metadata import version
 from typing import IO, TYPE_CHECKING, Any, Literal, TextIO, cast
 
 from riskrank.shown.escapes import apart
 from riskrank.shown.formats.showable import in_utf, narrowed, showable
-from riskrank.shown.view import Cell, Column, Line, Section, Table, as_cell, text_of
+from riskrank.shown.view import Line, Section, Table, as_cell, text_of
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
 
 
-LAID_OUT = 500
-"""Rows that are laid out; with ten thousand of them Rich takes half a minute."""
-
-
-@cache
-def known_layout() -> bool:
-    """Whether Rich lays rows out as we write them; earlier ones fold narrow columns otherwise."""
-    return int(version("rich").partition(".")[0]) >= 15
-
-
-def all_fit(rows: Sequence[Sequence[Cell | str]], widths: Sequence[int]) -> bool:
-    """Whether no cell has to go on in a second line."""
-    from rich.cells import cell_len
-
-    return all(
-        cell_len(text_of(cell)) <= width for row in rows for cell, width in zip(row, widths, strict=True)
-    )
-
-
-def written_rows(
-    page: Console, rows: Sequence[Sequence[Cell | str]], columns: Sequence[Column], widths: Sequence[int]
-) -> str:
-    """Rows as Rich would print them below others: padded to their column, in their style.
-
-    Parameters
-    ----------
-    page : Console
-        Whose colours the cells' styles are written in.
-    rows : sequence of sequences of c cells
-    columns : sequence of c Column
-    widths : sequence of c int
-        At least as wide as every cell.
-    """
-    from rich.cells import cell_len
-    from rich.console import COLOR_SYSTEMS
-    from rich.style import Style
-
-    colors = COLOR_SYSTEMS.get(page.color_system or "")
-
-    def cell(given: Cell | str, column: Column, width: int) -> str:
-        text = text_of(given)
-        free = width - cell_len(text)
-        before = {"right": free, "center": free // 2}.get(column.justify, 0)
-        padded = " " * before + text + " " * (free - before)
-        style = as_cell(given).style
-        return Style.parse(style).render(padded, color_system=colors) if style else padded
-
-    return "".join(" " + "  ".join(map(cell, row, columns, widths)) + " \n" for row in rows)
-
+MOST_ROWS = 2000
+"""Rows of a table on a screen: with ten thousand Rich takes half a minute, and nobody reads them there."""
 
 # Off a terminal nothing is cut: wide enough for every table, and text wraps at a readable length.
 UNBOUNDED_WIDTH = 10_000
@@ -139,6 +90,8 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
             label = f"{section.label} " if section.label else ""
             say(Text.assemble((label, "bold"), (section.text, section.style)))
             continue
+        more = len(section.rows) - MOST_ROWS
+        section = replace(section, rows=section.rows[:MOST_ROWS])
         table, left_out = narrowed(with_pictures(section, width), has_room)
         widths = fitting_widths(table, width)
         for number, block in enumerate(blocks(widths, table.stub, width)):
@@ -149,7 +102,9 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
             spaced = True
         if left_out:
             say(Text(f"No room here for {', '.join(left_out)}."))
-        spaced = not left_out
+        if more > 0:
+            say(Text(f"… {more:,} more rows, which data formats have."))
+        spaced = not left_out and more <= 0
 
 
 class _Blanks:
@@ -252,16 +207,9 @@ def _print_rows(
     page: Console, table: Table, block: Sequence[int], widths: Sequence[int], above: int, *, ascii_only: bool
 ) -> None:
     """Draw a table without its first lines, so many of them."""
-    rest = [[row[number] for number in block] for row in table.rows[LAID_OUT:]]
-    room = [widths[number] for number in block]
-    rest = rest if all_fit(rest, room) and known_layout() else []
-    first = replace(table, rows=table.rows[:LAID_OUT]) if rest else table
     with page.capture() as laid_out:
-        page.print(_grid(first, block, widths, ascii_only=ascii_only))
-    lines = laid_out.get().splitlines(keepends=True)[above:]
-    if rest:
-        lines.insert(-1, written_rows(page, rest, [table.columns[number] for number in block], room))
-    page.file.write("".join(lines))
+        page.print(_grid(table, block, widths, ascii_only=ascii_only))
+    page.file.write("".join(laid_out.get().splitlines(keepends=True)[above:]))
 
 
 def _grid(table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_only: bool) -> RichTable:

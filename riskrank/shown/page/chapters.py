@@ -236,7 +236,5 @@ def _value(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {_value(one)}" for name, one in value.items())
     if isinstance(value, list | tuple):
-        return ", ".join(_value(one) for one in value)
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:,g}" if isinstance(value, float) else str(value)
+        return ", ".join(map(_value, value))
+    return f"{value:,}" if isinstance(value, int | float) else str(value)

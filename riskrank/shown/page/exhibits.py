@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from riskrank.errors import option, spell
 from riskrank.shown.escapes import for_page
 from riskrank.shown.figures.picture import Picture
-from riskrank.shown.metric_words import in_words
 from riskrank.shown.page.chapters import Block
 from riskrank.shown.page.svg import PIXELS, Styles, to_inline
 from riskrank.shown.view import Bar, Cell, Column, Line, Table, as_cell, text_of
@@ -166,7 +165,7 @@ class Exhibitor:
                 plot,
                 self.styles,
                 identity=f"{self._mark}-{self._drawn}",
-                alternative=in_words(for_page(". ".join(filter(None, (finding, picture.caption))))),
+                alternative=for_page(". ".join(filter(None, (finding, picture.caption)))),
             )
         key = {}
         if picture.kind in _KEYED:

@@ -14,7 +14,6 @@ from riskrank.errors import spell
 from riskrank.shown.escapes import apart, for_page, together
 from riskrank.shown.figures.catalogue import colors, pictures
 from riskrank.shown.formats.data import to_json
-from riskrank.shown.metric_words import in_words, naming
 from riskrank.shown.page import require_pages
 from riskrank.shown.page.chapters import Block, answer, chapters, one_of_each
 from riskrank.studies.document import Document
@@ -85,29 +84,28 @@ def _rendered(template: str, document: Document, *, flags: bool) -> str:
     ]
     style = _text("page.css") + "\n" + make.styles.sheet(mark) + "\n"
     script = _text("page.js")
-    with naming(document.provenance.metric_names, models):
-        return (
-            _environment()
-            .get_template(template)
-            .render(
-                title=document.question,
-                mark=mark,
-                models=[
-                    (number, name, looks.get(name, "others" if looks else ""))
-                    for number, name in enumerate(models)
-                    if name in document.about
-                ],
-                verdict=spell(document.verdict, flags=flags),
-                certainty=document.certainty,
-                meaning=MEANING.get(document.certainty, ""),
-                quotes=document.quotes,
-                answer=shown,
-                chapters=found,
-                style=Markup(style),
-                script=Markup(script),
-                policy=_policy(style, script),
-            )
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            title=document.question,
+            mark=mark,
+            models=[
+                (number, name, looks.get(name, "others" if looks else ""))
+                for number, name in enumerate(models)
+                if name in document.about
+            ],
+            verdict=spell(document.verdict, flags=flags),
+            certainty=document.certainty,
+            meaning=MEANING.get(document.certainty, ""),
+            quotes=document.quotes,
+            answer=shown,
+            chapters=found,
+            style=Markup(style),
+            script=Markup(script),
+            policy=_policy(style, script),
         )
+    )
 
 
 def _policy(style: str, script: str) -> str:
@@ -158,7 +156,7 @@ def _prose(text: str) -> Markup:
     """
     from markupsafe import Markup
 
-    words = _BLANKS.split(together(in_words(for_page(text))))
+    words = _BLANKS.split(together(for_page(text)))
     return Markup("").join(map(_word, words))
 
 
@@ -173,5 +171,5 @@ def _word(joined: str) -> Markup:
 
 
 def _shown(value: Any) -> Any:
-    """Metrics in words; control characters in names as escapes, as on a terminal; endless names are cut."""
-    return in_words(for_page(value)) if type(value) is str else value
+    """Control characters in names as escapes, as on a terminal; endless names are cut."""
+    return for_page(value) if type(value) is str else value

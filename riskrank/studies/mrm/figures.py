@@ -58,7 +58,7 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
     page = sheet(
         f"Mean and risk of {score_of(column)}",
         "Up: larger mean; left: less risk. Models on the line are efficient: no other has a larger mean "
-        "without more risk. Named: these and the best of the others, as far as there is room.",
+        "without more risk. Named: these and the best of the others.",
         width=left + width + COLUMN + MARGIN,
         height=below + height,
         method=f"mean-risk model, {label} of {column}",
@@ -81,7 +81,7 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
     axes.grid(visible=True)
     # The frontier first, then the others; those of the largest mean minus risk first.
     named = np.lexsort([-risks.value[:, number], ~frontier]).tolist()
-    name_points(page.canvas(), axes, x, y, names, named[:_NAMED], line=stairs)
+    name_points(page.canvas(), axes, x, y, names, named[:_NAMED])
     return page.figure
 
 

@@ -166,13 +166,3 @@ def test_copa_counts_models_of_the_whole_table():
     (picture, *_) = numbered(pictures(result.document), models, whole)
     about = {text: about for _, text, about, axis in marks(picture.draw()) if about and not axis}
     assert about["score"] == (whole.index("score"),)
-
-
-@pytest.mark.slow
-def test_many_models_are_strips():
-    rng = np.random.default_rng(0)
-    frame = {"model": np.repeat([f"m{at:03d}" for at in range(90)], 4), "sample": [*range(4)] * 90}
-    frame |= {"metric": ["m"] * 360, "score": rng.random(360)}
-    found = marks(rr.dominance(frame, no_test=True, higher="*").plot("heatmap"))
-    strips = [about for tag, _, about, _ in found if tag == "image" and about]
-    assert sorted(strips) == sorted(2 * [(at,) for at in range(90)])  # a row and a column

@@ -1,5 +1,6 @@
 """The page as text: whole, inert, the same numbers as the document, legible by its style sheet."""
 
+import html
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -326,7 +327,7 @@ def test_without_what_makes_pages(small, monkeypatch):
     with pytest.raises(UsageError) as caught:
         small.to_html()
     assert caught.value.hint == "pip install 'riskrank[report]'"
-    assert "<table>" in small._repr_html_()
+    assert small._repr_html_() == f"<pre>{html.escape(small.to_text())}</pre>"
 
 
 def test_the_guide_and_every_page_explain_the_same_words(small):

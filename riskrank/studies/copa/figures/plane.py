@@ -67,15 +67,13 @@ class Plane:
         """Which models lie somewhere, shape (N,)."""
         return np.asarray(~np.isnan(self.at).any(axis=0))
 
-    def finish(
-        self, page: Any, axes: Axes, names: Sequence[str], named: Sequence[int], line: Any = ((), ())
-    ) -> None:
-        """Label the axes, and name some models beside their points, clear of a line."""
+    def finish(self, page: Any, axes: Axes, names: Sequence[str], named: Sequence[int]) -> None:
+        """Label the axes, and name some models beside them."""
         axes.margins(0.07)
         axes.grid(visible=True, color=FAINT)
         axes.set_xlabel(self.heads[0], size=SMALL)
         axes.set_ylabel(self.heads[1], size=SMALL)
-        name_points(page.canvas(), axes, self.at[0], self.at[1], names, named, line=line)
+        name_points(page.canvas(), axes, self.at[0], self.at[1], names, named)
 
 
 _NAMED_BY_WEIGHT = 8
@@ -165,16 +163,14 @@ def draw_doubt(table: Objectives, doubt: FrontDoubt, first: int, second: int) ->
         height=height + 70,
     )
     axes = page.axes(left, 46, width, height)
-    bars: list[list[float]] = []
     for model in (known := np.flatnonzero(plane.known)).tolist():
         size, color, full = _STYLES.get(state[model], _OPEN)
         color, mark = tone(model, color), model_mark(model)
         (x, y), ends = (along[model] for along in plane.at), [span[model] for span in plane.spans]
         for across, along in ((ends[0], [y] * 2), ([x] * 2, ends[1])):
             axes.plot(across, along, color=color, linewidth=0.9, zorder=2, gid=mark)
-            bars += [*map(list, zip(across, along, strict=True)), [np.nan, np.nan]]
         dot(axes, x, y, mark, color, size=size, full=full)
     states = np.array([-state[model] for model in known.tolist()])
     named = np.lexsort((-doubt.shares.front[known], states))[:_NAMED].tolist()
-    plane.finish(page, axes, models.names, known[named].tolist(), tuple(np.array(bars).T))
+    plane.finish(page, axes, models.names, known[named].tolist())
     return page.figure
