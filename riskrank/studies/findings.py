@@ -23,15 +23,7 @@ CaseType = TypeVar("CaseType")
 _SENTENCES, _WORDS = 3, 70
 
 
-@dataclass(frozen=True)
-class Said:
-    """A verdict, and the sentences it had no room for."""
-
-    verdict: str
-    more: tuple[str, ...]
-
-
-def fitting(sentences: Iterable[str]) -> Said:
+def fitting(sentences: Iterable[str]) -> tuple[str, tuple[str, ...]]:
     """As many sentences as a reader takes in; the first always.
 
     Parameters
@@ -41,14 +33,16 @@ def fitting(sentences: Iterable[str]) -> Said:
 
     Returns
     -------
-    Said
+    verdict : str
+    more : tuple of str
+        Those it had no room for.
     """
     first, *rest = filter(None, sentences)
     kept, more = [first], list[str]()
     for sentence in rest:
         fits = len(kept) < _SENTENCES and len(" ".join([*kept, sentence]).split()) <= _WORDS
         (kept if fits else more).append(sentence)
-    return Said(" ".join(kept), tuple(more))
+    return " ".join(kept), tuple(more)
 
 
 def doubtful(means: Sequence[MetricMeans]) -> list[str]:
@@ -134,11 +128,11 @@ class Sentences(Generic[CaseType]):
         first, *rest = [
             text for one, text in zip(findings, sentences, strict=True) if one.kind not in self.aside
         ]
-        said = fitting([assuming + first, *rest])
+        verdict, more = fitting([assuming + first, *rest])
         aside = [text for one, text in zip(findings, sentences, strict=True) if one.kind in self.aside]
         return {
-            "verdict": said.verdict,
-            "more": (*said.more, *aside),
+            "verdict": verdict,
+            "more": (*more, *aside),
             "findings": written(findings, sentences, models),
         }
 
@@ -261,9 +255,7 @@ def _other_scope(finding: Finding, case: Case) -> str:
 SHARED: Mapping[str, Callable[[Finding, Case], str]] = {
     "nothing-tested": lambda _, _case: NOTHING_TESTED,
     "judge-worth": lambda _, case: "" if case.judged is None else case.judged.worth,
-    "better-elsewhere": lambda found, case: "".join(
-        better_elsewhere(case.means, found.models[0], case.models)
-    ),
+    "better-elsewhere": lambda found, case: better_elsewhere(case.means, found.models[0], case.models),
     "other-scope": _other_scope,
 }
 """Sentences that every study says alike."""

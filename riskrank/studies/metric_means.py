@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -25,9 +25,6 @@ from riskrank.studies.wording import decimals_of, percent, rounded, rounded_besi
 
 if TYPE_CHECKING:
     from riskrank.engine.dominance.column import DominanceStudy
-
-# Decimals that a small share is shown with at most.
-_MOST = 4
 
 
 @dataclass(frozen=True)
@@ -91,13 +88,6 @@ class MetricMeans:
     def both(self, one: int, other: int) -> tuple[str, str]:
         """The means of two models beside each other, with digits that tell them apart."""
         return told_apart(float(self.mean[one]), float(self.mean[other]), self._with, self.decimals)
-
-    def shares(self, one: float, other: float) -> tuple[str, str]:
-        """Two shares of samples with the digits of these means, which are shares, too; none is shown as 0."""
-        decimals = self.decimals
-        while decimals < _MOST and any(0 < 100 * share < 0.5 * 10.0**-decimals for share in (one, other)):
-            decimals += 1
-        return told_apart(one, other, self._with, decimals)
 
     def against(self, one: int, other: int) -> str:
         """The same in words: ``97.5 % against 82.3 %``."""
@@ -177,19 +167,12 @@ def worst_everywhere(means: Sequence[MetricMeans]) -> list[int]:
     return np.flatnonzero(worst.all(axis=0) & alone.any(axis=0)).tolist()
 
 
-def better_elsewhere(means: Sequence[MetricMeans], model: int, models: Sequence[str]) -> Iterator[str]:
+def better_elsewhere(means: Sequence[MetricMeans], model: int, models: Sequence[str]) -> str:
     """What raw means say against a model that a combined score favours: others with a better one."""
-    if model in worst_everywhere(means):
-        return  # which is told in words of its own
-    told = []
-    for mean in means:
-        best = best_of(mean)
-        if mean.of(best) != mean.of(model):
-            told.append(f"{models[best]} has the best mean {mean.name}, {mean.against(best, model)}")
-    if told:
-        more = len(told) - 2
-        rest = f", and others are best on {more} more" if more > 0 else ""
-        yield f"In these samples {', and '.join(told[:2])}{rest}."
+    best = [(mean, best_of(mean)) for mean in means if mean.of(best_of(mean)) != mean.of(model)]
+    told = [f"{models[i]} has the best mean {mean.name}, {mean.against(i, model)}" for mean, i in best]
+    rest = f", and others are best on {len(told) - 2} more" if len(told) > 2 else ""
+    return f"In these samples {', and '.join(told[:2])}{rest}."
 
 
 # More of the scores than this are no bad cases: what is worse there is worse altogether.

@@ -1,7 +1,5 @@
 """How findings of pairwise dominance are said: one table, a kind an entry."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, Claim
@@ -140,40 +138,22 @@ def _best_mean(finding: Finding, case: DominanceCase) -> str:
     return f"In these samples {case.models[best]} has the best mean, {mean.against(best, i)}."
 
 
-def _where(case: DominanceCase, who: Sequence[int | None]) -> dict[int | None, list[str]]:
-    """Columns of scores by who leads there."""
-    where: dict[int | None, list[str]] = {}
-    for one, name in zip(who, case.tests, strict=True):
-        where.setdefault(one, []).append(case.score(name))
-    return where
-
-
-def _pair_by_column(_: Finding, case: DominanceCase) -> str:
-    """Of two models on several columns: who is ahead where, in the order a careful reader asks for."""
-    models, columns = case.models, [*case.tests.values()]
-    where = _where(case, [winner(column.leading) for column in columns])
-    ahead = _significantly(case)
-    apart = [f"{models[i]} {ahead} {models[1 - i]} on {names(where[i], 6)}" for i in (0, 1) if i in where]
-    none = "no test separates them" if case.tested else "neither is ahead"
-    if not apart:
-        return f"{none[0].upper()}{none[1:]} on any of {names(where[None], 6)}."
-    left = f"; on {names(where[None], 6)} {none}." if None in where else "."
-    return f"{'; '.join(apart)}, {sense(columns[0].leading.claim)}{left}"
-
-
-def _field_by_column(_: Finding, case: DominanceCase) -> str:
-    """Of many models on several columns: who is ahead of all others where."""
-    columns, word = [*case.tests.values()], "significantly " if case.tested else ""
-    where, how = _where(case, [ahead_of_all(c.leading) for c in columns]), sense(columns[0].leading.claim)
+def _by_column(_: Finding, case: DominanceCase) -> str:
+    """On several columns: who is ahead of the other, or of all others, where."""
+    two, models, where = len(case.models) == 2, case.models, dict[int | None, list[str]]()
+    for name, column in case.tests.items():
+        leader = winner(column.leading) if two else ahead_of_all(column.leading)
+        where.setdefault(leader, []).append(case.score(name))
     left = names(where.pop(None, []), 6)
     parts = [
-        f"{case.models[i]} is {word}ahead of all others on {names(on, 6)}"
+        f"{models[i]} {_significantly(case)} {models[1 - i] if two else 'all others'} on {names(on, 6)}"
         for i, on in where.items()
         if i is not None
     ]
-    if not parts:
-        return f"On none of {left} is a model {word}ahead of all others, {how}."
-    return f"{'; '.join(parts)}, {how}" + (f"; on {left} no model is." if left else ".")
+    none = f"no model {_significantly(case)} {'the other' if two else 'all others'}"
+    parts += [f"on {left} {none}"] * bool(left)
+    told, how = "; ".join(parts), sense(next(iter(case.tests.values())).leading.claim)
+    return f"{told if where else told[0].upper() + told[1:]}; all {how}."
 
 
 def _by_task(finding: Finding, case: DominanceCase) -> str:
@@ -195,8 +175,8 @@ SENTENCES: Sentences[DominanceCase] = Sentences(
         "ahead": lambda finding, case: f"{_who(finding, case)}.",
         "ahead-against-means": _against_means,
         "no-model-ahead-of-all": _no_model_ahead,
-        "pair-by-column": _pair_by_column,
-        "field-by-column": _field_by_column,
+        "pair-by-column": _by_column,
+        "field-by-column": _by_column,
         "by-task": _by_task,
         "more-often": _more_often,
         "more-often-but-milder": lambda finding, case: (

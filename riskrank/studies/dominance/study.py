@@ -1,8 +1,7 @@
 """Who is ahead of whom by stochastic dominance, pair by pair: the study behind ``dominance``."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,15 +20,9 @@ from riskrank.studies.dominance.findings import dominance_findings
 from riskrank.studies.dominance.options import DominanceSettings
 from riskrank.studies.dominance.sentences import SENTENCES
 from riskrank.studies.findings import assuming
-from riskrank.studies.groups.study import GroupedDocument, Standing, study_by_group
-from riskrank.studies.judged.chapter import (
-    JudgedChapter,
-    JudgedEntry,
-    judged_chapter,
-    judged_meta,
-    refuse_with_judge,
-)
-from riskrank.studies.metric_means import MetricMeans, TailMeans, metric_means, worst_of
+from riskrank.studies.groups.study import Standing, study_by_group
+from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
+from riskrank.studies.metric_means import TailMeans, metric_means, worst_of
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.settings import (
     claims_of,
@@ -39,10 +32,10 @@ from riskrank.studies.settings import (
     portfolio_settings,
     provenance,
 )
-from riskrank.studies.suites.chapter import SuiteChapter, suite_chapter
-from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta
+from riskrank.studies.suites.chapter import suite_chapter
 from riskrank.studies.targets import check_portfolio, check_range, score_tables, targets, units_of
 from riskrank.studies.task_scale import on_task_scale
+from riskrank.studies.tested_document import TestedDocument
 from riskrank.studies.visible import visible_differences
 
 
@@ -82,49 +75,21 @@ _OF_TESTS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class DominanceDocument(GroupedDocument[DominanceRow], schema="dominance"):
+class DominanceDocument(TestedDocument[DominanceRow], schema="dominance"):
     """Tests of all ordered pairs.
 
     Attributes
     ----------
     by_column : tuple of DominanceColumn
-    means : tuple of MetricMeans
-        Raw means of every metric.
-    inference : Inference
     ratios : bool
         Whether the matrices of ratios are shown as well.
-    suite : SuiteChapter or None
-        Of a suite, what single tasks say.
-    per_task : bool
-        Whether its table of tasks and models is to be seen.
-    judged : JudgedChapter or None
-        Of a judge and people, what they are worth together.
-    visible : dict of str to float
-        By metric the smallest difference of means that could have been shown.
     pair : (int, int), optional
         The two that a report speaks of, of which this is a part.
     """
 
-    entries: ClassVar[Mapping[str, type]] = {"suite": SuiteEntry, "judge": JudgedEntry}
-
     by_column: tuple[DominanceColumn, ...]
-    means: tuple[MetricMeans, ...]
-    inference: Inference
     ratios: bool
-    suite: SuiteChapter | None = None
-    per_task: bool = False
-    judged: JudgedChapter | None = None
-    visible: Mapping[str, float] = field(default_factory=dict)
     pair: tuple[int, int] | None = None
-
-    def matrix(self) -> dict[str, list[Any]] | None:
-        """The means of every model on every task, where they were asked for."""
-        return None if self.suite is None or not self.per_task else by_task(self.suite)
-
-    def meta(self) -> Mapping[str, Any]:
-        """The suite, the judge and the groups, where there are some."""
-        visible = {"smallest_visible": dict(self.visible)}
-        return {**visible, **suite_meta(self.suite), **judged_meta(self.judged), **super().meta()}
 
 
 def standings(document: DominanceDocument) -> dict[str, Standing]:

@@ -189,16 +189,7 @@ class Groups(Generic[Kind]):
         head = f"By {self.column}: the order of the models"
         if not moved:
             return f"{head} is the same in all {len(self.parts)} groups."
-        most = min(moved, key=lambda part: part.tau[method] or 0.0)
-        first = most.standings[method].ranks == 1
-        best = [self.models[i] for i in np.flatnonzero(first).tolist()]
-        verb = "comes" if len(best) == 1 else "come"
-        if np.array_equal(first, everywhere == 1):
-            verb = f"still {verb}"
-        changes = (
-            f"changes in {len(moved)} of {len(self.parts)} groups, most in {most.name}, where {names(best)} "
-            f"{verb} first"
-        )
+        changes = f"changes in {len(moved)} of {len(self.parts)} groups"
         told = self._reversed(method)
         if told == _NO_REVERSAL:  # what was tested comes before what only these samples show
             return f"By {self.column}: {told}; in these samples their order {changes}."
@@ -325,13 +316,13 @@ def study_by_group(
         found.append(Group(name, len(part.samples), document, here, tau))
     groups = Groups(str(table.options.group_by), table.models, everywhere, tuple(found))
     sentence = groups.sentence()
-    said = fitting([whole.verdict, sentence])
+    verdict, more = fitting([whole.verdict, sentence])
     rows = [replace(row, group=part.name) for part in found for row in part.document.rows]
     return replace(
         whole,
         rows=[*whole.rows, *rows],
-        verdict=said.verdict,
-        more=(*whole.more, *said.more),
+        verdict=verdict,
+        more=(*whole.more, *more),
         findings=(*whole.findings, FindingEntry("by-group", [], None, {}, None, sentence)),
         provenance=replace(whole.provenance, warnings=_warnings(whole, groups)),
         groups=groups,

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +12,7 @@ from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.shown.means import in_words
 from riskrank.shown.numbers import p_value
 from riskrank.shown.screens import asked_for
-from riskrank.shown.view import Cell, Column, Line, OfModel, OfRow, Section, Table, by_row
+from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.entries import ends
 from riskrank.studies.suites.words import other_scope
@@ -70,7 +68,6 @@ def details(chapter: SuiteChapter, *, per_task: bool) -> list[Section]:
         if not per_task:
             sections.append(by_task(chapter, one, np.argsort(-one.scores.macro, kind="stable").tolist()))
         sections.append(macro(chapter, one))
-        sections += [pairs(chapter, one)] if chapter.tested else []
         sections += left_out(chapter, one)
     return asked_for([*sections, _reading(chapter)])
 
@@ -169,24 +166,6 @@ def macro(chapter: SuiteChapter, one: SuiteColumn) -> Table:
     return by_row(f"Macro means of {in_words(one.name)}", columns, order)
 
 
-def pairs(chapter: SuiteChapter, one: SuiteColumn) -> Table:
-    """Of every pair of models the difference of macro means, and p-values of both questions."""
-    order, value = np.argsort(-one.scores.macro, kind="stable").tolist(), one.units.of(one.scores.macro)
-    digits = decimals_of(one.scopes[FIXED].means.error)
-    columns: list[OfRow] = [
-        (Column("models", "left"), lambda pair: " less ".join(chapter.models[i] for i in pair)),
-        (Column("difference"), lambda pair: rounded(float(value[pair[0]] - value[pair[1]]), digits)),
-    ]
-    heads = {FIXED: "p on these tasks", RANDOM: "p on tasks like these"}
-
-    def of_scope(scope: str) -> OfRow:
-        return Column(heads[scope]), lambda pair: p_value(float(one.scopes[scope].p_adjusted[pair]))
-
-    columns += map(of_scope, one.scopes)
-    title, rows = f"Macro means of {in_words(one.name)}, two by two", [*combinations(order, 2)]
-    return replace(by_row(title, columns, rows), folded=len(rows) > 10)
-
-
 def left_out(chapter: SuiteChapter, one: SuiteColumn) -> list[Section]:
     """Without each task who is first, who has the best macro mean, and the lead over the rival."""
     if (left := one.left_out) is None:
@@ -211,20 +190,13 @@ def left_out(chapter: SuiteChapter, one: SuiteColumn) -> list[Section]:
 
 
 def _reading(chapter: SuiteChapter) -> Line:
-    rule = (
-        "without a correction for"
-        if chapter.family.correction == "none"
-        else f"{chapter.family.correction.capitalize()} over"
-    )
+    correction = chapter.family.correction
+    rule = "not corrected for" if correction == "none" else f"{correction.capitalize()} over"
     text = (
         f"a mark is a significant difference on one task, {rule} all tasks and pairs; McNemar's exact test "
         "of 0/1 scores, Student's and Johnson's of others, none below ten samples. Intervals of macro means "
-        "are for one model at a time; the worst tasks are a tenth of them, at least one"
+        "are for one model at a time; the worst tasks are a tenth of them, at least one. Of tasks like "
+        "these, spoken of from six on, Student's or Johnson's t of the tasks' means tells, whichever p is "
+        "larger."
     )
-    if any(RANDOM not in one.scopes for one in chapter.columns.values()):
-        text += "; tasks like these are spoken of from six on"
-    else:
-        text += (
-            ". Of tasks like these Student's or Johnson's t of the tasks' means tells, whichever p is larger"
-        )
-    return Line(f"{text}.", "Tasks:")
+    return Line(text, "Tasks:")

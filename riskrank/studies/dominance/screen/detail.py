@@ -32,51 +32,30 @@ def details(document: DominanceDocument) -> list[Section]:
         if document.ratios:
             sections += [_matrix(column.name, tests, models) for tests in column.study.tests]
     first = document.by_column[0]
-    sections += reading(document)
+    sections.append(reading(document))
     sections.append(inference_line(first.study, inference, models, first.target.scores))
     return sections
 
 
-def reading(document: DominanceDocument) -> list[Line]:
+def reading(document: DominanceDocument) -> Line:
     """How to read the tables."""
-    first, tested = document.by_column[0], document.inference.test
-    kinds = {tests.claim.kind for tests in first.study.tests}
-    significantly = "significantly below" if tested else "below"
-    parts = ["ε is the violation ratio of “better dominates worse”: 0 everywhere better, 0.5 a draw."]
-    if DIRECT in kinds:
-        parts.append(
-            f"ahead (FSD, SSD): ε {significantly} ½, better violates dominance less than worse does, whoever "
-            "else is in the table; dominates: ahead, and ε is 0."
-        )
-    if RELATIVE in kinds:
-        parts.append(
-            "R-FSD, R-SSD: relative to the field; ahead: better violates dominance over it "
-            + ("significantly less than worse does." if tested else "less than worse does.")
-        )
-    if {DIRECT, RELATIVE} <= kinds:
-        parts.append(WHY_COUNTS_DIFFER)
-    if ABSOLUTE in kinds:
-        parts.append(f"τ: smallest threshold that ε is {significantly}, at which better almost dominates.")
-    if any(_backwards(column).any() for column in document.by_column):
-        parts.append(
-            "mean worse: the mean points the other way"
-            + (", the whole interval of the difference does." if tested else ".")
-        )
-    if tested:
-        parts.append("p: adjusted p-value" + (" of the direct claim" if DIRECT in kinds else "") + "; ")
-        parts[-1] += "~ marks one from the extrapolated tail, ? one that more resamples would decide"
-        parts[-1] += (
-            ", ≤ at most so much, which is as far as so many can tell."
-            if document.inference.resampled
-            else "."
-        )
-    parts.append(
-        f"difference: of the means of {first.units.label}, better minus worse"
-        + (", with an interval for this pair alone." if document.inference.resampled else ".")
+    inference, unit = document.inference, document.by_column[0].units.label
+    below = "significantly below" if inference.test else "below"
+    p = alone = ""
+    if inference.test:
+        p = " p: adjusted p-value; ~: from the extrapolated tail; ?: more resamples would decide"
+        p += "; ≤: at most so much, which is as far as so many can tell." if inference.resampled else "."
+    if inference.resampled:
+        alone = ", with an interval for this pair alone"
+    text = (
+        "ε is the violation ratio of “better dominates worse”: 0 everywhere better, 0.5 a draw. ahead (FSD, "
+        f"SSD): ε {below} ½, better violates dominance less than worse does, whoever else is in the table; "
+        "dominates: ahead, and ε is 0; R-FSD, R-SSD: ahead relative to the field. τ: smallest threshold that "
+        f"ε is {below}, at which better almost dominates. mean worse: the mean points the other way.{p} "
+        f"difference: of the means of {unit}, better minus worse{alone}."
     )
-    if document.ratios:
-        parts.append(f"In a matrix, * marks that ε of row against column is {significantly} its threshold.")
-    return [Line(" ".join(parts), "Reading:")]
+    matrix = f" In a matrix, * marks that ε of row against column is {below} its threshold."
+    return Line(text + matrix * document.ratios, "Reading:")
 
 
 def _pair_table(column: DominanceColumn, models: Sequence[str]) -> Table:

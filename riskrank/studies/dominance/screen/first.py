@@ -7,18 +7,26 @@ import numpy as np
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.means import also, combined, head, more_metrics, seen, side_by_side, worst
+from riskrank.shown.means import (
+    also,
+    combined,
+    head,
+    more_metrics,
+    seen,
+    side_by_side,
+    told_apart_line,
+    worst,
+)
 from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, offered, unshown
-from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row, headed
+from riskrank.shown.view import Column, Line, OfModel, Section, by_row
 from riskrank.studies.dominance.columns import DominanceColumn
-from riskrank.studies.dominance.findings import winner
 from riskrank.studies.dominance.screen.detail import details
 from riskrank.studies.dominance.study import DominanceDocument
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.screen import details as task_details
 from riskrank.studies.suites.screen import screen as task_screen
 from riskrank.studies.visible import could_show
-from riskrank.studies.wording import claim_words, counted, tests_words
+from riskrank.studies.wording import claim_words, tests_words
 
 # A list of numbers no longer than this, and metrics beside which the first order has room.
 _SHORT, _FEW_METRICS = 9, 3
@@ -26,11 +34,8 @@ _SHORT, _FEW_METRICS = 9, 3
 
 def view(document: DominanceDocument) -> list[Section]:
     """One table, the tests in a line, and what to ask next; then everything for who asks."""
-    pair = len(document.provenance.models) == 2
-    if len(document.by_column) == 1:
-        shown = _alone(document, document.by_column[0])
-    else:
-        shown = _metrics_of_two(document) if pair else _side_by_side(document)
+    one, *others = document.by_column
+    shown = _side_by_side(document) if others else _alone(document, one)
     chapter: list[Section] = []
     if document.suite is not None:
         shown += _tasks(document, document.suite)
@@ -97,49 +102,26 @@ def _side_by_side(document: DominanceDocument) -> list[Section]:
     return side_by_side(models, document.means, names, order, ahead_of, "ahead of")
 
 
-def _metrics_of_two(document: DominanceDocument) -> list[Section]:
-    """Two models on several columns: a row a metric, with the difference and who is ahead."""
-    models, by_name = document.provenance.models, {mean.name: mean for mean in document.means}
-    rows: list[tuple[Cell | str, ...]] = []
-    for one in document.by_column[:MOST_ROWS]:
-        mean = by_name.get(one.name)
-        if mean is None:
-            values = ("", "", "")
-        else:
-            low, high = one.units.interval(one.differences.low, one.differences.high)
-            if low is None or high is None or one.units.label != mean.name:
-                span = mean.said(float(mean.mean[0] - mean.mean[1]))
-            else:
-                span = mean.span(float(low[0, 1]), float(high[0, 1]))
-            values = (mean.of(0), mean.of(1), span)
-        leader = winner(one.leading)
-        rows.append(
-            (one.name if mean is None else head(mean), *values, "–" if leader is None else models[leader])
-        )
-    columns = (*headed("metric", right=(models[0], models[1], "difference")), Column("ahead", "left"))
-    left = len(document.by_column) - MOST_ROWS
-    return [Table("", columns, tuple(rows)), *unshown(left, "metric")]
-
-
 def _tests(document: DominanceDocument) -> Line:
     """Samples and what they cannot see, pairs told apart, and by which tests."""
     columns, inference = document.by_column, document.inference
-    size = seen(columns[0].scores)
     if not inference.test:
-        return Line(f"{size}; nothing was tested.")
-    rule = "k²" if inference.paper_exact else inference.family.correction.capitalize()
+        return Line(f"{seen(columns[0].scores)}; nothing was tested.")
     k, power = len(document.provenance.models), could_show(document.means, document.visible)
     if k == 2 and len(columns) == 1:
-        return Line(f"{size}; {_p_values(columns[0])} ({inference.family.text}, {rule}){power}.")
-    told = [int(np.triu(one.leading.dominates | one.leading.dominates.T, 1).sum()) for one in columns]
-    apart, on = str(told[0]), f" on {columns[0].name}"
-    if len(told) > 1:
-        apart, on = ", ".join(f"{one.name} {count}" for one, count in zip(columns, told, strict=True)), ""
-    leading = columns[0].leading
-    how = f"{tests_words(claim_words(leading.claim), leading)}{on}, {inference.family.text}, {rule}"
-    undecided = sum(int(np.count_nonzero(~one.leading.decided)) for one in columns)
-    left = f", {undecided} not decided for lack of resamples" if undecided else ""
-    return Line(f"{size}; {apart} of {counted(k * (k - 1) // 2, 'pair')} told apart{left} ({how}){power}.")
+        rule = "k²" if inference.paper_exact else inference.family.correction.capitalize()
+        size, p = seen(columns[0].scores), _p_values(columns[0])
+        return Line(f"{size}; {p} ({inference.family.text}, {rule}){power}.")
+    leading, on = columns[0].leading, f" on {columns[0].name}" if len(columns) == 1 else ""
+    return told_apart_line(
+        columns[0].scores,
+        inference,
+        {one.name: int((one.leading.dominates | one.leading.dominates.T).sum()) // 2 for one in columns},
+        k * (k - 1) // 2,
+        f"{tests_words(claim_words(leading.claim), leading)}{on}",
+        sum(int(np.count_nonzero(~one.leading.decided)) for one in columns),
+        power,
+    )
 
 
 def _p_values(one: DominanceColumn) -> str:

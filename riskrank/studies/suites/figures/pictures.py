@@ -112,14 +112,23 @@ def task_forest(chapter: SuiteChapter, one: SuiteColumn) -> TaskForest:
     """The lead of the verdict's model over the one it is held against, and over those that stand next."""
     first, level = one.against, chapter.family.level(1)
     others = list(dict.fromkeys([one.pair[1], *standing(one)[1:]]))[:_OTHERS]
-    leads = [one.lead(first, other, level) for other in others]
-    rows = TaskForest.of_tasks(others, chapter.names, leads, one.marks[first, others])
-    for scope, label in ((FIXED, "all, these tasks"), (RANDOM, "all, tasks like these")):
-        if scope in one.scopes:
-            differences = one.scopes[scope].differences
-            parts = (differences.value, *differences.interval(level))
-            rows = rows.with_whole(label, *(part[first, others] for part in parts))
-    return rows
+    leads = np.array([one.lead(first, other, level) for other in others])
+    order = np.argsort(-leads[0, 0], kind="stable")
+    asked = {FIXED: "all, these tasks", RANDOM: "all, tasks like these"}
+    scopes = [scope for scope in asked if scope in one.scopes]
+    of_all = [one.scopes[scope].differences for scope in scopes]
+    whole = np.array([[part[first, others] for part in (one.value, *one.interval(level))] for one in of_all])
+    estimate, low, high = np.concatenate([leads[:, :, order], whole.T], axis=2).swapaxes(0, 1)
+    shown = (whole[:, 1] > 0).astype(int) - (whole[:, 2] < 0)
+    return TaskForest(
+        others=tuple(others),
+        names=(*(chapter.names[task] for task in order), *(asked[scope] for scope in scopes)),
+        estimate=estimate,
+        low=low,
+        high=high,
+        marks=np.hstack([one.marks[first, others][:, order], shown.T]),
+        whole=len(scopes),
+    )
 
 
 def _forest(chapter: SuiteChapter, one: SuiteColumn) -> Plot:

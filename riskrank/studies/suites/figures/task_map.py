@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -151,29 +150,7 @@ class TaskForest:
     low: Floats
     high: Floats
     marks: Integers
-    whole: int = 0
-
-    @classmethod
-    def of_tasks(
-        cls, others: Sequence[int], names: Sequence[str], leads: Sequence[Sequence[Floats]], marks: Integers
-    ) -> TaskForest:
-        """Sort tasks by the lead over the first, given as estimates and both ends."""
-        order = np.argsort(-leads[0][0], kind="stable")
-        estimate, low, high = np.stack(leads, axis=1)[:, :, order]
-        return cls(tuple(others), tuple(names[task] for task in order), estimate, low, high, marks[:, order])
-
-    def with_whole(self, name: str, estimate: Floats, low: Floats, high: Floats) -> TaskForest:
-        """Add a row of all tasks together."""
-        mark = (low > 0).astype(int) - (high < 0)
-        return replace(
-            self,
-            names=(*self.names, name),
-            estimate=np.column_stack([self.estimate, estimate]),
-            low=np.column_stack([self.low, low]),
-            high=np.column_stack([self.high, high]),
-            marks=np.column_stack([self.marks, mark]),
-            whole=self.whole + 1,
-        )
+    whole: int
 
 
 @drawn
