@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from riskrank.engine.aggregation.agreement import kendall_tau
-from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.judges.tails import tail_values
 from riskrank.engine.sampling.design import FEW_SAMPLES
 from riskrank.engine.types import Floats, Integers
-from riskrank.studies.groups.study import GroupedDocument, Standing
-from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
-from riskrank.studies.metric_means import MetricMeans
+from riskrank.studies.groups.study import Standing
 from riskrank.studies.rank.entries import agreement, hidden_risks, recommendations, separations
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail, WorseCases
 from riskrank.studies.settings import described_aggregation
-from riskrank.studies.suites.chapter import SuiteChapter
-from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta
 from riskrank.studies.targets import Units
+from riskrank.studies.tested_document import TestedDocument
 
 if TYPE_CHECKING:
     from riskrank.engine.dominance.method_rankings import Stability
@@ -108,18 +104,15 @@ PLACES = ("rank", "rank_low", "rank_high", "wins", "losses", "tier", "score")
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankDocument(GroupedDocument[RankRow], schema="rank"):
+class RankDocument(TestedDocument[RankRow], schema="rank"):
     """Rankings by one or more methods.
 
     Attributes
     ----------
     study : MethodStudy
     steady : Stability or None
-    inference : Inference
     units : dict of str to Units
         Of the columns of scores that were ranked, and of every metric.
-    means : tuple of MetricMeans
-        Raw means of every metric.
     leading : dict of str to Leading
         By column: its most careful method, and what the evidence says of that method's first model.
     marks : dict of str to dict of int to str
@@ -132,33 +125,17 @@ class RankDocument(GroupedDocument[RankRow], schema="rank"):
         Whether somebody named methods, so that they are to be seen beside each other.
     top : int or None
         Models shown by each method, where somebody chose.
-    suite : SuiteChapter or None
-        Of a suite, what single tasks say.
-    per_task : bool
-        Whether its table of tasks and models is to be seen.
-    judged : JudgedChapter or None
-        Of a judge and people, what they are worth together.
-    visible : dict of str to float
-        By metric the smallest difference of means that could have been shown.
     """
-
-    entries: ClassVar[Mapping[str, type]] = {"suite": SuiteEntry, "judge": JudgedEntry}
 
     study: MethodStudy
     steady: Stability | None
-    inference: Inference
     units: Mapping[str, Units]
-    means: tuple[MetricMeans, ...]
     leading: Mapping[str, Leading]
     marks: Mapping[str, Mapping[int, str]]
     worse_cases: Mapping[str, WorseCases | None]
     tails: Mapping[str, Tail]
     methods_asked: bool
     top: int | None
-    suite: SuiteChapter | None = None
-    per_task: bool = False
-    judged: JudgedChapter | None = None
-    visible: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def question(self) -> str:
@@ -174,10 +151,6 @@ class RankDocument(GroupedDocument[RankRow], schema="rank"):
     def lead(self) -> Leading:
         """The first column of scores, mostly the only one."""
         return next(iter(self.leading.values()))
-
-    def matrix(self) -> dict[str, list[Any]] | None:
-        """The means of every model on every task, where they were asked for."""
-        return None if self.suite is None or not self.per_task else by_task(self.suite)
 
     def meta(self) -> Mapping[str, Any]:
         """Certainty, separation, hidden risks, aggregations, agreement, stability and groups."""
@@ -195,9 +168,6 @@ class RankDocument(GroupedDocument[RankRow], schema="rank"):
                 "kendall_tau": self.study.agreement.tolist(),
             },
             "stability": None if self.steady is None else [*agreement(self.steady)],
-            "smallest_visible": dict(self.visible),
-            **suite_meta(self.suite),
-            **judged_meta(self.judged),
             **super().meta(),
         }
 

@@ -17,6 +17,11 @@ from riskrank.studies.suites import words
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.targets import units_of
 
+AGAINST = "another model is ahead of the first head to head, on every metric, or in bad cases on one"
+TRADED = "the first is ahead, and another model has the better mean"
+AHEAD = "the first is significantly ahead of all others"
+NOT_SHOWN = "the first is not shown to be ahead of all others"
+
 
 @dataclass(frozen=True, kw_only=True)
 class RankCase(Case):
@@ -40,24 +45,13 @@ class RankCase(Case):
         return next(iter(self.leading.values()))
 
     @property
-    def refuted(self) -> list[str]:
-        """Columns of scores on which the evidence is against the first."""
-        return [self.score(name) for name, one in self.leading.items() if one.refuted]
-
-    @property
-    def sure(self) -> list[str]:
-        """Columns of scores on which the first is ahead of all others."""
-        return [self.score(name) for name, one in self.leading.items() if one.ahead and not one.trade]
-
-    @property
-    def trades(self) -> list[str]:
-        """Columns on which the first is ahead, and another's mean is better."""
-        return [self.score(name) for name, one in self.leading.items() if one.ahead and one.trade]
-
-    @property
-    def left(self) -> int:
-        """How many columns are none of these."""
-        return len(self.leading) - len(self.refuted) - len(self.sure) - len(self.trades)
+    def states(self) -> Mapping[str, list[str]]:
+        """Columns of scores by what the evidence says of their first model, the gravest first."""
+        found: dict[str, list[str]] = {AGAINST: [], TRADED: [], AHEAD: [], NOT_SHOWN: []}
+        for name, one in self.leading.items():
+            ahead = TRADED if one.trade else AHEAD
+            found[AGAINST if one.refuted else ahead if one.ahead else NOT_SHOWN].append(self.score(name))
+        return {state: columns for state, columns in found.items() if columns}
 
 
 def means_differ(one: Leading, case: RankCase) -> bool:
@@ -290,11 +284,5 @@ def _of_columns(case: RankCase) -> Iterator[Finding]:
     if not case.tested:
         yield from untested(case)
         return
-    if any(one.refuted for one in case.leading.values()):
-        yield Finding(kind="refuted-somewhere", answer=Side.REFUTED)
-    if case.trades:
-        yield Finding(kind="trade-somewhere", answer=Side.SHOWN)
-    if case.sure:
-        yield Finding(kind="ahead-somewhere", answer=Side.SHOWN)
-    elif case.left:
-        yield Finding(kind="ahead-nowhere", answer=Side.OPEN)
+    answers = {AGAINST: Side.REFUTED, NOT_SHOWN: Side.OPEN}
+    yield Finding(kind="by-column", answer=answers.get(next(iter(case.states)), Side.SHOWN))

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from riskrank.engine.dominance.challenge import Challenge
 from riskrank.engine.dominance.column_ranking import mean_over, sample_weights
 from riskrank.studies.document import Quote
 from riskrank.studies.metric_means import MetricMeans
@@ -12,7 +11,7 @@ from riskrank.studies.rank.findings import RankCase, differing, span_of, stronge
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail, worse_cases
 from riskrank.studies.rank.sentences import test_of
-from riskrank.studies.wording import counted
+from riskrank.studies.wording import rounded
 
 
 def quoted(case: RankCase) -> tuple[Quote, ...]:
@@ -36,41 +35,20 @@ def quoted(case: RankCase) -> tuple[Quote, ...]:
     figures = [*(_mean(one, case.means[m], case) for m in _clearest(one, case)), *_bad_cases(one, case)]
     if one.refuted is not None and worse_cases(one, case.table.metrics) is not None:
         figures.reverse()  # bad cases decide, and means may differ by noise alone
-    return (*figures, *_sure(one, case))
+    return (*figures, *_behind(one, case))
 
 
 def _mean(one: Leading, mean: MetricMeans, case: RankCase) -> Quote:
-    """What both reach on a metric."""
-    model, other = one.pair
-    span = span_of(one, one.pair, case) if len(case.means) == 1 else ""
+    """What both reach on a metric, and on a single one where the difference lies."""
     what = f"{mean.name}{' (lower is better)' if mean.lower else ''}, mean"
-    if one.named or not span:
-        return _of_two(one.pair, mean.both(model, other), what, one, case, differing(span))
-    gap, better = float(mean.mean[model] - mean.mean[other]), "lower" if mean.lower else "higher"
-    words = f"{'lower' if gap < 0 else 'higher'} mean {mean.name} of {case.models[model]} than of "
-    figures = " and ".join(mean.both(model, other))
-    words += f"{case.models[other]} ({better} is better): {figures}, difference {span}"
-    return Quote(mean.gap(abs(gap)), words)
+    span = differing(span_of(one, one.pair, case)) if len(case.means) == 1 else ""
+    return _of_two(one.pair, mean.against(*one.pair), what, case, span)
 
 
-def _of_two(
-    pair: tuple[int, int], figures: tuple[str, str], what: str, one: Leading, case: RankCase, more: str = ""
-) -> Quote:
+def _of_two(pair: tuple[int, int], figures: str, what: str, case: RankCase, more: str = "") -> Quote:
     """What both reach; no figure stands alone as though its model were recommended."""
     model, other = (case.models[i] for i in pair)
-    if one.named:
-        return Quote(figures[0], f"{what} of {model}; {figures[1]} of {other}{more}")
-    return Quote(" against ".join(figures), f"{what} of {model} and of {other}{more}")
-
-
-def _against(one: Leading, tail: Tail, case: RankCase) -> str:
-    """That a worst share speaks for the other model, and in which direction."""
-    model, other = one.pair
-    lower = any(mean.lower for mean in case.means if mean.name == one.column)
-    lost = tail.values[other] - tail.values[model]
-    if (-lost if lower else lost) <= 0:
-        return ""
-    return f" ({'lower' if lower else 'higher'} is better: {case.models[other]}'s)"
+    return Quote(figures, f"{what} of {model} and of {other}{more}")
 
 
 def _clearest(one: Leading, case: RankCase) -> list[int]:
@@ -99,51 +77,34 @@ def _bad_cases(one: Leading, case: RankCase) -> Iterator[Quote]:
     on_metric = worse_cases(one, case.table.metrics)
     if on_metric is not None:
         pair = one.pair if one.refuted else (on_metric.first, on_metric.rival)
-        yield _of_two(pair, on_metric.tail.both(*pair), on_metric.share, one, case)
+        yield _of_two(pair, on_metric.tail.against(*pair), on_metric.share, case)
         return
     if len(case.means) > 1:
         return  # a tail of the combined score is in no unit that a figure could be quoted in
-    tail, (model, other) = Tail(one, case.table), one.pair
-    shares = next((mean for mean in case.means if mean.share and mean.name == one.column), None)
-    if shares is None:
-        if tail.side(one, next(i for i in one.pair if i != one.first)):
-            what, more = f"mean of the worst {tail.words}", _against(one, tail, case)
-            yield _of_two(one.pair, tail.both(model, other), what, one, case, more)
-        return
-    if one.scores.paired:
+    tail, (model, other), mean = Tail(one, case.table), one.pair, case.means[0]
+    if not mean.share and tail.side(one, one.other):
+        better = f" ({'lower' if mean.lower else 'higher'} is better)"
+        what = f"mean of the worst {tail.words}"
+        yield _of_two(one.pair, tail.against(*one.pair), what, case, better)
+    elif mean.share and one.scores.paired:
         means, weights = one.scores.sample_means(), sample_weights(one.scores)
         mine, its = means[model], means[other]
         apart = (float(mean_over(where, weights)) for where in (mine > its, mine < its))
-        wins, losses = shares.shares(*apart)
+        wins, losses = (f"{rounded(100 * share, 1)} %" for share in apart)
         what = f"of the samples {case.models[model]} is better on than {case.models[other]}"
         yield Quote(wins, f"{what}, and worse on {losses}")
 
 
-def _sure(one: Leading, case: RankCase) -> Iterator[Quote]:
+def _behind(one: Leading, case: RankCase) -> Iterator[Quote]:
     """How many models the tests put behind the first, how many they do not, or who speaks against it."""
-    first, found, of = case.models[one.first], one.refuted, len(one.others)
+    first, of, beaten = case.models[one.first], len(one.others), len(one.beaten)
     if not one.tested or _of_metrics(one, case):  # how many are behind hangs on how much a metric counts
         return
-    if found is not None:
-        against = f"others speak against {first}: significantly {_ways(found.leader, case)}"
-        yield Quote(f"{len(found.leader.beaten_by)} of {of}", against)
-        return
-    if one.named or one.trade or not one.by_chance:
+    if one.refuted is not None:
+        yield Quote(f"{len(one.refuted.leader.beaten_by)} of {of}", f"others speak against {first}")
+    elif one.named or one.trade or not one.by_chance:
         doubt = "" if one.by_chance else ", were the labels chosen by chance"
-        if one.trade:
-            doubt += f", and {counted(len(one.trade), 'model')} of a better mean"
-        yield Quote(f"{len(one.beaten)} of {of}", f"others significantly behind {first}{doubt}")
+        yield Quote(f"{beaten} of {of}", f"others significantly behind {first}{doubt}")
     else:
-        yield Quote(
-            f"{of - len(one.beaten)} of {of}", f"others not shown to be behind {first} by {test_of(one)}"
-        )
-
-
-def _ways(leader: Challenge, case: RankCase) -> str:
-    """In which ways others are ahead of the first: those that somebody is."""
-    ways = {
-        "ahead head to head": leader.ahead,
-        "better on every metric" if len(case.means) > 1 else "better on average": leader.better,
-        "milder in the bad cases of a metric": leader.milder,
-    }
-    return ", or ".join(way for way, ahead in ways.items() if ahead)
+        text = f"others not shown to be behind {first} by {test_of(one)}"
+        yield Quote(f"{of - beaten} of {of}", text)

@@ -283,10 +283,10 @@ def _refuted(finding: Finding, case: RankCase) -> str:
         worse = worse_cases(one, case.table.metrics)
         assert worse is not None
         why = f"but its {worse.words(models)}"
-    return f"No model to ship on this evidence: {first}, {why}. {_instead(one, found, case)}"
+    return f"No model to ship on this evidence: {first}, {why}. {_instead(found, case)}"
 
 
-def _instead(one: Leading, found: Recommendation, case: RankCase) -> str:
+def _instead(found: Recommendation, case: RankCase) -> str:
     """The first by the metrics' own rankings among the models nobody beats, and which metric decides."""
     if found.choice is None:
         return "Every other model is beaten by some other in its turn."
@@ -294,12 +294,7 @@ def _instead(one: Leading, found: Recommendation, case: RankCase) -> str:
     if found.alternative is None:
         ahead = [i for i in found.ahead_of_choice if i != found.leader.model]
         whom = names([case.models[i] for i in ahead or found.before_choice], 2)
-        how = "significantly behind {} head to head"
-        if not ahead:
-            tests = one.found.tests_of(one.method)
-            shown = tests is not None and tests.dominates[[*found.before_choice], found.choice].any()
-            apart = f"not told apart by {test_of(one)} from {{}}, ranked before it"
-            how = "behind {} in the ranking, too" if shown else apart
+        how = "significantly behind {} head to head" if ahead else "ranked behind {}, too"
         return f"No other stands out: {chosen} is {how.format(whom)}."
     if len(found.unbeaten) == 1:
         leader = case.models[found.leader.model]
@@ -398,9 +393,9 @@ def _gain(finding: Finding, case: RankCase) -> str:
         most = int(shown.argmax())
         whom = names([case.models[i] for i in np.flatnonzero(held.worse[:, most]).tolist()], 3)
         against += f"; on {case.means[most].name} {first} is better than {whom}"
-    lost = _given_up(one, case) or _heaviest(one, case)
+    lost = _given_up(one, case)
     if lost and one.shipped:
-        start = f"{lost[0].upper()}{lost[1:]}" if lost.startswith(("others are", "no model")) else lost
+        start = f"{lost[0].upper()}{lost[1:]}" if lost.startswith("others are") else lost
         return f"{start}; against {next_one}, {against}."
     return f"Against {next_one}, {'; '.join(filter(None, (against, lost)))}."
 
@@ -418,21 +413,6 @@ def _given_up(one: Leading, case: RankCase) -> str:
         return f"{who} is better on {mean.name}, {mean.against(best[most], one.first)}"
     where = names([case.means[m].name for m in lost])
     return f"others are better on {where}, such as {who} ({_against_of(mean, best[most], one.first)})"
-
-
-def _heaviest(one: Leading, case: RankCase) -> str:
-    """That nobody is shown to be better on the metric that counts most, where another has the best mean."""
-    weights = [metric.weight or 0.0 for metric in case.table.metrics]
-    most = int(np.argmax(weights))
-    best = best_of(case.means[most])
-    assert one.recommendation is not None
-    if weights.count(weights[most]) > 1 or best == one.first:
-        return ""
-    if one.recommendation.leader.contrasts.better[:, most].any():
-        return ""  # which is told among what is given up
-    mean = case.means[most]
-    figures = f" of {case.models[best]} against ".join(mean.both(best, one.first))
-    return f"no model is shown to be better on {mean.name}, which counts most ({figures})"
 
 
 def _listed(parts: Sequence[str], of: int) -> str:
@@ -496,22 +476,10 @@ def _here_and_there(finding: Finding, case: RankCase) -> str:
     return f"No model comes first everywhere: {names(parts, 6)}."
 
 
-def _refuted_somewhere(_: Finding, case: RankCase) -> str:
-    ways = "head to head, on every metric, or in bad cases on one"
-    return f"On {names(case.refuted)} another model is ahead of the first {ways}."
-
-
-def _ahead_somewhere(_: Finding, case: RankCase) -> str:
-    if len(case.sure) == len(case.leading):
-        return "The first is significantly ahead of all others on each."
-    rest = "; elsewhere the first is not shown to be" if case.left else ""
-    return f"Significantly ahead of all others: on {names(case.sure, 6)}{rest}."
-
-
-def _ahead_nowhere(_: Finding, case: RankCase) -> str:
-    if case.refuted:
-        return "Elsewhere the first is not shown to be ahead of all others."
-    return "On none of them is the first significantly ahead of all others."
+def _by_column(_: Finding, case: RankCase) -> str:
+    """Of several columns: on which the first is sure, and on which something speaks against it."""
+    told = "; ".join(f"on {names(columns, 6)} {state}" for state, columns in case.states.items())
+    return f"{told[0].upper()}{told[1:]}."
 
 
 SENTENCES: Sentences[RankCase] = Sentences(
@@ -547,12 +515,7 @@ SENTENCES: Sentences[RankCase] = Sentences(
             f"{case.models[finding.models[0]]} comes first on each of {names(_columns(case), 6)}."
         ),
         "first-here-and-there": _here_and_there,
-        "refuted-somewhere": _refuted_somewhere,
-        "trade-somewhere": lambda _, case: (
-            f"On {names(case.trades)} the first is ahead, and another model has the better mean."
-        ),
-        "ahead-somewhere": _ahead_somewhere,
-        "ahead-nowhere": _ahead_nowhere,
+        "by-column": _by_column,
     },
     aside=("first-by-metrics",),
 )

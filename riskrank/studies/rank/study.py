@@ -17,7 +17,7 @@ from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Provenance
+from riskrank.studies.document import Provenance, rows_of
 from riskrank.studies.findings import assuming
 from riskrank.studies.groups.study import study_by_group
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
@@ -55,8 +55,6 @@ from riskrank.studies.visible import visible_differences
 if TYPE_CHECKING:
     from riskrank.studies.rank.by_means import MeanRankDocument
 
-AGGREGATORS = ("kemeny", "footrule", "pearson", "borda")
-
 
 def chosen_methods(settings: RankSettings, table: ScoreTable) -> list[Method]:
     """Methods to run on this table.
@@ -87,7 +85,7 @@ def chosen_methods(settings: RankSettings, table: ScoreTable) -> list[Method]:
             methods += methods_on(METRICS, claims, paired=table.paired)
     else:
         methods = methods_on(scope, claims, paired=by_sample)
-    _check_scopes(methods, table)
+    _check_scopes(methods, table, by_sample=by_sample)
     return methods
 
 
@@ -100,7 +98,7 @@ def _every_method(table: ScoreTable, claims: tuple[Claim, ...]) -> list[Method]:
     ]
 
 
-def _check_scopes(methods: list[Method], table: ScoreTable) -> None:
+def _check_scopes(methods: list[Method], table: ScoreTable, *, by_sample: bool) -> None:
     metrics = [metric.name for metric in table.metrics]
     several = () if len(metrics) > 1 else {METRICS, INDEPENDENT, EMPIRICAL} - set(metrics)
     for method in methods:
@@ -110,16 +108,11 @@ def _check_scopes(methods: list[Method], table: ScoreTable) -> None:
             )
         if method.scope == EMPIRICAL:
             refuse_weights(table)
-        if method.statistic in (SAMPLE_WIN_RATE, PAIRWISE_WIN_RATE) and table.judged is not None:
+        if method.statistic in (SAMPLE_WIN_RATE, PAIRWISE_WIN_RATE) and not by_sample:
+            labels = "people scored only some of the samples"
             raise UsageError(
-                f"{method.name} asks who wins each sample, and people scored only some",
-                found=f"{len(table.judged.labelled):,} of {len(table.samples):,} samples with a human score",
-                hint="use MWR, which compares means",
-            )
-        if method.statistic in (SAMPLE_WIN_RATE, PAIRWISE_WIN_RATE) and not table.paired:
-            raise UsageError(
-                f"{method.name} compares models on the same samples",
-                found=option("unpaired", True),
+                f"{method.name} asks who wins each sample",
+                found=labels if table.judged is not None else option("unpaired", True),
                 hint="use MWR, which compares means",
             )
 
@@ -267,34 +260,28 @@ def _rows(
     """One row a method and model, methods in the order asked for, models by rank."""
     for method, ranking in study.rankings.items():
         statistic, _, scope = method.partition("@")
-        column = None if method in study.aggregations else study.studies[scope]
-        for i in ranking.order[:top].tolist():
-            effects: dict[str, Any] = dict.fromkeys((*EFFECTS, "decided"))
-            if column is not None:
-                effects |= _effects(column.effects[statistic], units[scope], i)
-                effects["decided"] = _decided(column.tests_of(statistic), i)
-            yield RankRow(
-                method=method,
-                model=models[i],
-                **{name: _entry(getattr(ranking, name), i) for name in PLACES},
-                **effects,
-            )
+        found = {name: getattr(ranking, name) for name in PLACES} | dict.fromkeys((*EFFECTS, "decided"))
+        if method not in study.aggregations:
+            column = study.studies[scope]
+            found |= _effects(column.effects[statistic], units[scope])
+            found["decided"] = _decided(column.tests_of(statistic))
+        found["model"] = np.array(models, dtype=object)
+        order = ranking.order[:top]
+        yield from rows_of(
+            RankRow, method=method, **{name: None if of is None else of[order] for name, of in found.items()}
+        )
 
 
-def _entry(values: np.ndarray | None, i: int) -> Any:
-    return None if values is None else values[i].item()
-
-
-def _effects(found: EffectSizes, units: Units, i: int) -> dict[str, float | None]:
-    """Effect sizes of one model in the units of the file."""
+def _effects(found: EffectSizes, units: Units) -> dict[str, np.ndarray | None]:
+    """Effect sizes of all models in the units of the file."""
     difference = found.mean_difference
     low, high = units.interval(difference.low, difference.high)
     values = (units.of(found.mean), units.of(found.tail_mean), units.of(difference.estimate), low, high)
-    return {name: _entry(value, i) for name, value in zip(EFFECTS, values, strict=True)}
+    return dict(zip(EFFECTS, values, strict=True))
 
 
-def _decided(tests: DominanceTests | None, i: int) -> bool | None:
-    """Whether every claim about a model is decided; None where there are none."""
+def _decided(tests: DominanceTests | None) -> np.ndarray | None:
+    """Whether every claim about each model is decided; None where there are none."""
     if tests is None or tests.p_value is None:
         return None
-    return bool(tests.decided[i].all() and tests.decided[:, i].all())
+    return np.asarray(tests.decided.all(axis=1) & tests.decided.all(axis=0))

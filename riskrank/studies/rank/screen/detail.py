@@ -1,12 +1,12 @@
 """Rankings in detail: every figure of a method, all methods side by side, risks, and how to read them."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
 
-from riskrank.engine.dominance.column_ranking import SAMPLE_WIN_RATE, RankStudy
+from riskrank.engine.dominance.column_ranking import RankStudy
 from riskrank.engine.dominance.hidden_risk import NOT_DECIDED, NOT_SHOWN, RISK
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.ranking import Ranking
@@ -38,8 +38,7 @@ def details(document: RankDocument) -> list[Section]:
         sections += risk_lines(document, metric)
     if study.studies:
         column, first = next(iter(study.studies.items()))
-        names = [name for found in study.studies.values() for name in found.rankings]
-        sections.append(reading(document, names))
+        sections.append(reading(document))
         # Of one metric the first screen tells.
         told = len(document.means) > 1 and shown_by_metric(document.means, document.visible)
         sections += [Line(told, "Could have shown:")] if told else []
@@ -212,13 +211,10 @@ def risk_lines(document: RankDocument, metric: str) -> list[Line]:
     rest, on_metric = len(proven) - len(named), document.worse_cases.get(metric)
     none = "none is proven" if on_metric is None else "none on the combined score"
     text = "; ".join(named) + (f"; and {rest} more" if rest > 0 else "") or none
-    for status, words in (
-        (NOT_SHOWN, "not shown, though in these samples the tail is worse"),
-        (NOT_DECIDED, f"not decided at {found.dominance.resamples or 0:,} resamples"),
-    ):
-        doubted = np.flatnonzero(risks.status == status).tolist()
-        told = [f"of {models[i]} than of {models[int(risks.against[i])]}" for i in doubted]
-        text += f"; {words}: {names(told)}" if told else ""
+    undecided = f"not decided at {found.dominance.resamples or 0:,} resamples"
+    for status, words in ((NOT_SHOWN, "not shown, though worse in these samples"), (NOT_DECIDED, undecided)):
+        doubted = [models[i] for i in np.flatnonzero(risks.status == status).tolist()]
+        text += f"; {words}: {names(doubted)}" if doubted else ""
     lines = [Line(f"{text}.", "Hidden risks:", "yellow" if named else "")]
     if on_metric is not None:
         worse = f"{models[on_metric.first]}: {on_metric.words(models)}."
@@ -238,40 +234,25 @@ def _risk(document: RankDocument, metric: str, i: int) -> str:
     return f"{models[i]}: {figures} of {models[other]} ({p_words(float(risks.p_adjusted[i]))})"
 
 
-def reading(document: RankDocument, names: Collection[str]) -> Line:
-    """How to read the tables, of which ``names`` are the methods."""
+def reading(document: RankDocument) -> Line:
+    """How to read the tables."""
     inference = document.inference
-    parts = [
-        "ε is a model's mean violation ratio against the others: 0 if it dominates all of them, 1 if all of "
-        "them dominate it."
-    ]
+    beats = "beats counts the models it is ahead of in these samples."
+    together = ""
     if inference.test:
-        parts.append(
+        beats = (
             "Rank sets hold the true places of all models together with "
             f"{percent(inference.family.confidence)} confidence; beats and beaten by count significant "
             "differences; the tests of this ranking separate no two models of a tier."
         )
-    else:
-        parts.append("beats counts the models it is ahead of in these samples.")
-    unit = {found.label for found in document.units.values()}
-    what = f" of {unit.pop()}" if len(unit) == 1 else ""
-    parts.append(
-        f"mean{what}, worst (the mean of a model's worst scores, TVaR) and the difference to the first are "
-        "in the units of the scores"
-        + (
-            "; its intervals hold together, whichever model these data put first."
-            if inference.resampled
-            else "."
-        )
+    if inference.resampled:
+        together = "; its intervals hold together, whichever model these data put first"
+    text = (
+        "ε is a model's mean violation ratio against the others: 0 if it dominates all of them, 1 if all of "
+        f"them dominate it. {beats} mean, worst (the mean of a model's worst scores, TVaR) and the "
+        f"difference to the first are in the units of the scores{together}. R-FSD, R-SSD: relative dominance "
+        "of the first and second order (SSD minds the tail); a number under FSD or SSD: the threshold ε has "
+        "to stay below; MWR: mean win rate, by the models' means; sample: share of samples it is best on; "
+        "pairwise: share of the others beaten on a sample."
     )
-    if any(name.startswith("R-") for name in names):
-        parts.append("R-FSD, R-SSD: relative dominance of the first and second order (SSD minds the tail).")
-    if any(name[0] in "FS" for name in names):
-        parts.append("A number under FSD or SSD is the threshold ε has to stay below.")
-    parts.append("MWR: mean win rate, by the models' means")
-    if SAMPLE_WIN_RATE in names:
-        parts[-1] += (
-            "; sample: share of samples it is best on; pairwise: share of the others beaten on a sample"
-        )
-    parts[-1] += "."
-    return Line(" ".join(parts), "Reading:")
+    return Line(text, "Reading:")

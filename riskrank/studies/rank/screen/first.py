@@ -9,7 +9,17 @@ from riskrank.engine.dominance.ranking import Ranking
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.agreement import stability_table
-from riskrank.shown.means import PORTFOLIOS, also, combined, head, seen, side_by_side, with_bars, worst
+from riskrank.shown.means import (
+    PORTFOLIOS,
+    also,
+    combined,
+    head,
+    seen,
+    side_by_side,
+    told_apart_line,
+    with_bars,
+    worst,
+)
 from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, offered, unshown
 from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.rank.document import RankDocument
@@ -20,7 +30,7 @@ from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.screen import details as task_details
 from riskrank.studies.suites.screen import screen as task_screen
 from riskrank.studies.visible import could_show
-from riskrank.studies.wording import counted, method_words, tests_words
+from riskrank.studies.wording import method_words, tests_words
 
 # Marks that are explained below the table.
 _MARKS = 3
@@ -135,29 +145,28 @@ def _tests(document: RankDocument) -> Line:
     """Samples and what they cannot see, pairs told apart, and by which tests."""
     one = document.lead
     scores, inference = document.study.columns[one.column], document.inference
-    size = seen(scores)
     if not inference.test:
-        return Line(f"{size}; nothing was tested.")
+        return Line(f"{seen(scores)}; nothing was tested.")
     told = {
         name: each.found.separations[each.method]
         for name, each in document.leading.items()
         if each.method in each.found.separations
     }
     if not told:
-        return Line(f"{size}; {one.method} tests no pairs.")
-    pairs = next(iter(told.values())).pairs
-    rule = "k²" if inference.paper_exact else inference.family.correction.capitalize()
-    apart, on = f"{told.get(one.column, next(iter(told.values()))).separated}", f" {_of(one.column)}"
-    if len(told) > 1:
-        apart, on = ", ".join(f"{name} {found.separated}" for name, found in told.items()), ""
+        return Line(f"{seen(scores)}; {one.method} tests no pairs.")
     tests, made = one.found.tests_of(one.method), method_words(one.method)
     made = made if tests is None else tests_words(made, tests)
+    on = f" {_of(one.column)}" if len(told) == 1 else ""
     where = "" if document.suite is None else f" {document.suite.on}"
-    how = f"{made}{on}{where}, {inference.family.text}, {rule}"
-    undecided = sum(map(_undecided, document.leading.values()))
-    left = f", {undecided} not decided for lack of resamples" if undecided else ""
-    power = could_show(document.means, document.visible)
-    return Line(f"{size}; {apart} of {counted(pairs, 'pair')} told apart{left} ({how}){power}.")
+    return told_apart_line(
+        scores,
+        inference,
+        {name: found.separated for name, found in told.items()},
+        next(iter(told.values())).pairs,
+        f"{made}{on}{where}",
+        sum(map(_undecided, document.leading.values())),
+        could_show(document.means, document.visible),
+    )
 
 
 def _of(column: str) -> str:

@@ -37,10 +37,8 @@ def tested(ranking: RankDocument, whole: ReportDocument) -> Iterator[Line]:
     """The same with its test; then whose worst samples on single metrics speak against the first."""
     one, said = ranking.lead, tails_apart(ranking, whole)
     if said:
-        side, p = one.found.tail_answer(one.method, one.other)
-        for apart, span in _of_the_score(ranking, [one.other], -(side or 1)):
-            said += f". Difference {apart} ({span}), {p_words(p)}, {_together(ranking)}"
-        yield Line(f"{said}.", "Bad cases:")
+        p = one.found.tail_answer(one.method, one.other)[1]
+        yield Line(f"{said}. {p_words(p)[0].upper()}{p_words(p)[1:]}, {_together(ranking)}.", "Bad cases:")
     if on := _milder(ranking):
         first = ranking.provenance.models[one.first]
         yield Line(f"On single metrics others are shown to have milder bad cases than {first}: {on}.")
@@ -89,27 +87,23 @@ def _milder(ranking: RankDocument) -> str:
     return names(on, len(on))
 
 
-def _of_the_score(ranking: RankDocument, models: list[int], sign: int = 1) -> Iterator[tuple[str, str]]:
-    """Of what is ranked, models' differences to the first with their intervals, where there are any.
-
-    With a sign of −1 of the first to them.
-    """
+def _of_the_score(ranking: RankDocument) -> Iterator[tuple[str, str]]:
+    """Of what is ranked, the others' differences to the first with their intervals, where there are any."""
     one, units = ranking.lead, ranking.units[ranking.lead.column]
     difference = one.found.effects[one.method].tail_difference
     low, high = units.interval(difference.low, difference.high)
     if low is None or high is None:
         return
     decimals = numbers.decimals_of_ends(low[one.others], high[one.others])
-    low, high = (low, high) if sign > 0 else (-high, -low)
-    apart = sign * units.of(difference.estimate)
-    for i in models:
+    apart = units.of(difference.estimate)
+    for i in one.others:
         yield rounded(float(apart[i]), decimals), numbers.ends(low[i], high[i], decimals)
 
 
 def _rows(ranking: RankDocument) -> Iterator[tuple[str, ...]]:
     """Of the score that is ranked both directions, of single metrics whether others' bad cases are milder."""
     one, models = ranking.lead, ranking.provenance.models
-    for i, apart in zip(one.others, _of_the_score(ranking, one.others), strict=False):
+    for i, apart in zip(one.others, _of_the_score(ranking), strict=False):
         side, p = one.found.tail_answer(one.method, i)
         yield ranking.units[one.column].label, models[i], *apart, numbers.p_value(p), _SIDES[side]
     if (tails := one.metric_tails) is None:

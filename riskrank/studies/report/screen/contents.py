@@ -51,7 +51,7 @@ def _ranking(document: RankDocument, whole: ReportDocument) -> Iterator[Section]
         yield separation_line(one.found, one.method)
         yield from corrections.two_counts(whole)
     yield from also(document.more)
-    yield reading(document, [one.method])
+    yield reading(document)
 
 
 def _two_tests(pairs: DominanceDocument, document: ReportDocument) -> Iterator[Line]:
@@ -144,7 +144,7 @@ REPORT = (
         finding=summaries.told_apart,
     ),
     Entry(
-        *(AUDIT, "differences", corrections.DIFFERENCES, _ranking_where(by_metric.tested)),
+        *(AUDIT, "differences", "Differences by metric", _ranking_where(by_metric.tested)),
         words=by_metric.differences,
         finding=by_metric.against_the_next,
     ),
@@ -175,7 +175,7 @@ REPORT = (
         finding=summaries.medians,
     ),
     Entry(
-        *(AUDIT, "risks", corrections.BAD_CASES, _of_scores("ranking")),
+        *(AUDIT, "risks", "Bad cases and hidden risks", _of_scores("ranking")),
         words=bad_cases.details,
         finding=bad_cases.hidden,
     ),

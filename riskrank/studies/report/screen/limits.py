@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from riskrank.shown.view import Line
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.report.study import ReportDocument
@@ -41,13 +39,3 @@ def _of_the_pair(ranking: RankDocument) -> Iterator[Line]:
     seen = one.contrasts.visible(ranking.inference.family)[one.other]
     if told := shown_by_metric(ranking.means, dict(zip(metrics, seen.tolist(), strict=True))):
         yield Line(told, f"Of {models[one.first]} and {models[one.other]}, {_OFTEN}")
-    apart = np.abs(one.contrasts.difference[one.other])
-    open_ = (one.contrasts.answers.side[one.other] == 0) & (apart > 0) & (seen < np.inf)
-    if len(metrics) > 1 and open_.all():
-        # An error shrinks with the root of how many samples there are.
-        needed = one.scores.effective_size * (seen / apart) ** 2
-        least = int(np.argmin(needed))
-        yield Line(
-            f"If means differ as they do here, about {float(f'{needed[least]:.2g}'):,.0f} samples would show "
-            f"it of {metrics[least]}, and of no metric would fewer."
-        )
