@@ -71,21 +71,14 @@ def test_the_table_marks_whom_the_verdict_names_and_nobody_else(documents, case)
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_key_figures_are_those_of_the_named_model_or_of_two(documents, case):
+def test_key_figures_are_those_of_the_two_models_of_the_verdict(documents, case):
     (_, names, _), document = CASES[case], documents[case]
     mean, means = document.quotes[0], document.means[0]
     models = document.provenance.models
-    if names:
-        assert mean.figure == means.of(models.index(names[0]))
-        assert mean.words.startswith(f"q, mean of {names[0]}; ")
-    else:
-        one, other = next(iter(document.leading.values())).pair
-        gap = float(means.mean[one] - means.mean[other])
-        assert mean.figure == means.gap(abs(gap))
-        pair = f"{models[one]} than of {models[other]} (higher is better)"
-        said = f"{'lower' if gap < 0 else 'higher'} mean q of {pair}"
-        assert mean.words.startswith(f"{said}: {' and '.join(means.both(one, other))}, difference ")
-        assert document.quotes[-1].words.startswith("others not shown to be behind ")
+    one, other = next(iter(document.leading.values())).pair
+    assert mean.figure == means.against(one, other)
+    assert mean.words.startswith(f"q, mean of {models[one]} and of {models[other]}")
+    assert document.quotes[-1].words.startswith("others not shown to be behind ") == (not names)
 
 
 def test_without_a_test_nobody_is_named():
