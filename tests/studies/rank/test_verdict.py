@@ -84,8 +84,8 @@ def test_metrics_that_disagree_are_said_to_disagree():
     frame = pl.concat([table("p", a=NOISE + 1, b=NOISE), table("q", a=NOISE - 1, b=NOISE)])
     verdict = rr.rank(frame, per_metric=True, resamples=200).verdict
     assert verdict == (
-        "No model comes first everywhere: a on p and b on q. The first is significantly ahead of all others "
-        "on each."
+        "No model comes first everywhere: a on p and b on q. On p and q the first is significantly ahead of "
+        "all others."
     )
 
 

@@ -41,7 +41,9 @@ def reading(document: DominanceDocument) -> Line:
     """How to read the tables."""
     inference, unit = document.inference, document.by_column[0].units.label
     below = "significantly below" if inference.test else "below"
-    p = alone = ""
+    p = alone = differ = ""
+    if {DIRECT, RELATIVE} <= {tests.claim.kind for tests in document.by_column[0].study.tests}:
+        differ = f" {WHY_COUNTS_DIFFER}"
     if inference.test:
         p = " p: adjusted p-value; ~: from the extrapolated tail; ?: more resamples would decide"
         p += "; ≤: at most so much, which is as far as so many can tell." if inference.resampled else "."
@@ -50,8 +52,8 @@ def reading(document: DominanceDocument) -> Line:
     text = (
         "ε is the violation ratio of “better dominates worse”: 0 everywhere better, 0.5 a draw. ahead (FSD, "
         f"SSD): ε {below} ½, better violates dominance less than worse does, whoever else is in the table; "
-        "dominates: ahead, and ε is 0; R-FSD, R-SSD: ahead relative to the field. τ: smallest threshold that "
-        f"ε is {below}, at which better almost dominates. mean worse: the mean points the other way.{p} "
+        f"dominates: ahead, and ε is 0; R-FSD, R-SSD: ahead relative to the field.{differ} τ: smallest "
+        f"threshold that ε is {below}, at which better almost dominates. mean worse: the mean points the other way.{p} "
         f"difference: of the means of {unit}, better minus worse{alone}."
     )
     matrix = f" In a matrix, * marks that ε of row against column is {below} its threshold."
