@@ -53,8 +53,8 @@ def reading(document: DominanceDocument) -> Line:
         "ε is the violation ratio of “better dominates worse”: 0 everywhere better, 0.5 a draw. ahead (FSD, "
         f"SSD): ε {below} ½, better violates dominance less than worse does, whoever else is in the table; "
         f"dominates: ahead, and ε is 0; R-FSD, R-SSD: ahead relative to the field.{differ} τ: smallest "
-        f"threshold that ε is {below}, at which better almost dominates. mean worse: the mean points the other way.{p} "
-        f"difference: of the means of {unit}, better minus worse{alone}."
+        f"threshold that ε is {below}, at which better almost dominates. mean worse: the mean points "
+        f"the other way.{p} difference: of the means of {unit}, better minus worse{alone}."
     )
     matrix = f" In a matrix, * marks that ε of row against column is {below} its threshold."
     return Line(text + matrix * document.ratios, "Reading:")
