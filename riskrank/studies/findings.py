@@ -252,10 +252,17 @@ def _other_scope(finding: Finding, case: Case) -> str:
     return " ".join(words.other_scope(suite, suite.columns[finding.on], first, other))
 
 
+def _same(finding: Finding, case: Case) -> str:
+    k = len(case.models)
+    every, on = f"All {k} models" if k > 2 else names(case.models), case.score(finding.on)
+    return f"{every} have the same distribution of scores on {on}: nothing tells them apart."
+
+
 SHARED: Mapping[str, Callable[[Finding, Case], str]] = {
     "nothing-tested": lambda _, _case: NOTHING_TESTED,
     "judge-worth": lambda _, case: "" if case.judged is None else case.judged.worth,
     "better-elsewhere": lambda found, case: better_elsewhere(case.means, found.models[0], case.models),
     "other-scope": _other_scope,
+    "same-distribution": _same,
 }
 """Sentences that every study says alike."""

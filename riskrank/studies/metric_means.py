@@ -85,13 +85,10 @@ class MetricMeans:
         scale, unit = (100, " points") if self.share else (1, "")
         return rounded(scale * difference, self.decimals) + unit
 
-    def both(self, one: int, other: int) -> tuple[str, str]:
-        """The means of two models beside each other, with digits that tell them apart."""
-        return told_apart(float(self.mean[one]), float(self.mean[other]), self._with, self.decimals)
-
     def against(self, one: int, other: int) -> str:
-        """The same in words: ``97.5 % against 82.3 %``."""
-        return " against ".join(self.both(one, other))
+        """The means of two models, with digits that tell them apart: ``97.5 % against 82.3 %``."""
+        means = float(self.mean[one]), float(self.mean[other])
+        return " against ".join(told_apart(*means, self._with, self.decimals))
 
 
 def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
@@ -237,10 +234,7 @@ class TailMeans:
         """A model's mean of its worst share."""
         return rounded(float(self.values[model]), self.decimals)
 
-    def both(self, one: int, other: int) -> tuple[str, str]:
-        """Those of two models beside each other, with digits that tell them apart."""
-        return told_apart(float(self.values[one]), float(self.values[other]), rounded, self.decimals)
-
     def against(self, one: int, other: int) -> str:
-        """The same in words: ``−4.7 against −1.0``."""
-        return " against ".join(self.both(one, other))
+        """Those of two models, with digits that tell them apart: ``−4.7 against −1.0``."""
+        tails = float(self.values[one]), float(self.values[other])
+        return " against ".join(told_apart(*tails, rounded, self.decimals))

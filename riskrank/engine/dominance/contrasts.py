@@ -58,6 +58,11 @@ class Contrasts:
         """Where the other is significantly worse, shape (k, m)."""
         return self.answers.refuted
 
+    @property
+    def strength(self) -> Floats:
+        """How many standard errors apart, shape (k, m)."""
+        return np.abs(self.difference) / np.maximum(self.error, 1e-300)
+
     def visible(self, family: Family) -> Floats:
         """Differences that these tests would show four times out of five, shape (k, m)."""
         claims = (len(self.error) - 1) * self.error.shape[1]

@@ -165,10 +165,6 @@ def _by_task(finding: Finding, case: DominanceCase) -> str:
 SENTENCES: Sentences[DominanceCase] = Sentences(
     {
         **SHARED,
-        "same-distribution": lambda finding, case: (
-            f"{' and '.join(case.models)} have the same distribution of scores on {case.score(finding.on)}: "
-            "nothing tells them apart."
-        ),
         "not-decided": _not_decided,
         "not-separated": _not_separated,
         "none-apart": _none_apart,

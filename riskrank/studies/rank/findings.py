@@ -156,9 +156,7 @@ def _deciding(one: Leading, case: RankCase) -> Iterator[Finding]:
     held = found.leader.contrasts
     shown = [(i, m) for m, i in (found.first_without_metric or {}).items() if held.worse[i, m]]
     if shown:
-        other, m = max(
-            shown, key=lambda at: abs(float(held.difference[at])) / max(float(held.error[at]), 1e-300)
-        )
+        other, m = max(shown, key=lambda at: float(held.strength[at]))
         mean, pair = case.means[m], (one.first, other)
         figures = {"mean": float(mean.mean[one.first]), "against": float(mean.mean[other])}
         yield Finding(kind="metric-decides", models=pair, on=mean.name, figures=figures, answer=Side.SHOWN)

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from riskrank.engine.dominance.column_ranking import mean_over, sample_weights
 from riskrank.studies.document import Quote
 from riskrank.studies.metric_means import MetricMeans
@@ -59,8 +57,7 @@ def _clearest(one: Leading, case: RankCase) -> list[int]:
     if one.recommendation is None:
         return [0]
     held, at = one.contrasts, one.other  # everybody is held against the first, which is one of the two
-    with np.errstate(divide="ignore", invalid="ignore"):
-        strength = np.nan_to_num(np.abs(held.difference[at] / held.error[at]), posinf=1e300)
+    strength = held.strength[at]
     if _of_metrics(one, case):
         return [strongest(strength * side, 1)[0] for side in (held.worse[at], held.better[at]) if side.any()]
     shown = held.worse[at] | held.better[at]

@@ -42,13 +42,6 @@ def _whose(one: Leading, case: RankCase) -> str:
     return same[0] if len(same) == 1 else f"{names(same)} (same distribution of scores)"
 
 
-def _same(finding: Finding, case: RankCase) -> str:
-    k, same = len(case.models), [case.models[i] for i in finding.models]
-    every = f"All {k} models" if k > 2 else names(same)
-    on = case.score(finding.on)
-    return f"{every} have the same distribution of scores on {on}: nothing tells them apart."
-
-
 def _not_tested(finding: Finding, case: RankCase) -> str:
     one = case.leading[finding.on]
     first = f"{_whose(one, case)} comes first on {case.score(one.column)}{_by(one)}"
@@ -90,9 +83,6 @@ def _trade(finding: Finding, case: RankCase) -> str:
     held = one.contrasts
     if len(means) > 1 and held.better[rival].any() and not weighed(case.table):
         return _trade_of_metrics(one, case, also)
-    if len(means) > 1 and held.worse[rival].any() and not held.better[rival].any():
-        wins = _on_metrics(held.worse[rival], (first, rival), case)
-        also += f"; {case.models[first]} is better on {wins}"
     tail, wants = Tail(one, case.table), f"{case.models[rival]} for who wants the mean"
     minds = f"{case.models[first]} for who minds risk"
     if tail.side(one, rival) > 0:
@@ -153,8 +143,7 @@ def _metric_decides(finding: Finding, case: RankCase) -> str:
 
 def _best_mean_of_all(finding: Finding, case: RankCase) -> str:
     one, (best, first) = case.lead, finding.models
-    mean = next((mean for mean in case.means if mean.name == one.column), None)
-    on = case.score(one.column)
+    mean, on = case.mean_of(one.column), case.score(one.column)
     figures = "" if mean is None else f", {mean.against(best, first)} of {case.models[first]}"
     return f"{case.models[best]} has the best mean {'of ' if mean is None else ''}{on}{figures}."
 
@@ -269,7 +258,7 @@ def _refuted(finding: Finding, case: RankCase) -> str:
     against = models[ahead]
     if ahead in found.leader.better:
         every = all_metrics(len(case.means)) if len(case.means) > 1 else "average"
-        shown = strongest(found.leader.contrasts.difference[ahead] / found.leader.contrasts.error[ahead], 2)
+        shown = strongest(found.leader.contrasts.strength[ahead], 2)
         parts = [_against_of(case.means[m], ahead, one.first) for m in shown]
         why = f"but {against} is better on {every} ({', '.join(parts)})"
         if others := [models[i] for i in found.leader.better if i != ahead]:
@@ -345,8 +334,7 @@ def _by_task(finding: Finding, case: RankCase) -> str:
     told = words.by_task(suite, suite.columns[one.column], first, following)
     if told.startswith(("better", "worse")) and suite.tested:
         told = f"task by task {told}"
-    mean = next((mean for mean in case.means if mean.name == one.column), None)
-    if mean is not None:
+    if (mean := case.mean_of(one.column)) is not None:
         span = differing(span_of(one, one.pair, case))
         means = f"macro mean {mean.against(first, following)}{span}"
         told = "; ".join(filter(None, (means, told)))
@@ -372,10 +360,9 @@ def _gain(finding: Finding, case: RankCase) -> str:
     """What the first gains over the next and gives up, in the units of the metrics."""
     one, following = case.lead, finding.models[1]
     held = one.contrasts
-    with np.errstate(divide="ignore", invalid="ignore"):
-        strength = np.nan_to_num(np.abs(held.difference[following] / held.error[following]), posinf=1e300)
-    better = [m for m in strongest(strength, len(case.means)) if held.worse[following, m]]
-    worse = [m for m in strongest(strength, len(case.means)) if held.better[following, m]]
+    order = strongest(held.strength[following], len(case.means))
+    better = [m for m in order if held.worse[following, m]]
+    worse = [m for m in order if held.better[following, m]]
     first, next_one = case.models[one.first], case.models[following]
     if len(case.means) == 1:
         mean, span = case.means[0], differing(span_of(one, one.pair, case))
@@ -407,7 +394,7 @@ def _given_up(one: Leading, case: RankCase) -> str:
     lost = [m for m, i in best.items() if better[i, m] and i not in (one.others[0], *one.trade)]
     if not lost:
         return ""
-    most = max(lost, key=lambda m: held.difference[best[m], m] / max(held.error[best[m], m], 1e-300))
+    most = max(lost, key=lambda m: float(held.strength[best[m], m]))
     who, mean = case.models[best[most]], case.means[most]
     if len(lost) == 1:
         return f"{who} is better on {mean.name}, {mean.against(best[most], one.first)}"
@@ -485,7 +472,6 @@ def _by_column(_: Finding, case: RankCase) -> str:
 SENTENCES: Sentences[RankCase] = Sentences(
     {
         **SHARED,
-        "same-distribution": _same,
         "not-tested": _not_tested,
         "refuted": _refuted,
         "ahead": _shipped,
