@@ -189,7 +189,16 @@ class Groups(Generic[Kind]):
         head = f"By {self.column}: the order of the models"
         if not moved:
             return f"{head} is the same in all {len(self.parts)} groups."
-        changes = f"changes in {len(moved)} of {len(self.parts)} groups"
+        most = min(moved, key=lambda part: part.tau[method] or 0.0)
+        first = most.standings[method].ranks == 1
+        best = [self.models[i] for i in np.flatnonzero(first).tolist()]
+        verb = "comes" if len(best) == 1 else "come"
+        if np.array_equal(first, everywhere == 1):
+            verb = f"still {verb}"
+        changes = (
+            f"changes in {len(moved)} of {len(self.parts)} groups, most in {most.name}, where {names(best)} "
+            f"{verb} first"
+        )
         told = self._reversed(method)
         if told == _NO_REVERSAL:  # what was tested comes before what only these samples show
             return f"By {self.column}: {told}; in these samples their order {changes}."

@@ -272,10 +272,10 @@ def _refuted(finding: Finding, case: RankCase) -> str:
         worse = worse_cases(one, case.table.metrics)
         assert worse is not None
         why = f"but its {worse.words(models)}"
-    return f"No model to ship on this evidence: {first}, {why}. {_instead(found, case)}"
+    return f"No model to ship on this evidence: {first}, {why}. {_instead(one, found, case)}"
 
 
-def _instead(found: Recommendation, case: RankCase) -> str:
+def _instead(one: Leading, found: Recommendation, case: RankCase) -> str:
     """The first by the metrics' own rankings among the models nobody beats, and which metric decides."""
     if found.choice is None:
         return "Every other model is beaten by some other in its turn."
@@ -283,7 +283,12 @@ def _instead(found: Recommendation, case: RankCase) -> str:
     if found.alternative is None:
         ahead = [i for i in found.ahead_of_choice if i != found.leader.model]
         whom = names([case.models[i] for i in ahead or found.before_choice], 2)
-        how = "significantly behind {} head to head" if ahead else "ranked behind {}, too"
+        how = "significantly behind {} head to head"
+        if not ahead:
+            tests = one.found.tests_of(one.method)
+            shown = tests is not None and tests.dominates[[*found.before_choice], found.choice].any()
+            apart = f"not told apart by {test_of(one)} from {{}}, ranked before it"
+            how = "behind {} in the ranking, too" if shown else apart
         return f"No other stands out: {chosen} is {how.format(whom)}."
     if len(found.unbeaten) == 1:
         leader = case.models[found.leader.model]

@@ -118,7 +118,7 @@ def test_where_the_ranking_changes_is_said():
         {"method": "R-SSD@P(IC)", "model": "A", "rank_all": 3, "rank_group": 1},
         {"method": "R-SSD@P(IC)", "model": "C", "rank_all": 1, "rank_group": 3},
     ]
-    assert "changes in 1 of 2 groups" in document.verdict
+    assert "changes in 1 of 2 groups, most in easy, where A comes first" in document.verdict
     page = Result(document).to_text(explain=True)
     assert "Ranks by topic: R-SSD@P(IC)" in page
 

@@ -100,7 +100,7 @@ def test_what_a_verdict_says_of_single_metrics_stands_in_a_table_with_its_tests(
             "suite",
             {"wide": True, "lower": "log_loss", "higher": "correct"},
             [
-                "logistic is ranked behind neighbours, too",
+                "logistic is not told apart by second-order dominance from neighbours",
                 "equal: naive_bayes first on the combined score; with others first: without log_loss",
                 "of the difference of naive_bayes and logistic on the combined score: on these tasks",
                 "within each family of claims, none across them",
