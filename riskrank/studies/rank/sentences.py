@@ -83,6 +83,9 @@ def _trade(finding: Finding, case: RankCase) -> str:
     held = one.contrasts
     if len(means) > 1 and held.better[rival].any() and not weighed(case.table):
         return _trade_of_metrics(one, case, also)
+    if len(means) > 1 and held.worse[rival].any() and not held.better[rival].any():
+        wins = _on_metrics(held.worse[rival], (first, rival), case)
+        also += f"; {case.models[first]} is better on {wins}"
     tail, wants = Tail(one, case.table), f"{case.models[rival]} for who wants the mean"
     minds = f"{case.models[first]} for who minds risk"
     if tail.side(one, rival) > 0:
