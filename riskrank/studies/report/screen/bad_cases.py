@@ -37,7 +37,7 @@ def tested(ranking: RankDocument, whole: ReportDocument) -> Iterator[Line]:
     one, said = ranking.lead, tails_apart(ranking, whole)
     if said:
         p = one.found.tail_answer(one.method, one.other)[1]
-        yield Line(f"{said}. {p_words(p)[0].upper()}{p_words(p)[1:]}, {_together(ranking)}.", "Bad cases:")
+        yield Line(f"{said}. The test has {p_words(p)}, {_together(ranking)}.", "Bad cases:")
     if on := _milder(ranking):
         first = ranking.provenance.models[one.first]
         yield Line(f"On single metrics others are shown to have milder bad cases than {first}: {on}.")
