@@ -17,7 +17,7 @@ METRIC = "win_rate"
 def read(file: ExportFile) -> Rows:
     """Preferences as the probability that the model, ``generator_2``, beats the reference.
 
-    The sample is the instruction. Which annotator and which reference count is the rule `filters`.
+    The sample is the instruction. Which annotator and which reference count is the rule `filter`.
     """
     for record in file.records():
         yield {

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import polars as pl
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, nearest, option
-from riskrank.scores.exports.interface import ExportRules
 
 ALL = "*"
 
 
-def model_of(path: Path, logged: str | None, rules: ExportRules, *, label: str | None = None) -> str:
+def model_of(path: Path, logged: str | None, rules: ReadOptions, *, label: str | None = None) -> str:
     """The model of a file: by the rule for paths, else as the log says, else the label.
 
     Raises
@@ -122,14 +122,14 @@ def check_used(parameter: str, asked: Sequence[str], available: Mapping[str, obj
             )
 
 
-def refuse_rules(rules: ExportRules, name: str, *, uses: Sequence[str] = ()) -> None:
+def refuse_rules(rules: ReadOptions, name: str, *, uses: Sequence[str] = ()) -> None:
     """Refuse rules that mean nothing for a format, instead of ignoring them; all of none is no mistake.
 
     Raises
     ------
     UsageError
     """
-    for parameter, asked in (("filter", rules.filters), ("split", rules.splits)):
+    for parameter, asked in (("filter", rules.filter), ("split", rules.split)):
         named = [one for one in asked if one != ALL]
         if named and parameter not in uses:
             raise UsageError(
@@ -140,14 +140,14 @@ def refuse_rules(rules: ExportRules, name: str, *, uses: Sequence[str] = ()) -> 
 
 
 def keep_readings(
-    rows: pl.DataFrame, rules: ExportRules, kinds: Mapping[str, str], *, where: str
+    rows: pl.DataFrame, rules: ReadOptions, kinds: Mapping[str, str], *, where: str
 ) -> pl.DataFrame:
-    """Keep the judges, references or the like that the rule `filters` names.
+    """Keep the judges, references or the like that the rule `filter` names.
 
     Parameters
     ----------
     rows : DataFrame
-    rules : ExportRules
+    rules : ReadOptions
     kinds : mapping
         Columns that tell readings apart, with the plural they are called by in a message.
     where : str
@@ -165,9 +165,9 @@ def keep_readings(
     """
     there = {column: rows[column].drop_nulls().unique().sort().to_list() for column in kinds}
     if kinds:
-        check_used("filter", rules.filters, [name for names in there.values() for name in names])
+        check_used("filter", rules.filter, [name for names in there.values() for name in names])
     for column, plural in kinds.items():
-        kept = choose("filter", rules.filters, there[column], what=plural, where=where)
+        kept = choose("filter", rules.filter, there[column], what=plural, where=where)
         rows = rows.filter(pl.col(column).is_in(kept)) if kept else rows
         if len(kept) > 1:
             rows = rows.with_columns(metric=pl.concat_str("metric", column, separator=","))

@@ -36,10 +36,10 @@ def _is_of_instances(path: Path) -> bool:
 
 def _named(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     """Keep the filter that counts of each evaluation; of several results each is a metric of its own."""
-    asked = gathering.rules.filters
+    asked = gathering.rules.filter
     check_used("filter", asked, rows["filter"].unique(maintain_order=True))
     pairs = rows.select("task", "evaluation").unique(maintain_order=True).rows()
-    wanted = wanted_metrics(gathering.rules.metrics, [task for task, _ in pairs])
+    wanted = wanted_metrics(gathering.rules.metric, [task for task, _ in pairs])
     needed = {task for task, evaluation in pairs if evaluation in wanted[task] or not wanted[task]}
     rows = rows.filter(pl.col("task").is_in(needed or wanted.keys()))
     rows = chosen_by_task(rows, asked, "filter", of="task", what="filters", where="evaluation")

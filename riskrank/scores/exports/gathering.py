@@ -10,10 +10,11 @@ from typing import Any
 
 import polars as pl
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.exports.copies import copies
 from riskrank.scores.exports.fields import Record, as_score, document
-from riskrank.scores.exports.interface import ANSWERED, ASKED, FILE, Export, ExportRules, LabelledPath
+from riskrank.scores.exports.interface import ANSWERED, ASKED, FILE, MAX_BYTES, Export, LabelledPath
 from riskrank.scores.files.bounded import decompressed, read_bounded
 from riskrank.scores.files.contents import require_file
 from riskrank.scores.files.json_objects import as_text, halves, no_unicode
@@ -30,7 +31,10 @@ class Gathering:
 
     Parameters
     ----------
-    rules : ExportRules
+    rules : ReadOptions
+        Of these what only a person can decide.
+    texts_of : frozenset of str
+        Samples, as readers name them, whose texts somebody wants: few, as prompts would pile up.
 
     Attributes
     ----------
@@ -42,27 +46,23 @@ class Gathering:
         Whether scores are averages of tasks.
     """
 
-    def __init__(self, rules: ExportRules) -> None:
-        self.rules = rules
-        self.room = Room(rules.max_bytes)
+    def __init__(self, rules: ReadOptions, texts_of: frozenset[str] = frozenset()) -> None:
+        self.rules, self.texts_of, self.room = rules, texts_of, Room(rules.max_bytes or MAX_BYTES)
         self.files: list[LabelledPath] = []
         self.bounds: dict[str, tuple[float, float]] = {}
         self.board = False
         self._runs: dict[int, object] = {}
         self._directions: dict[str, tuple[str, str]] = {}
         self._primary: dict[str, str] = {}
-        self._truths: set[str] = set()
-        self._numbers: set[str] = set()
-        self._rows: list[dict[str, Any]] = []
-        self._frames: list[pl.DataFrame] = []
+        self._truths, self._numbers = set[str](), set[str]()
+        self._rows, self._frames = list[dict[str, Any]](), list[pl.DataFrame]()
         self._counts: Counter[str] = Counter()
-        self._notes: dict[str, None] = {}
-        self._inputs: dict[str, InputFile] = {}
+        self._notes, self._inputs = dict[str, None](), dict[str, InputFile]()
         self._beside: dict[Path, Record] = {}
         self._expected: dict[str, None] = {}
         # A file may say of a sample only what its name ends in.
         self._texts_of = {
-            text[at:] for text in rules.texts_of for at in range(len(text)) if not at or text[at - 1] == "/"
+            text[at:] for text in texts_of for at in range(len(text)) if not at or text[at - 1] == "/"
         }
 
     def take(self, file: LabelledPath, use: Callable[[], None]) -> None:
@@ -89,7 +89,7 @@ class Gathering:
 
     def read(self, path: Path) -> bytes:
         """The bytes of a file, without its compression and mark, and keep its name and SHA-256."""
-        raw = read_bounded(path, self.rules.max_bytes)
+        raw = read_bounded(path, self.room.limit)
         self._inputs[str(path)] = InputFile(path=str(path), sha256=hashlib.sha256(raw).hexdigest(), rows=0)
         return decompressed(str(path), raw, self.room).removeprefix(b"\xef\xbb\xbf")
 

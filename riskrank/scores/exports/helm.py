@@ -44,7 +44,7 @@ def _chosen(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
         rows = rows.drop(_SETTINGS)
     else:
         part = pl.col("split")
-    rows, asked = rows.with_columns(part=part), gathering.rules.splits
+    rows, asked = rows.with_columns(part=part), gathering.rules.split
     there = rows["part"].unique(maintain_order=True).to_list()
     check_used("split", asked, there)
     rows = chosen_by_task(
@@ -62,8 +62,8 @@ def read(file: ExportFile) -> Rows:
     """Statistics of instances, of one model on one scenario a file.
 
     A sample is ``scenario/instance``, a draw a train trial; further columns are ``task``, ``split`` and
-    ``perturbation``. The rule `splits` picks splits (``test``) and perturbations (``test:misspellings``);
-    `metrics` may name what HELM counts beside its metrics, which is left out otherwise.
+    ``perturbation``. The rule `split` picks splits (``test``) and perturbations (``test:misspellings``);
+    `metric` may name what HELM counts beside its metrics, which is left out otherwise.
     """
     path, left_out = file.path, set[str]()
     if path.name in ("run_spec.json", "stats.json", "scenario.json", "schema.json"):
@@ -72,7 +72,7 @@ def read(file: ExportFile) -> Rows:
     model = file.model(spec.inner("adapter_spec").text("model"))
     task = _task(spec.text("name", path.parent.name))
     _tell_schema(file, task, spec.listed("groups"))
-    asked = file.gathering.rules.metrics
+    asked = file.gathering.rules.metric
     wanted = {*asked, *(text[at + 1 :] for text in asked for at, sign in enumerate(text) if sign == "=")}
     for entry in file.records():
         about = {"model": model, "sample": f"{task}/{entry.name('instance_id')}", "task": task}

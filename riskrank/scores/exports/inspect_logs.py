@@ -54,7 +54,7 @@ def recognises(path: Path) -> bool:
 
 def _named(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     """Keep the scorers that count, read grades as what they are worth, and name the tasks."""
-    asked = gathering.rules.filters
+    asked = gathering.rules.filter
     check_used("filter", asked, rows[_SCORER].unique(maintain_order=True))
     rows = chosen_by_task(
         rows, asked or (ALL,), "filter", of="task", what="scorers", where="task", column=_SCORER
@@ -71,7 +71,7 @@ def read(file: ExportFile) -> Rows:
     """Scores of a log, of one model on one task.
 
     A sample is ``task/id``, a draw an epoch; further columns are ``task`` and the samples' metadata. The rule
-    `filters` picks scorers.
+    `filter` picks scorers.
     """
     header, samples = _log(file)
     evaluation = Record(header.at("eval"), header.get("eval"))
@@ -96,7 +96,7 @@ def read(file: ExportFile) -> Rows:
 
 
 def _rows(file: ExportFile, samples: Sequence[Mapping[str, Any]], about: Mapping[str, str]) -> Rows:
-    values = [_scores(sample, file.gathering.rules.filters) for sample in samples]
+    values = [_scores(sample, file.gathering.rules.filter) for sample in samples]
     scorers = {metric: scorer for found in values for metric, (scorer, _) in found.items()}
     failed_with_score = []
     for sample, found, columns in zip(samples, values, _columns(file, samples), strict=True):

@@ -13,7 +13,6 @@ from typing import Any
 
 import polars as pl
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.scores.files.json_objects import as_text
 from riskrank.scores.files.source import InputFile
 
@@ -35,56 +34,6 @@ class LabelledPath:
 
     path: Path
     label: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExportRules:
-    """What only a person can decide about an export.
-
-    Attributes
-    ----------
-    filters : tuple of str
-        Which of several filters, prompts, scorers or the like count, where an export holds several; ``*``
-        for all of them, each of which then is a metric (or model) of its own.
-    splits : tuple of str
-        Which of several splits, perturbations or the like to keep; ``*`` for all of them.
-    metrics : tuple of str
-        The metrics somebody wants; empty for all. A reader need not leave out others, but asks for no rule
-        that only they would need.
-    model_from_path : str or None
-        Regular expression with one group (or one named ``model``) that finds the model in a path.
-    parts : bool
-        Whether a list of numbers becomes one metric a part (``mcc.0``, ``mcc.1``) instead of being left out.
-    skip_bad : bool
-        Whether files and entries that cannot be read are counted and left out instead of refused.
-    max_bytes : int
-        Most bytes a file, or one member of an archive, may have once decompressed.
-    texts_of : frozenset of str
-        Samples, as the reader names them, whose rows are to hold what was asked and answered: few, as
-        prompts would pile up.
-    """
-
-    filters: tuple[str, ...] = ()
-    splits: tuple[str, ...] = ()
-    metrics: tuple[str, ...] = ()
-    model_from_path: str | None = None
-    parts: bool = False
-    skip_bad: bool = False
-    max_bytes: int = MAX_BYTES
-    texts_of: frozenset[str] = frozenset()
-
-
-def export_rules(options: ReadOptions) -> ExportRules:
-    """What only a person can decide about an export, of all that was asked for."""
-    return ExportRules(
-        filters=options.filter,
-        splits=options.split,
-        metrics=options.metric,
-        model_from_path=options.model_from_path,
-        parts=options.parts,
-        skip_bad=options.skip_bad,
-        max_bytes=options.max_bytes or MAX_BYTES,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

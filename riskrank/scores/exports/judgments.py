@@ -66,7 +66,7 @@ def mt_bench(file: ExportFile) -> Rows:
     The sample is question and turn. A rating of −1 is one FastChat could not read: no score. A pair is won
     if both orders of presentation say so and tied otherwise, as FastChat counts it; a win is 1, a tie ½,
     and a model's win rate on a sample is its mean over the opponents it met there. With k models that all
-    met, method §5 "Judge verdicts" is 4 (k − 1)(win rate − ½). Which judge counts is the rule `filters`.
+    met, method §5 "Judge verdicts" is 4 (k − 1)(win rate − ½). Which judge counts is the rule `filter`.
     """
     for record in file.records():
         yield from (_pair if _is_pair(record) else _rating)(file, record)

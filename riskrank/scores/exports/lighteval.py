@@ -85,7 +85,7 @@ def _direct(file: ExportFile, results: Record, metrics: Iterable[tuple[str, str]
 def _load(file: ExportFile) -> tuple[list[Any], list[Any], list[Any]]:
     """Scores, what names a document, and what was said; that and prompts only where somebody wants them."""
     source = ParquetSource(str(file.path), file.data, "", file.gathering.room)
-    texts = bool(file.gathering.rules.texts_of)
+    texts = bool(file.gathering.texts_of)
     column = next((name for name in ("metric", "metrics") if name in source.columns), "")
     wanted = (column, "doc", *(("model_response",) if texts else ()))
     frame = source.load([name for name in wanted if name in source.columns])

@@ -48,7 +48,7 @@ def _chosen(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     A metric that is wanted may be called ``metric,filter``, as the harness prints it; so are those of several
     filters.
     """
-    check_used("filter", gathering.rules.filters, rows["filter"].unique(maintain_order=True))
+    check_used("filter", gathering.rules.filter, rows["filter"].unique(maintain_order=True))
     spelled = pl.concat_str("metric", "filter", separator=",")
     there: dict[str, set[str]] = defaultdict(set)
     for task, *names in rows.select("task", "metric", spelled.alias("spelled")).unique().iter_rows():
@@ -59,10 +59,10 @@ def _chosen(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     kept = []
     for (task,), of in rows.group_by("task", maintain_order=True):
         names = of["filter"].unique(maintain_order=True).to_list()
-        wanted = wanted_metrics(gathering.rules.metrics, there)[str(task)]
+        wanted = wanted_metrics(gathering.rules.metric, there)[str(task)]
         by_metric = {name.rpartition(",")[2] for name in wanted if "," in name}
-        named = () if gathering.rules.filters else tuple(name for name in names if name in by_metric)
-        asked = gathering.rules.filters or named
+        named = () if gathering.rules.filter else tuple(name for name in names if name in by_metric)
+        asked = gathering.rules.filter or named
         picked = choose("filter", asked, names, what="filters", where=f"task {task}")
         of = of.filter(pl.col("filter").is_in(picked))
         kept.append(of.with_columns(metric=spelled) if len(picked) > 1 or named else of)
@@ -76,7 +76,7 @@ def _chosen(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
 def read(file: ExportFile) -> Rows:
     """Scores of a sample file, with what the results file of its run tells; or the averages of a run.
 
-    A sample is ``task/doc_id``; further columns are ``task`` and ``filter``. The rule `filters` picks among
+    A sample is ``task/doc_id``; further columns are ``task`` and ``filter``. The rule `filter` picks among
     the filters of a task. Results alone are a board.
     """
     if not _is_of_samples(file.path):
@@ -87,7 +87,7 @@ def read(file: ExportFile) -> Rows:
     model = file.model(_model_name(file.path, run))
     filters, metrics = (run.filters(task), run.metrics(task)) if run else ((), ())
     documents, perplexities = set(), []
-    frame = None if file.gathering.rules.texts_of else at_once(file, model, task)
+    frame = None if file.gathering.texts_of else at_once(file, model, task)
     if frame is not None and PERPLEXITY not in frame["metric"]:
         documents = set(frame["sample"])
         file.gathering.add_frame(frame)
@@ -157,7 +157,7 @@ def _model_name(path: Path, run: Results | None) -> str | None:
 
 def _tasks_wanted(there: Mapping[str, Collection[str]], gathering: Gathering) -> set[str]:
     """Tasks with a metric that is wanted, of those of each; others are noted, with what adds them."""
-    wanted = wanted_metrics(gathering.rules.metrics, there)
+    wanted = wanted_metrics(gathering.rules.metric, there)
     kept = {task for task, names in wanted.items() if not names or not names.isdisjoint(there[task])}
     left_out = sorted(there.keys() - kept)
     if kept and left_out:

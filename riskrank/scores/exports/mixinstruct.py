@@ -12,7 +12,7 @@ from riskrank.scores.files.beginnings import holding
 def read(file: ExportFile) -> Rows:
     """Scores of every candidate; the sample is the instruction's id.
 
-    Of candidates that differ in the way they were decoded, the rule `filters` says which one counts.
+    Of candidates that differ in the way they were decoded, the rule `filter` says which one counts.
     """
     for record in file.records():
         sample = record.name("id")

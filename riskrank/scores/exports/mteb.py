@@ -14,7 +14,7 @@ _META = "model_meta.json"
 
 def _means(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     """Of each task the mean over the subsets that all its models have, of the split that counts."""
-    asked = gathering.rules.splits
+    asked = gathering.rules.split
     rows = chosen_by_task(rows, asked, "split", of="sample", what="splits", where="task")
     splits = pl.col("split").n_unique().over("sample")
     named = pl.concat_str("metric", "split", separator=",")
@@ -47,7 +47,7 @@ def read(file: ExportFile) -> Rows:
     beside = file.beside(file.path.with_name(_META)).text("name")
     model = file.model(beside or next(folders, "").replace("__", "/"))
     about = {"model": model, "sample": whole.name("task_name"), "revision": path.parent.name}
-    asked = [name.rpartition("=")[2] for name in file.gathering.rules.metrics]
+    asked = [name.rpartition("=")[2] for name in file.gathering.rules.metric]
     scores = whole.inner("scores")
     for split in scores:
         for entry in scores.entries(split):

@@ -58,7 +58,7 @@ def _named(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
 
     Of several prompts, each with a provider is a model of its own; columns of one name are numbered.
     """
-    prompts, asked = rows["prompt"].unique(maintain_order=True).to_list(), gathering.rules.filters
+    prompts, asked = rows["prompt"].unique(maintain_order=True).to_list(), gathering.rules.filter
     check_used("filter", asked, prompts)
     kept = choose("filter", asked, prompts, what="prompts", where=gathering.path_of(0))
     rows = rows.filter(pl.col("prompt").is_in(kept))
@@ -68,7 +68,7 @@ def _named(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     numbered = pl.when(place > 1).then(pl.format("{} #{}", "model", place)).otherwise("model")
     names = _test_names(rows["sample"].unique(maintain_order=True))
     rows = rows.with_columns(model=numbered, sample=pl.col("sample").replace_strict(names)).drop(_COLUMN)
-    wanted = pl.col("sample").is_in([*gathering.rules.texts_of])
+    wanted = pl.col("sample").is_in([*gathering.texts_of])
     return rows.with_columns(pl.when(wanted).then(pl.col(r"^\((asked|answered)\)$")))
 
 
@@ -83,7 +83,7 @@ def _named(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
 def read(file: ExportFile) -> Rows:
     """Results of several models: ``score``, ``success`` and the named scores.
 
-    A sample is a test, a draw a repeat. The rule `filters` picks prompts.
+    A sample is a test, a draw a repeat. The rule `filter` picks prompts.
     """
     found, columns, evaluation = _results(file)
     ids = {row["id"] for row in found if isinstance(row.get("id"), str)}
@@ -95,7 +95,7 @@ def read(file: ExportFile) -> Rows:
     for row, test in zip(found, tests, strict=True):
         about = {"model": file.model(_provider(row)), "sample": test, "prompt": _prompt(row, columns)}
         about[_COLUMN] = row.text("promptIdx")
-        if file.gathering.rules.texts_of:
+        if file.gathering.texts_of:
             asked = within(row, "prompt", "raw") or row.get("vars")
             about |= {ASKED: as_text(asked), ANSWERED: as_text(within(row, "response", "output"))}
         if _is_failed(row):

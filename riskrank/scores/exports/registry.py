@@ -9,11 +9,12 @@ from typing import cast
 
 import polars as pl
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, counted, listing, one_of, option
 from riskrank.scores.exports.catalogue import EXPORTS
 from riskrank.scores.exports.choosing import wanted_metrics
 from riskrank.scores.exports.export_file import walk
-from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.exports.interface import Export, LabelledPath
 from riskrank.scores.exports.row_reader import RowReader
 from riskrank.scores.files.paths import labelled_paths
 
@@ -34,7 +35,12 @@ def reader(name: str) -> RowReader:
     return cast(RowReader, getattr(import_module(f"riskrank.scores.exports.{module}"), called or "read"))
 
 
-def read_export(name: str, paths: Sequence[str], rules: ExportRules | None = None) -> Export:
+def read_export(
+    name: str,
+    paths: Sequence[str],
+    rules: ReadOptions | None = None,
+    texts_of: frozenset[str] = frozenset(),
+) -> Export:
     """Read what a harness wrote.
 
     Parameters
@@ -43,7 +49,9 @@ def read_export(name: str, paths: Sequence[str], rules: ExportRules | None = Non
         A format of the table, or ``auto`` to recognise it.
     paths : sequence of str
         Files, folders and glob patterns, each also as ``LABEL=PATH``.
-    rules : ExportRules, optional
+    rules : ReadOptions, optional
+    texts_of : frozenset of str
+        Samples whose rows are to hold what was asked and answered.
 
     Returns
     -------
@@ -56,14 +64,14 @@ def read_export(name: str, paths: Sequence[str], rules: ExportRules | None = Non
     UsageError
         If the format is unknown or not recognised, or a rule has to be given.
     """
-    rules = rules or ExportRules()
+    rules = rules or ReadOptions()
     files = [entry for path in paths for entry in labelled(path)]
     if not files:
         raise UsageError(
             "no exports were given", found="an empty list of paths", hint="name files, folders or patterns"
         )
     chosen = reader(recognise(files) if name == AUTO else name)
-    export = chosen.read(sorted(files, key=lambda file: file.label is not None), rules)
+    export = chosen.read(sorted(files, key=lambda file: file.label is not None), rules, texts_of)
     return as_board(export, rules) if export.board else export
 
 
@@ -115,15 +123,15 @@ def _recognised(found: RowReader, path: Path) -> bool:
 SCORE = "score"
 
 
-def as_board(export: Export, rules: ExportRules) -> Export:
+def as_board(export: Export, rules: ReadOptions) -> Export:
     """A board of averages: the metrics that all tasks have, or those that somebody names.
 
     Parameters
     ----------
     export : Export
         A row a model, task and metric; the sample is the task.
-    rules : ExportRules
-        `metrics`, by name or ``TASK=NAME``; one a task, and not the same one, is called ``score``.
+    rules : ReadOptions
+        `metric`, by name or ``TASK=NAME``; one a task, and not the same one, is called ``score``.
 
     Raises
     ------
@@ -134,7 +142,7 @@ def as_board(export: Export, rules: ExportRules) -> Export:
     there = {str(task): [*of["metric"]] for (task,), of in pairs.group_by("sample", maintain_order=True)}
     spread = Counter(metric for metrics in there.values() for metric in metrics)
     common = {metric for metric, times in spread.items() if times == len(there)}
-    wanted = wanted_metrics(rules.metrics, there)
+    wanted = wanted_metrics(rules.metric, there)
     kept = [(task, one) for task, names in there.items() for one in names if one in (wanted[task] or common)]
     if not kept:
         first, _ = spread.most_common(1)[0]

@@ -8,12 +8,13 @@ from typing import Any
 
 import polars as pl
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import listing, option
 from riskrank.scores.exports.choosing import keep_readings, refuse_rules
 from riskrank.scores.exports.export_file import ExportFile, files_of
 from riskrank.scores.exports.fields import broken
 from riskrank.scores.exports.gathering import Gathering
-from riskrank.scores.exports.interface import FILE, Export, ExportRules, LabelledPath
+from riskrank.scores.exports.interface import FILE, Export, LabelledPath
 from riskrank.scores.files.paths import differing
 
 Rows = Iterator[Mapping[str, Any]]
@@ -32,7 +33,7 @@ class RowReader:
     directions : mapping of str to {"higher", "lower"}
         Of the metrics that mean the same in every file.
     choices : mapping of str to str
-        Columns of which the rule `filters` keeps a value, with the plural they are called by.
+        Columns of which the rule `filter` keeps a value, with the plural they are called by.
     beside : collection of str
         Metrics of how it was run, as time and tokens: they count where somebody asks for them by name.
     uses : sequence of {"filter", "split"}
@@ -56,10 +57,12 @@ class RowReader:
     prefers: Callable[[Path], bool] = lambda path: True
     then: Callable[[pl.DataFrame, Gathering], pl.DataFrame] = lambda rows, _gathering: rows
 
-    def read(self, files: Sequence[LabelledPath], rules: ExportRules) -> Export:
+    def read(
+        self, files: Sequence[LabelledPath], rules: ReadOptions, texts_of: frozenset[str] = frozenset()
+    ) -> Export:
         """Read the rows of all files."""
         refuse_rules(rules, self.name, uses=(*self.uses, *(("filter",) if self.choices else ())))
-        gathering = Gathering(rules)
+        gathering = Gathering(rules, texts_of)
         for metric, way in self.directions.items():
             gathering.direct(metric, way)
         found = [*files_of(files, self.recognises)]
@@ -74,7 +77,7 @@ class RowReader:
         return finish(self.then(rows, gathering), gathering)
 
     def _add(self, file: ExportFile) -> None:
-        beside = {*self.beside} - {*file.gathering.rules.metrics}
+        beside = {*self.beside} - {*file.gathering.rules.metric}
         left: dict[str, None] = {}
         for row in self.rows(file):
             if row["metric"] in beside:

@@ -117,7 +117,6 @@ def _opened(
     """Files of scores as they are; what a harness wrote as one table, with what it tells besides."""
     if options.from_ is None:
         return open_sources(paths, how_to_open(options, stdin)), None
-    from riskrank.scores.exports.interface import export_rules
     from riskrank.scores.exports.registry import read_export
     from riskrank.scores.table.export_rows import ExportSource
 
@@ -128,11 +127,11 @@ def _opened(
             found="data in memory",
             hint=f"leave out {option('from')}, or name files",
         )
-    harness, rules = options.from_, export_rules(options)
-    export = read_export(harness, files, rules)
+    harness = options.from_
+    export = read_export(harness, files, options)
 
     def again(samples: frozenset[str]) -> Export:
-        return read_export(harness, files, replace(rules, texts_of=samples))
+        return read_export(harness, files, options, samples)
 
     return [ExportSource(listing(files, 3), export, again)], export
 

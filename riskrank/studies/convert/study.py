@@ -12,7 +12,7 @@ from riskrank.asked.option import told
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.portfolio.judge_votes import VoteScores, score_votes
 from riskrank.errors import index_of, listing, option
-from riskrank.scores.exports.interface import Export, export_rules
+from riskrank.scores.exports.interface import Export
 from riskrank.scores.exports.registry import read_export
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.export_rows import shaped
@@ -133,7 +133,7 @@ def convert_export(paths: Sequence[str], options: ReadOptions) -> ExportDocument
         If the format is unknown or not recognised, or a rule has to be given.
     """
     harness = options.from_ or "auto"
-    export = read_export(harness, paths, export_rules(options))
+    export = read_export(harness, paths, options)
     export = _selected(shaped(export, options, listing(paths, 3)), options.metric)
     return ExportDocument(
         provenance=Provenance(

@@ -6,8 +6,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
-from riskrank.scores.exports.interface import Export, ExportRules
+from riskrank.scores.exports.interface import Export
 from riskrank.scores.exports.registry import READERS, read_export, reader
 
 
@@ -24,7 +25,7 @@ def write_lines(path: Path, records) -> Path:
 
 
 def read(name: str, *paths, **rules) -> Export:
-    return read_export(name, [str(path) for path in paths], ExportRules(**rules))
+    return read_export(name, [str(path) for path in paths], ReadOptions(from_="auto", **rules))
 
 
 def scores(export: Export, *columns: str) -> dict:

@@ -11,12 +11,13 @@ import polars as pl
 import pytest
 import zstandard
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.exports.choosing import check_used, choose, model_of
 from riskrank.scores.exports.export_file import ExportFile, files_of, walk
 from riskrank.scores.exports.fields import as_score
 from riskrank.scores.exports.gathering import Gathering
-from riskrank.scores.exports.interface import ExportRules, LabelledPath
+from riskrank.scores.exports.interface import LabelledPath
 from riskrank.scores.files import bounded
 from riskrank.scores.files.bounded import decompressed, parse_json, read_bounded
 from riskrank.scores.files.limits import Room
@@ -52,7 +53,7 @@ def add(gathering, **values):
 
 
 def test_lists_and_text_are_counted_and_left_out():
-    gathering = Gathering(ExportRules())
+    gathering = Gathering(ReadOptions())
     add(gathering)
     add(gathering, metric="pair", score=[1, 2])
     add(gathering, metric="pair", sample="2", score=[1, 2])
@@ -64,14 +65,14 @@ def test_lists_and_text_are_counted_and_left_out():
 
 
 def test_parts_of_a_list_become_metrics_when_asked():
-    gathering = Gathering(ExportRules(parts=True))
+    gathering = Gathering(ReadOptions(from_="auto", parts=True))
     add(gathering, metric="pair", score=[1, -2.5])
     export = exported(gathering)
     assert export.rows.select("metric", "score").rows() == [("pair.0", 1.0), ("pair.1", -2.5)]
 
 
 def test_draws_stay_only_where_samples_repeat():
-    gathering = Gathering(ExportRules())
+    gathering = Gathering(ReadOptions())
     add(gathering, draw="1")
     add(gathering, draw="1", sample="2", task="t")
     assert exported(gathering).rows.columns == ["model", "sample", "metric", "score", "task"]
@@ -83,7 +84,7 @@ def test_draws_stay_only_where_samples_repeat():
 
 
 def test_nothing_gathered_is_an_error_that_says_what_there_was():
-    gathering = Gathering(ExportRules())
+    gathering = Gathering(ReadOptions())
     add(gathering, score="text")
     with pytest.raises(InputError, match="no scores") as error:
         exported(gathering)
@@ -108,8 +109,8 @@ def test_a_bad_file_is_refused_or_left_out_whole(tmp_path):
         return exported(gathering)
 
     with pytest.raises(InputError, match="bad"):
-        run(ExportRules())
-    export = run(ExportRules(skip_bad=True))
+        run(ReadOptions())
+    export = run(ReadOptions(from_="auto", skip_bad=True))
     assert export.rows["sample"].to_list() == ["good.json"]
     assert [(entry.path, entry.rows) for entry in export.inputs] == [(str(good), 1)]
     assert "bad.json" in export.notes[0]
@@ -117,7 +118,7 @@ def test_a_bad_file_is_refused_or_left_out_whole(tmp_path):
 
 
 def test_runs_that_disagree_on_a_direction_are_named():
-    gathering = Gathering(ExportRules())
+    gathering = Gathering(ReadOptions())
     for run, way in (("one", "higher"), ("two", "higher"), ("three", "lower"), ("four", "lower")):
         gathering.direct("m", way, of=run)
     gathering.direct("other", "higher", of="one")
@@ -133,8 +134,8 @@ def test_bad_lines_are_counted_when_skipped(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b'{"a": 1}\n\n[1]\n{"a": \n{"a": NaN}\n')
     with pytest.raises(InputError, match="line 3 is not a JSON object"):
-        list(ExportFile(path=path, label=None, gathering=Gathering(ExportRules())).lines())
-    gathering = Gathering(ExportRules(skip_bad=True))
+        list(ExportFile(path=path, label=None, gathering=Gathering(ReadOptions())).lines())
+    gathering = Gathering(ReadOptions(from_="auto", skip_bad=True))
     file = ExportFile(path=path, label=None, gathering=gathering)
     assert [row.place.split()[-1] for row in file.lines()] == ["1", "5"]
     add(gathering)
@@ -203,15 +204,17 @@ def test_several_filters_are_asked_for():
 
 def test_models_come_from_the_path_the_log_or_the_label():
     path = Path("runs/gpt-4/log.json")
-    assert model_of(path, "logged", ExportRules()) == "logged"
-    assert model_of(path, None, ExportRules(), label="L") == "L"
-    assert model_of(path, "logged", ExportRules(model_from_path="runs/([^/]+)/")) == "gpt-4"
-    assert model_of(path, None, ExportRules(model_from_path="(runs)/(?P<model>[^/]+)/")) == "gpt-4"
+    assert model_of(path, "logged", ReadOptions()) == "logged"
+    assert model_of(path, None, ReadOptions(), label="L") == "L"
+    assert model_of(path, "logged", ReadOptions(from_="auto", model_from_path="runs/([^/]+)/")) == "gpt-4"
+    assert (
+        model_of(path, None, ReadOptions(from_="auto", model_from_path="(runs)/(?P<model>[^/]+)/")) == "gpt-4"
+    )
     with pytest.raises(InputError, match="which model"):
-        model_of(path, None, ExportRules())
+        model_of(path, None, ReadOptions())
     for pattern in ("(", "runs", "(a)(b)", "nowhere/([^/]+)"):
         with pytest.raises(UsageError):
-            model_of(path, None, ExportRules(model_from_path=pattern))
+            model_of(path, None, ReadOptions(from_="auto", model_from_path=pattern))
 
 
 def test_folders_are_walked_in_order_and_each_file_is_read_once(tmp_path):
@@ -227,7 +230,7 @@ def test_folders_are_walked_in_order_and_each_file_is_read_once(tmp_path):
 
 
 def test_rows_of_frames_and_of_dictionaries_come_together():
-    gathering = Gathering(ExportRules())
+    gathering = Gathering(ReadOptions())
     gathering.add_frame(
         pl.DataFrame({"model": ["A"], "sample": ["1"], "metric": ["m"], "score": [0.5], "task": ["t"]})
     )
@@ -260,9 +263,9 @@ def test_names_with_half_a_character_are_refused_or_their_rows_left_out(tmp_path
         return exported(gathering)
 
     with pytest.raises(InputError, match="no Unicode text") as error:
-        run(ExportRules())
+        run(ReadOptions())
     assert str(tmp_path / "bad") in error.value.what
-    export = run(ExportRules(skip_bad=True))
+    export = run(ReadOptions(from_="auto", skip_bad=True))
     assert export.rows["sample"].to_list() == ["good"]
     assert export.notes == ("rows with names that are no Unicode text, left out: 1",)
 

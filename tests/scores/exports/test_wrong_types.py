@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError
-from riskrank.scores.exports.interface import ANSWERED, ASKED, ExportRules
+from riskrank.scores.exports.interface import ANSWERED, ASKED
 from riskrank.scores.exports.registry import READERS, read_export
 from tests.scores.exports import archives
 from tests.scores.exports.helpers import assert_long
@@ -56,7 +57,7 @@ class Written:
     members of an archive."""
 
     files: dict
-    rules: ExportRules
+    rules: ReadOptions
 
 
 @cache
@@ -72,8 +73,8 @@ def export_of(name, case):
             files[place.removesuffix(".json")] = packed(json.loads(path.read_text()))
         else:
             files[place] = document(path)
-    rules = {"filters": ("*",)} if name in FILTERED else {"splits": ("*",)} if name == "helm" else {}
-    return Written(files, ExportRules(**rules))
+    rules = {"filter": ("*",)} if name in FILTERED else {"split": ("*",)} if name == "helm" else {}
+    return Written(files, ReadOptions(from_="auto", **rules))
 
 
 def document(path):
@@ -164,15 +165,15 @@ def examine(name, written, files):
                 assert found.found
             else:
                 assert_long(found)
-                rules = replace(written.rules, skip_bad=skip_bad, texts_of=frozenset(found.rows["sample"]))
-                again = outcome(name, given, rules)
+                rules = replace(written.rules, skip_bad=skip_bad)
+                again = outcome(name, given, rules, frozenset(found.rows["sample"]))
                 assert again.rows.select(found.rows.columns).equals(found.rows)
 
 
-def outcome(name, given, rules):
+def outcome(name, given, rules, texts_of=frozenset()):
     """What reading ends with, of the two that are allowed."""
     try:
-        return read_export(name, given, rules)
+        return read_export(name, given, rules, texts_of)
     except RiskrankError as error:
         return error
 
@@ -200,7 +201,7 @@ def test_what_was_asked_and_answered_stands_beside_the_same_rows(name, case, tmp
     plain = read_export(name, given, written.rules).rows
     assert not {ASKED, ANSWERED} & set(plain.columns)
     sample = plain["sample"][0]
-    found = read_export(name, given, replace(written.rules, texts_of=frozenset([sample]))).rows
+    found = read_export(name, given, written.rules, frozenset([sample])).rows
     assert found.select(plain.columns).equals(plain)
     texts = found.filter(pl.col("sample") == sample).select(ASKED, ANSWERED).unique().row(0)
     asked = {"alpaca_eval": "do", "lm_eval_old": '{"q": "asked"}'}.get(case, "asked")
