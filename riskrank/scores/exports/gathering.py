@@ -209,10 +209,10 @@ class Gathering:
             If there is no row at all.
         """
         rows = self._all_rows()
+        self._rows, self._frames = [], []  # what is here twice takes twice the memory
         models = {*rows["model"]} if rows.height else set()
-        for model in self._expected:
-            if model not in models:
-                self.note(f"model '{model}': no score of it is left")
+        for model in (one for one in self._expected if one not in models):
+            self.note(f"model '{model}': no score of it is left")
         if not models:
             raise InputError(
                 f"{listing(self._inputs or ['the export'], 3)}: no scores in it",

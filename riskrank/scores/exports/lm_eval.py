@@ -56,6 +56,7 @@ def _chosen(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     tasks = _tasks_wanted(there, gathering)
     rows = rows.filter(pl.col("task").is_in(tasks))
     _note_other_documents(rows, gathering)
+    rows = rows.drop(HASH, strict=False)
     kept = []
     for (task,), of in rows.group_by("task", maintain_order=True):
         names = of["filter"].unique(maintain_order=True).to_list()
@@ -69,7 +70,7 @@ def _chosen(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     rows = pl.concat(kept)
     truths = [name for name in rows["metric"].unique() if name.partition(",")[0] in TRUTHS]
     gathering.bounds |= dict.fromkeys(truths, (0.0, 1.0))
-    return rows.drop(HASH, strict=False).drop(["task"] if gathering.board else [])
+    return rows.drop(["task"] if gathering.board else [])
 
 
 @reads("lm-eval", recognises, uses=("filter",), prefers=_is_of_samples, then=_chosen)

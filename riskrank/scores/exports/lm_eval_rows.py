@@ -63,6 +63,8 @@ def at_once(file: ExportFile, model: str, task: str) -> pl.DataFrame | None:
     frame = frame.select("filter", *dict.fromkeys(names), **kept, **{HASH: "doc_hash"}).with_row_index("row")
     index = ["row", *kept, "filter", HASH]
     rows = frame.unpivot(index=index, variable_name="metric", value_name="score")
+    first = pl.col("metric") == names[0]  # a document's hash is told once
+    rows = rows.with_columns(pl.when(first).then(HASH))
     return rows.sort("row", maintain_order=True).drop("row")
 
 

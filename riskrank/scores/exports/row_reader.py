@@ -73,8 +73,11 @@ class RowReader:
             label = file.label or named.get(file.path)
             one = ExportFile(path=file.path, label=label, gathering=gathering)
             gathering.take(file, partial(self._add, one))
-        rows = keep_readings(gathering.rows(), rules, self.choices, where=self.name)
-        return finish(self.then(rows, gathering), gathering)
+        return finish(self._kept(gathering), gathering)
+
+    def _kept(self, gathering: Gathering) -> pl.DataFrame:
+        rows = keep_readings(gathering.rows(), gathering.rules, self.choices, where=self.name)
+        return self.then(rows, gathering)
 
     def _add(self, file: ExportFile) -> None:
         beside = {*self.beside} - {*file.gathering.rules.metric}

@@ -76,6 +76,8 @@ def test_draws_stay_only_where_samples_repeat():
     add(gathering, draw="1")
     add(gathering, draw="1", sample="2", task="t")
     assert exported(gathering).rows.columns == ["model", "sample", "metric", "score", "task"]
+    add(gathering, draw="1")
+    add(gathering, draw="1", sample="2", task="t")
     add(gathering, draw="2")
     add(gathering, sample="3")
     rows = exported(gathering).rows
