@@ -10,9 +10,8 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.parsing import MISSING_TEXT, numeric_share
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
-from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.names.judgements import Judgement, judgement
-from riskrank.scores.names.words import known, listed_words, vocabulary, words
+from riskrank.scores.names.words import known
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+|\d+,\d{1,2})"
 _PERCENT = rf"^\s*{_NUMBER}\s*%\s*$"
@@ -35,11 +34,12 @@ _LOOK = 1000
 _NO_VERDICT = (*MISSING_TEXT, *known("no verdict"), "not run")
 # Words in brackets before what they judge.
 _TAG = r"^\s*\[([^\W\d_]+)\]\s"
-# Minutes and seconds, and hours before them; in a column of amounts, for else it is the time of a day.
-_CLOCK = r"^\s*(?:\d+:)?\d+:[0-5]\d(?:\.\d+)?\s*$"
-_HOURS, _OF_DAY = 23, vocabulary("start end begin started ended created arrival departure day")
 # Stars of a rating, those that are filled first.
-_STARS = r"^\s*(?:[★⭐]+☆*|☆+)\s*$"
+_RATING, _STARS = "stars", r"^\s*(?:[★⭐]+☆*|☆+)\s*$"
+
+
+# The column in the SQL that reads it.
+_COLUMN = "{0}"
 
 
 @dataclass(frozen=True)
@@ -50,64 +50,22 @@ class Writing:
     ----------
     what : str
         For a message: ``percentages``.
+    sql : str
+        The number alone, of the column ``{0}``.
     sign : str
-        What stands behind the number.
-    dollars : bool
-        Whether a cell is a formula of LaTeX.
-    percent : bool
-        Whether the number is one of percent.
-    comma : bool
-        Whether it has a decimal comma.
-    trimmed : str
-        Characters before and behind the number: a unit, a currency.
-    groups : str
-        What stands between thousands.
+        What stands behind the number: ``%``, or what parts a mean from its spread.
     truths : Judgement, or None
         The words for true and false, where these are all that is written.
-    tagged : bool
-        Whether they are tags in brackets before other text, ``[PASS] Yes``.
-    stars : bool
-        Whether it is stars, of which the filled ones count.
-    clock : int
-        How many parts it has at most, where it is minutes and seconds, ``12:30``, or hours before; else 0.
     """
 
     what: str
-    sign: str
-    dollars: bool = False
-    percent: bool = False
-    comma: bool = False
-    trimmed: str = ""
-    groups: str = ""
+    sql: str
+    sign: str = ""
     truths: Judgement | None = None
-    tagged: bool = False
-    stars: bool = False
-    clock: int = 0
 
     def query(self, name: str) -> str:
         """The number alone, in SQL."""
-        found = quoted_column(name)
-        if self.truths:
-            found = f"SPLIT_PART(SPLIT_PART({found}, ']', 1), '[', 2)" if self.tagged else found
-            wrong = " ".join(f"WHEN {quoted_text(word)} THEN 0" for word in self.truths.no)
-            return f"CASE LOWER(TRIM({found})) WHEN {quoted_text(self.truths.yes)} THEN 1 {wrong} END"
-        if self.stars:
-            return f"CASE WHEN TRIM({found}) <> '' THEN LENGTH(TRIM(REPLACE({found}, '☆', ''))) END"
-        if self.clock:
-            parts = [f"CAST(SPLIT_PART(TRIM({found}), ':', {at}) AS DOUBLE)" for at in (1, 2, 3)]
-            short, long = f"{parts[0]} * 60 + {parts[1]}", f"{parts[0]} * 3600 + {parts[1]} * 60 + {parts[2]}"
-            if self.clock == 2:
-                return short
-            return f"CASE WHEN {found} LIKE '%:%:%' THEN {long} ELSE {short} END"
-        if not self.spread:
-            found = f"REPLACE({found}, '{self.groups}', '')" if self.groups else found
-            found = f"REPLACE({found}, ',', '.')" if self.comma else found
-            if self.trimmed or self.groups:
-                return f"RTRIM(LTRIM({found}, '{self.trimmed} '), '{self.trimmed} ')"
-            return f"RTRIM({found}, '% ')" if self.comma else f"RTRIM({found}, '%')"
-        found = f"SPLIT_PART({found}, '{self.sign}', 1)"
-        found = f"LTRIM({found}, '$')" if self.dollars else found
-        return f"RTRIM({found}, '% \\')" if self.percent else found
+        return self.sql.replace(_COLUMN, quoted_column(name))
 
     @property
     def spread(self) -> bool:
@@ -130,26 +88,11 @@ class Writing:
         """What is said of texts that count; nothing of numbers."""
         if self.truths:
             return f"{self.truths.yes} counts 1 and {listing(self.truths.no)} 0"
-        if self.clock:
-            return "12:30 counts 12 times 60 and 30"
-        return "each filled star counts 1" if self.stars else ""
+        return "each filled star counts 1" if self.what == _RATING else ""
 
     def numbers(self, column: pl.Series) -> pl.Series:
         """The numbers of a column, as text or as numbers."""
-        if self.stars:
-            return column.str.count_matches("[★⭐]")
-        if self.clock:
-            parts = column.str.strip_chars().str.split(":").list.reverse()
-            places = (parts.list.get(at, null_on_oob=True).cast(pl.Float64) * 60**at for at in (0, 1, 2))
-            first, second, third = places
-            return first + second + third.fill_null(0)
-        if not self.truths:
-            column = column.str.replace_all(self.groups, "", literal=True) if self.groups else column
-            return column.str.extract(r"([+-]?\d*[.,]?\d+)", 1)
-        said = (self.truths.yes, *self.truths.no)
-        counted = [float(word == said[0]) for word in said]
-        folded = _folded(column, self.tagged)
-        return folded.replace_strict(said, counted, default=None, return_dtype=pl.Float64)
+        return column.to_frame().sql(f"SELECT {self.query(column.name)} FROM self").to_series()
 
 
 def truths_of(series: pl.Series) -> Writing | None:
@@ -162,7 +105,12 @@ def truths_of(series: pl.Series) -> Writing | None:
         return None
     folded = _folded(series.drop_nulls(), tagged)
     found = judgement(*folded.filter(~folded.is_in(_NO_VERDICT)).unique())
-    return None if found is None else Writing("truths in words", "%", truths=found, tagged=tagged)
+    if found is None:
+        return None
+    word = f"SPLIT_PART(SPLIT_PART({_COLUMN}, ']', 1), '[', 2)" if tagged else _COLUMN
+    wrong = " ".join(f"WHEN {quoted_text(word)} THEN 0" for word in found.no)
+    sql = f"CASE LOWER(TRIM({word})) WHEN {quoted_text(found.yes)} THEN 1 {wrong} END"
+    return Writing("truths in words", sql, "%", found)
 
 
 def _folded(column: pl.Series, tagged: bool) -> pl.Series:
@@ -183,29 +131,24 @@ def writing_of(series: pl.Series) -> Writing | None:
     if filled.len() == 0:
         return None
     if filled.str.contains(_STARS).all():
-        return Writing("stars", "", stars=True)
-    if filled.str.contains(_CLOCK).all() and _is_amount(series.name, filled):
-        return Writing("times", "", clock=3 if filled.str.contains(r":.*:").any() else 2)
+        filled_stars = f"LENGTH(TRIM(REPLACE({_COLUMN}, '☆', '')))"
+        return Writing(_RATING, f"CASE WHEN TRIM({_COLUMN}) <> '' THEN {filled_stars} END")
     if filled.str.contains(_PERCENT).all():
-        return Writing("percentages", "%", comma=bool(filled.str.contains(",", literal=True).any()))
+        comma = filled.str.contains(",", literal=True).any()
+        sql = f"RTRIM(REPLACE({_COLUMN}, ',', '.'), '% ')" if comma else f"RTRIM({_COLUMN}, '%')"
+        return Writing("percentages", sql, "%")
     sign = next((sign for sign in _SIGNS if sign in filled[0]), None)
     if sign is None:
         return _of_units(filled)
-    for dollars in (False, True):
-        for percent in (False, True):
-            edge, unit = r"\$" if dollars else "", r"\s*\\?%" if percent else ""
-            spread = rf"{_NUMBER}(?:{unit})?\)?"
-            pattern = rf"^\s*{edge}\s*{_NUMBER}{unit}\s*{re.escape(sign)}\s*{spread}\s*{edge}\s*$"
-            if filled.str.contains(pattern).all():
-                return Writing("means with spreads", sign, dollars, percent)
-    return None
-
-
-def _is_amount(name: str, filled: pl.Series) -> bool:
-    """Whether times are how long something took: more than a day has, or called so by more than "time"."""
-    longer = (filled.str.extract(r"^\s*(\d+):", 1).cast(pl.Int64) > _HOURS).any()
-    told = len(listed_words(name)) > 1 and not words(name) & _OF_DAY
-    return looks_like_an_amount(name) and (told or longer)
+    part = rf"{_NUMBER}(?:\s*\\?%)?"
+    alike = filled.str.contains("%", literal=True).n_unique() == 1
+    if (
+        not alike
+        or not filled.str.contains(rf"^\s*\$?\s*{part}\s*{re.escape(sign)}\s*{part}\)?\s*\$?\s*$").all()
+    ):
+        return None
+    mean = f"SPLIT_PART({_COLUMN}, '{sign}', 1)"
+    return Writing("means with spreads", f"RTRIM(LTRIM({mean}, '$ '), '% \\')", sign)
 
 
 def _of_units(filled: pl.Series) -> Writing | None:
@@ -220,12 +163,19 @@ def _of_units(filled: pl.Series) -> Writing | None:
         thousands = rf"^[+-]?\d{{1,3}}(?:\{groups}\d{{3}})*(?:\{decimal}\d+)?$"
         told = rf"\{groups}\d{{3}}[\{groups}\{decimal}]"
         if number.str.contains(thousands).all() and number.str.contains(told).any():
-            return Writing("thousands", "", trimmed=trimmed, groups=groups, comma=decimal == ",")
+            number_alone = f"REPLACE({_COLUMN}, '{groups}', '')"
+            return Writing("thousands", _trimmed(number_alone, trimmed, comma=decimal == ","))
     comma = not number.str.contains(".", literal=True).any() and number.str.contains(_DECIMAL_COMMA).any()
     plain = rf"^[+-]?\d*{',' if comma else '[.]'}?\d+$"
     if not (trimmed or comma) or not number.str.contains(plain).all():
         return None
-    return Writing("units" if trimmed else "decimal commas", "", trimmed=trimmed, comma=bool(comma))
+    return Writing("units" if trimmed else "decimal commas", _trimmed(_COLUMN, trimmed, comma=bool(comma)))
+
+
+def _trimmed(number: str, signs: str, *, comma: bool) -> str:
+    """SQL of a number without what stands before and behind it."""
+    number = f"REPLACE({number}, ',', '.')" if comma else number
+    return f"RTRIM(LTRIM({number}, '{signs} '), '{signs} ')"
 
 
 def refuse_mixed(source: Source, texts: pl.DataFrame, parameter: str) -> None:

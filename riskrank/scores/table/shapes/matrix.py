@@ -1,8 +1,7 @@
-"""A row a sample, and a column a model, or a column a metric of a model."""
+"""A row a sample, and a column a model."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,11 +9,10 @@ import numpy as np
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.distributions import long_tailed
 from riskrank.scores.names.measures import left_out
-from riskrank.scores.names.words import may_name_samples, names_tasks
+from riskrank.scores.names.words import names_tasks
 from riskrank.scores.table.shapes.board import (
     FEWEST_TASKS,
     ONE_SCALE,
@@ -177,49 +175,3 @@ def _one_metric(columns: Columns, models: Sequence[str]) -> bool:
     ends = [float(np.fmin.reduce(columns.numbers(name))) for name in models]
     shares = [top for top in tops if top <= 1]
     return min(ends) >= 0 and bool(shares) and all(top <= 1 or 1.5 < top <= 100 for top in tops)
-
-
-_SEPARATORS = ("~", "|", ":", "/", "_", ".", " ", "-")
-
-# Column by metric and model.
-_Crossed = dict[tuple[str, str], str]
-
-
-def as_crossed(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
-    """Columns of numbers that are every metric of every model, by a query that writes a row a model."""
-    if options.sql is not None or options.columns or columns.written or columns.decimal_comma:
-        return []
-    numbers = [name for name in columns.of_kind("number") if not may_name_samples(name)]
-    crossed = next(_crossings(numbers), None)
-    if crossed is None:
-        return []
-    metrics, models = (list(dict.fromkeys(pair[at] for pair in crossed)) for at in (0, 1))
-    own = [name for name in columns.names if name not in crossed.values()]
-    keys = keys_of(columns, [], [], own)
-    if not keys.sample or {"model", *metrics} & {*own}:
-        return []
-    further = ", ".join(map(quoted_column, own))
-    rows = []
-    for model in models:
-        scores = (f"{quoted_column(crossed[one, model])} AS {quoted_column(one)}" for one in metrics)
-        rows.append(f"SELECT {further}, {quoted_text(model)} AS model, {', '.join(scores)} FROM scores")
-    said = f"a row a sample ({keys.sample}), "
-    said += f"a column a metric ({listing(metrics)}) and model ({listing(models)})"
-    read = with_roles(options, {"sample": keys.sample, "draw": keys.draw}, wide=True, metric=tuple(metrics))
-    read = replace(read, sql=" UNION ALL ".join(rows), **keyed(keys, named, options))  # type: ignore[arg-type]
-    return [Reading(said="; ".join([said, *keys.said]), options=read)]
-
-
-def _crossings(names: list[str]) -> Iterator[_Crossed]:
-    """Ways to part all names into a metric and a model, at least two of each and every pair once."""
-    for separator, last, metric_first in product(_SEPARATORS, (False, True), (True, False)):
-        parts = {name: name.rpartition(separator) if last else name.partition(separator) for name in names}
-        found: _Crossed = {}
-        for name, (one, _, other) in parts.items():
-            found[(one, other) if metric_first else (other, one)] = name
-        metrics, models = ({pair[at] for pair in found} for at in (0, 1))
-        if len(found) < len(names) or min(len(metrics), len(models)) < 2 or "" in metrics | models:
-            continue
-        whole = len(found) == len(metrics) * len(models)
-        if whole and all(map(names_a_metric, metrics)) and not any(map(names_a_metric, models)):
-            yield found

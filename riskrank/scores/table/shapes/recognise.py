@@ -15,7 +15,7 @@ from riskrank.scores.table.designs import columns_of_folds
 from riskrank.scores.table.preparation import lacks
 from riskrank.scores.table.shapes.board import as_study, of_unfinished
 from riskrank.scores.table.shapes.columns import Columns, columns_of
-from riskrank.scores.table.shapes.matrix import as_crossed, as_matrix
+from riskrank.scores.table.shapes.matrix import as_matrix
 from riskrank.scores.table.shapes.models import models_of
 from riskrank.scores.table.shapes.preferences import as_preferences
 from riskrank.scores.table.shapes.reading import READ, Reading, Warned, written
@@ -115,8 +115,6 @@ def _chosen(sources: Sequence[Source], options: ReadOptions) -> list[Source]:
 
 def _readings(columns: Columns, named: dict[str, str], options: ReadOptions) -> list[Reading]:
     """Every way to read a table that explains it; those that names tell alone, where they do."""
-    if options.matrix is None and (crossed := as_crossed(columns, named, options)):
-        return crossed
     as_numbers = columns.written
     if as_numbers and options.sql is None:
         options = replace(options, sql=reading_query(as_numbers))

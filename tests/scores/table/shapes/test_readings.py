@@ -93,14 +93,6 @@ TABLES = {
         ("return",),
         N,
     ),
-    "metrics of models in names": (
-        pl.DataFrame({"query": QUESTIONS}).with_columns(
-            pl.Series(name, RNG.random(N)) for name in ("bm_recall", "bm_ndcg", "qz_recall", "qz_ndcg")
-        ),
-        "a column a metric (recall, ndcg) and model (bm, qz)",
-        ("recall", "ndcg"),
-        N,
-    ),
     "joined to tags": (
         crossed(bot=["a", "b"], ticket=QUESTIONS)
         .rename({"rate": "f1"})
@@ -910,7 +902,6 @@ def numbered(**levels):
     return frame.with_columns(run_id=pl.format("r-{}", pl.int_range(pl.len()).shuffle(7)))
 
 
-TIMES = {"12:30": 750, "1:02:03": 3723, "59:59": 3599}
 ALIKE = [
     # What numbers each row names no sample where others are met with every model.
     (numbered(arch=["a", "b"], dataset=["x", "y", "z"], seed=[*range(4)]), {}, "sample (seed)", ("a", "b")),
@@ -1070,17 +1061,6 @@ def test_what_is_met_with_every_model_tells_samples_from_models(at):
     table = read(frame, **options)
     assert table.models == models
     assert words in "".join(text for text in table.warnings if text.startswith("Read as "))
-
-
-def test_minutes_and_seconds_are_read_of_what_lasts_and_not_of_the_time_of_day():
-    frame = crossed(shoe=["s", "t"], athlete=QUESTIONS).drop("note", "rate")
-    times = pl.Series([[*TIMES][at % 3] for at in range(2 * N)])
-    table = read(frame.with_columns(lap_time=times))
-    assert [scores.sum() for scores in table.values] == [-sum(TIMES.values()) * N / 3] * 2
-    with pytest.raises(InputError, match="missing column"):
-        read(frame.with_columns(start_time=pl.Series(["12:30", "11:59"] * N)))
-    with pytest.raises(InputError, match="missing column"):
-        read(frame.with_columns(time=pl.Series(["12:30", "11:59"] * N)))
 
 
 def test_how_long_tests_took_is_no_score_beside_whether_they_pass():
