@@ -1,18 +1,16 @@
-"""Columns without a role, and what they tell of repeats, of models without common samples, and of groups.
+"""Columns without a role, and what they tell of repeats, of wholes and of groups.
 
 Nothing is done because of them: messages name them with what they could mean, which only a person knows.
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import fields, replace
 
-import numpy as np
 import polars as pl
 
 from riskrank.asked.option import options_of
 from riskrank.engine.sampling.design import FEWEST_LEVELS
-from riskrank.errors import InputError, listing, option
+from riskrank.errors import listing, option
 from riskrank.scores.files.parsing import UNSCORED
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.names.measures import PROPERTIES
@@ -32,7 +30,6 @@ from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.parts import MOST_KINDS, divides, says_of
 from riskrank.scores.table.shapes.reading import Reading, with_roles, written
 from riskrank.scores.table.told_metrics import DIRECTION
-from riskrank.scores.table.ways import inputs_written, template_of_tasks
 
 # What these say is of metrics and of missing scores, not of samples.
 _TELLING = (DIRECTION, UNSCORED)
@@ -67,7 +64,7 @@ def hint_for_repeats(scores: Scores) -> tuple[str, list[Reading]]:
             f"{listing(map(repr, beside))} {'differs' if len(beside) == 1 else 'differ'} between such rows: "
         )
         said += f"look at what that is, and choose with {option('where')}; {taking_runs(scores)} all as runs"
-        return _told_by_files(scores) or (said if beside else ""), []
+        return said if beside else "", []
     if len(beside) > 1:
         said = f"columns {' and '.join(map(repr, beside))} tell them apart together: say what each is ("
         said += f"{_told(scores, _meanings(scores, 'NAME'))}), or choose with {option('where')}"
@@ -124,68 +121,11 @@ def _meanings(scores: Scores, name: str, kept: object = None) -> list[Reading]:
     return [Reading(said=said, options=options) for said in order if (options := ways[said]) is not None]
 
 
-def _told_by_files(scores: Scores) -> str:
-    """What it may mean that files repeat each other's samples, where each of them has a cell once."""
-    files, sample = scores.notes.inputs, scores.notes.files[0].roles.sample
-    if len(files) < 2 or sample is None or sum(file.rows for file in files) != scores.notes.rows:
-        return ""
-    of_row = np.repeat(np.arange(len(files)), [file.rows for file in files])
-    rows = _rows_read(scores)
-    read = rows.with_columns(_cells(scores).alias("cell"), file=pl.Series(of_row).gather(rows["row"]))
-    if read.select("cell", "file").n_unique() < read.height:
-        return ""
-    labels = [file.source.model_label for file in scores.notes.files]
-    template = template_of_tasks(labels, [file.path for file in files], read)
-    tasks, runs = (
-        inputs_written([template.replace("{task}", f"{{{name}}}")]) if template else f"add a column '{name}'"
-        for name in ("task", "draw")
-    )
-    return (
-        "the files repeat each other's samples. If each is a task of its own: "
-        f"{tasks}; if they are runs of the same samples: "
-        f"{runs} {option('repeats', how_runs(scores)[0])}; if one is a copy of another, leave it out"
-    )
-
-
 def _of_every_cell(columns: Columns, name: str) -> object:
     """A value that the rows of every cell have, so that keeping it keeps every cell."""
     of_cells = columns.frame.group_by(name).agg(pl.col(_CELL).n_unique())
     whole = of_cells.filter(pl.col(_CELL) == columns.count(_CELL)).drop_nulls().sort(name)
     return whole[name][0] if whole.height else None
-
-
-def hint_for_parts(scores: Scores) -> tuple[str, list[Reading]]:
-    """How to read the largest part of a table in which all models share the samples, if there is one."""
-    cells = _rows_read(scores).select("model", "sample")
-    for name in _without_role(scores, set(scores.metrics)):
-        columns = Columns(pl.DataFrame(), [])
-        with suppress(InputError):  # a column nobody needs may be damaged, or too much
-            columns = _columns(scores, [name])
-        if not columns.names or not 1 < columns.count(name) <= _MOST_VALUES:
-            continue
-        best = _largest(cells.with_columns(columns.frame[name].cast(pl.String).alias("of")))
-        if best is not None:
-            asked = scores.notes.asked
-            part = replace(asked, where=condition(name, best, asked.where))
-            one = Reading(said="compares the models that share its samples", options=part)
-            return f"column {name!r} divides them: {written(part, asked)} {one.said}", [one]
-    return "", []
-
-
-def _largest(rows: pl.DataFrame) -> str | None:
-    """Value under which the most models, at least two, have the same samples."""
-    parts = (
-        rows.drop_nulls()
-        .group_by("of")
-        .agg(
-            models=pl.col("model").n_unique(),
-            samples=pl.col("sample").n_unique(),
-            cells=pl.struct("model", "sample").n_unique(),
-        )
-        .filter((pl.col("models") > 1) & (pl.col("cells") == pl.col("models") * pl.col("samples")))
-        .sort("models", "samples", "of", descending=[True, True, False])
-    )
-    return str(parts["of"][0]) if parts.height else None
 
 
 def unforeseen_wholes(scores: Scores) -> list[tuple[str, pl.DataFrame]]:

@@ -183,7 +183,6 @@ def different_samples(scores: Scores, has: np.ndarray) -> InputError:
         if count < most or most < has.shape[1]
     ]
     model, sample = (int(index) for index in np.argwhere(~has)[0])
-    from riskrank.scores.table.further_columns import hint_for_parts
     from riskrank.scores.table.gap_reasons import dropping
     from riskrank.scores.table.shifted import hint_for_shift
 
@@ -200,9 +199,6 @@ def different_samples(scores: Scores, has: np.ndarray) -> InputError:
             if not shift:  # to leave out more of them would pass whoever lost them by failing
                 hint += f"; if samples changed for good, bless new scores of them: {option('bless', 'FILE')}"
         hint = f"{shift}{hint}"
-    else:
-        parts, readings = hint_for_parts(scores)
-        hint, ways = parts or hint, [("", one.options) for one in readings]
     return InputError(
         f"{scores.files()}: the models were not scored on the same samples",
         found=f"{common:,} of {has.shape[1]:,} samples are common to all {has.shape[0]} models; "

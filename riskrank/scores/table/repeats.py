@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, counted, option
 from riskrank.scores.table.gaps import completed
 from riskrank.scores.table.oriented import Rows
@@ -61,7 +60,7 @@ def laid_out(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]
         elif partial := int(np.count_nonzero(~np.isnan(flat[blank]))):
             notes = (f"{MERGING[scores.options.repeats]} without {partial:,} repeats that have no score",)
         if scores.options.repeats != "mean":
-            notes += (_of_so_many(cell, grid, n_metrics, scores.options),)
+            notes += (_of_so_many(cell, scores.options.repeats),)
     else:
         flat = np.full(grid.size * n_metrics, np.nan)
         flat[cell] = values
@@ -117,22 +116,14 @@ def _merge_per_cell(cell: np.ndarray, values: np.ndarray, n_cells: int, how: str
     return flat
 
 
-def _of_so_many(cell: np.ndarray, grid: _Grid, n_metrics: int, options: ReadOptions) -> str:
-    """Warn that the worst or the best of the runs depends on how many there are, above all if they differ."""
-    counts = np.bincount(cell, minlength=grid.size * n_metrics).reshape(grid.size, n_metrics)
-    # Models that share samples only have to agree on each sample.
-    group = np.zeros(grid.size, dtype=np.int64) if options.unpaired else grid.sample
-    most = np.zeros((int(group.max()) + 1, n_metrics), dtype=np.int64)
-    least = np.full_like(most, np.iinfo(np.int64).max)
-    np.maximum.at(most, group, counts)
-    np.minimum.at(least, group, np.where(counts, counts, least[0, 0]))
-    worst = options.repeats == "min"
-    told = f"more runs make the {'worst' if worst else 'best'} of them {'worse' if worst else 'better'}"
-    passes = f"{'pass^k' if worst else 'pass@k'} (gate, check) does not depend on their number"
+def _of_so_many(cell: np.ndarray, how: str) -> str:
+    """Warn that the worst or the best of the runs depends on how many there are."""
+    counts = np.bincount(cell)
     few, many = int(counts[counts > 0].min()), int(counts.max())
-    if np.all((least == most) | (most == 0)):
-        return f"{option('repeats', options.repeats)} of {counted(few, 'run')}: {told}; {passes}"
-    return f"the models have {few:,} to {many:,} runs a sample: {told}; {passes}"
+    told, passes = {"min": ("worst of them worse", "pass^k"), "max": ("best of them better", "pass@k")}[how]
+    of = counted(few, "run") if few == many else f"{few:,} to {many:,} runs"
+    passes += " (gate, check) does not depend on their number"
+    return f"{option('repeats', how)} of {of}: more runs make the {told}; {passes}"
 
 
 def _first_repeat(cell: np.ndarray) -> tuple[int, int, int]:
@@ -165,6 +156,10 @@ def _twice(scores: Scores, cell: np.ndarray, what: str, otherwise: str) -> Input
 
     first, second, count = _first_repeat(cell)
     hint, readings = hint_for_repeats(scores)
+    if not hint and len(scores.notes.inputs) > 1:
+        otherwise += (
+            "; if files have names in common, tell them apart by a column 'task', or leave out a copy"
+        )
     return InputError(
         f"{scores.place(second)}: {what} for {scores.cell(second)}",
         found=f"the first score is {scores.near(first, second)}; duplicates in all: {count:,}",

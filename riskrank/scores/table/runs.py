@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import BinaryIO
 
 import polars as pl
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, listing, option
-from riskrank.scores.files.paths import exists, labelled_paths
+from riskrank.scores.files.paths import differing, exists, labelled_paths
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.fixed_set import all_of, only_scores
 from riskrank.scores.table.reading import read_frame
@@ -192,13 +192,10 @@ def _digests(scores: Scores) -> tuple[str, ...]:
 
 def _names_of(paths: Sequence[str]) -> list[str]:
     """What tells the files apart: their names, or the folders they are in where all have one name."""
-    parts = [(*PurePosixPath(path).parent.parts, _name_of(path)) for path in paths]
-    while len(parts) > 1 and len({one[-1] for one in parts}) == 1 and all(len(one) > 1 for one in parts):
-        if len(set(parts)) == 1:
-            break
-        parts = [one[:-1] for one in parts]
-    short = [one[-1] for one in parts]
-    return short if len(set(short)) == len(set(parts)) else ["/".join(one) for one in parts]
+    names = [_name_of(path) for path in paths]
+    if len({*names}) == len({*paths}):
+        return names
+    return ["/".join(parts) for parts in zip(*differing(paths), strict=True)] or [*paths]
 
 
 def _name_of(path: str) -> str:

@@ -6,8 +6,6 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-import polars as pl
-
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, RiskrankError, by_door, option
 from riskrank.scores.files.limits import BeyondLimitError
@@ -36,28 +34,6 @@ def namings(files: Sequence[str]) -> list[tuple[list[str], dict[str, str]]]:
     if len(set(names)) < len(files) or len(files) > _MOST:
         return []
     return [([f"{name}={file}" for name, file in zip(names, files, strict=True)], {})]
-
-
-def template_of_tasks(labels: Sequence[str | None], files: Sequence[str], models: pl.DataFrame) -> str | None:
-    """The template of files in which one place tells those of a model apart; that place is ``{task}`` in it.
-
-    Parameters
-    ----------
-    labels : sequence of (str or None)
-        Names given to the models of the files.
-    files : sequence of str
-    models : DataFrame
-        Columns ``model`` and ``file``, an index into `files`.
-    """
-    places, pairs = differing(files), models.select("model", "file").unique()
-    for at in reversed(range(len(places))):
-        told = pl.Series(places[at]).gather(pairs["file"])
-        if pairs.select("model", told.alias("told")).n_unique() == pairs.height:
-            others = "*" if labels.count(None) == len(labels) else "{model}"
-            if others == "{model}" and len(places) != 2:
-                return None
-            return template_of(files, [others] * at + ["{task}"] + [others] * (len(places) - at - 1))
-    return None
 
 
 def inputs_written(inputs: Sequence[str]) -> str:
