@@ -4,6 +4,7 @@ Numbers may stand in the place of a score: codes for none, and zeros of runs tha
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -89,55 +90,63 @@ def doubtful_directions(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator
     silent = [spec.name for spec in specs if not spec.declared and spec.transform == "none"]
     # Of very many nobody looks at the numbers of each.
     looked_at = silent[:_MOST_METRICS]
-    metric = scores.frame["metric"].to_physical().to_numpy()
-    valid = ~scores.invalid()
-    places = {spec.name: code for code, spec in enumerate(specs)}
-    doubtful, likely, why, untold = [], set(), "", set()
-    # Who said what the columns are knows that more is better where nobody says otherwise.
-    guessed = scores.notes.asked != scores.notes.given
+    metric, valid = scores.frame["metric"].to_physical().to_numpy(), ~scores.invalid()
+    doubts: dict[str, _Doubt] = {}
     for name in silent:
-        of_metric = valid & (metric == places[name]) if name in looked_at else np.zeros(0, dtype=bool)
+        of_metric = valid & (metric == scores.metrics.index(name)) if name in looked_at else np.zeros(0, bool)
         values = scores.values[of_metric] if name in looked_at else np.zeros(0)
-        # A file is called by its topic as often as by what it measures: spam_filter, crash_reports.
-        by_file = name == scores.options.matrix and scores.notes.given.matrix is None
-        if doubtful_by_name(name) or (by_file and looks_like_a_cost(name) and np.isin(values, (0, 1)).all()):
-            doubtful.append(name)
-            likely |= {name} if lower_is_likelier(name) else set()
-            untold |= {name} if by_file or says_either(name) else set()
-            why = f"; only the file is called so, and {name} may be its topic" if by_file else why
-        elif marks_of_a_school(name, values):
-            doubtful.append(name)
-            likely |= {name} if "Note" in name or "note" in name[1:] else set()
-            why = f"; of marks from 1 to 6, as {name} are, 1 is best in some countries, worst in others"
-        elif negated_errors(name, values):
-            doubtful.append(name)
-            why = f"; {name} is called as errors are, and none is above 0"
-        elif not names_a_metric(name) and like_errors(values):
-            doubtful.append(name)
-            likely.add(name)
-            why = f"; numbers of {name} are distributed as errors or amounts often are"
-        elif guessed and not names_a_metric(name) and (values < 0).any() | (values > 1).any():
-            doubtful.append(name)
-            # People give more marks to what is better, of all that they judge.
-            marks = ((values >= 0) & (values <= _MOST_MARKS) & (2 * values % 1 == 0)).all()
-            known = words(name) & (HUMAN | AUTOMATIC) or any(map(more_by_name, scores.metrics))
-            untold |= set() if marks or known else {name}
+        if (doubt := _doubt_of(scores, name, values)) is not None:
+            doubts[name] = doubt
         if looks_signed(name) and of_both_signs(values):
             yield _signed(scores, name, of_metric)
-    if doubtful:
-        ways = _ways_to_say(doubtful, likely)
-        hint = f"say {' or '.join(way for way, _ in ways)}"
-        if untold.issuperset(doubtful):  # to copy one of two lines would be to toss a coin
-            ways = []
-            hint = (
-                f"only who measured it knows: {option('lower', 'NAME')} or {option('higher', 'NAME')} says it"
-            )
-        yield InputError(
-            f"which way is better of {listing(doubtful)} has to be said",
-            found=f"nobody declared it{why}" if why else "nobody declared it, and the name may mean either",
-            hint=hint,
-            ways=ways,
-        )
+    if not doubts:
+        return
+    ways = _ways_to_say([*doubts], {name for name, doubt in doubts.items() if doubt.likely})
+    hint = f"say {' or '.join(way for way, _ in ways)}"
+    if all(doubt.untold for doubt in doubts.values()):  # to copy one of two lines would be to toss a coin
+        ways = []
+        hint = f"only who measured it knows: {option('lower', 'NAME')} or {option('higher', 'NAME')} says it"
+    whys = [doubt.why for doubt in doubts.values() if doubt.why]
+    yield InputError(
+        f"which way is better of {listing(doubts)} has to be said",
+        found=f"nobody declared it{f'; {whys[-1]}' if whys else ', and the name may mean either'}",
+        hint=hint,
+        ways=ways,
+    )
+
+
+@dataclass(frozen=True)
+class _Doubt:
+    """Why which way is better is in doubt, whether less is likelier to be, and whether only people know."""
+
+    why: str
+    likely: bool = False
+    untold: bool = False
+
+
+def _doubt_of(scores: Scores, name: str, values: Floats) -> _Doubt | None:
+    """What is in doubt of a metric that nobody declared; None where nothing is."""
+    # A file is called by its topic as often as by what it measures: spam_filter, crash_reports.
+    by_file = name == scores.options.matrix and scores.notes.given.matrix is None
+    if doubtful_by_name(name) or (by_file and looks_like_a_cost(name) and np.isin(values, (0, 1)).all()):
+        why = f"only the file is called so, and {name} may be its topic" if by_file else ""
+        return _Doubt(why, lower_is_likelier(name), by_file or says_either(name))
+    if marks_of_a_school(name, values):
+        why = f"of marks from 1 to 6, as {name} are, 1 is best in some countries, worst in others"
+        return _Doubt(why, "Note" in name or "note" in name[1:])
+    if negated_errors(name, values):
+        return _Doubt(f"{name} is called as errors are, and none is above 0")
+    if names_a_metric(name):
+        return None
+    if like_errors(values):
+        return _Doubt(f"numbers of {name} are distributed as errors or amounts often are", likely=True)
+    # Who said what the columns are knows that more is better where nobody says otherwise.
+    if scores.notes.asked == scores.notes.given or not ((values < 0).any() or (values > 1).any()):
+        return None
+    # People give more marks to what is better, of all that they judge.
+    marks = ((values >= 0) & (values <= _MOST_MARKS) & (2 * values % 1 == 0)).all()
+    told = words(name) & (HUMAN | AUTOMATIC) or any(map(more_by_name, scores.metrics))
+    return _Doubt("", untold=not (marks or told))
 
 
 def _ways_to_say(doubtful: Sequence[str], likely: set[str]) -> list[tuple[str, dict[str, tuple[str, ...]]]]:

@@ -28,7 +28,7 @@ DROPPED = "dropped "
 # What else says so: notes on exports of harnesses, too.
 _GONE = re.compile(
     rf"^{DROPPED}|left out|without (a )?scores?\b|no score|not scored|(could not|cannot) be read"
-    r"|that failed|failed in|an error|fewer samples|the run ended|not finished"
+    r"|that failed|failed in|an error|fewer samples|new scores lack|the run ended|not finished"
 )
 
 

@@ -158,17 +158,11 @@ def _warnings(overlap: Overlap, scores: Scores) -> list[str]:
     """What is left out or looks strange, for who reads warnings."""
     found, rule = [], scores.options.missing
     if rule not in ("auto", "error") and (overlap.missing or overlap.added):
-        of_old = f"of the {overlap.samples:,} samples of {overlap.path}"
-        added = f"{overlap.added:,} new" if overlap.added else ""
-        if scores.options.unpaired:
-            found.append(f"{overlap.common:,} {of_old} are in the new scores")
-        elif rule in FILLING:
-            left = f"; left out: {added}" if added else ""
-            counted = f"{overlap.missing:,} {of_old} are missing in the new scores, {option('missing', rule)}"
-            found.append(counted + left)
-        else:
-            gone = f"{overlap.missing:,} {of_old}, which the new scores lack" if overlap.missing else ""
-            found.append(f"left out: {', and '.join(filter(None, [gone, added]))}")
+        added = f"; left out: {overlap.added:,} new" if overlap.added and not scores.options.unpaired else ""
+        found.append(
+            f"{option('missing', rule)}: the new scores lack {overlap.missing:,} of the {overlap.samples:,} "
+            f"samples of {overlap.path}{added}"
+        )
     if overlap.metrics_missing:
         found.append(
             f"the new scores have no {listing(overlap.metrics_missing, _MOST_NAMED)}, which was blessed; no "

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,25 +9,8 @@ from riskrank.asked.baseline import BASELINE, GateReading
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.scores import Scores
 
-# Longer numbers are no counts, and do not fit an integer.
-_MOST_DIGITS = 18
-_NUMBERED = re.compile(r"(.*?)([0-9]+)", re.DOTALL)
-
-
-@dataclass(frozen=True)
-class _Numbering:
-    """How samples are numbered.
-
-    Attributes
-    ----------
-    numbers : ndarray of int
-        Of each sample.
-    series : ndarray of int
-        What stands before the number of each sample, by number: tasks may number their samples each.
-    """
-
-    numbers: np.ndarray
-    series: np.ndarray
+# A number, and before it nothing or a name: before the digits of a date or a fraction stand no letters.
+_NUMBERED = re.compile(r"((?:.*[^\W\d_].*?)?)(?<![0-9])([0-9]{1,18})", re.DOTALL)
 
 
 def hint_for_shift(scores: Scores, covered: np.ndarray) -> str:
@@ -39,12 +21,11 @@ def hint_for_shift(scores: Scores, covered: np.ndarray) -> str:
     scores : Scores
     covered : ndarray of bool, shape (models, samples)
     """
-    numbering = _numbering(scores.samples)
-    if numbering is None:
+    firsts = {*_firsts(scores.samples, covered)}
+    shifted = [first for first in firsts if first is not None and len({*first}) > 1]
+    if None in firsts or len(shifted) != 1 or {*shifted[0]} != {0, 1}:
         return ""
-    first = _first_numbers(numbering, covered)
-    if sorted(set(first)) != [0, 1]:
-        return ""
+    first = shifted[0]
     later = [name for name, start in zip(scores.models, first, strict=True) if start]
     earlier = [name for name in scores.models if name not in later]
     return (
@@ -55,44 +36,29 @@ def hint_for_shift(scores: Scores, covered: np.ndarray) -> str:
 
 def moved(scores: Scores, covered: np.ndarray) -> bool:
     """Whether some series has as many samples of every model, numbered from another number on."""
-    numbering = _numbering(scores.samples)
-    firsts = [] if numbering is None else _firsts(numbering, covered)
-    return any(one is not None and len(set(one)) > 1 for one in firsts)
+    return any(first is not None and len({*first}) > 1 for first in _firsts(scores.samples, covered))
 
 
-def _firsts(numbering: _Numbering, covered: np.ndarray) -> list[tuple[int, ...] | None]:
-    """Where each model begins to count in each series; None where they differ in more than that."""
-    found: list[tuple[int, ...] | None] = []
-    for series in np.unique(numbering.series):
-        numbers = [np.sort(numbering.numbers[has & (numbering.series == series)]) for has in covered]
-        alike = all(own.size and np.array_equal(own - own[0], numbers[0] - numbers[0][0]) for own in numbers)
-        found.append(tuple(int(own[0]) for own in numbers) if alike else None)
-    return found
+def _firsts(samples: Sequence[str], covered: np.ndarray) -> list[tuple[int, ...] | None]:
+    """Where each model begins to count in each series; None where they differ in more than that.
 
-
-def _first_numbers(numbering: _Numbering, covered: np.ndarray) -> list[int]:
-    """Where each model begins to count in series that are shifted; nothing where more than that differs."""
-    first = set(_firsts(numbering, covered))
-    shifted = [one for one in first if one is not None and len(set(one)) > 1]
-    return [*shifted[0]] if len(shifted) == 1 and None not in first else []
-
-
-def _numbering(samples: Sequence[str]) -> _Numbering | None:
-    """How names are made of a prefix and a number each; None where they are not."""
+    Samples of a series are called by a number behind the same text: tasks may number theirs each. There is
+    none where names are not made so, or all begin differently.
+    """
     parts = [found.groups() for name in samples if (found := _NUMBERED.fullmatch(name))]
-    prefixes, digits = sorted({prefix for prefix, _ in parts}), [number for _, number in parts]
-    # Names that all begin differently are no series.
-    no_series = len(parts) < len(samples) or 2 * len(prefixes) > len(parts) + 1
-    if no_series or max(map(len, digits)) > _MOST_DIGITS:
-        return None
-    # Before the digits of a date or a fraction stand no letters.
-    if any(prefix and not any(map(str.isalpha, prefix)) for prefix in prefixes):
-        return None
-    filled = not all(number == str(int(number)) for number in digits)
-    if filled and any(number != f"{int(number):0{min(map(len, digits))}}" for number in digits):
-        return None
-    at = {prefix: number for number, prefix in enumerate(prefixes)}
-    return _Numbering(np.array([*map(int, digits)]), np.array([at[prefix] for prefix, _ in parts]))
+    series = {prefix for prefix, _ in parts}
+    if len(parts) < len(samples) or 2 * len(series) > len(parts) + 1:
+        return []
+    width = min(len(number) for _, number in parts)
+    if any(number not in (str(int(number)), f"{int(number):0{width}}") for _, number in parts):
+        return []
+    found: list[tuple[int, ...] | None] = []
+    for prefix in sorted(series):
+        own = np.array([int(number) if before == prefix else -1 for before, number in parts])
+        numbers = [np.sort(own[has & (own >= 0)]) for has in covered]
+        alike = all(one.size and np.array_equal(one - one[0], numbers[0] - numbers[0][0]) for one in numbers)
+        found.append(tuple(int(one[0]) for one in numbers) if alike else None)
+    return found
 
 
 def require_most(scores: Scores, asked: np.ndarray, left: np.ndarray) -> None:

@@ -75,19 +75,17 @@ def _other_samples(scores: Scores, sides: Booleans, baseline: Baseline | None) -
     ]
     anew = f"{_CHANGED}bless new scores: {how_to_bless(baseline.path)}"
     shift = hint_for_shift(scores, _has(scores))
-    if not common.size:
+    if shift:
+        hint = f"{shift}{anew.removeprefix(_CHANGED)}"
+    elif not common.size:
         of = f": they were those of the column {baseline.sample_column!r}" if baseline.sample_column else ""
         another = f"{option('columns', 'sample=…')} takes them from another column"
         hint = f"the samples have other names now{of}; {another}; {anew}"
-    elif shift:
-        hint = f"{shift}{anew.removeprefix(_CHANGED)}"
+    elif added.size:
+        hint = f"name samples as before, and score those that are missing; {anew}"
     else:
-        ways = ["if they are the same under other names, name them as before" if added.size else ""]
-        ways += ["score those that are missing" if gone.size else "", anew]
-        if not added.size and 2 * common.size >= old.sum():
-            counts = "counts those that are missing as the worst there can be"
-            ways.insert(2, f"{option('missing', 'worst')} {counts}")
-        hint = "; ".join(filter(None, ways))
+        worst = f"; {option('missing', 'worst')} counts those that are missing as the worst there can be"
+        hint = f"score those that are missing{worst if 2 * common.size >= old.sum() else ''}; {anew}"
     return InputError(
         f"{baseline.path}: the new scores are not of the samples that were blessed",
         found=", ".join(told),

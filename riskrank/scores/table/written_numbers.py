@@ -68,11 +68,6 @@ class Writing:
         return self.sql.replace(_COLUMN, quoted_column(name))
 
     @property
-    def spread(self) -> bool:
-        """Whether a spread stands behind the number."""
-        return self.sign not in ("%", "")
-
-    @property
     def ends(self) -> bool:
         """Whether several words say how what ran came to a bad end."""
         return self.truths is not None and len(self.truths.no) > 1
@@ -203,15 +198,10 @@ def example(series: pl.Series) -> str:
 
 def as_numbers(sources: Sequence[Source], found: Mapping[str, Writing]) -> str:
     """The query that reads columns as numbers, for a hint."""
-    spread = any(writing.spread for writing in found.values())
     if any(source.own_sql or source.queried for source in sources):
-        if spread:
-            sign = next(writing.sign for writing in found.values() if writing.spread)
-            return f"take the spread away in the query: SPLIT_PART(column, '{sign}', 1) is the mean"
-        return "take the sign away in the query: RTRIM(column, '%') is a number of percent"
+        return "take away in the query what stands beside the numbers: RTRIM(column, '%') is one of percent"
     percent = all(writing.sign == "%" for writing in found.values())
-    what = "the means" if spread else "them as numbers of percent" if percent else "the numbers"
-    return f"{option('sql', reading_query(found))} reads {what}"
+    return f"{option('sql', reading_query(found))} reads {'numbers of percent' if percent else 'the numbers'}"
 
 
 def reading_query(found: Mapping[str, Writing]) -> str:

@@ -30,11 +30,7 @@ def without_totals(columns: Columns, where: str | None) -> tuple[str | None, str
         The condition there is.
     """
     for name in (one for one in columns.names if columns.frame[one].dtype == pl.String):
-        if columns.kind(name) == "number" and (totals := _among_numbers(columns, name)):
-            known = columns.frame[name].to_list()
-            return leaving_out(name, totals, known, where), f"without rows of {listing(totals)}"
-    for name in columns.of_kind("text"):
-        known = columns.frame[name].cast(pl.String).str.strip_chars().to_list()
+        known = columns.frame[name].str.strip_chars().to_list()
         if totals := _last_totals(known) or _summing_up(columns, known):
             plural = "s" if len(totals) > 1 else ""
             return leaving_out(name, totals, known, where), f"without the row{plural} {listing(totals)}"
@@ -56,7 +52,7 @@ def totals_of(columns: Columns, sample: str, by: Sequence[str]) -> list[str]:
     by : sequence of str
         Columns that tell models apart.
     """
-    if not sample or "+" in sample or columns.kind(sample) != "text" or not by:
+    if not sample or "+" in sample or columns.frame[sample].dtype != pl.String or not by:
         return []
     parts = columns.frame.select(pl.col(sample).cast(pl.String), *by).partition_by(by)
     found = [_last_totals(part[sample].to_list()) for part in parts]
@@ -107,16 +103,6 @@ def _chance(columns: Columns, at: int, combined: Callable[..., np.floating]) -> 
             return 1.0
         chances.append(min(1.0, 2 * within / max(float(np.ptp(above)), within)))
     return float(np.prod(chances)) if len(chances) > 1 else 1.0
-
-
-def _among_numbers(columns: Columns, name: str) -> list[str]:
-    """Names of totals in a column that else holds whole numbers, as of topics."""
-    texts = columns.frame[name].drop_nulls().unique().str.strip_chars()
-    strange = [text for text in texts if not text.isdecimal()]
-    if not 0 < len(strange) <= _MOST_TOTALS < texts.len():
-        return []
-    told = all(words(text) and words(text) <= _TOTALS for text in strange)
-    return sorted(strange) if told else _summing_up(columns, columns.frame[name].str.strip_chars().to_list())
 
 
 def _last_totals(names: Sequence[str | None]) -> list[str]:
