@@ -17,8 +17,8 @@ def two_files(write):
 
 def test_a_vote_is_found_again_in_its_file(two_files):
     read = read_votes(two_files)
-    assert read.samples == ("1", "3", "5")
-    assert read.votes == ("a", "b", "tie")
+    assert [*read.frame["sample"]] == ["1", "3", "5"]
+    assert [*read.frame["verdict"]] == ["a", "b", "tie"]
     assert read.without_vote == 2
     assert [read.place(number).rpartition("/")[2] for number in (1, 2, 3)] == [
         "a.csv: row 2",

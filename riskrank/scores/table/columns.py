@@ -20,8 +20,7 @@ OF_SAMPLES = ("sample", "draw", "task", "cluster")
 TEXTS = ("input", "output")
 
 # What samples belong to: roles with an option of their own, whose column may be that of groups, too.
-_SAYING = {"task": "which task a sample is of", "cluster": "which samples belong together"}
-_WHOLES = tuple(_SAYING)
+_WHOLES = ("task", "cluster")
 # Roles that are named by an option of their own alone.
 _OPTIONS = {"time": "time", "noise": "noise", "group": "group_by"}
 
@@ -123,14 +122,11 @@ def _require_group(source: Source, roles: Mapping[str, str], column: str) -> Non
     """
     role = next((role for role, name in roles.items() if name == column and role not in _WHOLES), None)
     if role is not None:
-        hint = "name a column that says something of the samples: a task, a language, a split"
-        if role == "metric":
-            hint = f"each metric on its own: {option('per_metric', True)}"
         raise InputError(
             f"{source.label}: {option('group_by', column)} is the column of the {role}s, and a group is one "
             "of samples",
             found=f"{column} is the {role}",
-            hint=hint,
+            hint="name a column that says something of the samples: a task, a language, a split",
         )
     if column not in source.columns:
         raise no_column(source, "group", [column], column)
@@ -264,7 +260,5 @@ def _refuse_shared(source: Source, named: Mapping[str, str]) -> None:
             raise UsageError(
                 f"{source.label}: column '{role}' cannot hold both the {role} and the {whole}",
                 found=option(whole, role),
-                hint="leave it out: samples are drawn one by one then"
-                if role == "sample"
-                else f"name the column that says {_SAYING[whole]}",
+                hint="leave it out, or name the column that says what samples belong to",
             )

@@ -42,12 +42,14 @@ def completed(scores: Scores, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
     gaps = np.isnan(rows.values).any(axis=1)
     if scores.options.missing == "drop":
         return _drop(scores, rows, gaps)
-    irregular = not scores.options.unpaired and _absent(scores, rows) > 0
+    has = np.ones((1, 1), dtype=bool)
+    if not scores.options.unpaired:
+        has = covered(scores, rows.model, rows.sample)
     if scores.options.missing in ("keep", SHARED):
-        return (_with_empty_rows(rows, covered(scores, rows.model, rows.sample)) if irregular else rows), ()
+        return (rows if has.all() else _with_empty_rows(rows, has)), ()
     _require_every_model(scores, rows.model)
-    if irregular:
-        raise different_samples(scores, covered(scores, rows.model, rows.sample))
+    if not has.all():
+        raise different_samples(scores, has)
     if gaps.any():
         raise _missing_cells(scores, rows, gaps)
     return rows, ()
@@ -90,17 +92,6 @@ def require_every_metric(scores: Scores) -> None:
         )
 
 
-def _pair_starts(rows: Rows) -> np.ndarray:
-    """A mask of the rows that begin a new (model, sample) pair."""
-    starts = np.ones(rows.model.size, dtype=bool)
-    starts[1:] = (np.diff(rows.model) != 0) | (np.diff(rows.sample) != 0)
-    return starts
-
-
-def _absent(scores: Scores, rows: Rows) -> int:
-    return len(scores.models) * len(scores.samples) - int(np.count_nonzero(_pair_starts(rows)))
-
-
 def covered(scores: Scores, model: np.ndarray, sample: np.ndarray) -> np.ndarray:
     """Whether a model has a row of a sample, shape (models, samples), by the codes of its rows."""
     has = np.zeros((len(scores.models), len(scores.samples)), dtype=bool)
@@ -119,7 +110,8 @@ def _with_empty_rows(rows: Rows, has: np.ndarray) -> Rows:
 
 def _drop(scores: Scores, rows: Rows, gaps: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
     """Leave out incomplete draws, then what has no complete draw: the sample for all, or for one model."""
-    starts = _pair_starts(rows)
+    starts = np.ones(rows.model.size, dtype=bool)
+    starts[1:] = (np.diff(rows.model) != 0) | (np.diff(rows.sample) != 0)
     pair = np.cumsum(starts) - 1
     model, sample = rows.model[starts], rows.sample[starts]
     good = np.zeros(model.size, dtype=bool)

@@ -1,9 +1,9 @@
 """What a table holds and what is wrong with it, for ``check``."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -25,11 +25,12 @@ from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.repeats import assemble
 from riskrank.scores.table.score_table import checked_table
 from riskrank.scores.table.scored import Scored, scored
-from riskrank.scores.table.scores import Scores, select
+from riskrank.scores.table.scores import Scores, numbered, select
 from riskrank.scores.table.suite import NO_SUITE, suite_of
 from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
 from riskrank.scores.table.validate import constant_metrics, incomplete_tasks, unusable
 
+_Made = TypeVar("_Made")
 # Rows of larger tables are not looked at as tests would: that takes as long as reading them.
 _MOST_ROWS = 5_000_000
 
@@ -227,7 +228,10 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
     found = _read(paths, replace(options, weighs_tasks=True, judges=True), stdin)
     asked = found.notes.asked
     options = asked.as_read
-    read, unclear = _of_tasks(select(replace(found, options=options)))
+    chosen = select(replace(found, options=options))
+    # Where a metric of a task is unclear, scores are told as they are.
+    scored_tasks, unclear = _tried(of_scored_tasks, chosen)
+    read = scored_tasks or chosen
     read_specs, doubts = resolve_metrics(read)
     scores, specs, of_task = of_one_column(read, read_specs)
     means, _ = assemble(_one_by_one(scores), scores.values)
@@ -238,17 +242,17 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
     errors: list[RiskrankError] = [*unusable(read, read_specs), *unclear]
     used = scores
     if options.missing in FILLING and not errors:
-        try:
-            used, _, _ = of_one_column(filled(read, read_specs), read_specs)
-        except InputError as error:
-            errors.append(error)
+        without_gaps, errors = _tried(filled, read, read_specs)
+        used = of_one_column(without_gaps or read, read_specs)[0]
     # What cannot be filled is told once, and not as gaps besides.
     if options.missing not in FILLING or not errors:
         errors += _incomplete(used, specs, means, whole=whole or bool(unclear))
-    judged, wrong = (None, ()) if errors or not asked.corrects_judge else _judged(read, asked)
-    errors += wrong
-    dropped = () if whole else _assembled(used)[1]
+    judged = None
+    if asked.corrects_judge and not errors:
+        judged, errors = _tried(_judged, read, asked)
+    laid_out = None if whole else _tried(assemble, used, used.values)[0]
     folds, told = (False, []) if errors or not whole else _as_tested(read)
+    dropped = laid_out[1] if laid_out else ()
     warnings = [*scores.notes.warnings, *doubts, *_undeclared(read_specs, options), *dropped]
     more = [*(judged.warnings if judged else ()), *told]
     warnings += [text for text in more if text not in warnings]
@@ -323,12 +327,17 @@ def _as_tested(scores: Scores) -> tuple[bool, list[str]]:
     return True, [*table.warnings, only]
 
 
-def _judged(scores: Scores, options: ReadOptions) -> tuple[ScoreTable | None, Sequence[RiskrankError]]:
-    """The table of a judge corrected by people, or why there is none."""
+def _judged(scores: Scores, options: ReadOptions) -> ScoreTable:
+    """The table of a judge corrected by people."""
+    return corrected(checked_table(replace(scores, options=options.as_read)), options)
+
+
+def _tried(step: Callable[..., _Made], *given: Any) -> tuple[_Made | None, list[RiskrankError]]:
+    """What a step gives, or why it gives nothing."""
     try:
-        return corrected(checked_table(replace(scores, options=options.as_read)), options), ()
+        return step(*given), []
     except RiskrankError as error:
-        return None, (error,)
+        return None, [error]
 
 
 def _read(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None) -> Scores:
@@ -371,14 +380,6 @@ def _runs(scores: Scores, specs: Sequence[MetricSpec]) -> tuple[ClusteredScores,
     )
 
 
-def _of_tasks(scores: Scores) -> tuple[Scores, list[InputError]]:
-    """Scores without what no score stands for; as they are, and why, where a metric of a task is unclear."""
-    try:
-        return of_scored_tasks(scores), []
-    except InputError as error:
-        return scores, [error]
-
-
 def _tasks(
     scores: Scores, means: Rows, of_task: Mapping[str, MetricSpec] | None
 ) -> tuple[InspectedTask, ...]:
@@ -407,20 +408,19 @@ def _tasks(
 
 def _incomplete(
     scores: Scores, specs: Sequence[MetricSpec], means: Rows, *, whole: bool
-) -> Iterable[InputError]:
+) -> Iterable[RiskrankError]:
     if scores.options.missing == SHARED:
         scores = _asked(scores, missing="keep")
     absent = [*incomplete_tasks(scores)] or [*incomplete_tasks(scores, means)]
     yield from absent
-    repeated = None if whole else _assembled(_asked(scores, missing="keep"))[0]
-    if repeated is not None:
-        yield repeated
-        scores = _asked(scores, repeats="mean")
-    refusals: dict[str, InputError] = {}
+    kept = _asked(scores, missing="keep")
+    repeated = [] if whole else _tried(assemble, kept, kept.values)[1]
+    yield from repeated
+    scores = _asked(scores, repeats="mean") if repeated else scores
+    refusals: dict[str, RiskrankError] = {}
     # Different sample sets hide missing cells, which the unpaired reading tells apart.
     for unpaired in () if whole else sorted({scores.options.unpaired, True}):
-        refusal = _assembled(_asked(scores, unpaired=unpaired))[0]
-        if refusal is not None:
+        for refusal in _tried(assemble, _asked(scores, unpaired=unpaired), scores.values)[1]:
             refusals.setdefault(refusal.what, refusal)
     yield from () if absent else refusals.values()
     if not scores.options.allow_constant:
@@ -437,22 +437,11 @@ def _undeclared(specs: Sequence[MetricSpec], options: ReadOptions) -> Iterable[s
         )
 
 
-def _assembled(scores: Scores) -> tuple[InputError | None, tuple[str, ...]]:
-    """Why scores cannot be laid out, or what is dropped then."""
-    try:
-        return None, assemble(scores, scores.values)[1]
-    except InputError as error:
-        return error, ()
-
-
 def _rows_per_cell(scores: Scores) -> np.ndarray:
     cell = scores.codes("model") * len(scores.samples) + scores.codes("sample")
-    cell *= len(scores.metrics)
-    cell += scores.codes("metric")
-    if len(scores.models) * len(scores.samples) * len(scores.metrics) <= 2 * cell.size:
-        counts = np.bincount(cell)  # without sorting, where few cells are empty
-        return counts[counts > 0]
-    return np.unique(cell, return_counts=True)[1]
+    cell = cell * len(scores.metrics) + scores.codes("metric")
+    possible = len(scores.models) * len(scores.samples) * len(scores.metrics)
+    return np.bincount(numbered(cell, possible)[1])
 
 
 def _missing(

@@ -115,16 +115,14 @@ def _labelled(
             hint=f"have people score at least {FEWEST_LABELS} samples, by chance, the same of each model",
         )
     if total - n < FEWEST_OTHERS:
-        them = "" if kept.all() else " that the judge did"
-        hint = f"compare by what people said: {option('metric', name)} alone"
-        if them:
-            turned = f"{option('human', options.judge)} {option('judge', name)}"
-            hint = f"have the judge score more samples, or write {turned} if these are the wrong way round"
+        turned = f"{option('human', options.judge)} {option('judge', name)}"
         raise UsageError(
-            f"people scored {'every sample' if total == n else 'all samples but one'}{them}: there is "
-            f"nothing for {option('judge', options.judge)} to add",
+            f"people scored {'every sample' if total == n else 'all samples but one'} that the judge did: "
+            f"there is nothing for {option('judge', options.judge)} to add",
             found=f"{name} on {n:,} of {total:,} samples",
-            hint=doubt or hint,
+            hint=doubt
+            or f"compare by what people said: {option('metric', name)} alone; or, if these are the wrong way "
+            f"round, write {turned}",
         )
     return every
 
@@ -148,20 +146,13 @@ def _different_labels(
 ) -> InputError:
     each = [f"{count:,} of {model}" for model, count in zip(table.models, counts.tolist(), strict=True)]
     common = int(every.sum())
-    if without:
-        some = [model for model in table.models if model not in without]
-        what = f"people scored nothing of {listing(without, 4)}" if some else f"{name} holds no score"
-        hint = "have people score the same samples of every model"
-        if len(some) > 1:
-            hint += f", or compare those they scored: {option('models', ','.join(some))}"
-        return InputError(what, found=f"{name}: {listing(each, 4)}", hint=hint)
     hint = "have people score the same samples of all models"
     if common >= FEWEST_LABELS:
-        hint = (
-            f"{option('missing', 'drop')} goes on with the {common:,} samples that were scored of all models"
-        )
+        hint = f"{option('missing', 'drop')} goes on with the {common:,} that were scored of all models"
     return InputError(
-        "people did not score the same samples of all models",
+        f"people scored nothing of {listing(without, 4)}"
+        if without
+        else "people did not score the same samples of all models",
         found=f"{name}: {listing(each, 4)}; {common:,} samples of all",
         hint=hint,
     )

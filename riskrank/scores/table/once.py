@@ -121,7 +121,7 @@ def _require_once(beside: Sequence[tuple[Source, pl.DataFrame]], scored: pl.Data
     InputError
     """
     names = pl.col("model", "metric").cast(pl.String)
-    every = [frame.select(names, "row", file=pl.lit(at)) for at, (_, frame) in enumerate(beside)]
+    every = [frame.select(names, file=pl.lit(at)) for at, (_, frame) in enumerate(beside)]
     keys = pl.concat(every)
     also = keys.filter(pl.col("metric").is_in(list_of(scored["metric"]).to_list()))
     if also.height:
@@ -134,16 +134,10 @@ def _require_once(beside: Sequence[tuple[Source, pl.DataFrame]], scored: pl.Data
         )
     again = keys.filter(~pl.struct("model", "metric").is_first_distinct())
     if again.height:
-        model, metric, *_ = again.row(0)
-        both = keys.filter((pl.col("model") == model) & (pl.col("metric") == metric))
-        places = []
-        for row, file in both.select("row", "file").head(2).rows():
-            source, frame = beside[file]
-            at = row - int(frame["row"][0])
-            places.append(f"{source.file_of(at)}: row {source.row_number(at)}")
+        source = beside[again["file"][0]][0]
         raise InputError(
-            f"{places[1]}: a second {metric} of model '{model}'",
-            found=f"the first one at {places[0]}, and no column of samples",
+            f"{source.label}: a second {again['metric'][0]} of model '{again['model'][0]}'",
+            found=f"columns: {listing(source.columns, 20)}, and no column of samples",
             hint=f"keep one of them, or leave out a file that is a copy; if they are of samples, {_NAME}",
         )
 

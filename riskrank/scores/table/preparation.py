@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import UsageError, option
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.words import INDEX
 from riskrank.scores.table.columns import FOUND_BY_NAME, OF_SAMPLES, named_columns, named_roles, no_column
@@ -15,7 +14,7 @@ from riskrank.scores.table.shapes.reading import FOLDERS, Warned
 def prepared(
     sources: Sequence[Source], named: Mapping[str, str], options: ReadOptions
 ) -> list[tuple[Source, Mapping[str, str]]]:
-    """Name models and tasks by folders, then apply `where`, `sql`, joined columns and `matrix` in this order.
+    """Apply `where`, `sql`, joined columns and `matrix` in this order.
 
     Parameters
     ----------
@@ -37,22 +36,26 @@ def prepared(
     UsageError
         If a query asks for no rows.
     """
-    found = list(sources)
-    if options.matrix is None:
-        found = [named_by_paths(source, named) for source in sources]
-    if options.where is not None or options.sql is not None:
-        from riskrank.scores.files import query
-    if options.where is not None:
-        found = query.where(found, options.where, beside=of_models(found, named, options))
-    if options.sql is not None:
-        # Databases and workbooks hold several tables and have answered when they were opened.
-        found = [source if source.queried else query.select(source, options.sql) for source in found]
+    found = chosen(sources, options, of_models(sources, named, options))
     owns = named_in(found, named, options)
     joined = [_with_joined_columns(*one) for one in zip(found, owns, strict=True)]
     if options.matrix is None:
         return [*zip(joined, owns, strict=True)]
     own = {role: role for role in ("task", "cluster", "time", "noise") if role in named}
     return [(_matrix(source, options.matrix, named, options.models), own) for source in joined]
+
+
+def chosen(sources: Sequence[Source], options: ReadOptions, beside: Sequence[Source] = ()) -> list[Source]:
+    """The rows that `where` and `sql` ask for; files `beside` may stay whole."""
+    found = list(sources)
+    if options.where is not None or options.sql is not None:
+        from riskrank.scores.files import query
+    if options.where is not None:
+        found = query.where(found, options.where, beside=beside)
+    if options.sql is not None:
+        # Databases and workbooks hold several tables and have answered when they were opened.
+        found = [source if source.queried else query.select(source, options.sql) for source in found]
+    return found
 
 
 def lacks_a_role(sources: Sequence[Source], options: ReadOptions) -> bool:
@@ -130,9 +133,7 @@ def _with_joined_columns(source: Source, named: Mapping[str, str]) -> Source:
     Raises
     ------
     InputError
-        If columns that were named are not there.
-    UsageError
-        If a score is to be joined.
+        If columns that were named are not there, or a score is to be joined.
     """
     joined: dict[str, tuple[str, ...]] = {}
     for role, column in named.items():
@@ -140,16 +141,9 @@ def _with_joined_columns(source: Source, named: Mapping[str, str]) -> Source:
             continue
         parts = tuple(part.strip() for part in column.split("+"))
         missing = [part for part in parts if part not in source.columns]
-        if missing:
-            some = len(missing) < len(parts)
+        if missing or role == "score":  # scores are added by a query, not joined
+            some = 0 < len(missing) < len(parts)
             raise no_column(source, role, parts if some else [column], missing[0] if some else column)
-        if role == "score":
-            query = f"SELECT *, {' + '.join(parts)} AS score FROM scores"
-            raise UsageError(
-                f"{option('columns', f'score={column}')}: scores cannot be joined",
-                found="several columns for one number",
-                hint=f"compute it: {option('sql', query)}",
-            )
         joined[column] = parts
     if not joined:
         return source

@@ -7,10 +7,7 @@ import numpy as np
 from riskrank.errors import InputError, counted, option
 from riskrank.scores.table.gaps import completed
 from riskrank.scores.table.oriented import Rows
-from riskrank.scores.table.scores import Scores
-
-# A dense (models × samples) table is built while it is at most this many times larger than the scores.
-_DENSE = 4
+from riskrank.scores.table.scores import Scores, numbered
 
 # How several runs become one score, for messages. Scores are oriented by then: the least is the worst.
 MERGING = {"mean": "averaged", "min": "took the worst run", "max": "took the best run"}
@@ -71,14 +68,7 @@ def _pairs(scores: Scores) -> _Grid:
     """Give each (model, sample) pair that occurs a number, in sorted order."""
     n_samples = len(scores.samples)
     key = scores.codes("model") * n_samples + scores.codes("sample")
-    possible = len(scores.models) * n_samples
-    if possible <= _DENSE * key.size:
-        present = np.zeros(possible, dtype=bool)
-        present[key] = True
-        distinct = np.flatnonzero(present)
-        record = key if distinct.size == possible else (np.cumsum(present) - 1)[key]
-    else:
-        distinct, record = np.unique(key, return_inverse=True)
+    distinct, record = numbered(key, len(scores.models) * n_samples)
     return _Grid(record=record, model=distinct // n_samples, sample=distinct % n_samples)
 
 

@@ -11,10 +11,7 @@ from riskrank.engine.types import Booleans, Integers
 from riskrank.scores.files.parsing import ABSENT, UNSCORED
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.words import STATUS, words
-from riskrank.scores.table.scores import Scores
-
-# A table of all cells is made while it is at most this many times larger than the scores.
-_DENSE = 4
+from riskrank.scores.table.scores import DENSE, Scores
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +87,7 @@ def absent_cells(scores: Scores) -> Integers:
     asked = scores.codes("sample") * metrics + scores.codes("metric")
     every = len(scores.samples) * metrics
     # Metrics of few samples each leave most cells empty, and a table of all cells would not fit.
-    if len(scores.models) * every <= _DENSE * asked.size:
+    if len(scores.models) * every <= DENSE * asked.size:
         there = np.zeros((len(scores.models), every), dtype=bool)
         there[model, asked] = True
         who, what = np.nonzero(np.any(there, axis=0) & ~there)

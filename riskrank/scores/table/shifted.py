@@ -52,13 +52,13 @@ def _firsts(samples: Sequence[str], covered: np.ndarray) -> list[tuple[int, ...]
     width = min(len(number) for _, number in parts)
     if any(number not in (str(int(number)), f"{int(number):0{width}}") for _, number in parts):
         return []
-    found: list[tuple[int, ...] | None] = []
+    firsts: list[tuple[int, ...] | None] = []
     for prefix in sorted(series):
         own = np.array([int(number) if before == prefix else -1 for before, number in parts])
         numbers = [np.sort(own[has & (own >= 0)]) for has in covered]
         alike = all(one.size and np.array_equal(one - one[0], numbers[0] - numbers[0][0]) for one in numbers)
-        found.append(tuple(int(one[0]) for one in numbers) if alike else None)
-    return found
+        firsts.append(tuple(int(one[0]) for one in numbers) if alike else None)
+    return firsts
 
 
 def require_most(scores: Scores, asked: np.ndarray, left: np.ndarray) -> None:

@@ -1,7 +1,6 @@
 """Tasks among scores: whose names they tell apart, and the metric of each."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +12,7 @@ from riskrank.scores.files import parsing
 from riskrank.scores.files.parsing import as_one_name
 from riskrank.scores.table.gaps import DROPPED
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.scores.table.scores import Scores
+from riskrank.scores.table.scores import Scores, numbered
 from riskrank.scores.table.typed_rows import list_of
 
 # The one column of tasks that have metrics of their own.
@@ -37,11 +36,7 @@ def told_apart(frame: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
     tasks, samples = list_of(frame["task"]), list_of(frame["sample"])
     task, sample = (frame[name].to_physical().to_numpy().astype(np.int64) for name in ("task", "sample"))
     pair = sample * len(tasks) + task
-    if len(samples) * len(tasks) <= 2 * pair.size:
-        present = np.bincount(pair, minlength=len(samples) * len(tasks)) > 0
-        there, number = np.flatnonzero(present), (np.cumsum(present) - 1)[pair]
-    else:
-        there, number = np.unique(pair, return_inverse=True)
+    there, number = numbered(pair, len(samples) * len(tasks))
     if there.size == len(samples):
         return frame, ()
     parts = pl.DataFrame(
@@ -163,7 +158,7 @@ def _several_metrics(scores: Scores, has: Booleans) -> InputError:
     }
     several = [name for name, metrics in own.items() if len(metrics) > 1]
     shown = [*several, *(name for name in own if name not in several)]
-    line = _line_to_copy(own, several)
+    line = " ".join(option("metric", f"{name}={own[name][0]}") for name in several)
     common = [metric for metric in scores.metrics if all(metric in metrics for metrics in own.values())]
     hint = f"name the one that counts in each: {line}"
     if common:
@@ -171,16 +166,6 @@ def _several_metrics(scores: Scores, has: Booleans) -> InputError:
     return InputError(
         f"{scores.files()}: the tasks have different metrics, and {listing(several, _MOST_NAMED)} "
         f"{'has' if len(several) == 1 else 'have'} several",
-        found="; ".join(f"{name}: {listing(own[name], _MOST_NAMED)}" for name in shown[:_MOST_NAMED])
-        + (f"; and {len(shown) - _MOST_NAMED} more tasks" if len(shown) > _MOST_NAMED else ""),
+        found=listing((f"{name} ({', '.join(own[name][:_MOST_NAMED])})" for name in shown), _MOST_NAMED),
         hint=hint,
     )
-
-
-def _line_to_copy(own: Mapping[str, Sequence[str]], several: Sequence[str]) -> str:
-    """Options that leave one metric of each task, as few as say it."""
-    first = dict.fromkeys(metrics[0] for metrics in own.values())
-    one_each = all(sum(name in first for name in metrics) == 1 for metrics in own.values())
-    if one_each and len(first) <= len(several):
-        return " ".join(option("metric", name) for name in first)
-    return " ".join(option("metric", f"{task}={own[task][0]}") for task in several)

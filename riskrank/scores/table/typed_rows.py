@@ -1,6 +1,6 @@
 """The columns of one file become rows of the typed frame: scores parsed, names as numbers into a list."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,10 +56,7 @@ def long_rows(source: Source, roles: Roles) -> TypedRows:
         return (source.load([name]) if whole is None else whole)[name]
 
     height = source.height() if whole is None else whole.height
-    coded: dict[str, pl.Series] = {}
-    for role in _NAMED:
-        name = getattr(roles, role)
-        coded |= of_role(source, roles, role, None if name is None else column(name), height)
+    coded = _of_roles(source, roles, column, height)
     coded["metric"] = coded_names(source, roles, "metric", column(roles.metric))
     scores = column(roles.score)
     values, state = parsing.parse_scores(scores, source.decimal_comma)
@@ -98,10 +95,7 @@ def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
         clean = np.zeros(frame.height, dtype=np.int8)
         state = np.stack([clean if one is None else one for _, one in parsed], axis=1).ravel()
     row = np.repeat(np.arange(frame.height, dtype=np.uint32), len(metrics))
-    coded: dict[str, pl.Series] = {}
-    for role in _NAMED:
-        name = getattr(roles, role)
-        coded |= of_role(source, roles, role, None if name is None else frame[name], frame.height)
+    coded = _of_roles(source, roles, frame.get_column, frame.height)
     coded = {role: names.gather(row) for role, names in coded.items()}
     every = pl.Series(metrics, dtype=pl.Enum(metrics))
     coded["metric"] = every.gather(np.tile(np.arange(len(metrics), dtype=np.uint32), frame.height))
@@ -209,6 +203,17 @@ def list_of(series: pl.Series) -> pl.Series:
     """The names a column of numbers points to."""
     assert isinstance(series.dtype, pl.Enum)
     return series.dtype.categories
+
+
+def _of_roles(
+    source: Source, roles: Roles, column: Callable[[str], pl.Series], height: int
+) -> dict[str, pl.Series]:
+    """Names of the roles that a file has columns for, or labels."""
+    found: dict[str, pl.Series] = {}
+    for role in _NAMED:
+        name = getattr(roles, role)
+        found |= of_role(source, roles, role, None if name is None else column(name), height)
+    return found
 
 
 def of_role(

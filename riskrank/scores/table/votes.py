@@ -1,8 +1,8 @@
 """Files of a judge's pairwise votes: sample, two models, and which one answered better."""
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import BinaryIO
 
 import polars as pl
@@ -23,29 +23,28 @@ class VoteTable:
 
     Attributes
     ----------
-    samples, first, second, votes : tuple of str, length r
-        Sample, the two models in the order of presentation, and the vote.
+    frame : DataFrame
+        Sample, the two models in the order of presentation, the vote, and where it stands: file and row.
     without_vote : int
         Rows left out because they hold no vote.
     inputs : tuple of InputFile
+    sources : tuple of Source
     """
 
-    samples: tuple[str, ...]
-    first: tuple[str, ...]
-    second: tuple[str, ...]
-    votes: tuple[str, ...]
+    frame: pl.DataFrame
     without_vote: int
     inputs: tuple[InputFile, ...]
-    _sources: tuple[Source, ...]
-    _starts: tuple[int, ...]
-    _positions: tuple[int, ...]
+    sources: tuple[Source, ...]
+
+    def columns(self) -> list[list[str]]:
+        """Samples, both models and votes."""
+        return [self.frame[role].to_list() for role in ROLES]
 
     def place(self, number: int) -> str:
         """File and row of a vote, counted from 1."""
-        at = bisect_right(self._starts, number - 1) - 1
-        source = self._sources[at]
-        position = self._positions[number - 1]
-        return f"{source.file_of(position)}: row {source.row_number(position)}"
+        file, row = self.frame.select("file", "row").row(number - 1)
+        source = self.sources[file]
+        return f"{source.file_of(row)}: row {source.row_number(row)}"
 
 
 def read_votes(
@@ -88,38 +87,26 @@ def read_votes(
                 found="a label before a file that names two models in each row",
                 hint=f"name the file alone: {source.label}",
             )
-    parts, starts, left_out = [], [], 0
-    inputs: list[InputFile] = []
-    positions: list[int] = []
-    for source in sources:
-        frame = _load(source, named)
-        missing = frame["verdict"].is_null()
-        for role in ROLES[:-1]:
-            nameless = frame[role].is_null() & ~missing
-            first = nameless.arg_true()
-            if len(first):
-                raise InputError(
-                    f"{source.file_of(first[0])}: row {source.row_number(first[0])} has no {role}",
-                    found=f"an empty cell, one of {nameless.sum()}",
-                    hint="fill it in, or leave the row out",
-                )
-        inputs += source.input_files(frame.height)
-        starts.append(len(positions))
-        positions += (~missing).arg_true().to_list()
-        parts.append(frame.filter(~missing))
-        left_out += int(missing.sum())
-    table = pl.concat(parts)
-    return VoteTable(
-        samples=tuple(table["sample"]),
-        first=tuple(table["model_a"]),
-        second=tuple(table["model_b"]),
-        votes=tuple(table["verdict"]),
-        without_vote=left_out,
-        inputs=tuple(inputs),
-        _sources=tuple(sources),
-        _starts=tuple(starts),
-        _positions=tuple(positions),
+    places = [pl.lit(at).alias("file") for at in range(len(sources))]
+    parts = [_load(source, named).with_row_index("row") for source in sources]
+    every = pl.concat([part.with_columns(place) for part, place in zip(parts, places, strict=True)])
+    inputs = (source.input_files(part.height) for source, part in zip(sources, parts, strict=True))
+    frame = every.filter(pl.col("verdict").is_not_null())
+    found = VoteTable(
+        frame=frame,
+        without_vote=every.height - frame.height,
+        inputs=tuple(chain(*inputs)),
+        sources=tuple(sources),
     )
+    for role in ROLES[:-1]:
+        nameless = frame[role].is_null().arg_true()
+        if len(nameless):
+            raise InputError(
+                f"{found.place(nameless[0] + 1)} has no {role}",
+                found=f"an empty cell, one of {len(nameless)}",
+                hint="fill it in, or leave the row out",
+            )
+    return found
 
 
 def _load(source: Source, named: dict[str, str]) -> pl.DataFrame:

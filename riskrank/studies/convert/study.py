@@ -223,14 +223,7 @@ def convert_votes(
         If the settings make no sense.
     """
     table = read_votes(paths, columns=settings.columns, input_format=settings.input_format, stdin=stdin)
-    scores = score_votes(
-        table.samples,
-        table.first,
-        table.second,
-        table.votes,
-        models=settings.models or None,
-        place=table.place,
-    )
+    scores = score_votes(*table.columns(), models=settings.models or None, place=table.place)
     return VoteDocument(
         provenance=Provenance(
             command="convert",

@@ -230,13 +230,11 @@ def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequenc
         few, whole = columns.count(name) < FEWEST_SAMPLES, (*said, drawn_whole(name))
         return Keys(sample=sample, cluster=name, unpaired=unpaired, said=whole, few=few)
     for name in others:
-        if is_part(columns, name) and divides(columns, name, own, by):
-            told = f"each {name} counts alike"
-            return Keys(sample=sample, task=name, unpaired=unpaired, said=(*said, told))
-    for name in others if unpaired else ():
-        if says_of(columns, name, own) and mixed_otherwise(columns, name, by):
-            told = f"mixed differently by {name}, each of which counts alike"
-            return Keys(sample=sample, task=name, unpaired=True, said=(*said, told))
+        divided = is_part(columns, name) and divides(columns, name, own, by)
+        mixed = unpaired and says_of(columns, name, own) and mixed_otherwise(columns, name, by)
+        if divided or mixed:
+            told = "mixed differently by {}, each of which counts alike" if mixed else "each {} counts alike"
+            return Keys(sample=sample, task=name, unpaired=unpaired, said=(*said, told.format(name)))
     return Keys(sample=sample, unpaired=unpaired, said=said)
 
 

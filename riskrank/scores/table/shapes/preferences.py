@@ -21,7 +21,7 @@ from riskrank.scores.table.shapes.board import pair_by_pair
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.parts import NO_CHANCE, as_drawn, belongs, drawn_whole, says_of
 from riskrank.scores.table.shapes.reading import Reading
-from riskrank.scores.table.votes import ROLES, VoteTable, read_votes, vote_columns
+from riskrank.scores.table.votes import ROLES, read_votes, vote_columns
 
 METRIC = "verdict"
 _TAKEN = ("model", "sample", "metric", "score")
@@ -60,15 +60,15 @@ class PreferencesSource(FrameInMemory):
         return self._inner.input_file(rows)
 
 
-def _sides(table: VoteTable, roles: Mapping[str, str]) -> list[str]:
+def _sides(votes: pl.DataFrame, roles: Mapping[str, str]) -> list[str]:
     """Votes as a side each, where they name the model that won, or its column."""
-    rows = zip(table.first, table.second, table.votes, strict=True)
-    if {"1", "2"} <= {*table.votes} <= {*_NUMBERED}:
-        return [_NUMBERED[vote] for vote in table.votes]
-    named = {vote: _side_by_name(vote, roles) for vote in {*table.votes}}
+    said = {*votes["verdict"]}
+    if {"1", "2"} <= said <= {*_NUMBERED}:
+        return votes["verdict"].replace(_NUMBERED).to_list()
+    named = {vote: _side_by_name(vote, roles) for vote in said}
     return [
         "a" if vote == first else "b" if vote == second else named[vote] or vote
-        for first, second, vote in rows
+        for first, second, vote in votes.select(ROLES[1:]).iter_rows()
     ]
 
 
@@ -126,10 +126,11 @@ def _roles(columns: Columns) -> dict[str, str]:
     return roles
 
 
-def _between(pairs: Sequence[tuple[str, str]], models: Sequence[str]) -> list[int]:
-    """Positions of the votes between models that are named; of all votes where none is."""
-    known = {*models} <= {name for pair in pairs for name in pair}
-    return [at for at, pair in enumerate(pairs) if known and {*pair} <= {*models}] or [*range(len(pairs))]
+def _between(votes: pl.DataFrame, models: Sequence[str]) -> pl.DataFrame:
+    """The votes between models that are named; all votes where none is."""
+    among = votes.filter(pl.all_horizontal(pl.col(ROLES[1:3]).is_in(models)))
+    known = {*models} <= {*votes["model_a"], *votes["model_b"]}
+    return among if known and among.height else votes
 
 
 def _of_each_pair(
@@ -233,14 +234,11 @@ def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tu
     text = ",".join(f"{role}={column}" for role, column in roles.items())
     try:
         table = read_votes([source], columns=text)
-        pairs = list(zip(table.first, table.second, strict=True))
-        kept = _between(pairs, options.models)
-        rows = [
-            [column[at] for at in kept]
-            for column in (table.samples, table.first, table.second, _sides(table, roles))
-        ]
-        models = options.models if kept and len(kept) < len(pairs) else None
-        found = score_votes(*rows, models=models, place=lambda number: table.place(kept[number - 1] + 1))
+        frame = _between(table.frame, options.models)
+        models = options.models if frame.height < table.frame.height else None
+        table = replace(table, frame=frame)
+        rows = [*table.columns()[:-1], _sides(frame, roles)]
+        found = score_votes(*rows, models=models, place=table.place)
         even = score_votes(*rows, models=models, even=True)
     except RiskrankError:
         return None
@@ -258,7 +256,9 @@ def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tu
         found, even = (score_votes(*rows, models=models, even=way) for way in (False, True))
         options = replace(options, missing=rule)
     else:
-        _require_all_pairs(source, found, Counter(tuple(sorted(pairs[at])) for at in kept), options)
+        _require_all_pairs(
+            source, found, Counter(tuple(sorted(pair)) for pair in zip(*rows[1:3], strict=True)), options
+        )
     seated = _seated(source, rows, roles, options)
     weighed = _even(found, even)
     if weighed:  # weighed votes are good for means alone

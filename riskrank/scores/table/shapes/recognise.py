@@ -5,14 +5,13 @@ from dataclasses import replace
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
-from riskrank.scores.files import query
 from riskrank.scores.files.derived import flattened, with_index
 from riskrank.scores.files.limits import BeyondLimitError
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.words import INDEX, sounds_like_a_role, synonym
 from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.designs import columns_of_folds
-from riskrank.scores.table.preparation import lacks
+from riskrank.scores.table.preparation import chosen, lacks
 from riskrank.scores.table.shapes.board import as_study, of_unfinished
 from riskrank.scores.table.shapes.columns import Columns, columns_of
 from riskrank.scores.table.shapes.matrix import as_matrix
@@ -58,7 +57,7 @@ def understood(
     ]
     if not all(lacks(source, named, options) for source in opened):
         return opened, options, ()
-    seen = _chosen(opened, options)
+    seen = chosen(opened, options)
     known = {*seen[0].columns}
     if any(part not in known for name in named.values() if name not in known for part in name.split("+")):
         return opened, options, ()
@@ -66,7 +65,7 @@ def understood(
     if len(seen) == 1:
         where, totals = without_totals(columns, options.where)
         options = replace(options, where=where)
-        columns = columns_of(seen := _chosen(opened, options), options.metric) if totals else columns
+        columns = columns_of(seen := chosen(opened, options), options.metric) if totals else columns
     require_scores(columns, named, options)
     votes = as_preferences(columns, seen[0], options) if len(seen) == 1 and not options.columns else None
     if votes is not None:
@@ -97,20 +96,10 @@ def understood(
     metrics = reading.options.metric or reading.options.models or columns.names
     counting = {name: one.counts for name, one in columns.written.items() if name in metrics and one.counts}
     counts = "".join(f"; {told}" for told in dict.fromkeys(counting.values()))
-    chosen = [f"of the rows where {asked_where} alone"] if asked_where else []
-    told = "; ".join([reading.said, *([totals] if totals else []), *chosen])
+    alone = f"of the rows where {asked_where} alone" if asked_where else ""
+    told = "; ".join(filter(None, [reading.said, totals, alone]))
     said = Warned(f"Read as {told}{counts}{of_unfinished(columns, counting)}", READ)
     return opened, reading.options, (said,)
-
-
-def _chosen(sources: Sequence[Source], options: ReadOptions) -> list[Source]:
-    """The rows that were asked for."""
-    found = list(sources)
-    if options.where is not None:
-        found = query.where(found, options.where)
-    if options.sql is not None:
-        found = [source if source.queried else query.select(source, options.sql) for source in found]
-    return found
 
 
 def _readings(columns: Columns, named: dict[str, str], options: ReadOptions) -> list[Reading]:

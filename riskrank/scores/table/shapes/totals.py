@@ -67,13 +67,12 @@ def refuse_totals(source: Source, sample: str, models: Sequence[str]) -> None:
     InputError
     """
     frame = source.load([sample, *models])
-    names = frame[sample].cast(pl.String).str.strip_chars().to_list()
-    if totals := _summing_up(Columns(frame, models, decimal_comma=source.decimal_comma), names):
-        where = leaving_out(sample, totals, names, None)
+    where, told = without_totals(Columns(frame, frame.columns, decimal_comma=source.decimal_comma), None)
+    if where is not None:
         raise InputError(
             f"{source.label}: the last rows of {sample} sum up those above them, and are no samples",
-            found=f"{listing(totals)}, whose numbers are the means or sums of all others",
-            hint=f"leave them out: {option('where', where)}",
+            found=f"rows: {listing(frame[sample].tail(_MOST_TOTALS))}",
+            hint=f"leave them out, to read it {told}: {option('where', where)}",
             ways=[(option("where", where), None)],
         )
 
