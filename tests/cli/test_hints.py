@@ -136,15 +136,13 @@ def test_files_that_repeat_samples_are_tasks_or_runs(folder, hint, meta):
     for seed, (model, task) in enumerate((m, t) for m in "ab" for t in "xy"):
         rows = [(model, s, "acc", v) for s, v in enumerate(column(seed))]
         folder(f"runs/{model}/{task}.csv", lines("model,sample,metric,score", rows))
-    for given in (["runs"], FOUR):
+    for given in (["runs"], FOUR, ["new=runs/a", "old=runs/b"]):
         text = hint("rank", *given)
-        tasks = words(text, "of its own: ", ";")
+        tasks = words(text, "in their paths: ", ";")
         assert meta("rank", *tasks, "--no-test") == (["a", "b"], 2 * N, ["acc"])
-        runs = words(text, "runs of the same samples: ", ";")
-        assert meta("rank", *runs, "--no-test") == (["a", "b"], N, ["acc"])
+        runs = tasks[0].replace("task", "draw")
+        assert meta("rank", runs, "--repeats", "draws", "--no-test") == (["a", "b"], N, ["acc"])
         assert "--repeats mean" not in text
-    labelled = hint("rank", "new=runs/a", "old=runs/b")
-    assert "of its own: 'runs/{model}/{task}.csv';" in labelled
     folder("copy.csv", lines("model,sample,metric,score", rows))
     folder("b.csv", lines("model,sample,metric,score", rows))
     assert "if one is a copy of another, leave it out" in hint("rank", "runs/a/x.csv", "b.csv", "copy.csv")
@@ -300,7 +298,7 @@ def test_percentages_become_numbers_and_are_never_left_out(folder, hint, meta, w
         rows = [(*row, 1 / (at + 1)) for at, row in enumerate(rows)]
     folder("t.csv", lines("model,sample,acc,f1" if wide else "model,sample,metric,score", rows))
     given = ["rank", "t.csv", "--no-test", *(["--wide"] if wide else [])]
-    query = words(hint(*given), "", " reads them as")
+    query = words(hint(*given), "", " reads numbers of percent")
     assert meta(*given, *query) == (["a", "b"], N, ["acc", "f1"] if wide else ["acc"])
 
 
@@ -410,7 +408,7 @@ def test_a_title_above_the_names_is_told(folder, hint, meta, titles):
 def test_scores_with_spreads_lose_them(folder, hint, meta):
     rows = [(*row, f"{value} ± 0.1") for *row, value in TWO]
     folder("t.csv", lines("model,sample,metric,score", rows))
-    query = words(hint("rank", "t.csv"), "", " reads the means")
+    query = words(hint("rank", "t.csv"), "", " reads the numbers")
     assert meta("rank", "t.csv", "--no-test", *query) == (["a", "b"], N, ["acc"])
     again = hint("rank", "t.csv", "--where", "metric = 'acc'", "--sql", "SELECT * FROM scores")
-    assert again == "take the spread away in the query: SPLIT_PART(column, '±', 1) is the mean"
+    assert again.startswith("take away in the query what stands beside the numbers")

@@ -146,9 +146,10 @@ def _twice(scores: Scores, cell: np.ndarray, what: str, otherwise: str) -> Input
 
     first, second, count = _first_repeat(cell)
     hint, readings = hint_for_repeats(scores)
-    if not hint and len(scores.notes.inputs) > 1:
-        otherwise += (
-            "; if files have names in common, tell them apart by a column 'task', or leave out a copy"
+    if scores.where(first)[0] != scores.where(second)[0]:
+        otherwise = (
+            "if files are tasks or runs, a column 'task' or 'draw' says so, or names in braces in their "
+            "paths: 'runs/{model}/{task}.csv'; if one is a copy of another, leave it out"
         )
     return InputError(
         f"{scores.place(second)}: {what} for {scores.cell(second)}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -162,8 +163,14 @@ def _weights(tasks: Sequence[str], sizes: Floats, asked: Sequence[str]) -> Float
     for text in asked:
         name, _, value = text.rpartition("=")
         if name not in weights:
-            write = f"{{}}={value if name else 2}".format
-            raise no_such(name or text, tasks, kind="task", parameter="task_weight", write=write)
+            if name and "=" not in name:
+                write = partial("{1}={0}".format, value)
+                raise no_such(name, tasks, kind="task", parameter="task_weight", write=write)
+            raise UsageError(
+                f"{option('task_weight', text)} is no weight of a task",
+                found=f"the tasks are {listing(tasks)}",
+                hint=f"write {option('task_weight', tasks[0] + '=2')} once a task, or equal or samples",
+            )
         if name in given:
             raise UsageError(
                 f"{option('task_weight')} names {name} twice", found=listing(asked), hint="give it once"

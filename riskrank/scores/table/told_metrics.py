@@ -5,6 +5,7 @@ A table tells directions in a column beside its scores, as ``convert`` writes th
 
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
+from functools import partial
 
 import polars as pl
 
@@ -34,6 +35,10 @@ def metrics_asked(
         parts = text.split("=")
         pairs = [("=".join(parts[:at]), "=".join(parts[at:])) for at in range(1, len(parts))]
         task, name = next((pair for pair in pairs if pair[0] in tasks), ("", text))
+        if not task and tasks and (misspelt := [pair for pair in pairs if pair[1] in known]):
+            wrong, of = misspelt[0]
+            write = partial("{1}={0}".format, of)
+            raise no_such(wrong, tasks, kind="task", parameter=parameter, write=write)
         if name not in known:
             before = f"{task}=" if task else ""
             raise no_such(name, known, kind="metric", parameter=parameter, write=before.__add__)

@@ -55,6 +55,8 @@ def _no_numbers(scores: Scores, *, nan_is_missing: bool) -> Iterator[InputError]
         if kind == parsing.NOT_A_NUMBER and nan_is_missing:
             continue
         wrong = scores.states == kind
+        if kind == parsing.TEXT and wrong.any():
+            hint = _of_text(scores)
         for error in _wrong(scores, wrong, what, "", hint):
             yield _of_nan(scores, error) if kind == parsing.NOT_A_NUMBER else error
 
@@ -65,6 +67,20 @@ def _of_nan(scores: Scores, error: InputError) -> InputError:
     rows, _ = assemble(replace(scores, options=kept), scores.values)
     hint, ways = way_out(scores, rows)
     return InputError(error.what, found=error.found, hint=hint, ways=ways)
+
+
+def _of_text(scores: Scores) -> str:
+    """What to do about text among the scores, where all of a long table are written alike and where not."""
+    from riskrank.scores.table.written_numbers import as_numbers, writing_of
+
+    columns = {file.roles.score for file in scores.notes.files}
+    name = columns.pop()
+    sources = [file.source for file in scores.notes.files]
+    found = {writing_of(source.load([name])[name]) for source in sources} if name and not columns else {None}
+    writing = found.pop()
+    if name is None or writing is None or found:
+        return _WRONG[parsing.TEXT][1]
+    return as_numbers(sources, {name: writing})
 
 
 def _too_large(scores: Scores, largest: float) -> Iterator[InputError]:

@@ -55,13 +55,11 @@ def test_two_rows_of_a_labelled_sample_and_one_of_the_others():
     assert signed[0][-1] == pytest.approx(power / N)
 
 
-@pytest.mark.parametrize(
-    ("models", "hint"), [("ab", ""), ("abc", ', or compare those they scored: models="a,c"')]
-)
-def test_a_model_that_people_left_out_is_named(models, hint):
+@pytest.mark.parametrize("models", ["ab", "abc"])
+def test_a_model_that_people_left_out_is_named(models):
     with pytest.raises(InputError, match="people scored nothing of b") as caught:
         read(frame(models=tuple(models), b_people=blank(*range(N))))
-    assert str(caught.value).endswith(f"hint: have people score the same samples of every model{hint}")
+    assert str(caught.value).endswith("hint: have people score the same samples of all models")
 
 
 def test_what_was_labelled_may_lie_anywhere():

@@ -76,7 +76,7 @@ def test_a_price_that_two_files_have_is_refused_as_one_of_a_model():
         rr.copa([scores(), prices(), prices({"b": 0.01})], wide=True, **WAYS)
     what, found, hint = caught.value.lines(flags=True)
     assert "a second price of model 'b'" in what
-    assert "the first one at frame: row 2" in found
+    assert "no column of samples" in found
     assert "leave out a file that is a copy" in hint
     apart = [prices({"a": 0.03}), prices({"b": 0.01, "c": 0.002})]
     assert rr.copa([scores(), *apart], wide=True, **WAYS).rows == rr.copa(joined(), wide=True, **WAYS).rows

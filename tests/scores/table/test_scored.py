@@ -40,5 +40,5 @@ def test_cells_that_are_absent_by_hand(write, monkeypatch):
         scores = read_frame([write("t.csv", HEAD.replace(",unscored", "") + rows)], ReadOptions())
         wanted = np.argwhere(there.any(axis=0) & ~there).tolist()
         for most in (0, 1000):
-            monkeypatch.setattr("riskrank.scores.table.scored._DENSE", most)
+            monkeypatch.setattr("riskrank.scores.table.scored.DENSE", most)
             assert absent_cells(scores).tolist() == wanted
