@@ -30,11 +30,13 @@ def without_totals(columns: Columns, where: str | None) -> tuple[str | None, str
         The condition there is.
     """
     for name in (one for one in columns.names if columns.frame[one].dtype == pl.String):
-        known = columns.frame[name].str.strip_chars().to_list()
-        if totals := _last_totals(known) or _summing_up(columns, known):
+        known, text = columns.frame[name].str.strip_chars().to_list(), columns.kind(name) == "text"
+        summed = _last_totals(known) if text else _among_numbers(columns, name)
+        if totals := summed or _summing_up(columns, known):
             plural = "s" if len(totals) > 1 else ""
             return leaving_out(name, totals, known, where), f"without the row{plural} {listing(totals)}"
-        if not known[-1] and all(known[:-1]) and len(known) > _MOST_TOTALS:
+        # The last of some numbers may be missing.
+        if text and not known[-1] and all(known[:-1]) and len(known) > _MOST_TOTALS:
             condition = f"{quoted_column(name)} IS NOT NULL"
             given = condition if where is None else f"({where}) AND {condition}"
             return given, f"without the last row, which has no {name}"
@@ -102,6 +104,16 @@ def _chance(columns: Columns, at: int, combined: Callable[..., np.floating]) -> 
             return 1.0
         chances.append(min(1.0, 2 * within / max(float(np.ptp(above)), within)))
     return float(np.prod(chances)) if len(chances) > 1 else 1.0
+
+
+def _among_numbers(columns: Columns, name: str) -> list[str]:
+    """Names of totals in a column that else holds whole numbers, as of topics."""
+    texts = columns.frame[name].drop_nulls().unique().str.strip_chars()
+    strange = [text for text in texts if not text.isdecimal()]
+    if not 0 < len(strange) <= _MOST_TOTALS < texts.len():
+        return []
+    told = all(words(text) and words(text) <= _TOTALS for text in strange)
+    return sorted(strange) if told else []
 
 
 def _last_totals(names: Sequence[str | None]) -> list[str]:

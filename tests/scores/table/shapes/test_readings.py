@@ -319,6 +319,15 @@ def test_a_last_row_of_totals_is_no_sample(frame, last):
     assert "without the " in said(table)
 
 
+def test_a_last_row_without_a_number_is_a_sample_all_the_same():
+    frame = TABLES["wide"][0].drop("note").with_columns(f1=pl.format("{}%", "f1"))
+    frame = frame.with_columns(f1=pl.when(pl.int_range(2 * N) < 2 * N - 1).then("f1"))
+    with pytest.raises(InputError, match="no score for model"):
+        read(frame)
+    topics = crossed(model=["a", "b"], topic=[*map(str, range(N)), "Total"]).rename({"rate": "f1"})
+    assert len(read(topics).samples) == N
+
+
 def test_what_models_mix_differently_counts_alike():
     """One is better on easy and on hard questions, and was asked more hard ones."""
     rows = []
