@@ -7,6 +7,7 @@ from typing import BinaryIO
 
 import polars as pl
 
+from riskrank.engine.portfolio.judge_votes import VoteScores
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.parsing import MISSING_TEXT
@@ -107,6 +108,17 @@ def read_votes(
                 hint="fill it in, or leave the row out",
             )
     return found
+
+
+def scored_rows(found: VoteScores) -> list[tuple[str, str, float]]:
+    """Model, sample and score of all that was judged."""
+    columns = zip(found.models, found.scores.T.tolist(), (found.judged > 0).T.tolist(), strict=True)
+    return [
+        (model, sample, score)
+        for model, column, judged in columns
+        for sample, score, known in zip(found.samples, column, judged, strict=True)
+        if known
+    ]
 
 
 def _load(source: Source, named: dict[str, str]) -> pl.DataFrame:

@@ -18,7 +18,7 @@ from riskrank.scores.files.source import Source
 from riskrank.scores.table.export_rows import shaped
 from riskrank.scores.table.metrics_file import toml_key
 from riskrank.scores.table.told_metrics import DIRECTION
-from riskrank.scores.table.votes import read_votes
+from riskrank.scores.table.votes import read_votes, scored_rows
 from riskrank.studies.convert.options import VoteSettings
 from riskrank.studies.document import Document, Provenance, entries
 
@@ -235,21 +235,13 @@ def convert_votes(
             samples=len(scores.samples),
             warnings=_vote_warnings(scores, table.without_vote),
         ),
-        rows=_vote_rows(scores, settings.metric_name),
+        rows=[
+            ScoreRow(model, sample, settings.metric_name, score)
+            for model, sample, score in scored_rows(scores)
+        ],
         scores=scores,
         without_vote=table.without_vote,
     )
-
-
-def _vote_rows(scores: VoteScores, metric: str) -> list[ScoreRow]:
-    """One row a model and sample that was judged."""
-    columns = zip(scores.models, scores.scores.T.tolist(), (scores.judged > 0).T.tolist(), strict=True)
-    return [
-        ScoreRow(model, sample, metric, score)
-        for model, column, judged in columns
-        for sample, score, known in zip(scores.samples, column, judged, strict=True)
-        if known
-    ]
 
 
 def _vote_warnings(scores: VoteScores, without_vote: int) -> list[str]:

@@ -21,7 +21,7 @@ from riskrank.scores.table.shapes.board import pair_by_pair
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.parts import NO_CHANCE, as_drawn, belongs, drawn_whole, says_of
 from riskrank.scores.table.shapes.reading import Reading
-from riskrank.scores.table.votes import ROLES, read_votes, vote_columns
+from riskrank.scores.table.votes import ROLES, read_votes, scored_rows, vote_columns
 
 METRIC = "verdict"
 _TAKEN = ("model", "sample", "metric", "score")
@@ -43,13 +43,7 @@ class PreferencesSource(FrameInMemory):
     def __init__(self, inner: Source, found: VoteScores, wholes: pl.DataFrame | None = None) -> None:
         super().__init__(inner.label, b"", inner.sha256)
         self._inner = inner
-        columns = zip(found.models, found.scores.T.tolist(), (found.judged > 0).T.tolist(), strict=True)
-        rows = [
-            (model, sample, METRIC, score)
-            for model, column, judged in columns
-            for sample, score, known in zip(found.samples, column, judged, strict=True)
-            if known
-        ]
+        rows = [(model, sample, METRIC, score) for model, sample, score in scored_rows(found)]
         self._frame = pl.DataFrame(rows, schema=_TAKEN, orient="row")
         if wholes is not None:
             self._frame = self._frame.join(wholes, on="sample", how="left", maintain_order="left")
