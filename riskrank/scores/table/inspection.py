@@ -24,8 +24,8 @@ from riskrank.scores.table.oriented import Rows, ScoreTable
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.repeats import assemble
 from riskrank.scores.table.score_table import checked_table
-from riskrank.scores.table.scored import Scored, scored
-from riskrank.scores.table.scores import Scores, numbered, select
+from riskrank.scores.table.scored import Scored, numbered, scored
+from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.suite import NO_SUITE, suite_of
 from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
 from riskrank.scores.table.validate import constant_metrics, incomplete_tasks, unusable

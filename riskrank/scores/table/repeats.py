@@ -7,7 +7,8 @@ import numpy as np
 from riskrank.errors import InputError, counted, option
 from riskrank.scores.table.gaps import completed
 from riskrank.scores.table.oriented import Rows
-from riskrank.scores.table.scores import Scores, numbered
+from riskrank.scores.table.scored import numbered
+from riskrank.scores.table.scores import Scores
 
 # How several runs become one score, for messages. Scores are oriented by then: the least is the worst.
 MERGING = {"mean": "averaged", "min": "took the worst run", "max": "took the best run"}

@@ -11,7 +11,10 @@ from riskrank.engine.types import Booleans, Integers
 from riskrank.scores.files.parsing import ABSENT, UNSCORED
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.words import STATUS, words
-from riskrank.scores.table.scores import DENSE, Scores
+from riskrank.scores.table.scores import Scores
+
+# A table of all that may be is made while it is at most this many times larger than what there is.
+DENSE = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +82,19 @@ def scored(scores: Scores) -> tuple[Scored, ...]:
         )
         for who, what in np.argwhere(rows + absent).tolist()
     )
+
+
+def numbered(keys: Integers, possible: int) -> tuple[Integers, Integers]:
+    """The different keys, which are below a number, and the place of each key among them.
+
+    Nothing is sorted where few are lacking.
+    """
+    if possible > DENSE * keys.size:
+        return np.unique(keys, return_inverse=True)
+    there = np.zeros(possible, dtype=bool)
+    there[keys] = True
+    distinct = np.flatnonzero(there)
+    return distinct, keys if distinct.size == possible else (np.cumsum(there) - 1)[keys]
 
 
 def absent_cells(scores: Scores) -> Integers:

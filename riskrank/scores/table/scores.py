@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from riskrank.scores.table.baseline import Baseline, Overlap, Unshared
 
 
-# A table of all that may be is made while it is at most this many times larger than what there is.
-DENSE = 4
-
-
 @dataclass(frozen=True)
 class FileRead:
     """One file: what its columns are, and the rows of all files before it."""
@@ -278,19 +274,6 @@ def _with_metrics_of_tasks(scores: Scores, plain: Sequence[str], of_task: Mappin
     found = scores.only(kept[scores.codes("task"), scores.codes("metric")])
     left = sorted(set(found.frame["metric"].unique().cast(pl.String)))
     return replace(found, frame=found.frame.with_columns(renamed(found.frame["metric"], left)))
-
-
-def numbered(keys: Integers, possible: int) -> tuple[Integers, Integers]:
-    """The different keys, which are below a number, and the place of each key among them.
-
-    Nothing is sorted where few are lacking.
-    """
-    if possible > DENSE * keys.size:
-        return np.unique(keys, return_inverse=True)
-    there = np.zeros(possible, dtype=bool)
-    there[keys] = True
-    distinct = np.flatnonzero(there)
-    return distinct, keys if distinct.size == possible else (np.cumsum(there) - 1)[keys]
 
 
 def renamed(series: pl.Series, names: Sequence[str] | pl.Series) -> pl.Series:

@@ -12,7 +12,8 @@ from riskrank.scores.files import parsing
 from riskrank.scores.files.parsing import as_one_name
 from riskrank.scores.table.gaps import DROPPED
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.scores.table.scores import Scores, numbered
+from riskrank.scores.table.scored import numbered
+from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.typed_rows import list_of
 
 # The one column of tasks that have metrics of their own.
