@@ -247,9 +247,8 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
     # What cannot be filled is told once, and not as gaps besides.
     if options.missing not in FILLING or not errors:
         errors += _incomplete(used, specs, means, whole=whole or bool(unclear))
-    judged = None
-    if asked.corrects_judge and not errors:
-        judged, errors = _tried(_judged, read, asked)
+    judges = asked.corrects_judge and not errors
+    judged, errors = _tried(_judged, read, asked) if judges else (None, errors)
     laid_out = None if whole else _tried(assemble, used, used.values)[0]
     folds, told = (False, []) if errors or not whole else _as_tested(read)
     dropped = laid_out[1] if laid_out else ()
