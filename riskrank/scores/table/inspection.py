@@ -249,10 +249,9 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         errors += _incomplete(used, specs, means, whole=whole or bool(unclear))
     judges = asked.corrects_judge and not errors
     judged, errors = _tried(_judged, read, asked) if judges else (None, errors)
-    laid_out = None if whole else _tried(assemble, used, used.values)[0]
     folds, told = (False, []) if errors or not whole else _as_tested(read)
-    dropped = laid_out[1] if laid_out else ()
-    warnings = [*scores.notes.warnings, *doubts, *_undeclared(read_specs, options), *dropped]
+    warnings = [*scores.notes.warnings, *doubts, *_undeclared(read_specs, options)]
+    warnings += [] if whole else _dropped(used)
     more = [*(judged.warnings if judged else ()), *told]
     warnings += [text for text in more if text not in warnings]
     return Inspection(
@@ -434,6 +433,12 @@ def _undeclared(specs: Sequence[MetricSpec], options: ReadOptions) -> Iterable[s
             f"columns taken as metrics, higher is better, though nobody declared them: {listing(names)}; "
             f"{option('metric')} picks the metrics, {option('lower')} and {option('higher')} say which way"
         )
+
+
+def _dropped(scores: Scores) -> tuple[str, ...]:
+    """What is dropped where scores are laid out."""
+    laid_out, _ = _tried(assemble, scores, scores.values)
+    return laid_out[1] if laid_out else ()
 
 
 def _rows_per_cell(scores: Scores) -> np.ndarray:
