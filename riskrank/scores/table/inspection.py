@@ -252,8 +252,7 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
     folds, told = (False, []) if errors or not whole else _as_tested(read)
     warnings = [*scores.notes.warnings, *doubts, *_undeclared(read_specs, options)]
     warnings += [] if whole else _dropped(used)
-    more = [*(judged.warnings if judged else ()), *told]
-    warnings += [text for text in more if text not in warnings]
+    warnings += [text for text in (*(judged.warnings if judged else ()), *told) if text not in warnings]
     return Inspection(
         inputs=scores.notes.inputs,
         rows=scores.notes.rows,
