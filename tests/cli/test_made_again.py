@@ -64,6 +64,8 @@ def tables(tmp_path_factory):
     ]
     pl.DataFrame(judged).write_csv(place / "judged.csv")
     (place / "bounds.toml").write_text("[acc]\nbounds = [-1, 2]\n", "utf-8")
+    page = "[report]\ntitle = 'What is better'\nhigher = ['*']\nresamples = 40\n"
+    (place / "page.toml").write_text(page, "utf-8")
     table.filter(~((pl.col("sample") == "s3") & (pl.col("model") == "A"))).write_csv(place / "gaps.csv")
     # Forty clusters, thirty of one sample and ten of five: worth about 22.
     patients = [n if n < 30 else 30 + (n - 30) // 5 for n in range(80)]

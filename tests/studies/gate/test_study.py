@@ -276,14 +276,15 @@ def shares(**columns) -> pl.DataFrame:
 
 def test_models_without_a_mistake_need_as_many_samples_as_any_share():
     """No loss in n samples: its share is below 1 - (α/2)^(1/n), whatever other scores there might be."""
+    how = {"not_worse": "new:old", "higher": "acc", "margin": 0.02, "resamples": 2000}
     for n, verdict in ((100, "inconclusive"), (400, "pass")):
         frame = shares(new_acc=[1] * n, old_acc=[1] * n)
-        result = rr.gate(frame, not_worse="new:old", margin=0.02, higher="acc")
+        result = rr.gate(frame, **how)
         assert verdicts(result) == [verdict]
         (row,) = result.rows
         assert -row.low == pytest.approx(1 - 0.025 ** (1 / n), rel=0.15)
     mixed = [0, 1] * 200
-    varied = rr.gate(shares(new_acc=mixed, old_acc=mixed), not_worse="new:old", margin=0.02, higher="acc")
+    varied = rr.gate(shares(new_acc=mixed, old_acc=mixed), **how)
     assert varied.rows[0].low == pytest.approx(row.low, rel=0.05)
     (equal,) = rr.gate(frame, not_worse="new:old", higher="acc").rows
     assert (equal.verdict, equal.estimate) == ("inconclusive", 0)
