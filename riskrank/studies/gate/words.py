@@ -236,17 +236,21 @@ def open_claims(rows: Sequence[GateRow]) -> list[GateRow]:
 
 
 def to_decide(document: GateDocument) -> str:
-    """What would decide the first claim that is open, and what lets it through as it is."""
+    """What would decide the open claim that takes most, and what lets it through as it is."""
     open_, counted = open_claims(document.rows), document.inconclusive
-    row = open_[0]
+    row = max(open_, key=lambda one: 0 if one.beyond_reach else one.samples_needed or 0)
     if any(map(ranges, open_)):
-        decides = "what is missing decides it, not more samples: " if row.hangs_on_missing else ""
+        decides = (
+            "what is missing decides it, not more samples: "
+            if any(one.hangs_on_missing for one in open_)
+            else ""
+        )
         return f"{decides}score what is missing, as the answer is to hold whatever it is"
     unit, loss = unit_of(row, document.unit), any(one.open_loss for one in open_)
     which = f" ({row.name})" if len(document.rows) > 1 else ""
     needed = what_decides(row, unit, document.scored)
     parts = [f"{needed} would decide it{which}" if needed else f"more {unit}"]
-    if row.chosen_p is not None:
+    if any(one.chosen_p is not None for one in open_):
         parts = ["have people score samples drawn by chance"]
     elif row.claim == NOT_WORSE and row.statistic not in ORDERS and not loss:
         parts.append(f"or a {option('margin')} that does not matter")
