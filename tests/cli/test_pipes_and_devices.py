@@ -115,7 +115,9 @@ def test_a_device_is_no_file(refused, table, tmp_path, device):
         what = refused("rank", path, "--input-format", "csv", "--no-test")[0]
         assert what == f"error: {path}: this is a device, not a file"
     assert "a database is a file" in refused("rank", link, "--input-format", "sqlite")[0]
-    assert "this is a device" in refused("convert", "lm-eval", link)[0]
+    named = tmp_path / "samples_qa_2024-01-01T00-00-00.000000.jsonl"
+    named.symlink_to(device)
+    assert "this is a device" in refused("convert", "lm-eval", named)[0]
     assert "cannot tell which harness" in refused("convert", "auto", link)[0]
     assert "cannot be read" in refused("rank", table, "--metrics-file", link)[0]
     with open(device, "rb") as stdin:  # noqa: PTH123

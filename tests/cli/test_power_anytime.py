@@ -78,7 +78,7 @@ def test_what_is_refused_of_pilots():
     frame = pilot(0.7, 0.6, n=50)
     with pytest.raises(UsageError, match="nobody declared"):
         rr.power(frame.with_columns(pl.col("score") * 0.7), pair="new:old", anytime=True)
-    with pytest.raises(UsageError, match="that both models share"):
+    with pytest.raises(UsageError, match="needs the same samples of both models"):
         rr.power(frame, pair="new:old", anytime=True, unpaired=True)
     tasks = frame.with_columns(c=pl.col("sample").str.slice(1).cast(int) // 5)
     with pytest.raises(UsageError, match="that both models share"):

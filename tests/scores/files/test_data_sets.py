@@ -440,7 +440,7 @@ def test_votes_in_folders(tmp_path):
         place.mkdir()
         (place / "v.csv").write_text(f"sample,model_a,model_b,verdict\n{judge},A,B,a\n")
     table = read_votes([str(tmp_path)])
-    assert (table.samples, len(table.inputs)) == (("x", "y"), 2)
+    assert (table.columns()[0], len(table.inputs)) == (["x", "y"], 2)
     assert table.place(2) == f"{tmp_path}/judge=y/v.csv: row 2"
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import InputError, UsageError
+from riskrank.errors import InputError
 from riskrank.scores.files.derived import JoinedSource
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
@@ -56,7 +56,7 @@ def test_parts_that_are_not_there(write, split):
     assert 'columns="sample=letter+number"' in str(caught.value)
     with pytest.raises(InputError, match=r"no column 'a\+b'"):
         read_scores([path], ReadOptions(columns="sample=a+b"))
-    with pytest.raises(UsageError, match="scores cannot be joined"):
+    with pytest.raises(InputError, match=r"no column 'score\+number'"):
         read_scores([path], ReadOptions(columns="sample=letter,score=score+number"))
 
 
