@@ -1,7 +1,6 @@
 """Very wide and nearly empty tables are refused in time of their bytes; wide ones are read."""
 
 import json
-import time
 from dataclasses import replace
 
 import polars as pl
@@ -16,6 +15,7 @@ from riskrank.scores.files.limits import Room
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
+from tests.pace import at_most
 
 WIDE = 20_000
 
@@ -33,10 +33,8 @@ def _rows(columns, suffix):
 def test_a_wide_file_without_roles_is_refused_at_once(write, suffix):
     columns = {f"c{at}": [at % 7 / 7] for at in range(WIDE)}
     path = write(f"t.{suffix}", pl.DataFrame(columns) if suffix == "parquet" else _rows(WIDE, suffix))
-    start = time.process_time()
-    with pytest.raises(InputError, match="missing columns 'model', 'sample'") as caught:
+    with at_most(600), pytest.raises(InputError, match="missing columns 'model', 'sample'") as caught:
         read_scores([path])
-    assert time.process_time() - start < 4
     assert caught.value.found.startswith("columns: c0, c1, c2,")
     assert "say which columns they are" in caught.value.hint
 
@@ -56,10 +54,11 @@ def test_of_very_many_columns_those_of_usual_names_are_guessed(write):
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "json"])
 def test_more_columns_than_a_table_has(write, suffix):
     path = write(f"t.{suffix}", _rows(100_001, suffix))
-    start = time.process_time()
-    with pytest.raises(InputError, match="more than 100,000 columns, which no table of scores has") as caught:
+    with (
+        at_most(300),
+        pytest.raises(InputError, match="more than 100,000 columns, which no table of scores has") as caught,
+    ):
         read_scores([path])
-    assert time.process_time() - start < 3
     assert caught.value.found.startswith("100,001 columns: c0, c1,")
 
 
@@ -74,16 +73,15 @@ def test_more_metrics_than_anybody_compares(write):
             frame.unpivot(names, index=["model", "sample"], variable_name="metric", value_name="score"),
         ),
     )
-    start = time.process_time()
-    for path, options in ((wide, ReadOptions(wide=True)), (long, ReadOptions())):
-        for read in (read_scores, inspect_scores):
-            with pytest.raises(InputError, match="more than 5,000 metrics") as caught:
-                read([path], options)
-            assert caught.value.hint.startswith("pick those that count")
-            assert read([path], replace(options, metric=("m0", "m7"))).metrics
-    with pytest.raises(InputError, match="more than 5,000 metrics"):
-        rr.gate(long, better=[("a", "b")])
-    assert time.process_time() - start < 4
+    with at_most(600):
+        for path, options in ((wide, ReadOptions(wide=True)), (long, ReadOptions())):
+            for read in (read_scores, inspect_scores):
+                with pytest.raises(InputError, match="more than 5,000 metrics") as caught:
+                    read([path], options)
+                assert caught.value.hint.startswith("pick those that count")
+                assert read([path], replace(options, metric=("m0", "m7"))).metrics
+        with pytest.raises(InputError, match="more than 5,000 metrics"):
+            rr.gate(long, better=[("a", "b")])
 
 
 def test_more_models_than_anybody_compares(write):
@@ -149,18 +147,15 @@ SPARSE = {
 @pytest.mark.parametrize("name", SPARSE)
 def test_a_few_bytes_make_no_table_of_billions_of_cells(write, name):
     path = write(name, SPARSE[name])
-    start = time.process_time()
-    with pytest.raises(InputError, match="nearly all of it empty"):
+    with at_most(300), pytest.raises(InputError, match="nearly all of it empty"):
         read_scores([path], ReadOptions(wide=True, columns="model=c0,sample=c1"))
-    assert time.process_time() - start < 3
 
 
 @pytest.mark.slow
 def test_names_deep_in_lines_take_the_time_of_their_bytes():
     lines = [json.dumps({"model": "a", "more": {f"k{at}": {f"l{at}": at}}}) for at in range(60_000)]
-    start = time.process_time()
-    assert JsonLinesSource("t.jsonl", "\n".join(lines).encode(), "").columns == ("model", "more")
-    assert time.process_time() - start < 8
+    with at_most(800):
+        assert JsonLinesSource("t.jsonl", "\n".join(lines).encode(), "").columns == ("model", "more")
 
 
 def test_columns_of_lines_come_as_the_lines_have_them():

@@ -1,7 +1,6 @@
 """Workbooks are read by the cells that are there, and what no program writes is refused at once."""
 
 import re
-import time
 import zipfile
 
 import pytest
@@ -11,6 +10,7 @@ from riskrank.errors import InputError
 from riskrank.scores.files.limits import Room
 from riskrank.scores.files.workbook_extents import extents
 from riskrank.scores.table.score_table import read_scores
+from tests.pace import at_most
 from tests.scores.same import assert_same
 
 openpyxl = pytest.importorskip("openpyxl")
@@ -68,9 +68,8 @@ def _below(rows):
     ],
 )
 def test_blank_cells_and_wrong_sizes_change_nothing(write, long_frame, edited, edit, dimension):
-    start = time.process_time()
-    assert_same(read_scores([edited(edit, dimension)]), read_scores([write("t.csv", long_frame)]))
-    assert time.process_time() - start < 2
+    with at_most(200):
+        assert_same(read_scores([edited(edit, dimension)]), read_scores([write("t.csv", long_frame)]))
 
 
 def test_a_row_beyond_the_size_a_sheet_gives_is_no_less_read(edited):
@@ -109,20 +108,16 @@ def test_a_row_beyond_the_size_a_sheet_gives_is_no_less_read(edited):
     ],
 )
 def test_what_no_program_writes_is_refused(edited, edit, message):
-    start = time.process_time()
-    with pytest.raises(InputError, match=message):
+    with at_most(200), pytest.raises(InputError, match=message):
         read_scores([edited(edit)])
-    assert time.process_time() - start < 2
 
 
 def test_a_long_attribute_takes_the_time_of_its_bytes(edited):
     path = edited(lambda text: text.replace("<sheetData>", f'<sheetData x="{"x" * 32_000_000}">'))
     with open(path, "rb") as file:  # noqa: PTH123
         data = file.read()
-    start = time.process_time()
-    with pytest.raises(InputError, match=f"a tag of more than 1,048,576 bytes in {SHEET}"):
+    with at_most(100), pytest.raises(InputError, match=f"a tag of more than 1,048,576 bytes in {SHEET}"):
         extents("t.xlsx", data, Room(1 << 30))
-    assert time.process_time() - start < 1
 
 
 def test_a_cell_that_excel_takes_is_read(edited):

@@ -1,0 +1,26 @@
+"""What work may cost, told in a job of this machine and not in seconds: machines differ, and are busy."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+def job() -> float:
+    """Processor time of a plain sum of half a million squares: 20 to 80 milliseconds."""
+    start = time.process_time()
+    sum(number * number for number in range(500_000))
+    return time.process_time() - start
+
+
+@contextmanager
+def at_most(jobs: int) -> Iterator[None]:
+    """Fail if the block takes more processor time than so many jobs, each as long as the slowest of six.
+
+    Give about ten times what the block takes: that tells time of the bytes from time of their square.
+    """
+    before = max(job() for _ in range(3))
+    start = time.process_time()
+    yield
+    spent = time.process_time() - start
+    unit = max(before, *(job() for _ in range(3)))
+    assert spent < jobs * unit, f"{spent / unit:.0f} jobs"
