@@ -30,7 +30,7 @@ from riskrank.engine.types import Floats, Integers
 Task = tuple[int, Blocks]
 
 # Score comparisons in one process before a second one pays for its own start.
-_WORTH_A_PROCESS = 400_000_000
+_WORTH_A_PROCESS = 300_000_000
 
 # Scores drawn in one NumPy call: enough that its overhead is nothing, few enough for the shared cache.
 _BATCH = 1 << 18
@@ -99,7 +99,7 @@ class Bootstrap:
         # Processes of the caller's run already, and cost nothing to start.
         wait = self._own is not None and work <= _WORTH_A_PROCESS
         workers = self._here if wait else self._workers
-        results: Iterator[Part] = workers.run(_run, self._problems, tasks)
+        results: Iterator[Part] = workers.run(_run, self._problems, tasks, here=True)
         for (at, _), part in zip(tasks, results, strict=True):
             self._gathered[at].add(part)
             self._done += len(part.means)

@@ -62,11 +62,20 @@ class Workers:
         return int, (1,)
 
     def run(
-        self, function: Task, shared: Any, tasks: Sequence[Any], arrived: Arrived | None = None
+        self,
+        function: Task,
+        shared: Any,
+        tasks: Sequence[Any],
+        arrived: Arrived | None = None,
+        *,
+        here: bool = False,
     ) -> Iterator[Any]:
-        """Yield ``function(shared, task)`` for every task, in order; see `run_tasks`."""
+        """Yield ``function(shared, task)`` for every task, in order; see `run_tasks`.
+
+        With `here` this process is one of them, for tasks so short that it hardly keeps the others waiting.
+        """
         if self._executor is None and min(self._jobs, len(tasks)) > 1:
-            yield from self._spread(function, shared, tasks, arrived)
+            yield from self._spread(function, shared, tasks, arrived, here)
             return
         results: Iterator[Any] = (function(shared, task) for task in tasks)
         if self._executor is not None:
@@ -77,7 +86,7 @@ class Workers:
             yield result
 
     def _spread(
-        self, function: Task, shared: Any, tasks: Sequence[Any], arrived: Arrived | None
+        self, function: Task, shared: Any, tasks: Sequence[Any], arrived: Arrived | None, here: bool
     ) -> Iterator[Any]:
         done: dict[int, tuple[Exception | None, Any]] = {}
         waiting = enumerate(tasks)
@@ -85,7 +94,7 @@ class Workers:
             raise RuntimeError("these workers are at a run whose results have not all been read")
         self._running, finished = True, False
         try:
-            while len(self._processes) < min(self._jobs, len(tasks)):
+            while len(self._processes) < min(self._jobs, len(tasks)) - here:
                 self._processes.append(_Process())
             data = pack(shared)
             with selectors.DefaultSelector() as answers:
@@ -93,17 +102,21 @@ class Workers:
                     process.share(data)
                     answers.register(process.answers, selectors.EVENT_READ, process)
                 del data
-                for process in self._processes[: len(tasks)]:
-                    process.ask(function, *next(waiting))
+                # While this process is at a task of its own, the others have a second one to go on with.
+                for process, (number, task) in zip(self._processes * (1 + here), waiting, strict=False):
+                    process.ask(function, number, task)
                 for number in range(len(tasks)):
                     while number not in done:
-                        for key, _ in answers.select():
+                        own = next(waiting, None) if here else None
+                        if own is not None:
+                            done[own[0]] = _outcome(function, shared, own[1])
+                        for key, _ in answers.select(None if own is None else 0):
                             process = key.data
-                            done[process.task] = process.answer()
-                            if arrived is not None:
-                                arrived(number + len(done))
+                            done.update([process.answer()])
                             if (following := next(waiting, None)) is not None:
                                 process.ask(function, *following)
+                        if arrived is not None:
+                            arrived(number + len(done))
                     error, result = done.pop(number)
                     if error is not None:
                         error.add_note(result)  # its trace there
@@ -175,15 +188,23 @@ def run_tasks(
         yield from workers.run(function, shared, tasks, arrived)
 
 
+def _outcome(function: Task, shared: Any, task: Any) -> tuple[Exception | None, Any]:
+    """What a task of this process gives: a result, or an error to be raised in its turn."""
+    try:
+        return None, function(shared, task)
+    except Exception as error:
+        return error, "in this process"
+
+
 class _Ended(Exception):
     """A process is gone; says how."""
 
 
 class _Process:
-    """One process, and the number of the task it is at."""
+    """One process, and the numbers of the tasks it is at, the first one first."""
 
     def __init__(self) -> None:
-        self.task = -1
+        self._asked: deque[int] = deque()
         places = [place for place in sys.path if place]
         variables = dict(os.environ)
         single_threaded(variables)
@@ -212,16 +233,16 @@ class _Process:
         self._send([SHARE, *data])
 
     def ask(self, function: Task, number: int, task: Any) -> None:
-        self.task = number
+        self._asked.append(number)
         self._send([CALL, *pack((function, task))])
 
-    def answer(self) -> tuple[Exception | None, Any]:
+    def answer(self) -> tuple[int, tuple[Exception | None, Any]]:
+        """The number of the task that is done, and its error or result."""
         try:
             parts = receive(self.answers)
         except (EOFError, OSError):
             raise self._ended() from None
-        error, result = unpack(parts)
-        return error, result
+        return self._asked.popleft(), unpack(parts)
 
     def kill(self) -> None:
         self._process.kill()
