@@ -1,12 +1,14 @@
 """What calls tell, fact by fact: ``tests/cli/told``, tables and calls in the signs of ``tests/told.py``.
 
 A file whose lines begin with ``SELECT`` is what DuckDB answers to them. Below a call ``=`` begins a place of
-its JSON document and what stands there (``*`` is every row, ``"-"`` nothing), ``~`` words of its screen, and
-``!`` words that are not on it. A call ends with 0, or its facts begin with ``= status``.
+its JSON document and what stands there (``*`` is every row, ``"-"`` nothing), ``~`` words of its screen,
+``!`` words that are not on it, and ``|`` each line of it and of stderr, of which one is enough to begin with.
+A call ends with 0, or its facts begin with ``= status``.
 ``pytest tests/cli/test_told.py -n 0 --write-made`` writes the values anew.
 """
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -43,17 +45,20 @@ def facts(run):
             screen = told[1].read_text("utf-8")
         words = " ".join(f"{screen} {outcome.stderr}".replace(" -o told.json -o told.txt", "").split())
         assert "\x1b" not in words, call
-        assert all(cell_len(line) <= 100 for line in screen.splitlines()), screen
-        made = []
+        made, whole = [], ""
         for line in lines:
             sign, text = line[:2], line[2:]
             if sign == "= ":
                 place = text.partition(": ")[0]
                 value = json.dumps(at(found, *place.split(".")), ensure_ascii=False)
                 made.append(f"= {place}: {value}")
+            elif sign[0] == "|":
+                whole = f"{screen}{outcome.stderr}".replace(" -o told.json -o told.txt", "")
             else:
                 assert (text in words) == (sign == "~ "), (call, line, words)
                 made.append(line)
+        assert whole or all(cell_len(line) <= 100 for line in screen.splitlines()), screen
+        made += ["| " + re.sub("[ ─]+", " ", line).strip() for line in whole.splitlines() if line.strip(" ─")]
         assert outcome.status == 0 or f"= status: {outcome.status}" in made, (call, outcome)
         return made
 
