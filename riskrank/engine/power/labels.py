@@ -280,5 +280,5 @@ def labels_interval(
     ends = corrected_ends(np.array(suggested), own, n - 1)
     if found.size is not None:
         ends = min(ends[0], found.size), max(ends[1], found.size)
-    low, high = (None if end >= limit + 0.5 else max(ceil(end), FEWEST_LABELS) for end in ends)
+    low, high = (None if end > limit else max(ceil(end), FEWEST_LABELS) for end in ends)
     return SizeInterval(low, high, limit)

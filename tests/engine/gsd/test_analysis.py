@@ -6,9 +6,12 @@ from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
 from riskrank.engine.family import Family
 from riskrank.engine.gsd.analysis import analyse
+from riskrank.engine.gsd.front import empirical_front
 from riskrank.engine.gsd.null_optima import Relabelling
+from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.rank_tests import criteria_tests
+from riskrank.engine.gsd.relabelling import dominance_relation
 from riskrank.errors import InputError
 
 
@@ -37,6 +40,23 @@ def test_survival_is_told_of_significant_pairs_and_no_others(pairs):
 
 def test_survival_is_found_only_if_asked():
     assert analyse(chain(), Relabelling(resamples=19, family=Family(correction="none"))).survives == {}
+
+
+def test_what_is_asked_reaches_relation_tests_and_front():
+    # The pair of 0 and 1 has room for a slack of 1, all for 1/6; 3 is above them in the other criterion.
+    scores = np.zeros((4, 4, 2))
+    scores[:3, :, 0] = [[0, 1, 0, 1], [0, 1, 1, 1], [2, 3, 4, 5]]
+    scores[3, :, 1] = 1
+    table, how = quality_table(scores, ordinal=[True, True]), Relabelling(pairs="dominant", resamples=4)
+    for system, largest in (("pair", 1.0), ("all", 1 / 6)):
+        asked = {"threshold": Threshold(0.1), "system": system}
+        relation, tests = dominance_relation(table, how, **asked)
+        found = analyse(table, how, **asked, epsilon=2.0)
+        assert found.relation.largest_slack[0, 1] == pytest.approx(largest)
+        np.testing.assert_array_equal(found.relation.optimum, relation.optimum)
+        assert (found.threshold, found.tests, found.family) == (asked["threshold"], tests, how.family)
+        assert empirical_front(relation.optimum).any()
+        assert not found.front.any()
 
 
 def scores_with_ties(k=4, s=9, n=2):

@@ -4,10 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.judges.correction import Correction, for_differences
+from riskrank.engine.power import labels
 from riskrank.engine.power.labels import LabelClaim, LabelNeed, LabelPilot, LabelSearch, labels_interval
+from riskrank.engine.power.required_size import RequiredSize
 from riskrank.studies.gate.claim import BETTER, GateClaim
 from riskrank.studies.gate.claims import decide
 from riskrank.studies.gate.columns import ScoreColumn
@@ -104,6 +107,40 @@ def test_an_interval_holds_what_was_found_and_opens_with_doubt():
     against = LabelClaim(1, 0, 0.0, 0.05, 4.0, bounded=True)
     none = labels_interval(large, against, replace(required, size=None), height, limit=7998, seed=0)
     assert none.low is None
+
+
+@pytest.mark.parametrize("above", [-0.6, 0.0, 0.9])
+@pytest.mark.parametrize("target", [0.5, 0.9])
+def test_the_search_finds_where_gates_of_any_height_have_the_power(monkeypatch, above, target):
+    """Gates that stand higher than 1.96 standard errors need what follows from their height."""
+    found, asked = LabelPilot.of(pilot(n=1000, total=4000, ahead=0.15), CLAIM), set()
+
+    def verdicts(_, size, repeats, *, seed):
+        asked.add((size, repeats, seed))
+        share = ndtr(found.need.effect / np.sqrt(found.need.variance(size)) - 1.96 - above)
+        return (np.arange(repeats) < share * repeats)[:, None]
+
+    monkeypatch.setattr(labels, "verdicts_of", verdicts)
+    required = LabelSearch(found, 2000, 7).required([50, 90], target=target, smallest=20, limit=3998)
+    assert required.size == pytest.approx(found.need.labels(1.96 + above, target), rel=0.02, abs=1)
+    assert required.power == pytest.approx(target, abs=0.01)
+    assert required.confirmed
+    assert asked == {(size, 2000, 7) for size in required.sizes.tolist()}
+
+
+def test_an_interval_is_as_wide_as_the_effect_is_uncertain(monkeypatch):
+    """Labels go with 1/δ²: their logarithm errs by twice the relative error of δ."""
+    monkeypatch.setattr(labels, "_RESAMPLES", 150)
+    corrections = pilot(n=1000, total=4000)
+    need = LabelPilot.of(corrections, CLAIM).need
+    size, doubt = need.labels(1.96, 0.8), 2 * np.sqrt(need.variance(1000)) / need.effect
+    nothing = RequiredSize(None, 0.8, 0.0, 0.0, False, np.array([]), np.array([]))
+    found = labels_interval(corrections, CLAIM, nothing, 1.96, limit=3998, seed=0)
+    ends = np.log([found.low, found.high])
+    assert ends == pytest.approx(np.log(size) + doubt * np.array([-1.96, 1.96]), abs=0.1)
+    outside = replace(nothing, size=found.low - 1)
+    ends = labels_interval(corrections, CLAIM, outside, 1.96, limit=found.high - 1, seed=0)
+    assert (ends.low, ends.high) == (found.low - 1, None)
 
 
 def test_models_that_are_equal_show_nothing():
