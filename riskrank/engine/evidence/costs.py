@@ -22,7 +22,7 @@ from riskrank.engine.types import Floats, Integers
 
 FEWEST_SUCCESSES = 10
 """Of fewer the interval has no end in too many tables."""
-_STEPS = 40
+_STEPS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +76,8 @@ class Costs:
         def below(bound: float) -> bool:
             return self.p_below(bound) > level / 2
 
-        high = 2 * middle
-        while below(high) and high < 1e6 * middle:
-            high *= 2
-        low = end(lambda bound: self.p_above(bound) > level / 2, 0.0)
-        return low, np.inf if below(high) else end(below, high)
+        low, far = end(lambda bound: self.p_above(bound) > level / 2, 0.0), 1e6 * middle
+        return low, np.inf if below(far) else end(below, far)
 
     def p_below(self, bound: float) -> float:
         """One-sided p-value of "the cost per success lies below the bound"."""

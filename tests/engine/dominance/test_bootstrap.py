@@ -9,7 +9,19 @@ from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.resamples import BLOCK
+from riskrank.engine.sampling.strata import TaskDesign
 from tests.engine.dominance.helpers import replicate, violation_matrix
+
+
+def test_what_a_resample_costs_by_hand():
+    """How many resamples there are hangs on it: pairs times scores a model, and weighing where it is done."""
+    values = [np.array([1.0, 1, 2, 2, 3, 4])] * 3
+    plain = ClusteredScores.build(values)
+    assert BootstrapColumn(plain).comparisons == 3 * 6
+    assert BootstrapColumn(plain, pairs=((0, 1), (1, 0), (1, 2))).comparisons == 2 * 6
+    tasks = TaskDesign.build("ab", [np.repeat([0, 1], 3)] * 3, weights=[2, 1])
+    weighed = ClusteredScores.build(values, tasks=tasks)
+    assert BootstrapColumn(weighed).comparisons == 4 * 3 * 4 + 4 * 18
 
 
 def draws_of(seed, resamples):

@@ -90,6 +90,12 @@ def test_units_change_no_e_value() -> None:
     assert Wagers.of(1000 * differences, 1000.0).log_e_value(-100.0) == pytest.approx(one, rel=1e-12)
 
 
+@pytest.mark.parametrize("boundary", [-1.0, -1.5])
+def test_what_the_bounds_say_needs_no_bet_but_a_sample(boundary: float) -> None:
+    assert Wagers.of([-1.0, 0.5], 1.0).log_e_value(boundary) == math.inf
+    assert Wagers.of([], 1.0).log_e_value(boundary) == 0.0
+
+
 def test_a_difference_beyond_the_bounds_is_refused() -> None:
     with pytest.raises(ValueError, match="beyond"):
         Wagers.of([0.5, 1.5], 1.0)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.family import Family
+from riskrank.engine.gsd import null_optima, relabelling
 from riskrank.engine.gsd.null_optima import Relabelling, relabellings
 from riskrank.engine.gsd.polytope import UtilityPolytope
 from riskrank.engine.gsd.preference_system import RESOLUTION, Threshold, preference_system
@@ -164,6 +165,26 @@ def test_draws_of_a_sample_are_swapped_together():
     (once,) = relabelling_tests(quality_table(scores, ordinal=ORDINAL), [(0, 1)], Relabelling(resamples=40))
     (twice,) = relabelling_tests(quality_table(doubled, ordinal=ORDINAL), [(0, 1)], Relabelling(resamples=40))
     assert once == twice
+
+
+def test_tests_in_two_rounds_are_those_of_one(monkeypatch):
+    """Pairs that the first relabellings leave open get the others, and their results stand in order."""
+    for module in (relabelling, null_optima):
+        monkeypatch.setattr(module, "FIRST", 20)
+    monkeypatch.setattr(null_optima, "_LOOKS", (10, 20))
+    scores = np.append(correlated_scores(2, 9, gap=1.5), correlated_scores(5, 9, gap=0.0), axis=0)[:3]
+    table = quality_table(scores, ordinal=ORDINAL)
+    how = Relabelling(pairs="all", resamples=60, closing=True)
+    seen = []
+    _, found = dominance_relation(table, how, progress=lambda *told: seen.append(told))
+    pairs = list(itertools.permutations(range(3), 2))
+    assert list(found) == pairs
+    alone = relabelling_tests(table, pairs, how)
+    assert [(one.p_value, one.resamples) for one in found.values()] == [
+        (one.p_value, one.resamples) for one in alone
+    ]
+    assert {one.resamples for one in alone} == {10, 60}
+    assert seen[-1][0] <= seen[-1][1]
 
 
 @pytest.mark.slow

@@ -128,6 +128,10 @@ def test_quantiles_are_corrected_for_the_median():
     )
     few = corrected_ends(suggested, float(np.median(suggested)), 10)
     assert few[0] < plain[0] < plain[1] < few[1]
+    # Of resamples that suggest what the pilot does, half count as fewer.
+    equal = np.sort(suggested)
+    equal[1000:3001] = equal[2000]
+    assert corrected_ends(equal, float(equal[2000]), 10_000) == pytest.approx(plain, rel=0.02)
     assert corrected_ends(np.full(20, np.inf), 5.0, 40) == (np.inf, np.inf)
 
 
