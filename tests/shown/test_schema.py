@@ -52,6 +52,7 @@ def test_every_document_has_a_schema_that_is_one(name):
     schema = json_schema(name)
     jsonschema.Draft202012Validator.check_schema(schema)
     assert [kind.schema for kind in documents(name)] == [name] * len(documents(name))
+    assert {*documents(name)[0].entries} <= schema["properties"]["meta"]["properties"].keys()
     rows = schema["properties"]["results"]["items"]
     for row in rows.get("anyOf", [rows]):
         assert row["required"]
