@@ -10,6 +10,7 @@ from riskrank.engine.dominance.column import Inference, study_dominance
 from riskrank.engine.dominance.inference import Claim, Question
 from riskrank.engine.dominance.ranking import estimate
 from riskrank.engine.dominance.tests_of_task_means import with_task_means
+from riskrank.engine.family import Family
 from riskrank.engine.power.closed_form import TaskTables
 from riskrank.engine.power.effects import effects_of
 from riskrank.engine.power.planning import plan_from_pilot, shares_between_tasks
@@ -143,6 +144,16 @@ def test_of_a_family_every_table_is_adjusted_as_a_ranking_does():
         shown.append(bool(means.dominates[0, 3]))
         assert closed.answering([[row]], 7)(0.0)[0, plan.family.index((0, 3))] == shown[-1]
     assert 0 < sum(shown) < 40
+
+
+@pytest.mark.parametrize(("tasks", "alpha", "how"), [(6, 0.02, "beside"), (12, 0.001, "instead")])
+def test_resamples_of_few_tasks_show_nothing_where_a_ranking_finds_so(tasks, alpha, how):
+    """All of six are looked at, of which the rarest has 6⁻⁶; of twelve as many as the work allows."""
+    inference = Inference(work_limit=3e6, family=Family(alpha=alpha))
+    plan = plan_from_pilot(suite((6,) * 9, random=True), Claim(2), inference, pair=(0, 1))
+    found = study_dominance(suite((6,) * tasks, random=True), [Claim(2)], inference).tests[0]
+    assert found.of_means == how
+    assert _Search(plan, 1, Workers(1))._closed.normal.blind(tasks) == (how == "instead")
 
 
 def test_weights_worth_fewer_than_six_tasks_show_nothing():
