@@ -126,6 +126,8 @@ def test_the_search_finds_where_gates_of_any_height_have_the_power(monkeypatch, 
     assert required.power == pytest.approx(target, abs=0.01)
     assert required.confirmed
     assert asked == {(size, 2000, 7) for size in required.sizes.tolist()}
+    # Where the gate stands as high as its level says, the first look agrees.
+    assert (required.sizes.size == 1) == (above == 0)
 
 
 def test_an_interval_is_as_wide_as_the_effect_is_uncertain(monkeypatch):
