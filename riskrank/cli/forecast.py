@@ -206,8 +206,8 @@ def _cheaper(label: str) -> str:
     ways = {
         "testing the pilot": f"{option('pair', 'BETTER:WORSE')} or {option('variance', 'clt')} takes less",
         "testing the pilot's tasks": f"{option('pair', 'BETTER:WORSE')} takes less",
-        "resampling tables": f"{option('pair', 'BETTER:WORSE')}, fewer {option('simulations')} or "
-        f"{option('variance', 'clt')} takes less",
+        "resampling tables": f"fewer {option('simulations')}, {option('variance', 'clt')} or, of several "
+        f"pairs, {option('pair', 'BETTER:WORSE')} takes less",
         "resampling tasks": f"fewer {option('simulations')} take less",
         "testing tables": f"fewer {option('simulations')} take less",
         "simulating": f"fewer {option('simulations')} take less",

@@ -116,7 +116,10 @@ def test_what_takes_long_is_said_once_and_again_where_it_takes_twice_that(clock)
 @pytest.mark.parametrize(
     ("label", "less"),
     [
-        ("resampling tables", "--pair BETTER:WORSE, fewer --simulations or --variance clt takes less"),
+        (
+            "resampling tables",
+            "fewer --simulations, --variance clt or, of several pairs, --pair BETTER:WORSE takes less",
+        ),
         ("comparing at δ = 0", "fewer --models or --no-test takes less"),
         ("resampling tasks", "fewer --simulations take less"),
     ],

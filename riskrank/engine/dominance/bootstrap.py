@@ -99,12 +99,16 @@ class Bootstrap:
         # Processes of the caller's run already, and cost nothing to start.
         wait = self._own is not None and work <= _WORTH_A_PROCESS
         workers = self._here if wait else self._workers
-        results: Iterator[Part] = workers.run(_run, self._problems, tasks, here=True)
+        ends = np.cumsum([self._done, *(part.total for _, part in tasks)]).tolist()
+
+        def arrived(count: int) -> None:
+            if self._progress is not None:
+                self._progress(ends[count], self._planned)
+
+        results: Iterator[Part] = workers.run(_run, self._problems, tasks, arrived, here=True)
         for (at, _), part in zip(tasks, results, strict=True):
             self._gathered[at].add(part)
-            self._done += len(part.means)
-            if self._progress is not None:
-                self._progress(self._done, self._planned)
+        self._done = ends[-1]
         return {at: self._gathered[at].replicates() for at in totals}
 
     def _tasks(self, at: int, total: int) -> list[Task]:

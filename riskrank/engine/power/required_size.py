@@ -220,12 +220,25 @@ def size_interval(
     at = int(found.sizes[-1]) if found.size is None else found.size
     reached = min(max(found.power, 1e-4), 1 - 1e-4)
     height = _height(own, at, reached) if own.min() > 0 else nominal
-    suggested = _sizes(np.vstack([own, own + noise / sqrt(units)]), height, found.target)
-    ends = corrected_ends(suggested[1:], float(suggested[0]), behind)
+    drawn = np.vstack([own, own + noise / sqrt(units)])
+    ends = _ends(drawn, height, found.target, behind)
     if found.size is not None:
         ends = min(ends[0], found.size), max(ends[1], found.size)
     low, high = (None if end >= limit + 0.5 else max(round(end), smallest) for end in ends)
     return SizeInterval(low, high, limit)
+
+
+def _ends(effects: Floats, height: float, target: float, behind: Behind) -> tuple[float, float]:
+    """Ends of the size for all pairs, from the pilot's effects and those of its resamples, shape (1 + B, p).
+
+    All pairs need no fewer samples than one, but of many the hardest is so by chance as well, and is harder
+    still in nearly all resamples: the lower end is no higher than that of this pair alone.
+    """
+    together, alone = (
+        corrected_ends(suggested[1:], float(suggested[0]), behind)
+        for suggested in (_sizes(own, height, target) for own in (effects, effects[:, [effects[0].argmin()]]))
+    )
+    return min(together[0], alone[0]), together[1]
 
 
 def _power(effects: Floats, roots: Floats, height: Floats | float) -> Floats:

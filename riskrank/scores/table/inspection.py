@@ -9,7 +9,7 @@ import numpy as np
 
 from riskrank.asked.reading import SHARED, ReadOptions
 from riskrank.engine.evidence.shared import FEWEST_SHARED
-from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.design import ClusteredScores, weak_sizes
 from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, RiskrankError, listing, option
 from riskrank.scores.files.limits import BeyondLimitError
@@ -319,9 +319,19 @@ def _as_tested(scores: Scores) -> tuple[bool, list[str]]:
     except RiskrankError:
         return False, []
     if table.folds is None:
-        return False, [*table.warnings]
+        return False, [*table.warnings, *_weak_clusters(table)]
     only = "samples are folds, which share their training rows: only means can be compared"
     return True, [*table.warnings, only]
+
+
+def _weak_clusters(table: ScoreTable) -> list[str]:
+    """What few clusters, or a few large ones, mean for all that rests on them."""
+    if table.cluster_names is None or table.suite:
+        return []
+    first = [values[:, 0] for values in table.values]
+    return weak_sizes(
+        ClusteredScores.build(first, table.clusters, samples=table.row_samples, paired=table.paired)
+    )
 
 
 def _judged(scores: Scores, options: ReadOptions) -> ScoreTable:

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.choice import CopaRanking
+from riskrank.engine.copa.choice import TIE_BREAKING_P, CopaRanking, rank_norm
 from riskrank.engine.family import Side
+from riskrank.engine.ties import tie_codes
 from riskrank.studies.copa.doubt import FrontDoubt, together
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.findings import Finding, Sentences
@@ -144,7 +145,15 @@ def _chosen(table: Objectives, ranking: CopaRanking) -> str:
     if not tied:
         return text
     verb = "is as good by that" if len(tied) == 1 else "are as good by that"
-    return f"{text}; {names([table.name(i) for i in tied])} {verb}"
+    by_name = ", and only the names tell them apart" if _alike(table, ranking, tied[0]) else ""
+    return f"{text}; {names([table.name(i) for i in tied])} {verb}{by_name}"
+
+
+def _alike(table: Objectives, ranking: CopaRanking, second: int) -> bool:
+    """Whether the next model of the same norm is as good by all that `rank_models` asks before the name."""
+    both = table.population.u[[ranking.chosen, second]]
+    places = (tie_codes(rank_norm(both, ranking.weights, p)) for p in TIE_BREAKING_P)
+    return bool(table.population.front[second]) and all(first == other for first, other in places)
 
 
 def _sense(table: Objectives, ranking: CopaRanking, able: int, *, tied: bool) -> str:

@@ -45,7 +45,8 @@ def _changed(finding: Finding, document: DiffDocument) -> str:
 def _loses_too(_: Finding, document: DiffDocument) -> str:
     lost = [one.metric for one in document.changes if one.group is None and one.lost]
     first = next(one.metric for one in document.changes if one.group is None)
-    return f"It also loses more than it wins on {names([name for name in lost if name != first])}."
+    start = "It also" if first in lost else "But it"
+    return f"{start} loses more than it wins on {names([name for name in lost if name != first])}."
 
 
 def _runs_differ(finding: Finding, document: DiffDocument) -> str:

@@ -99,7 +99,10 @@ def _no_model_ahead(finding: Finding, case: DominanceCase) -> str:
     column = case.tests[finding.on]
     first = column.orders.get(1) if column.leading.claim.order > 1 else None
     over = [] if first is None else np.flatnonzero(first.dominates[:, [*finding.models]].any(axis=1)).tolist()
-    ahead = f"{names([case.models[i] for i in over], 3)} {'is' if len(over) == 1 else 'are'} ahead of some"
+    ahead = f"{names([case.models[i] for i in over], 3)} are ahead of some of these"
+    if len(over) == 1:
+        beaten = [case.models[j] for j in finding.models if first is not None and first.dominates[over[0], j]]
+        ahead = f"{case.models[over[0]]} is ahead of {names(beaten, 3)}"
     more = f" ({ORDERS[1]}, {ahead})" if over else ""
     return f"{text}; in that order nobody is ahead of {left.replace(' and ', ' or ')}{more}."
 

@@ -31,7 +31,7 @@ from riskrank.studies.means_only import why_means
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.settings import family_of, inference_of, provenance
 from riskrank.studies.task_scale import on_task_scale
-from riskrank.studies.wording import unseen, unseen_tasks
+from riskrank.studies.wording import unseen, unseen_in, unseen_tasks
 
 
 def gate(
@@ -186,8 +186,11 @@ def _blind(claims: Sequence[GateClaim]) -> str:
     """What the samples say nothing about, where a score may be as bad as any, or a task of another kind."""
     if _unit(claims) == "tasks":
         return unseen_tasks(min(claim.worth for claim in claims))
-    seen = [claim.worth for claim in claims if not claim.column.bounded]
-    return unseen(min(seen), _unit(claims)) if seen else ""
+    seen = [claim for claim in claims if not claim.column.bounded]
+    if not seen:
+        return ""
+    least = min(seen, key=lambda claim: claim.worth)
+    return unseen_in(least.pair_scores) if least.in_order is None else unseen(least.worth, _unit(claims))
 
 
 def _notes(tables: Sequence[ScoreTable], wanted: Sequence[Statistic]) -> list[str]:

@@ -249,7 +249,12 @@ def to_decide(document: GateDocument) -> str:
     unit, loss = unit_of(row, document.unit), any(one.open_loss for one in open_)
     which = f" ({row.name})" if len(document.rows) > 1 else ""
     needed = what_decides(row, unit, document.scored)
-    parts = [f"{needed} would decide it{which}" if needed else f"more {unit}"]
+    parts = [f"more {unit}"]
+    if needed:
+        never = needed.startswith("no ")
+        parts = [
+            f"{needed}{' would decide it' if never else ', were the difference found the true one'}{which}"
+        ]
     if any(one.chosen_p is not None for one in open_):
         parts = ["have people score samples drawn by chance"]
     elif row.claim == NOT_WORSE and row.statistic not in ORDERS and not loss:
@@ -258,4 +263,5 @@ def to_decide(document: GateDocument) -> str:
         return f"{', '.join(parts)} ({option('inconclusive', counted)} counts it as {counted})"
     if loss:
         return f"{', '.join(parts)}, or {option('inconclusive', 'fail')}, as a loss is shown"
-    return f"{', '.join(parts)}, or {option('inconclusive', 'pass')} lets it through"
+    them = "it" if len(open_) == 1 else "them"
+    return f"{', '.join(parts)}, or {option('inconclusive', 'pass')} lets {them} through"

@@ -11,7 +11,7 @@ from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.power.planning import TASKS, Plan, plan_from_distributions, plan_from_pilot
 from riskrank.engine.power.required_size import check_search
 from riskrank.engine.power.study import PowerStudy, study_power
-from riskrank.engine.sampling.design import FEWEST_SAMPLES
+from riskrank.engine.sampling.design import FEWEST_SAMPLES, weak_sizes
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
@@ -254,6 +254,8 @@ def _simulated(
 
 
 def _advice(plan: Plan, models: Sequence[str]) -> Iterator[str]:
+    if not plan.named:
+        yield from weak_sizes(plan.scores)
     if plan.unattainable:
         pairs = listing((f"{models[i]} over {models[j]}" for i, j in plan.unattainable), 4)
         where = "even without noise" if plan.named else "in the pilot"

@@ -67,9 +67,9 @@ def two_metrics(second: float) -> pl.DataFrame:
 
 def test_the_size_that_would_decide_says_which_claim():
     (told,) = to_decide(two_metrics(1.0), better="new:old")
-    assert "would decide it (new better than old: mean of first)" in told
+    assert "were the difference found the true one (new better than old: mean of first)" in told
     (told,) = to_decide(two_metrics(1.0), better="new:old", not_worse="new:old")
-    assert "would decide it (new better than old: mean of first)" in told
+    assert "were the difference found the true one (new better than old: mean of first)" in told
     (alone,) = to_decide(two_metrics(1.0), better="new:old", on="first")
     assert "(" not in alone.split("or --")[0]
 
