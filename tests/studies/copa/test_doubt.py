@@ -281,7 +281,7 @@ def test_repeats_are_answered_by_what_copa_takes(few):
 def test_an_equal_of_a_model_that_nobody_betters_is_told():
     table = {"model": ["a", "b", "c"], "acc": [3.0, 3.0, 1.0], "cost": [1.0, 1.0, 2.0]}
     verdict = study(table, no_test=True).verdict
-    assert "has a weight; b is as good by that." in verdict
+    assert "has a weight; b is as good by that, and only the names tell them apart." in verdict
 
 
 def suite_of(columns, sizes):

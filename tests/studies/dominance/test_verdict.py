@@ -97,6 +97,6 @@ def test_who_is_ahead_in_the_first_order_only_is_told():
     wider = BASE + np.where(np.median(BASE) < BASE, 2.6, -1.0)
     verdict = compare(wider=wider, base=BASE, low=BASE - 6).verdict
     assert verdict.endswith(
-        "in that order nobody is ahead of wider or base (in first order, wider is ahead of some)."
+        "in that order nobody is ahead of wider or base (in first order, wider is ahead of base)."
     )
     assert compare(level=BASE[::-1], base=BASE, low=BASE - 6).verdict.endswith("ahead of base or level.")

@@ -5,7 +5,7 @@ import pytest
 from riskrank.studies.gate import evidence
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="module")
 def fewer_resamples():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evidence, "_BEYOND_AN_END", evidence._BEYOND_AN_END / 4)
