@@ -135,7 +135,8 @@ def test_the_samples_needed_are_said():
     assert row.samples_needed > row.samples
     digits = 10 ** (len(str(row.samples_needed)) - 1)
     many = -(-row.samples_needed // digits) * digits
-    assert f"about {many:,} samples, were the difference" in str(rr.gate(table(0.02), better="new:old").failed)
+    failed = str(rr.gate(table(0.02), better="new:old").failed)
+    assert f"about {many:,} samples, were the difference" in failed
 
 
 def flips(worse, better, n=400):
