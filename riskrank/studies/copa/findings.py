@@ -1,5 +1,6 @@
 """Which model COPA chooses, in which sense it is the best, how sure that is; and how that is said."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -145,15 +146,16 @@ def _chosen(table: Objectives, ranking: CopaRanking) -> str:
     if not tied:
         return text
     verb = "is as good by that" if len(tied) == 1 else "are as good by that"
-    by_name = ", and only the names tell them apart" if _alike(table, ranking, tied[0]) else ""
+    by_name = ", and only the names tell them apart" if _alike(table, ranking, tied) else ""
     return f"{text}; {names([table.name(i) for i in tied])} {verb}{by_name}"
 
 
-def _alike(table: Objectives, ranking: CopaRanking, second: int) -> bool:
-    """Whether the next model of the same norm is as good by all that `rank_models` asks before the name."""
-    both = table.population.u[[ranking.chosen, second]]
-    places = (tie_codes(rank_norm(both, ranking.weights, p)) for p in TIE_BREAKING_P)
-    return bool(table.population.front[second]) and all(first == other for first, other in places)
+def _alike(table: Objectives, ranking: CopaRanking, tied: Sequence[int]) -> bool:
+    """Whether all of the same norm are as good by all that `rank_models` asks before the name."""
+    population = table.population
+    shares = population.u[[ranking.chosen, *tied]]
+    places = [tie_codes(rank_norm(shares, ranking.weights, p)) for p in TIE_BREAKING_P]
+    return bool(population.front[tied].all()) and not np.ptp(places, axis=1).any()
 
 
 def _sense(table: Objectives, ranking: CopaRanking, able: int, *, tied: bool) -> str:

@@ -284,6 +284,19 @@ def test_an_equal_of_a_model_that_nobody_betters_is_told():
     assert "has a weight; b is as good by that, and only the names tell them apart." in verdict
 
 
+def test_names_alone_decide_only_where_all_equals_are_alike():
+    """b is a by another name; c is as weak on its weakest objective, and not on the others."""
+    table = {
+        "model": ["a", "b", "c", "d", "e"],
+        "acc": [1.0, 1.0, 2.0, 3.0, 4.0],
+        "cost": [2.0, 2.0, 4.0, 2.0, 5.0],
+        "price": [3.0, 3.0, 2.0, 5.0, 4.0],
+    }
+    assert "; b and c are as good by that. Nothing" in study(table, no_test=True).verdict
+    without = {name: [*values[:2], *values[3:]] for name, values in table.items()}
+    assert "b is as good by that, and only the names tell them apart" in study(without, no_test=True).verdict
+
+
 def suite_of(columns, sizes):
     task = np.repeat(np.arange(len(sizes)), sizes)
     return dict(columns, task=[f"t{t}" for t in np.tile(task, 4)])
