@@ -249,19 +249,19 @@ def to_decide(document: GateDocument) -> str:
     unit, loss = unit_of(row, document.unit), any(one.open_loss for one in open_)
     which = f" ({row.name})" if len(document.rows) > 1 else ""
     needed = what_decides(row, unit, document.scored)
-    parts = [f"more {unit}"]
+    decides, never = f"more {unit}", needed.startswith("no ")
     if needed:
-        never = needed.startswith("no ")
-        parts = [
-            f"{needed}{' would decide it' if never else ', were the difference found the true one'}{which}"
-        ]
+        truth = " would decide it" if never else ", were the difference found the true one"
+        decides = f"{needed}{truth}{which}"
     if any(one.chosen_p is not None for one in open_):
-        parts = ["have people score samples drawn by chance"]
+        decides, never = "have people score samples drawn by chance", False
     elif row.claim == NOT_WORSE and row.statistic not in ORDERS and not loss:
-        parts.append(f"or a {option('margin')} that does not matter")
+        margin = f"a {option('margin')} that does not matter"
+        decides += f"; {margin} might" if never else f", or {margin}"
     if counted:
-        return f"{', '.join(parts)} ({option('inconclusive', counted)} counts it as {counted})"
+        return f"{decides} ({option('inconclusive', counted)} counts it as {counted})"
+    decides += ", or " if not never or decides.endswith(" might") else "; "
     if loss:
-        return f"{', '.join(parts)}, or {option('inconclusive', 'fail')}, as a loss is shown"
+        return f"{decides}{option('inconclusive', 'fail')}, as a loss is shown"
     them = "it" if len(open_) == 1 else "them"
-    return f"{', '.join(parts)}, or {option('inconclusive', 'pass')} lets {them} through"
+    return f"{decides}{option('inconclusive', 'pass')} lets {them} through"
