@@ -106,7 +106,13 @@ class Sentences(Generic[CaseType]):
     aside: Collection[str] = ()
 
     def told(
-        self, findings: Sequence[Finding], case: CaseType, models: Sequence[str], assuming: str = ""
+        self,
+        findings: Sequence[Finding],
+        case: CaseType,
+        models: Sequence[str],
+        assuming: str = "",
+        *,
+        limits: Sequence[FindingEntry] = (),
     ) -> dict[str, Any]:
         """The findings as a document tells them: as many as a reader takes in, the others, all as entries.
 
@@ -118,6 +124,8 @@ class Sentences(Generic[CaseType]):
         models : sequence of str
         assuming : str
             What all of it rests on, said before the first.
+        limits : sequence of FindingEntry
+            What the samples leave open, which captions and warnings say.
 
         Returns
         -------
@@ -133,22 +141,33 @@ class Sentences(Generic[CaseType]):
         return {
             "verdict": verdict,
             "more": (*more, *aside),
-            "findings": written(findings, sentences, models),
+            "findings": [*written(findings, sentences, models), *limits],
         }
 
-    def whole(self, findings: Sequence[Finding], case: CaseType, models: Sequence[str]) -> dict[str, Any]:
+    def whole(
+        self,
+        findings: Sequence[Finding],
+        case: CaseType,
+        models: Sequence[str],
+        limits: Sequence[FindingEntry] = (),
+    ) -> dict[str, Any]:
         """The same where all of it is the verdict, in one line."""
         said = [self.of_kind[one.kind](one, case) for one in findings]
-        return stated(models, *zip(findings, said, strict=True))
+        return stated(models, *zip(findings, said, strict=True), limits=limits)
 
 
-def stated(models: Sequence[str], *said: tuple[Finding, str], assuming: str = "") -> dict[str, Any]:
+def stated(
+    models: Sequence[str],
+    *said: tuple[Finding, str],
+    assuming: str = "",
+    limits: Sequence[FindingEntry] = (),
+) -> dict[str, Any]:
     """Findings with their sentences, all of which are the verdict: fields of a document."""
     findings, sentences = zip(*((one, one_line(text)) for one, text in said if text), strict=True)
     whole = " ".join(sentences)
     if assuming:
         whole = f"{assuming}{whole[0].lower()}{whole[1:]}"
-    return {"verdict": whole, "findings": written(findings, sentences, models)}
+    return {"verdict": whole, "findings": [*written(findings, sentences, models), *limits]}
 
 
 def written(

@@ -174,9 +174,14 @@ def names(models: Sequence[str], most: int = 4) -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
+def rarest_seen(worth: int) -> int:
+    """Once in how many cases something happens that n independent samples would just show: n/3."""
+    return max(worth // 3, 1)
+
+
 def blind_to(worth: int) -> str:
-    """What so many independent samples cannot see, as a caption has it: happens less than once in n/3."""
-    return f"too few to see what happens less than once in {max(worth // 3, 1):,}"
+    """What so many independent samples cannot see, as a caption has it."""
+    return f"too few to see what happens less than once in {rarest_seen(worth):,}"
 
 
 def unseen(samples: int, unit: str = "samples") -> str:

@@ -205,7 +205,7 @@ def advice_on(
     scores: ClusteredScores, inference: Inference, tests: Sequence[DominanceTests]
 ) -> tuple[str, ...]:
     """Say what weakens the tests of a column, a sentence each."""
-    advice = weak_sizes(scores)
+    advice = [*weak_sizes(scores).values()]
     if inference.paper_exact:
         advice.append(
             f"{option('paper_exact', True)} divides the bootstrap standard error by √n once more, as the "

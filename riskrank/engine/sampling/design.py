@@ -278,16 +278,22 @@ def found_samples(scores: ClusteredScores) -> str:
     return f"{count} of such unequal sizes that they tell no more than {worth} equal ones"
 
 
-def weak_sizes(scores: ClusteredScores) -> list[str]:
-    """What few independent samples, or a few large clusters among many, mean for all that rests on them."""
+def weak_sizes(scores: ClusteredScores) -> dict[str, str]:
+    """What few independent samples, or a few large clusters among many, mean for all that rests on them.
+
+    Returns
+    -------
+    dict of str
+        At most one text each of ``few`` and of ``worth``.
+    """
     count, worth, unit = min(scores.cluster_counts), scores.effective_size, scores.unit
-    told = []
+    told = {}
     if worth < FEW_SAMPLES:
         many = f"only {count} {unit}" + f", worth {worth} independent ones" * (count > worth)
         if scores.strata.several and not scores.judged and count > worth:
             many = f"{count} {unit}, weighed by task, tell no more than {worth} of equal weight"
-        told.append(f"{many}: verdicts below {FEW_SAMPLES} {unit} are fragile")
+        told["few"] = f"{many}: verdicts below {FEW_SAMPLES} {unit} are fragile"
     if scores.lopsided and not scores.strata.several:
         uneven = f"{count} {unit} of very different sizes tell no more than {worth} of equal size"
-        told.append(f"{uneven}: the largest decide")
+        told["worth"] = f"{uneven}: the largest decide"
     return told

@@ -329,9 +329,8 @@ def _weak_clusters(table: ScoreTable) -> list[str]:
     if table.cluster_names is None or table.suite:
         return []
     first = [values[:, 0] for values in table.values]
-    return weak_sizes(
-        ClusteredScores.build(first, table.clusters, samples=table.row_samples, paired=table.paired)
-    )
+    scores = ClusteredScores.build(first, table.clusters, samples=table.row_samples, paired=table.paired)
+    return [*weak_sizes(scores).values()]
 
 
 def _judged(scores: Scores, options: ReadOptions) -> ScoreTable:

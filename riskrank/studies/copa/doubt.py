@@ -20,6 +20,8 @@ from riskrank.studies.copa.base import Asked
 from riskrank.studies.copa.objective_columns import ObjectiveColumn
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.copa.samples import drawn_together, objective_scores, reason_against, refuse_in_vain
+from riskrank.studies.document import FindingEntry
+from riskrank.studies.sample_findings import sample_findings
 from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted
 
@@ -112,6 +114,8 @@ class FrontDoubt:
         Whether whole tasks were: it speaks of tasks like these.
     notes : tuple of str
         What a reader must know before believing it.
+    limits : sequence of FindingEntry
+        What the samples leave open.
     """
 
     states: FrontStates
@@ -126,6 +130,7 @@ class FrontDoubt:
     worth: int
     of_tasks: bool
     notes: tuple[str, ...]
+    limits: Sequence[FindingEntry]
 
 
 def front_doubt(asked: Asked, ranking: CopaRanking) -> FrontDoubt | str:
@@ -180,6 +185,7 @@ def front_doubt(asked: Asked, ranking: CopaRanking) -> FrontDoubt | str:
         worth=min(one.scores.effective_size for one in objectives if one.scores is not None),
         of_tasks=any(one.tasks is not None and one.tasks.random for one in found.columns),
         notes=_notes(objectives, found.columns, settings, resamples),
+        limits=sample_findings([one.scores for one in objectives if one.scores is not None]),
     )
 
 
@@ -260,11 +266,11 @@ def _notes(
     resamples: int,
 ) -> tuple[str, ...]:
     """Objectives of which little can be known, and tail means that these resamples can show nothing of."""
-    notes = []
+    notes = list[str]()
     for one, name in zip(objectives, [column.name.name for column in columns], strict=True):
         if one.scores is None:
             continue
-        notes += weak_sizes(one.scores)
+        notes += weak_sizes(one.scores).values()
         if one.level is None:
             continue
         count, N = min(one.scores.cluster_counts), len(one.values)

@@ -207,6 +207,7 @@ def rank(asked: Asked, runtime: Runtime = HERE) -> CopaDocument:
     quantiles, mean = ccdf_quantiles(population.u, CCDF_PROBABILITIES)
     case = CopaCase(table, leading, found)
     drawn = settings.resample_models if doubt is None else doubt.resamples
+    limits = () if doubt is None else doubt.limits
     document = CopaDocument(
         **chapter(
             asked,
@@ -217,7 +218,7 @@ def rank(asked: Asked, runtime: Runtime = HERE) -> CopaDocument:
             resamples=drawn,
         ),
         rows=[],
-        **SENTENCES.told(copa_findings(case), case, population.names),
+        **SENTENCES.told(copa_findings(case), case, population.names, limits=limits),
         rankings=rankings,
         others=tuple(rank_models(population, weights, p=order) for order in reversed(USUAL_ORDERS)),
         sweeps=sweep_each_weight(population, leading),

@@ -24,6 +24,7 @@ from riskrank.studies.groups.study import Standing, study_by_group
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.metric_means import TailMeans, metric_means, worst_of
 from riskrank.studies.runtime import HERE, Runtime
+from riskrank.studies.sample_findings import sample_findings
 from riskrank.studies.settings import (
     claims_of,
     described_tests,
@@ -164,10 +165,13 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
         tested=inference.test,
         tests={column.name: column for column in found},
     )
+    limits = sample_findings([column.target.scores for column in found], tested=inference.test)
     return DominanceDocument(
         provenance=_provenance(table, settings, inference, found),
         rows=[*_rows(found, table.models)],
-        **SENTENCES.told(dominance_findings(case), case, table.models, assuming(means, judged)),
+        **SENTENCES.told(
+            dominance_findings(case), case, table.models, assuming(means, judged), limits=limits
+        ),
         means=means,
         by_column=tuple(found),
         inference=inference,

@@ -208,12 +208,12 @@ def _require_tail(claim: GateClaim, labelled: int) -> None:
 
 
 def _few_samples(claims: Sequence[GateClaim]) -> list[str]:
-    advice = []
+    advice = list[str]()
     for claim in claims:
         scores, unit = claim.scores, claim.scores.unit
         counts = scores.cluster_counts
         n = scores.labelled or min(counts[claim.new], counts[claim.old])
-        advice += weak_sizes(claim.pair_scores)
+        advice += weak_sizes(claim.pair_scores).values()
         if claim.level is not None and n * claim.level < 5:
             advice.append(
                 f"{option('on', claim.statistic)} looks at {n * claim.level:.2g} of {n} {unit}: fewer than "

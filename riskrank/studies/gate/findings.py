@@ -8,7 +8,7 @@ from riskrank.studies.gate.document import GateDocument, claims_among
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, VERDICTS, counts, overall
 from riskrank.studies.gate.words import deciding_row, row_sentence, unit_of, what_decides
 from riskrank.studies.judged.chapter import sentences
-from riskrank.studies.wording import names
+from riskrank.studies.wording import names, rarest_seen
 
 SIDES = {word: side for side, word in VERDICTS.items()}
 """The answer of a test behind what a gate says."""
@@ -46,7 +46,12 @@ def gate_findings(case: GateDocument) -> list[Finding]:
         "blind-to": case.blind and outcome == PASS,
         "judge-worth": sentences(case.judged),
     }
-    return [*found, *(Finding(kind=kind) for kind, told in asides.items() if told)]
+    rarest = {"worth": case.worth, "once_in": rarest_seen(case.worth)}
+    seen = {"blind-to": {} if case.counted_as else rarest}
+    return [
+        *found,
+        *(Finding(kind=kind, figures=seen.get(kind, {})) for kind, told in asides.items() if told),
+    ]
 
 
 def _outcome(_: Finding, case: GateDocument) -> str:

@@ -8,7 +8,7 @@ from riskrank.asked.suites import RANDOM
 from riskrank.errors import option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_assumed_costs, refuse_distributions
-from riskrank.studies.document import entries
+from riskrank.studies.document import FindingEntry, entries
 from riskrank.studies.gate.anytime import look, wagered
 from riskrank.studies.gate.cheapest import cheapest
 from riskrank.studies.gate.claim import MEAN, TASK, GateClaim, Statistic, statistics
@@ -29,6 +29,7 @@ from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.means_only import why_means
 from riskrank.studies.runtime import HERE, Runtime
+from riskrank.studies.sample_findings import blind_finding, size_findings
 from riskrank.studies.settings import family_of, inference_of, provenance
 from riskrank.studies.task_scale import on_task_scale
 from riskrank.studies.wording import unseen, unseen_in, unseen_tasks
@@ -137,12 +138,18 @@ def _decided(
         blind=why or _blind(claims),
         visible=seen,
     )
-    return _answered(document, settings, given[0])
+    least = min((claim.pair_scores for claim in claims), key=lambda scores: scores.effective_size)
+    limits = [] if why else [*size_findings(least), blind_finding(document.worth, unit)]
+    return _answered(document, settings, given[0], limits)
 
 
-def _answered(document: GateDocument, settings: ClaimSettings, table: ScoreTable) -> GateDocument:
+def _answered(
+    document: GateDocument, settings: ClaimSettings, table: ScoreTable, limits: Sequence[FindingEntry]
+) -> GateDocument:
     """The document with its sentences, and with what the run ends with."""
-    said = SENTENCES.whole(gate_findings(document), document, table.models)
+    findings = gate_findings(document)
+    limits = [one for one in limits if one.kind not in {finding.kind for finding in findings}]
+    said = SENTENCES.whole(findings, document, table.models, limits)
     # Cases could be listed that are not: models with samples of their own may share none.
     cases = not settings.listed and not table.options.unpaired and table.options.judge is None
     return replace(document, failed=ending(document, settings, cases=cases), **said)

@@ -24,6 +24,7 @@ from riskrank.studies.gsd.options import GsdSettings
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.runtime import HERE, Runtime
+from riskrank.studies.sample_findings import blind_finding
 from riskrank.studies.settings import family_of, provenance
 
 
@@ -115,10 +116,11 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = HERE) -> Gs
     found = [witness(quality, *of, threshold=one, system=system) for one, of in product(at, explained)]
     explanations = tuple(Explanation(one, original_units(one.values, scales.specs)) for one in found)
     case = GsdCase(analyses[-1], table.models, "on these tasks" if tasks else "in these samples")
+    limit = blind_finding(len(table.samples), "tasks" if tasks else "samples")
     return GsdDocument(
         provenance=_provenance(table, scales, settings, how),
         rows=rows(analyses, table.models),
-        **SENTENCES.told(gsd_findings(case), case, table.models),
+        **SENTENCES.told(gsd_findings(case), case, table.models, limits=[limit]),
         means=means,
         analyses=tuple(analyses),
         criteria=tuple(spec.name for spec in scales.specs),

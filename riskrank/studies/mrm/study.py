@@ -33,6 +33,7 @@ from riskrank.studies.metric_means import MetricMeans, TailMeans, Worst, metric_
 from riskrank.studies.mrm.findings import SENTENCES, MeanRiskCase, mrm_findings
 from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.runtime import HERE, Runtime
+from riskrank.studies.sample_findings import sample_findings
 from riskrank.studies.settings import (
     described_aggregation,
     family_of,
@@ -171,10 +172,11 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = HERE) 
         aggregations=dict(aggregations),
         confidence=family_of(settings).confidence,
     )
+    limits = sample_findings([target.scores for target in chosen], tested=not settings.no_test)
     return MeanRiskDocument(
         provenance=_provenance(table, settings, chosen),
         rows=[*_rows(by_column, table.models)],
-        **SENTENCES.told(mrm_findings(case), case, table.models, assuming(means, judged)),
+        **SENTENCES.told(mrm_findings(case), case, table.models, assuming(means, judged), limits=limits),
         means=means,
         scores=chosen[0].scores,
         tails={
@@ -239,7 +241,7 @@ def _aggregations(
 
 def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[Target]) -> Provenance:
     least = min((target.scores for target in chosen), key=lambda scores: scores.effective_size)
-    advice = [] if settings.no_test else weak_sizes(least)
+    advice = [] if settings.no_test else [*weak_sizes(least).values()]
     columns = with_labels(columns_of(settings), least)
     advice += tails_left_out(columns_of(settings), least)
     described = {

@@ -28,6 +28,7 @@ from riskrank.studies.power.planned import of_distributions, size_found
 from riskrank.studies.power.verdict import power_said
 from riskrank.studies.runs import RunsSplit, split_of_runs
 from riskrank.studies.runtime import HERE, Runtime
+from riskrank.studies.sample_findings import size_findings
 from riskrank.studies.settings import inference_of, level_of, portfolio_settings, provenance
 from riskrank.studies.targets import check_portfolio, draws_tasks, targets
 from riskrank.studies.task_scale import on_task_scale
@@ -247,7 +248,7 @@ def _simulated(
     return PowerDocument(
         provenance=origin(how, resamples=None if many == "auto" else many, warnings=[*_advice(plan, models)]),
         rows=_rows(metric, study, models),
-        **stated(models, *power_said(study)),
+        **stated(models, *power_said(study), limits=[] if plan.named else size_findings(plan.scores)),
         study=study,
         metric=metric,
     )
@@ -255,7 +256,7 @@ def _simulated(
 
 def _advice(plan: Plan, models: Sequence[str]) -> Iterator[str]:
     if not plan.named:
-        yield from weak_sizes(plan.scores)
+        yield from weak_sizes(plan.scores).values()
     if plan.unattainable:
         pairs = listing((f"{models[i]} over {models[j]}" for i, j in plan.unattainable), 4)
         where = "even without noise" if plan.named else "in the pilot"

@@ -30,6 +30,7 @@ from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.quotes import quoted
 from riskrank.studies.rank.sentences import SENTENCES
 from riskrank.studies.runtime import HERE, Runtime
+from riskrank.studies.sample_findings import sample_findings
 from riskrank.studies.settings import (
     claims_of,
     described_tests,
@@ -186,7 +187,11 @@ def rank_by_dominance(table: ScoreTable, settings: RankSettings, runtime: Runtim
         provenance=_provenance(table, settings, study, inference),
         rows=[*_rows(study, table.models, units, settings.top)],
         **SENTENCES.told(
-            rank_findings(study, case), case, table.models, assuming(means, case.judged) if leading else ""
+            rank_findings(study, case),
+            case,
+            table.models,
+            assuming(means, case.judged) if leading else "",
+            limits=sample_findings([one.scores for one in leading.values()], tested=inference.test),
         ),
         named=named(leading),
         study=study,
