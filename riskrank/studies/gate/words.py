@@ -253,15 +253,15 @@ def to_decide(document: GateDocument) -> str:
     if needed:
         truth = " would decide it" if never else ", were the difference found the true one"
         decides = f"{needed}{truth}{which}"
+    remedies = []
     if any(one.chosen_p is not None for one in open_):
         decides, never = "have people score samples drawn by chance", False
     elif row.claim == NOT_WORSE and row.statistic not in ORDERS and not loss:
-        margin = f"a {option('margin')} that does not matter"
-        decides += f"; {margin} might" if never else f", or {margin}"
-    if counted:
-        return f"{decides} ({option('inconclusive', counted)} counts it as {counted})"
-    decides += ", or " if not never or decides.endswith(" might") else "; "
-    if loss:
-        return f"{decides}{option('inconclusive', 'fail')}, as a loss is shown"
-    them = "it" if len(open_) == 1 else "them"
-    return f"{decides}{option('inconclusive', 'pass')} lets {them} through"
+        remedies.append(f"a {option('margin')} that does not matter{' might' if never else ''}")
+    if not counted:
+        them = "it" if len(open_) == 1 else "them"
+        through = f"{option('inconclusive', 'pass')} lets {them} through"
+        remedies.append(f"{option('inconclusive', 'fail')}, as a loss is shown" if loss else through)
+    counts_as = f" ({option('inconclusive', counted)} counts it as {counted})" if counted else ""
+    after = "; " if never else ", or "
+    return f"{decides}{after if remedies else ''}{', or '.join(remedies)}{counts_as}"
