@@ -229,8 +229,10 @@ def against_table(table: Drawn, result) -> list[str]:
     """Findings that contradict the table itself, or the verdict that is made of them, by kind."""
     document, found = result.document, []
     sentences = [entry.sentence for entry in document.findings]
-    told = " ".join((document.verdict, *document.more))
-    found += ["a sentence from nowhere"] if any(one not in told for one in sentences if one) else []
+    warned = [f"{line[0].upper()}{line[1:]}." for line in document.provenance.warnings]
+    told = " ".join((document.verdict, *document.more, *warned))
+    spoken = [entry.sentence for entry in document.findings if entry.kind != "blind-to"]  # in a caption
+    found += ["a sentence from nowhere"] if any(one not in told for one in spoken) else []
     wide = "people" in table.frame.columns
     plain = table.tasks is None and not wide
     for entry in document.findings:

@@ -43,8 +43,12 @@ def test_a_verdict_is_its_findings_in_words(name):
     found = json.loads(result.to_json())["meta"]["findings"]
     assert found
     said = [spell(text, flags=True) for text in (result.document.verdict, *result.document.more)]
-    told = [one["sentence"] for one in found if one["sentence"]]
+    told = [one["sentence"] for one in found if one["sentence"] and one["kind"] != "blind-to"]
     assert said[0].startswith(told[0])
+    said += [f"{line[0].upper()}{line[1:]}." for line in result.document.provenance.warnings]
+    blind = [one for one in found if one["kind"] == "blind-to"]  # which captions say
+    assert len(blind) <= 1
+    assert all(str(one["figures"]["worth"] // 3) in one["sentence"] for one in blind if one["figures"])
     assert all(any(sentence in text for text in said) for sentence in told)
     for one in found:
         assert set(one["models"]) <= {"a", "b", "c"}
