@@ -231,8 +231,11 @@ def against_table(table: Drawn, result) -> list[str]:
     sentences = [entry.sentence for entry in document.findings]
     warned = [f"{line[0].upper()}{line[1:]}." for line in document.provenance.warnings]
     told = " ".join((document.verdict, *document.more, *warned))
-    spoken = [entry.sentence for entry in document.findings if entry.kind != "blind-to"]  # in a caption
+    blind = [entry for entry in document.findings if entry.kind == "blind-to"]  # which a caption says
+    spoken = [entry.sentence for entry in document.findings if entry not in blind]
     found += ["a sentence from nowhere"] if any(one not in told for one in spoken) else []
+    caption, once = " ".join(repr(result).split()), [entry.figures["once_in"] for entry in blind]
+    found += ["blind-to"] if any(f"less than once in {one:,}" not in caption for one in once) else []
     wide = "people" in table.frame.columns
     plain = table.tasks is None and not wide
     for entry in document.findings:

@@ -16,7 +16,7 @@ COMMANDS = {
 
 @pytest.fixture
 def unequal(write):
-    """Forty users with 2 to 30 questions each."""
+    """Forty users, eight with 30 questions and the others with 2."""
     rng, sizes = np.random.default_rng(0), [30] * 8 + [2] * 32
     users = np.repeat(np.arange(40), sizes)
     columns = {

@@ -187,7 +187,7 @@ class ClusteredScores:
         """Number of clusters of each model."""
         return tuple(int(cluster[-1]) + 1 for cluster in self.clusters)
 
-    @property
+    @cached_property
     def independent(self) -> Floats:
         """Clusters of equal size that tell as much of each model's mean, shape (k,).
 

@@ -90,11 +90,6 @@ def choose(
     )
 
 
-def _shortest(name: str) -> tuple[bool, str]:
-    """Metrics before those of a filter, each by name."""
-    return "," in name, name
-
-
 def wanted_metrics(asked: Sequence[str], tasks: Iterable[str]) -> dict[str, frozenset[str]]:
     """The metrics somebody wants of each task, by name or by ``TASK=NAME``; an empty set is all of them."""
     prefixes = {task: f"{task}=" for task in tasks}

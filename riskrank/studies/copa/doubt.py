@@ -12,7 +12,7 @@ from riskrank.engine.copa.population import Constraint
 from riskrank.engine.copa.replicates import ObjectiveReplicates, ObjectiveScores, replicates
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.family import Family, Side
-from riskrank.engine.sampling.design import weak_sizes
+from riskrank.engine.sampling.design import ClusteredScores, weak_sizes
 from riskrank.engine.sampling.freedom import expanded_p_value, expanded_share
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, did_you_mean, listing, option
@@ -20,8 +20,6 @@ from riskrank.studies.copa.base import Asked
 from riskrank.studies.copa.objective_columns import ObjectiveColumn
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.copa.samples import drawn_together, objective_scores, reason_against, refuse_in_vain
-from riskrank.studies.document import FindingEntry
-from riskrank.studies.sample_findings import sample_findings
 from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted
 
@@ -108,14 +106,12 @@ class FrontDoubt:
     family : Family
     samples : str
         What was drawn again, in words.
-    worth : int
-        Independent ones of equal size that tell as much, of the objective that has fewest.
+    least : ClusteredScores
+        Scores of the objective that has fewest independent samples.
     of_tasks : bool
         Whether whole tasks were: it speaks of tasks like these.
     notes : tuple of str
         What a reader must know before believing it.
-    limits : sequence of FindingEntry
-        What the samples leave open.
     """
 
     states: FrontStates
@@ -127,10 +123,9 @@ class FrontDoubt:
     resamples: int
     family: Family
     samples: str
-    worth: int
+    least: ClusteredScores
     of_tasks: bool
     notes: tuple[str, ...]
-    limits: Sequence[FindingEntry]
 
 
 def front_doubt(asked: Asked, ranking: CopaRanking) -> FrontDoubt | str:
@@ -182,10 +177,12 @@ def front_doubt(asked: Asked, ranking: CopaRanking) -> FrontDoubt | str:
         resamples=resamples,
         family=family_of(settings),
         samples=_samples(objectives, found.columns),
-        worth=min(one.scores.effective_size for one in objectives if one.scores is not None),
+        least=min(
+            (one.scores for one in objectives if one.scores is not None),
+            key=lambda scores: scores.effective_size,
+        ),
         of_tasks=any(one.tasks is not None and one.tasks.random for one in found.columns),
         notes=_notes(objectives, found.columns, settings, resamples),
-        limits=sample_findings([one.scores for one in objectives if one.scores is not None]),
     )
 
 

@@ -19,6 +19,7 @@ from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.document import of, rows_from
 from riskrank.studies.runtime import HERE, Runtime
+from riskrank.studies.sample_findings import sample_findings
 from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted
 
@@ -207,7 +208,7 @@ def rank(asked: Asked, runtime: Runtime = HERE) -> CopaDocument:
     quantiles, mean = ccdf_quantiles(population.u, CCDF_PROBABILITIES)
     case = CopaCase(table, leading, found)
     drawn = settings.resample_models if doubt is None else doubt.resamples
-    limits = () if doubt is None else doubt.limits
+    limits = [] if doubt is None else sample_findings([doubt.least])
     document = CopaDocument(
         **chapter(
             asked,

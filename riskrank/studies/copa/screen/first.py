@@ -95,7 +95,7 @@ def _front(document: CopaDocument) -> str:
     if doubt is not None:
         shown = f"on, off: shown at {doubt.family.level(1):g} for all models together"
         drawn = f"{doubt.resamples:,} resamples of {doubt.samples}"
-        return f"{shown}; shares: of {drawn} ({blind_to(doubt.worth)})."
+        return f"{shown}; shares: of {drawn} ({blind_to(doubt.least.effective_size)})."
     front, able = int(population.front.sum()), int(population.feasible.sum())
     text = (
         f"* front: no other model is at least as good everywhere and better somewhere ({front:,} of {able:,})"
