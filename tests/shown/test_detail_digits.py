@@ -65,5 +65,5 @@ def test_a_gate_calls_its_claims_the_same_in_detail_and_before(close):
     document = gate(close, not_worse="a:c", on=["tvar@0.05", "mean"], margin=0.5).document
     first, detail = tables(document)
     assert column(first, "on") == column(detail, "on") == ["worst 5 % of q", "mean of q"]
-    assert column(first, "new − old") == column(detail, "new − old")
+    assert column(first, "a − c") == column(detail, "a − c")
     assert column(first, "interval") == column(detail, "interval")

@@ -9,7 +9,7 @@ from riskrank.shown.figures.intervals import Intervals, draw_intervals
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
 from riskrank.studies.gate.document import GateDocument, GateRow
-from riskrank.studies.gate.words import looked_at
+from riskrank.studies.gate.words import looked_at, subtracted
 
 # A violation ratio of ½ is a draw, and less is better.
 _DRAW = 0.5
@@ -46,7 +46,7 @@ def _of_unit(rows: Sequence[GateRow], number: Mapping[str, int], *, alike: bool,
         estimate, low, high = -estimate, -high, -low
     what = f"{looked_at(rows[0])} of {metric}"
     return Intervals(
-        unit=f"½ − violation ratio, {metric}" if dominance else f"{what}, new − old",
+        unit=f"½ − violation ratio, {metric}" if dominance else f"{what}, {subtracted(rows)}",
         claims=tuple(f"{what}{row.place}" if alike else f"{row.pair}: {what}{row.place}" for row in rows),
         estimate=estimate,
         low=low,

@@ -13,6 +13,8 @@ from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, counts, ends_with, overall
 from riskrank.studies.wording import decimals_of, p_words, percent, rounded, rounded_up, told_apart, typeset
 
+# Letters of the longest head that names two models.
+_HEAD = 20
 _CHOSEN = "the labels do not look chosen by chance"
 
 
@@ -46,6 +48,13 @@ def beyond_labels(row: GateRow, judged: int | None) -> str | None:
 def unit_of(row: GateRow, unit: str) -> str:
     """What more of would decide a claim: one on a single task is about its samples, drawn tasks or not."""
     return "samples" if row.task is not None and unit == "tasks" else unit
+
+
+def subtracted(rows: Sequence[GateRow]) -> str:
+    """What is subtracted from what, as a head: by name where all claims are of the same models, and fits."""
+    (new, old), *others = {(row.new, row.old) for row in rows}
+    head = f"{new} − {old}"
+    return head if not others and len(head) <= _HEAD else "difference"
 
 
 def row_sentence(row: GateRow) -> str:

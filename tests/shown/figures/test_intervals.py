@@ -46,8 +46,8 @@ def test_a_panel_has_one_unit():
     result = rr.gate(frame, margin=0.1, jobs=1, **asked)
     found = study_gates(result.document)
     assert [(one.unit, len(one.claims)) for one in found] == [
-        ("mean of loss, new − old", 2),
-        ("worst 10 % of loss, new − old", 2),
+        ("mean of loss, difference", 2),
+        ("worst 10 % of loss, difference", 2),
     ]
     assert [one.pairs for one in found] == [((1, 0), (0, 1)), ((1, 0), (0, 1))]
 

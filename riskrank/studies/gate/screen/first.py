@@ -18,6 +18,7 @@ from riskrank.studies.gate.words import (
     open_claims,
     passes_if,
     ranges,
+    subtracted,
     to_decide,
     unit_of,
 )
@@ -35,9 +36,7 @@ def view(document: GateDocument) -> list[Section]:
     """Table of claims, the tests in a line, what to do about open claims; then everything for who asks."""
     rows = document.rows
     short = _common(rows) or max(len(f"{row.new} {_than(row)}") for row in rows) <= _SHORT
-    room = _ROWS if short else _FEWER
-    if len(rows) > room:
-        rows = sorted(rows, key=lambda row: GRAVITY[row.verdict])[:room]
+    rows = _listed(document, _ROWS if short else _FEWER)
     cases = _lost(document)
     return [
         *(cases if document.comment else []),
@@ -50,6 +49,17 @@ def view(document: GateDocument) -> list[Section]:
         *([] if document.comment else cases),
         *offered(_details(document)),
     ]
+
+
+def _listed(document: GateDocument, room: int) -> list[GateRow]:
+    """As many claims as there is room for: what did not pass, or the model that is taken, then by price."""
+    choice, rows = document.choice, [*document.rows]
+    if choice is not None:
+        prices = {one.model: one.price for one in choice.candidates}
+        rows = sorted(rows, key=lambda row: (row.new != choice.model, prices[row.new]))
+    elif len(rows) > room:
+        rows = sorted(rows, key=lambda row: GRAVITY[row.verdict])
+    return rows[:room]
 
 
 def _table(document: GateDocument, rows: Sequence[GateRow], *, every: bool = False) -> Table:
@@ -71,7 +81,7 @@ def _table(document: GateDocument, rows: Sequence[GateRow], *, every: bool = Fal
         if tasks
         else None,
         (Column("group", "left"), lambda row: row.group or together) if grouped else None,
-        (Column("new − old"), _difference),
+        (Column(subtracted(rows)), _difference),
         (Column("interval", "left"), lambda row: "–" if row.statistic in ORDERS else interval_of(row, "–")),
         (Column("passes if all", "left"), passes_if),
         (Column("samples"), lambda row: f"{row.samples:,}") if apart or every else None,
