@@ -149,7 +149,7 @@ def test_bad_files_are_left_out_and_counted_when_asked(run, refused, runs):
     assert f"{bad}: line 1 is not valid JSON" in refused(*options)[0]
     done = run(*options, "--skip-bad", "--format", "csv")
     assert done.status == 0
-    assert f"warning: {bad}: 1 line that cannot be read, left out" in done.stderr
+    assert f"warning: {bad}: no JSON object in a line, left out: 1" in done.stderr
 
 
 def test_names_that_need_quotes_come_back(run, runs, tmp_path):

@@ -25,7 +25,7 @@ from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile, w
 from riskrank.engine.products import dot
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import expanded_interval
-from riskrank.engine.sampling.resamples import Blocks, batches, blocks
+from riskrank.engine.sampling.resamples import Blocks, blocks
 from riskrank.engine.sampling.steps import TOTAL, Steps, rounding_of, units_of
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.types import Floats, Integers
@@ -269,22 +269,15 @@ def quantile_difference(
     estimate = better - worse
     if not resamples:
         return Differences(estimate, None, None)
-    drawn = (_plain if pair.even else _weighted)(pair, levels, blocks(resamples, seed))
+    drawn = _drawn_quantiles(pair, levels, blocks(resamples, seed))
     found = np.concatenate([first - second for first, second in drawn])
     behind = least(behind_pairs(pair, [(0, 1)]))
     low, high = expanded_interval(found, behind, level=1 - level)
     return Differences(estimate, low, high)
 
 
-def _plain(pair: ClusteredScores, levels: Floats, streams: Blocks) -> Iterator[Iterable[Floats]]:
+def _drawn_quantiles(pair: ClusteredScores, levels: Floats, streams: Blocks) -> Iterator[Iterable[Floats]]:
     """Quantiles of both models in some resamples, shapes (B, l)."""
-    for ordered in batches(pair, streams, size=_BATCH):
-        # The place of a quantile among sorted scores is that quantile of the places.
-        yield (rows[:, quantile(np.arange(rows.shape[1]), levels).astype(int)] for rows in ordered)
-
-
-def _weighted(pair: ClusteredScores, levels: Floats, streams: Blocks) -> Iterator[Iterable[Floats]]:
-    """The same of scores that weigh differently."""
     design = WeightedDesign(pair)
     for cumulated in design.batches(streams, size=_BATCH):
         both = zip(design.values, cumulated, strict=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -38,9 +38,9 @@ class ResampledDifference:
         The difference in the sample, larger is better.
     boundary : float
         The claim is that the difference lies above it.
-    standard_error : float
     samples : int
         Independent samples n.
+    standard_error : float
     p_above, p_below : float
         One-sided p-values: small if the difference is above, or below, the boundary.
     low, high : ndarray, shape (B,), or None
@@ -59,10 +59,10 @@ class ResampledDifference:
 
     estimate: float
     boundary: float
-    standard_error: float
     samples: int
-    p_above: float
-    p_below: float
+    standard_error: float = math.nan
+    p_above: float = 1.0
+    p_below: float = 1.0
     low: Floats | None = None
     high: Floats | None = None
     behind: float | Freedom = 0
@@ -71,29 +71,17 @@ class ResampledDifference:
     most: float = math.inf
     ordered: Student | None = None
 
-    @classmethod
-    def of_replicates(
-        cls,
-        estimate: float,
-        boundary: float,
-        *,
+    def counted(
+        self,
         plain: Floats,
         against: Floats,
         in_favour: Floats,
-        samples: int,
-        behind: float | Freedom,
-        modified: MeanDifference | None = None,
-        kept: float = 0.0,
-        most: float = math.inf,
-        ordered: Student | None = None,
         relabelled: Callable[[int], float] | None = None,
     ) -> ResampledDifference:
-        """Count replicates beyond the boundary.
+        """The same with its standard error, p-values and ends of intervals, by replicates.
 
         Parameters
         ----------
-        estimate, boundary, samples, behind, modified, kept, most, ordered
-            As the attributes.
         plain : ndarray, shape (B,)
             Replicates of the difference, for its standard error.
         against, in_favour : ndarray, shape (B,)
@@ -102,6 +90,7 @@ class ResampledDifference:
             Of tails of models drawn apart: what relabelling says of "above" (1) and of "below" (−1). There
             replicates move back by twice what they are off on average.
         """
+        boundary, behind, modified, ordered = self.boundary, self.behind, self.modified, self.ordered
         count = len(plain)
         # Exponential weights of n scores spread a mean by √((n − 1)/(n + 1)) of its standard error.
         # In units of the largest replicate, whose square may be beyond any number.
@@ -110,9 +99,9 @@ class ResampledDifference:
         if isinstance(behind, Freedom):
             spread = deviation * float(Widening.of(behind).widen)
         else:
-            spread = deviation * math.sqrt((samples + 1) / (samples - 1))
+            spread = deviation * math.sqrt((self.samples + 1) / (self.samples - 1))
         if relabelled is not None:
-            off = 2 * (float(plain.mean()) - estimate)
+            off = 2 * (float(plain.mean()) - self.estimate)
             against, in_favour = against - off, in_favour - off
         shares = (
             (1 + np.count_nonzero(against <= boundary)) / (count + 1),
@@ -129,10 +118,8 @@ class ResampledDifference:
             above, below = (
                 max(p, relabelled(side)) if p <= _DOUBTED else p for p, side in ((above, 1), (below, -1))
             )
-        ends = np.sort(against), np.sort(in_favour)
-        return cls(
-            estimate, boundary, spread, samples, above, below, *ends, behind, modified, kept, most, ordered
-        )
+        low, high = np.sort(against), np.sort(in_favour)
+        return replace(self, standard_error=spread, p_above=above, p_below=below, low=low, high=high)
 
     def interval(self, level: float) -> tuple[float, float]:
         """Ends that leave out the boundary exactly where the p-value is at most the level.

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
-from riskrank.errors import InputError, counted
+from riskrank.errors import InputError
 from riskrank.scores.exports.choosing import model_of
 from riskrank.scores.exports.fields import Record, broken, document
 from riskrank.scores.exports.gathering import Gathering
@@ -37,18 +38,7 @@ class ExportFile:
         InputError
             At the first line that is no JSON object; with `skip_bad` such lines are counted instead.
         """
-        bad = 0
-        for number, value in parse_lines(str(self.path), self.data):
-            if isinstance(value, dict):
-                yield Record(f"{self.path}: {called} {number}", value)
-            elif self.gathering.rules.skip_bad:
-                bad += 1
-            elif isinstance(value, InputError):
-                raise value
-            else:
-                raise broken(f"{self.path}: line {number} is not a JSON object", shown(value))
-        if bad:
-            self.note(f"{counted(bad, 'line')} that cannot be read, left out")
+        return self._objects(parse_lines(str(self.path), self.data), "line", called)
 
     def records(self, called: str = "entry") -> Iterator[Record]:
         """Objects of a JSON array, or of JSON lines, whatever the file is called.
@@ -59,18 +49,22 @@ class ExportFile:
             If the file is neither, or an entry is no object; with `skip_bad` such entries are counted.
         """
         if not self.data.lstrip().startswith(b"["):
-            yield from self.lines(called)
-            return
+            return self.lines(called)
         entries = parse_json(str(self.path), self.data)
         if not entries:
             raise broken(f"{self.path}: the file is empty", "an array without entries")
-        for number, value in enumerate(entries, start=1):
+        return self._objects(enumerate(entries, start=1), "entry", called)
+
+    def _objects(self, values: Iterable[tuple[int, Any]], kind: str, called: str) -> Iterator[Record]:
+        for number, value in values:
             if isinstance(value, dict):
                 yield Record(f"{self.path}: {called} {number}", value)
             elif self.gathering.rules.skip_bad:
-                self.count(f"{self.path}: entries that are no objects, left out")
+                self.count(f"{self.path}: no JSON object in a {kind}, left out")
+            elif isinstance(value, InputError):
+                raise value
             else:
-                raise broken(f"{self.path}: entry {number} is not a JSON object", shown(value))
+                raise broken(f"{self.path}: {kind} {number} is not a JSON object", shown(value))
 
     def document(self) -> Record:
         """The one object a JSON file holds.

@@ -6,6 +6,7 @@ from xml.parsers import expat
 
 import polars as pl
 
+from riskrank.asked.values import number_or_nan
 from riskrank.errors import InputError, option
 from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
@@ -54,7 +55,8 @@ def read(file: ExportFile) -> Rows:
     for suite, case, outcomes in _Tests(file.path).read(file.data):
         name = "::".join(filter(None, (case.get("classname") or case.get("file"), case.get("name"))))
         about = {"model": model, "sample": name, "suite": suite}
-        yield {"metric": TIME, "score": _seconds(case.get(TIME)), **about}
+        seconds = number_or_nan(case.get(TIME, "").replace(",", ""))
+        yield {"metric": TIME, "score": seconds, **about}
         why = ERROR if "error" in outcomes else SKIPPED if "skipped" in outcomes else ""
         if why:
             file.count(f"{PASSED}: tests without a score, {why}s")
@@ -62,13 +64,6 @@ def read(file: ExportFile) -> Rows:
         elif "flakyFailure" in outcomes or "flakyError" in outcomes:
             file.count(f"{PASSED}: tests that passed when they were run again")
         yield {"metric": PASSED, "score": None if why else "failure" not in outcomes, **about}
-
-
-def _seconds(text: str | None) -> float | None:
-    try:
-        return float(text.replace(",", "")) if text else None
-    except ValueError:
-        return None
 
 
 class _Tests:

@@ -58,9 +58,8 @@ def _of_search(file: ExportFile, columns: Columns) -> Rows:
         file.gathering.direct(match[2], "higher")
         about = {"sample": f"split{match[1]}", "metric": match[2]}
         for place, (model, value) in enumerate(zip(names, columns[name], strict=True)):
-            score = None if value is None or value != value else value
-            failed[model] += score is None
-            yield {"model": model, **about, "score": score, "candidate": str(place)}
+            failed[model] += value is None or value != value
+            yield {"model": model, **about, "score": value, "candidate": str(place)}
     for model, count in failed.items():
         if count == len(folds):
             file.note(f"candidate {names.index(model)} ({model}) failed in every fold")
@@ -71,8 +70,7 @@ def _of_one_model(file: ExportFile, columns: Columns) -> Rows:
     for name, match in [(name, match) for name in columns if (match := _SCORER.fullmatch(name))]:
         file.gathering.direct(match[1], "higher")
         for fold, value in enumerate(columns[name]):
-            score = None if value is None or value != value else value
-            yield {"model": model, "sample": f"split{fold}", "metric": match[1], "score": score}
+            yield {"model": model, "sample": f"split{fold}", "metric": match[1], "score": value}
 
 
 def _out_of_fold(file: ExportFile, columns: Columns, truth: str) -> Rows:

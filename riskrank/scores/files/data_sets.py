@@ -95,14 +95,6 @@ class DataSetSource(Source):
         ]
         return self._together(frames, names)
 
-    def scan(self, names: Sequence[str]) -> pl.LazyFrame | None:
-        """The named columns without reading them yet, where all parts have the same."""
-        parts = [self._scanned(which, names) for which in range(len(self._parts))]
-        scans = [part for part in parts if part is not None]
-        if len(scans) < len(parts) or len({tuple(scan.collect_schema().items()) for scan in scans}) > 1:
-            return None
-        return pl.concat(scans)
-
     def lacking(self, column: str) -> str | None:
         """The first part with rows that neither holds a column nor lies in a folder that names it."""
         for part, source in zip(self._parts, self._sources, strict=True):
@@ -145,14 +137,6 @@ class DataSetSource(Source):
             for name, one in said.items()
         ]
         return pl.DataFrame([*columns, *(frame[name] for name in held if name not in said)]).select(names)
-
-    def _scanned(self, which: int, names: Sequence[str]) -> pl.LazyFrame | None:
-        part, source = self._parts[which], self._sources[which]
-        if any((name in part.keys) == (name in source.columns) for name in names):
-            return None  # what both say is compared, what neither says is filled up
-        scan = source.scan([name for name in names if name in source.columns] or source.columns[:1])
-        keys = [pl.lit(part.keys[name], dtype=pl.String).alias(name) for name in names if name in part.keys]
-        return None if scan is None else scan.with_columns(keys).select(names)
 
     def _together(self, frames: Sequence[pl.DataFrame], names: Sequence[str]) -> pl.DataFrame:
         return pl.DataFrame([self._stacked(name, [frame[name] for frame in frames]) for name in names])

@@ -23,10 +23,6 @@ _WHOLE = r"^\s*[+-]?[0-9]{1,18}\s*$"
 
 # Cells that are looked at before a column of text is read as a whole.
 _LOOK = 1000
-# What needs all rows at once, or might: its sums are to be the same on every machine.
-_FUNCTION = re.compile(
-    r"\|\||\bselect\b|\bfrom\b|\b(?!(?:and|or|not|in|between|like|ilike|is)\b)\w+\s*\(", re.IGNORECASE
-)
 # Queries that need columns they do not name.
 _ALL_COLUMNS = re.compile(r"\*|\bcolumns\s*\(|\bnatural\b|\busing\b|\btable\b", re.IGNORECASE)
 
@@ -195,22 +191,6 @@ def _mentioned(names: Sequence[str], text: str) -> list[str]:
     return [name for name in names if name in plain] or list(names[:1])
 
 
-def _streamed(source: Source, names: Sequence[str], condition: str, query: str) -> pl.DataFrame | None:
-    """The rows by scanning a file without ever holding it; None where it has to be read, or fails."""
-    scan = None if _FUNCTION.search(condition) else source.scan(names)
-    if scan is None:
-        return None
-    try:
-        head = scan.head(_LOOK).collect()
-        texts = [name for name, dtype in head.schema.items() if dtype == pl.String]
-        if not all(_stays_text(head[name], source.decimal_comma) for name in texts):
-            return None
-        with panics_unsaid(), pl.SQLContext({TABLE: scan.with_row_index(_ROW)}) as context:
-            return context.execute(query, eager=False).collect(engine="streaming")
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-        return None
-
-
 def _rows(source: Source, condition: str) -> np.ndarray:
     """Positions of the rows that meet a condition; only columns it mentions are read."""
     if not condition.strip():
@@ -222,10 +202,8 @@ def _rows(source: Source, condition: str) -> np.ndarray:
     mentioned = _mentioned(names, condition)
     query = f"SELECT {_ROW} FROM {TABLE} WHERE ({condition}\n)"
     refuse_long(source.label, "where", condition)
-    rows = _streamed(source, mentioned, condition, query)
-    if rows is None:
-        frame = typed(source.load(mentioned), source.decimal_comma).with_row_index(_ROW)
-        rows = _execute({TABLE: frame}, query, source.label, ("where", condition), names)
+    frame = typed(source.load(mentioned), source.decimal_comma).with_row_index(_ROW)
+    rows = _execute({TABLE: frame}, query, source.label, ("where", condition), names)
     return np.sort(rows[_ROW].to_numpy().astype(np.int64))
 
 

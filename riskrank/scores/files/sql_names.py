@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
+from riskrank.asked.values import number_or_nan
 from riskrank.errors import InputError, option
 from riskrank.scores.names.words import synonym
 
@@ -55,10 +56,7 @@ def leaving_out(column: str, values: Sequence[str], every: Sequence[str], given:
 
 def is_number(name: str) -> bool:
     """Whether a name is a finite number."""
-    try:
-        return math.isfinite(float(name))
-    except ValueError:
-        return False
+    return math.isfinite(number_or_nan(name))
 
 
 _ROLES = ("model", "sample", "metric", "score")

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from riskrank.errors import InputError, listing, option
+from riskrank.scores.files.sql_names import is_number
 from riskrank.scores.names.directions import names_a_metric
 
 # What people call a row of names, in the cell before them.
@@ -137,10 +138,4 @@ def _order(above: object, below: object) -> tuple[str, str] | None:
 
 
 def _is_number(cell: object) -> bool:
-    if isinstance(cell, str):
-        try:
-            float(cell.replace(",", "."))
-        except ValueError:
-            return False
-        return True
-    return isinstance(cell, int | float)
+    return is_number(cell.replace(",", ".")) if isinstance(cell, str) else isinstance(cell, int | float)

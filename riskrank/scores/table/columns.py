@@ -81,11 +81,9 @@ def assign_roles(source: Source, named: Mapping[str, str], options: ReadOptions)
     needed += [] if options.wide else ["metric", "score"]
     missing = [role for role in needed if role not in roles]
     if missing:
-        raise InputError(
-            f"{source.label}: missing column{'s' if len(missing) > 1 else ''} {listing(map(repr, missing))}",
-            found=f"columns: {listing(source.columns, 20)}",
-            hint="files of one table have the same columns, or name them: "
-            + option("columns", ",".join(f"{role}=…" for role in missing)),
+        named_so = option("columns", ",".join(f"{role}=…" for role in missing))
+        raise lacking_columns(
+            source, missing, f"files of one table have the same columns, or name them: {named_so}"
         )
     group = options.group_by
     if group is not None:
@@ -130,6 +128,15 @@ def _require_group(source: Source, roles: Mapping[str, str], column: str) -> Non
         )
     if column not in source.columns:
         raise no_column(source, "group", [column], column)
+
+
+def lacking_columns(source: Source, roles: Sequence[str], hint: str) -> InputError:
+    """Say which roles have no column in the file."""
+    return InputError(
+        f"{source.label}: missing column{'s' if len(roles) > 1 else ''} {listing(map(repr, roles))}",
+        found=f"columns: {listing(source.columns, 20)}",
+        hint=hint,
+    )
 
 
 def no_column(source: Source, role: str, parts: Sequence[str], wrong: str) -> InputError:

@@ -8,12 +8,12 @@ from typing import BinaryIO
 import polars as pl
 
 from riskrank.engine.portfolio.judge_votes import VoteScores
-from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.errors import InputError, UsageError, option
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.parsing import MISSING_TEXT
 from riskrank.scores.files.source import How, InputFile, Source
 from riskrank.scores.names.words import synonym
-from riskrank.scores.table.columns import named_columns, no_column, parse_columns
+from riskrank.scores.table.columns import lacking_columns, named_columns, no_column, parse_columns
 
 ROLES = ("sample", "model_a", "model_b", "verdict")
 
@@ -155,12 +155,6 @@ def _missing_columns(source: Source, roles: dict[str, str], missing: Sequence[st
     renamed = {role: column for role, column in roles.items() if role != column} | guesses
     renamed |= {role: "…" for role in missing if role not in guesses}
     mapping = ",".join(f"{role}={column}" for role, column in renamed.items())
+    named = option("columns", mapping)
     known = len(guesses) == len(missing)
-    return InputError(
-        f"{source.label}: missing column{'s' if len(missing) > 1 else ''} "
-        f"{listing(repr(role) for role in missing)}",
-        found=f"columns: {listing(source.columns, 20)}",
-        hint=f"did you mean {option('columns', mapping)}?"
-        if known
-        else f"name them: {option('columns', mapping)}",
-    )
+    return lacking_columns(source, missing, f"did you mean {named}?" if known else f"name them: {named}")

@@ -114,22 +114,19 @@ def _differences(claims: Sequence[GateClaim], inference: Inference, family: int)
         behind = behind_pairs(scores, [(claim.new, claim.old)])[claim.new, claim.old]
         if one.level is not None:
             behind = int(samples_behind_tail(behind, one.level))
-        found.append(
-            ResampledDifference.of_replicates(
-                difference(one),
-                claim.boundary,
-                plain=drawn[at],
-                against=drawn[k + at],
-                in_favour=drawn[2 * k + at],
-                samples=one.samples,
-                ordered=None if apart is None else mean_in_order(apart),
-                behind=behind,
-                modified=one.modified,
-                kept=one.kept,
-                most=one.most,
-                relabelled=second_opinion(scores, (claim.new, claim.old), one.level, claim.boundary, **deals),
-            )
+        bare = ResampledDifference(
+            difference(one),
+            claim.boundary,
+            one.samples,
+            behind=behind,
+            modified=one.modified,
+            kept=one.kept,
+            most=one.most,
+            ordered=None if apart is None else mean_in_order(apart),
         )
+        second = second_opinion(scores, (claim.new, claim.old), one.level, claim.boundary, **deals)
+        plain, against, in_favour = drawn[at::k]
+        found.append(bare.counted(plain, against, in_favour, second))
     return found
 
 
@@ -165,8 +162,8 @@ def _of_tests(claim: GateClaim, tests: DominanceTests, scores: ClusteredScores) 
     return ResampledDifference(
         dominance.boundary - float(tests.ratios[new, old]),
         claim.boundary,
-        float(tests.standard_error[new, old]),
         scores.labelled or min(scores.cluster_counts[new], scores.cluster_counts[old]),
+        float(tests.standard_error[new, old]),
         float(tests.p_value[new, old]),
         float(tests.p_value[old, new]),
         kept=float(scores.judged),

@@ -22,9 +22,7 @@ def normal_evidence(
     estimate, *, boundary=0.0, error=1.0, n=50, resamples=4000, seed=0
 ) -> ResampledDifference:
     drawn = estimate + error * np.random.default_rng(seed).normal(size=resamples)
-    return ResampledDifference.of_replicates(
-        estimate, boundary, plain=drawn, against=drawn, in_favour=drawn, samples=n, behind=n
-    )
+    return ResampledDifference(estimate, boundary, n, behind=n).counted(drawn, drawn, drawn)
 
 
 FAMILIES = st.lists(st.tuples(st.floats(-6, 6), st.sampled_from([-1.0, 0.0, 1.0])), min_size=1, max_size=6)
@@ -49,7 +47,7 @@ def test_a_claim_is_decided_exactly_if_its_interval_says_so(family, correction, 
 
 def test_holm_by_hand():
     """p-values .01, .03, .2 at 5 %: .03 is adjusted to .06."""
-    family = [ResampledDifference(1.0, 0.0, 1.0, 50, p / 2, 1 - p / 2) for p in (0.01, 0.03, 0.2)]
+    family = [ResampledDifference(1.0, 0.0, 50, 1.0, p / 2, 1 - p / 2) for p in (0.01, 0.03, 0.2)]
     answers = Family().answer(of_replicates(family))
     np.testing.assert_allclose(answers.p_adjusted, [0.03, 0.06, 0.2])
     assert answers.side.tolist() == [1, 0, 0]
@@ -63,15 +61,15 @@ def test_an_end_that_the_resamples_cannot_tell():
 
 def test_the_samples_needed_by_hand():
     """Half a standard error away: (1.96 + 0.84)²/0.25 = 31.4 times as many."""
-    assert _needed(ResampledDifference(0.5, 0.0, 1.0, 100, 0.3, 0.7)) == pytest.approx(3140, rel=0.001)
-    assert _needed(ResampledDifference(0.0, 0.0, 1.0, 100, 0.5, 0.5)) == np.inf
-    assert _needed(ResampledDifference(9.0, 0.0, 1.0, 100, 0.5, 0.5)) == np.inf
+    assert _needed(ResampledDifference(0.5, 0.0, 100, 1.0, 0.3, 0.7)) == pytest.approx(3140, rel=0.001)
+    assert _needed(ResampledDifference(0.0, 0.0, 100, 1.0, 0.5, 0.5)) == np.inf
+    assert _needed(ResampledDifference(9.0, 0.0, 100, 1.0, 0.5, 0.5)) == np.inf
 
 
 @pytest.mark.parametrize("shift", [0.2, 0.3])
 def test_the_samples_needed_do_decide_four_times_out_of_five(shift):
     """Against simulated t tests of so many samples."""
-    n = _needed(ResampledDifference(shift, 0.0, 1 / np.sqrt(20), 20, 0.3, 0.7))
+    n = _needed(ResampledDifference(shift, 0.0, 20, 1 / np.sqrt(20), 0.3, 0.7))
     rng = np.random.default_rng(0)
     scores = rng.normal(shift, 1, (4000, n))
     t = scores.mean(axis=1) / scores.std(axis=1, ddof=1) * np.sqrt(n)
@@ -91,16 +89,10 @@ def heavy(n=50, sign=-1.0, seed=0):
 def evidence_of(one, boundary):
     against, in_favour = one.against(), one.in_favour()
     plain, low, high = differences([one, against, in_favour], resamples=4000, seed=1)
-    return ResampledDifference.of_replicates(
-        difference(one),
-        boundary,
-        plain=plain,
-        against=low,
-        in_favour=high,
-        samples=one.samples,
-        behind=one.independent,
-        modified=one.modified,
+    bare = ResampledDifference(
+        difference(one), boundary, one.samples, behind=one.independent, modified=one.modified
     )
+    return bare.counted(plain, low, high)
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
@@ -143,8 +135,6 @@ def test_unequal_units_are_worth_fewer():
 
 def test_the_standard_error_by_hand():
     plain = np.array([1.0, 2.0, 4.0, 9.0])
-    found = ResampledDifference.of_replicates(
-        4.0, 0.0, plain=plain, against=plain, in_favour=plain, samples=11, behind=11
-    )
+    found = ResampledDifference(4.0, 0.0, 11, behind=11).counted(plain, plain, plain)
     # Exponential weights of 11 scores spread a mean by √(10/12) of its standard error.
     assert found.standard_error == pytest.approx(plain.std(ddof=1) * (12 / 10) ** 0.5)

@@ -62,15 +62,15 @@ def test_a_tail_is_that_of_the_corrected_distribution(both):
 
 def test_labels_needed_are_those_that_make_the_error_small_enough():
     """With share B of the variance kept: A·n/n' + B is what decides four times out of five."""
-    evidence = ResampledDifference(0.3, 0.0, 0.15, 100, 0.02, 0.98, kept=0.2)
+    evidence = ResampledDifference(0.3, 0.0, 100, 0.15, 0.02, 0.98, kept=0.2)
     wanted = (NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)) * 0.15 / 0.3
     needed = evidence.samples_needed(0.05)
     assert 0.8 * 100 / needed + 0.2 == pytest.approx(1 / wanted**2, abs=0.01)
-    few = ResampledDifference(0.3, 0.0, 0.15, 100, 0.02, 0.98, kept=0.2, most=needed)
+    few = ResampledDifference(0.3, 0.0, 100, 0.15, 0.02, 0.98, kept=0.2, most=needed)
     assert few.samples_needed(0.05) == needed
     assert replace(few, most=needed - 1).samples_needed(0.05) == np.inf
-    assert ResampledDifference(0.3, 0.0, 0.3, 100, 0.1, 0.9, kept=0.2).samples_needed(0.05) == np.inf
-    assert ResampledDifference(0.3, 0.0, 0.15, 100, 0.02, 0.98, kept=1.0).samples_needed(0.05) == np.inf
+    assert ResampledDifference(0.3, 0.0, 100, 0.3, 0.1, 0.9, kept=0.2).samples_needed(0.05) == np.inf
+    assert ResampledDifference(0.3, 0.0, 100, 0.15, 0.02, 0.98, kept=1.0).samples_needed(0.05) == np.inf
 
 
 def test_more_labels_leave_what_the_judge_s_own_samples_do_not_tell(both):

@@ -33,15 +33,9 @@ def evidence(comparison, boundary=0.0, resamples=4000, behind=None) -> Resampled
     drawn = differences(
         [comparison, comparison.against(), comparison.in_favour()], resamples=resamples, seed=0
     )
-    return ResampledDifference.of_replicates(
-        difference(comparison),
-        boundary,
-        plain=drawn[0],
-        against=drawn[1],
-        in_favour=drawn[2],
-        samples=comparison.samples,
-        behind=behind or comparison.samples,
-    )
+    samples = comparison.samples
+    bare = ResampledDifference(difference(comparison), boundary, samples, behind=behind or samples)
+    return bare.counted(*drawn)
 
 
 @pytest.mark.parametrize("level", [0.05, 0.13, 0.5, 1.0])
@@ -270,9 +264,7 @@ def test_a_clear_loss_is_refuted_and_a_gain_shown():
         scores, _ = suite(shift=shift)
         one = comparison(scores)
         drawn = differences([one, one.against(), one.in_favour()], resamples=2000, seed=1)
-        found = ResampledDifference.of_replicates(
-            difference(one), 0.0, plain=drawn[0], against=drawn[1], in_favour=drawn[2], samples=86, behind=20
-        )
+        found = ResampledDifference(difference(one), 0.0, 86, behind=20).counted(*drawn)
         assert (found.p_above < 0.05) == (shift > 0)
         assert (found.p_below < 0.05) == (shift < 0)
 

@@ -14,7 +14,7 @@ from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.judgements import judgement
 from riskrank.scores.names.words import TRUE, known, vocabulary, words
-from riskrank.scores.table.columns import named_columns, named_roles
+from riskrank.scores.table.columns import lacking_columns, named_columns, named_roles
 from riskrank.scores.table.shapes.board import SPLITS
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.reading import written
@@ -57,12 +57,7 @@ def no_reading(columns: Columns, given: Sequence[Source], options: ReadOptions) 
         require_no_curves(columns, of_models=True)
     lacking += [] if options.wide or numbers else ["score"]
     lacking = lacking or ["metric", "score"]
-    plural = "s" if len(lacking) > 1 else ""
-    return InputError(
-        f"{source.label}: missing column{plural} {listing(repr(role) for role in lacking)}",
-        found=f"columns: {listing(source.columns, 20)}",
-        hint=source.rewritten() or _hint(source, lacking),
-    )
+    return lacking_columns(source, lacking, source.rewritten() or _hint(source, lacking))
 
 
 def _text_asked(columns: Columns, name: str) -> InputError:
