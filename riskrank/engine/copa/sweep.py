@@ -246,12 +246,6 @@ def _walked(
 
 
 def _norm_of_two(first: Floats, second: Floats, p: float) -> Floats:
-    if p == 1:
-        return first + second
-    if np.isinf(p):
-        return np.maximum(first, second)
-    if p == 2:
-        return np.hypot(first, second)
     return power_norm(np.stack(np.broadcast_arrays(first, second), axis=-1), p)
 
 

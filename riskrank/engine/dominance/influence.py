@@ -112,16 +112,12 @@ def influence_of_violation(scores: ClusteredScores, *, order: int) -> ViolationI
     # effect[i, j]: what each cluster of model i contributes to ε_ij, shape (k, k, clusters).
     effect = np.zeros((k, k, int(counts.max())))
     distance = np.zeros((k, k))
-    grids: dict[tuple[int, int], MergedGrid] = {}
+    shares = [own[sorting] for own, sorting in zip(scores.weights, sortings, strict=True)]
     for i in range(k):
         for j in range(i):
-            sizes = (len(ordered[i]), len(ordered[j]))
-            if not scores.plain:
-                grids[sizes] = MergedGrid.of_weights(*(scores.weights[m][sortings[m]] for m in (i, j)))
-            elif sizes not in grids:
-                grids[sizes] = MergedGrid(*sizes)
-            distance[i, j] = distance[j, i] = integrated_distance(ordered[i], ordered[j], grids[sizes])
-            pair = influence_of_pair(ordered[i], ordered[j], grids[sizes])
+            grid = MergedGrid(shares[i], shares[j])
+            distance[i, j] = distance[j, i] = integrated_distance(ordered[i], ordered[j], grid)
+            pair = influence_of_pair(ordered[i], ordered[j], grid)
             ratio[i, j], ratio[j, i] = pair.ratio, 1 - pair.ratio
             identical[i, j] = identical[j, i] = pair.influence_first is None
             if pair.influence_first is None or pair.influence_second is None:

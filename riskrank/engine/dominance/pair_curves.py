@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import lcm
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,37 +31,28 @@ from riskrank.engine.types import Floats, Integers
 
 
 class MergedGrid:
-    """Where the steps of two empirical quantile functions of sizes n and m lie among each other."""
+    """Where the steps of two empirical quantile functions lie among each other.
 
-    def __init__(self, n: int, m: int) -> None:
-        whole = lcm(n, m)
-        # Integers in units of 1/lcm: r/n and s/m that are equal must merge into one breakpoint.
-        first = np.arange(1, n + 1, dtype=np.int64) * (whole // n)
-        second = np.arange(1, m + 1, dtype=np.int64) * (whole // m)
-        self._lay(first, second, first if n == m else np.union1d(first, second), whole)
+    Parameters
+    ----------
+    first, second : ndarray, shapes (n,) and (m,)
+        Weights of the scores, upwards, of sum 1.
+    """
 
-    @classmethod
-    def of_weights(cls, first: Floats, second: Floats) -> MergedGrid:
-        """Of scores upwards that weigh differently, with weights of sum 1."""
+    def __init__(self, first: Floats, second: Floats) -> None:
         ends = [units_of(np.cumsum(weights)) for weights in (first, second)]
         for own in ends:
             own[-1] = TOTAL
-        # Ends that are equal but for rounding must merge, too.
+        # Ends that are equal but for rounding must merge into one breakpoint.
         places = np.clip(np.searchsorted(ends[0], ends[1]), 1, len(ends[0]) - 1)
         for near in (ends[0][places - 1], ends[0][places]):
             close = np.abs(ends[1] - near) <= rounding_of(len(first) + len(second))
             ends[1] = np.where(close, near, ends[1])
-        grid = cls.__new__(cls)
-        grid._lay(ends[0], ends[1], np.union1d(ends[0], ends[1]), TOTAL)
-        return grid
-
-    def _lay(self, first: Integers, second: Integers, ends: Integers, whole: int) -> None:
-        self.width = np.diff(ends, prepend=0) / whole
+        every = np.union1d(*ends)
+        self.width = np.diff(every, prepend=0) / TOTAL
         # A segment lies under the first sample's step `step_first`, whose last segment is `at_first`.
-        self.step_first = np.searchsorted(first, ends)
-        self.step_second = np.searchsorted(second, ends)
-        self.at_first = np.searchsorted(ends, first)
-        self.at_second = np.searchsorted(ends, second)
+        self.step_first, self.step_second = (np.searchsorted(own, every) for own in ends)
+        self.at_first, self.at_second = (np.searchsorted(every, own) for own in ends)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ Train trials are draws of an instance. Splits and perturbations are kept apart: 
 repeat the instance's identifier.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.interface import within
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.files.json_objects import plain_text
 
 # What HELM counts and times beside its metrics.
 _BOOKKEEPING = re.compile(
@@ -132,10 +132,6 @@ def _perturbation(changed: Record) -> dict[str, str]:
         return {}
     # What a perturbation is for, and which of two answers counts, is no setting of it.
     ignored = ("name", "robustness", "fairness", "computed_on")
-    settings = [f"{key}={_plain(value)}" for key, value in sorted(changed.items()) if key not in ignored]
+    settings = [f"{key}={plain_text(value)}" for key, value in sorted(changed.items()) if key not in ignored]
     name = changed.text("name", "perturbed")
     return {_CHANGED: name, _SETTINGS: f"{name}({','.join(settings)})"}
-
-
-def _plain(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)

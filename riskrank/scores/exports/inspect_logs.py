@@ -21,7 +21,7 @@ from riskrank.scores.exports.inspect_grades import graded
 from riskrank.scores.exports.interface import GRADE, within
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
-from riskrank.scores.files.json_objects import shown
+from riskrank.scores.files.json_objects import plain_text, shown
 from riskrank.scores.files.parsing import ERROR, LIMIT, REFUSAL, UNSCORED
 from riskrank.scores.files.zip_members import ZipMembers, open_members
 from riskrank.scores.names.words import FOUND_BY_NAME
@@ -290,21 +290,15 @@ def _task_names(runs: pl.DataFrame, gathering: Gathering) -> dict[str, str]:
     for (task,), of in runs.group_by("task", maintain_order=True):
         arguments = {text: json.loads(text)[1] for text in of[_ARGUMENTS]}
         keys = sorted({key for one in arguments.values() for key in one})
-        differing = [k for k in keys if len({_canonical(one.get(k)) for one in arguments.values()}) > 1]
+        differing = [
+            k for k in keys if len({json.dumps(one.get(k), sort_keys=True) for one in arguments.values()}) > 1
+        ]
         if differing:
             gathering.note(f"task '{task}' was run with different values of {listing(differing)}")
         if of.height > of["model"].n_unique():
             for text, one in arguments.items():
-                names[text] = f"{task}[{','.join(f'{key}={_plain(one.get(key))}' for key in differing)}]"
+                names[text] = f"{task}[{','.join(f'{key}={plain_text(one.get(key))}' for key in differing)}]"
     return names
-
-
-def _canonical(value: object) -> str:
-    return json.dumps(value, sort_keys=True)
-
-
-def _plain(value: object) -> str:
-    return value if isinstance(value, str) else _canonical(value)
 
 
 def _columns(file: ExportFile, samples: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
@@ -316,7 +310,7 @@ def _columns(file: ExportFile, samples: Sequence[Mapping[str, Any]]) -> list[dic
         file.note(f"metadata that are no short text or number, left out: {listing(long)}")
     names = {key: f"metadata_{key}" if key in _TAKEN or not key else key for key in keys if key not in long}
     return [
-        {name: _plain(found[key]) for key, name in names.items() if found.get(key) is not None}
+        {name: plain_text(found[key]) for key, name in names.items() if found.get(key) is not None}
         for found in metadata
     ]
 

@@ -21,7 +21,7 @@ from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.interface import ANSWERED, ASKED, FILE, within
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
-from riskrank.scores.files.json_objects import as_text, shown
+from riskrank.scores.files.json_objects import as_text, plain_text, shown
 from riskrank.scores.files.parsing import ERROR, REFUSAL, UNSCORED
 
 _LONGEST_NAME = 80
@@ -181,15 +181,11 @@ def _test_names(tests: Iterable[str]) -> dict[str, str]:
         if description and described[str(description)] == 1:
             name = str(description)
         else:
-            name = _short(", ".join(f"{key}={_text(value)}" for key, value in sorted(variables.items())))
+            name = _short(", ".join(f"{key}={plain_text(value)}" for key, value in sorted(variables.items())))
         name = name.encode(errors="replace").decode()  # no table holds half a character
         taken[name] += 1
         names[test] = name if taken[name] == 1 else f"{name} #{taken[name]}"
     return names
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
 def _short(name: str) -> str:

@@ -57,6 +57,11 @@ def json_text(value: object) -> str | None:
     return repr(value) if isinstance(value, int | float) else json.dumps(value)
 
 
+def plain_text(value: object) -> str:
+    """A text as it is, of anything else its JSON."""
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
 def as_text(value: object) -> str:
     """A text without the blanks around it; of messages and their parts the texts, of anything else its JSON.
 

@@ -1,7 +1,9 @@
 """CLT errors against numerical derivatives, Monte Carlo, a plain bootstrap, theory and invariances."""
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from math import sqrt
 
 import numpy as np
@@ -451,12 +453,17 @@ def test_tasks_that_are_drawn_from_as_one_are_as_no_task(order):
     assert found.relative_error == pytest.approx(expected.relative_error, nan_ok=True, rel=0.03)
 
 
-def test_grids_of_equal_weights_are_the_plain_ones():
-    for n, m in ((6, 6), (4, 6), (7, 3)):
-        plain, found = MergedGrid(n, m), MergedGrid.of_weights(np.full(n, 1 / n), np.full(m, 1 / m))
-        assert found.width == pytest.approx(plain.width)
-        for name in ("step_first", "step_second", "at_first", "at_second"):
-            assert getattr(found, name).tolist() == getattr(plain, name).tolist()
+@pytest.mark.parametrize(("n", "m"), [(6, 6), (4, 6), (7, 3)])
+def test_grids_merge_the_breakpoints_of_both(n, m):
+    found = MergedGrid(np.full(n, 1 / n), np.full(m, 1 / m))
+    sides = [[Fraction(at, of) for at in range(1, of + 1)] for of in (n, m)]
+    ends = sorted({*sides[0], *sides[1]})
+    assert found.width == pytest.approx([float(end - start) for start, end in pairwise([0, *ends])])
+    for own, at, step in zip(
+        sides, (found.at_first, found.at_second), (found.step_first, found.step_second), strict=True
+    ):
+        assert at.tolist() == [ends.index(end) for end in own]
+        assert step.tolist() == [sum(one < end for one in own) for end in ends]
 
 
 def test_a_study_of_a_suite_without_resampling():
