@@ -57,6 +57,7 @@ class DelimitedSource(Source):
         except csv.Error as error:
             raise self._no_csv(str(error)) from None
         self._blank: set[int] | None = None
+        self._kept: pl.DataFrame | None = None  # what was read last of a small file
         self.decimal_comma = self._separator in (";", "\t")
 
     def _header(self) -> str:
@@ -111,7 +112,7 @@ class DelimitedSource(Source):
             cells = frame[f"c{place}"] if place in places else None
             if cells is not None and is_grouped(cells, sign):
                 frame = frame.with_columns(cells.str.replace_all(sign, "", literal=True))
-        return frame.select(pl.col(f"c{place}").alias(self.columns[place]) for place in places)
+        return pl.DataFrame([frame[f"c{place}"].alias(self.columns[place]) for place in places])
 
     def _signs_of_thousands(self) -> dict[int, str]:
         """Columns whose numbers have signs between thousands by the first rows, and those signs."""
@@ -132,6 +133,9 @@ class DelimitedSource(Source):
         return number
 
     def _read(self, places: Sequence[int]) -> pl.DataFrame:
+        names = [f"c{place}" for place in places]
+        if self._kept is not None and {*names} <= {*self._kept.columns}:
+            return self._kept[names]
         rows = self._data.count(b"\n")
         require_filled(self.label, rows, len(places), len(self._data))
         # More cells than bytes: some rows are short or blank, whose cells would take far more memory.
@@ -145,11 +149,13 @@ class DelimitedSource(Source):
                     infer_schema=False,
                     with_column_names=lambda found: [f"c{place}" for place in range(len(found))],
                 )
-                .select(f"c{place}" for place in places)
+                .select(names)
                 .collect()
             )
             if len(self._data) > LONGEST_FIELD:
                 self._require_short(*frame.select(pl.all().str.len_bytes().max()).row(0))
+            else:
+                self._kept = frame
             return frame
         except (pl.exceptions.PolarsError, OSError) as error:
             if self._read_as_windows():

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.scores.files.json_objects import json_text
-from riskrank.scores.files.parsing import as_one_name, column_kind
+from riskrank.scores.files.parsing import as_one_name, column_kind, present
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.names.words import INDEX, is_unnamed
 
@@ -167,7 +167,7 @@ def flattened(source: Source, levels: int = _MOST_LEVELS) -> Source:
     names = [name for name in source.columns if name]
     looked_at = source.load(names[:_MOST_COLUMNS])
     for column in (one for one in looked_at.iter_columns() if not one.dtype.is_numeric()):
-        first = column.drop_nulls().head(_LOOK).to_list()
+        first = present(column).head(_LOOK).to_list()
         objects = [_object(cell) for cell in first]
         if objects and all(one is not None for one in objects):
             keys = dict.fromkeys(key for one in objects for key in one or ())

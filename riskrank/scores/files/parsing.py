@@ -52,10 +52,16 @@ def parse_scores(series: pl.Series, decimal_comma: bool = False) -> tuple[np.nda
     state = np.zeros(values.size, dtype=np.int8)
     state[np.isnan(values)] = NOT_A_NUMBER
     state[np.isinf(values)] = INFINITE
-    state[numbers.is_null().to_numpy()] = MISSING
+    if numbers.null_count():
+        state[numbers.is_null().to_numpy()] = MISSING
     if text is not None:
         state[text] = TEXT
     return np.where(finite, values, np.nan), state
+
+
+def present(series: pl.Series) -> pl.Series:
+    """The cells of a column that hold anything."""
+    return series.drop_nulls() if series.null_count() else series
 
 
 def column_kind(series: pl.Series, decimal_comma: bool = False) -> str:

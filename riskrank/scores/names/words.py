@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 # Roles whose column is found where it is called like them.
@@ -140,9 +141,11 @@ def typed(values: pl.Series) -> pl.Series:
         return values
     if not found.dtype.is_float():
         return found
-    filled = found.drop_nulls().drop_nans()
-    whole = filled.is_finite().all() and (filled == filled.round()).all()
-    return found.fill_nan(None).cast(pl.Int64) if whole and (filled.abs() < 2.0**62).all() else found
+    values = found.to_numpy()
+    filled = values[~np.isnan(values)]
+    whole = (filled == np.rint(filled)).all() and (np.abs(filled) < 2.0**62).all()
+    gaps = filled.size < values.size
+    return (found.fill_nan(None) if gaps else found).cast(pl.Int64) if whole else found
 
 
 def looks_like_an_identifier(name: str, values: pl.Series, *, whole_name: bool = False) -> bool:

@@ -44,8 +44,7 @@ _SURELY_PERCENT, _FACTOR = 1.5, (25.0, 400.0)
 def doubtful_numbers(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
     """Metrics with codes for no score, or of which some models are in percent and others in shares of one."""
     yield from zeros_of_failures(scores, specs)
-    metric = scores.frame["metric"].to_physical().to_numpy()
-    valid = ~scores.invalid()
+    metric, valid = scores.codes("metric"), ~scores.invalid()
     for code, spec in enumerate(specs):
         if spec.bounds is not None or spec.transform != "none":
             continue
@@ -90,7 +89,7 @@ def doubtful_directions(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator
     silent = [spec.name for spec in specs if not spec.declared and spec.transform == "none"]
     # Of very many nobody looks at the numbers of each.
     looked_at = silent[:_MOST_METRICS]
-    metric, valid = scores.frame["metric"].to_physical().to_numpy(), ~scores.invalid()
+    metric, valid = scores.codes("metric"), ~scores.invalid()
     doubts: dict[str, _Doubt] = {}
     for name in silent:
         of_metric = valid & (metric == scores.metrics.index(name)) if name in looked_at else np.zeros(0, bool)

@@ -63,8 +63,9 @@ def read_frame(
         _require_all_or_none_in_tasks(read[: len(of_samples)])
     starts = [*accumulate((part.height for part in typed), initial=0)]
     draw_column = all(roles.draw is not None for roles in of_samples)
-    numbered = [pl.col("row") + start for start in starts]
-    frames = [part.frame.with_columns(row) for part, row in zip(typed, numbered, strict=False)]
+    frames = [typed[0].frame]
+    others = zip(typed[1:], starts[1:], strict=False)
+    frames += [part.frame.with_columns(pl.col("row") + start) for part, start in others]
     if options.wide and not draw_column:
         frames = [part.with_columns(draw="row") for part in frames]
     frame = beside_samples(read, frames, options)

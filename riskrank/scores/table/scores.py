@@ -149,9 +149,13 @@ class Scores:
         """Whether there are tasks that count: where metrics are objectives, each of these keeps its name."""
         return self.has("task") and self.options.missing != "keep"
 
+    @cached_property
+    def _codes(self) -> pl.DataFrame:
+        return self.frame.select(pl.all().to_physical())  # one query: each takes its time
+
     def codes(self, role: str) -> Integers:
         """Names of a role as indices into `names`, a new array."""
-        return self.frame[role].to_physical().to_numpy().astype(np.int64)
+        return self._codes[role].to_numpy().astype(np.int64)
 
     @property
     def values(self) -> np.ndarray:
@@ -279,7 +283,7 @@ def _with_metrics_of_tasks(scores: Scores, plain: Sequence[str], of_task: Mappin
 def renamed(series: pl.Series, names: Sequence[str] | pl.Series) -> pl.Series:
     """The same names as numbers into another list; null for those not in it."""
     codes = list_of(series).cast(pl.Enum(names), strict=False)
-    return codes.gather(series.to_physical()).alias(series.name)
+    return codes[series.to_physical()].alias(series.name)
 
 
 def _unknown_model(name: str, models: Sequence[str]) -> UsageError:

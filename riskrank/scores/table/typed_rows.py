@@ -95,10 +95,10 @@ def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
         clean = np.zeros(frame.height, dtype=np.int8)
         state = np.stack([clean if one is None else one for _, one in parsed], axis=1).ravel()
     row = np.repeat(np.arange(frame.height, dtype=np.uint32), len(metrics))
-    coded = _of_roles(source, roles, frame.get_column, frame.height)
-    coded = {role: names.gather(row) for role, names in coded.items()}
+    coded, rows = _of_roles(source, roles, frame.get_column, frame.height), pl.Series(row)
+    coded = {role: names[rows] for role, names in coded.items()}
     every = pl.Series(metrics, dtype=pl.Enum(metrics))
-    coded["metric"] = every.gather(np.tile(np.arange(len(metrics), dtype=np.uint32), frame.height))
+    coded["metric"] = every[pl.Series(np.tile(np.arange(len(metrics), dtype=np.uint32), frame.height))]
     doubts = (f"{source.label}: left out, no scores: {left_out(gone)}",) if gone else ()
     truths = tuple(
         name
@@ -126,7 +126,7 @@ def _united(parts: Sequence[pl.Series]) -> pl.Series:
         lists = [list_of(part) for part in parts]
         every = pl.Enum(pl.concat(lists).unique().sort())
         parts = [
-            names.cast(every).gather(part.to_physical()).alias(part.name)
+            names.cast(every)[part.to_physical()].alias(part.name)
             for names, part in zip(lists, parts, strict=True)
         ]
     return pl.concat(parts, rechunk=True)
@@ -143,7 +143,7 @@ def _laid(
     found = {**coded, "score": pl.Series(scores), "row": pl.Series(row)}
     if state is not None:
         found["state"] = pl.Series(state)
-    nothing = pl.repeat(None, row.size, dtype=pl.Null, eager=True)
+    nothing = pl.Series([None], dtype=pl.Null).new_from_index(0, row.size)
     return pl.DataFrame([found.get(name, nothing).alias(name) for name in COLUMNS])
 
 
@@ -231,7 +231,7 @@ def of_role(
         return {role: _one_name(label, height)}
     coded = coded_names(source, roles, role, column)
     names = pl.Series([f"{label}/"]) + list_of(coded)
-    return {role: names.cast(pl.Enum(names)).gather(coded.to_physical())}
+    return {role: names.cast(pl.Enum(names))[coded.to_physical()]}
 
 
 def _names_no_task(source: Source, roles: Roles, column: pl.Series) -> bool:
@@ -265,17 +265,16 @@ def coded_names(source: Source, roles: Roles, role: str, series: pl.Series) -> p
     """
     text = _text(source, series)
     if not isinstance(text.dtype, pl.Enum):
-        text = text.cast(pl.Enum(text.unique().drop_nulls().sort()))
+        text = text.cast(pl.Enum(text.to_frame().select(pl.first().unique().drop_nulls().sort()).to_series()))
     distinct = list_of(text)
     clean = distinct.to_frame("name").select(_cleaned(role)).to_series()
     if role != "sample":
-        require_short(source.label, f"in column {series.name}", clean.drop_nulls())
+        require_short(source.label, f"in column {series.name}", clean)
     if text.null_count() or (clean == "").any():
         raise _blank_name(source, role, str(getattr(roles, role)), text.cast(pl.String))
-    names = clean.unique().sort()
-    if names.equals(distinct):
+    if clean.equals(distinct) and clean.is_sorted():
         return text
-    return clean.cast(pl.Enum(names)).gather(text.to_physical())
+    return clean.cast(pl.Enum(clean.unique().sort()))[text.to_physical()]
 
 
 def _cleaned(role: str) -> pl.Expr:

@@ -32,11 +32,8 @@ _LOOK = 1000
 # Scores that are looked at, and the share of them that one whole may have.
 _MOST_SCORES, _LARGEST = 100_000, 1 / 9
 # Where the name of a whole ends in that of a sample, as SQL: before the last digits, a mark, the first mark.
-_STARTS = (
-    "RTRIM({0}, '0123456789')",
-    *(f"LEFT({{0}}, LENGTH({{0}}) - STRPOS(REVERSE({{0}}), '{mark}'))" for mark in "_-/:#"),
-    *(f"SPLIT_PART({{0}}, '{mark}', 1)" for mark in "_-/:#"),
-)
+_DIGITS, _MARKS = "RTRIM({0}, '0123456789')", "_-/:#"
+_AT_MARK = ("LEFT({0}, LENGTH({0}) - STRPOS(REVERSE({0}), '{1}'))", "SPLIT_PART({0}, '{1}', 1)")
 # Runs are unlike below these p-values. What a test misses inflates the next one's errors: its level is high
 # where means can be compared instead, and nobody asked for draws. A column called draw says that it is one.
 _OF_MEANS, _ELSE, _SAID = 0.3, 0.05, "draw"
@@ -106,7 +103,9 @@ def _by_names(scores: Scores, table: ScoreTable) -> list[tuple[str, pl.DataFrame
     if len(table.models) < 2 or not column or "+" in column or asked.sql or asked.time:
         return []
     names, found, seen = pl.DataFrame({column: table.samples}), list[tuple[str, pl.DataFrame, str]](), set()
-    starts = [start.format(quoted_column(column)) for start in _STARTS]
+    marks = [mark for mark in _MARKS if mark in "".join(table.samples)]
+    starts = [_DIGITS, *(start.format("{0}", mark) for start in _AT_MARK for mark in marks)]
+    starts = [start.format(quoted_column(column)) for start in starts]
     some = _cut(names.gather_every(max(names.height // _LOOK, 1)), starts)
     starts = [start for start, wholes in zip(starts, some, strict=True) if wholes.n_unique() > 1]
     for start, whole in zip(starts, _cut(names, starts), strict=True):
@@ -121,8 +120,8 @@ def _by_names(scores: Scores, table: ScoreTable) -> list[tuple[str, pl.DataFrame
 
 def _cut(names: pl.DataFrame, starts: list[str]) -> list[pl.Series]:
     """What names begin with, as SQL says it; all in one query, as each takes its time."""
-    asked = ", ".join(f"{start} AS {quoted_column(str(at))}" for at, start in enumerate(starts))
-    return names.sql(f"SELECT {asked} FROM self").get_columns() if starts else []
+    asked = [pl.sql_expr(start).alias(str(at)) for at, start in enumerate(starts)]
+    return names.select(asked).get_columns() if starts else []
 
 
 def require_like_runs(scores: Scores, values: Floats) -> None:

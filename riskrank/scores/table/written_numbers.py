@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.files.parsing import MISSING_TEXT, numeric_share
+from riskrank.scores.files.parsing import MISSING_TEXT, numeric_share, present
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.names.judgements import Judgement, judgement
@@ -94,11 +94,11 @@ def truths_of(series: pl.Series) -> Writing | None:
     """The words for true and false of a column that holds both of them and no others."""
     if series.dtype != pl.String:
         return None
-    head = series.head(_LOOK).drop_nulls()
+    head = present(series.head(_LOOK))
     tagged = head.len() > 0 and "[" in head[0] and bool(head.str.contains(_TAG).all())
     if _folded(series.head(_LOOK), tagged).n_unique() > 2 + len(_NO_VERDICT):
         return None
-    folded = _folded(series.drop_nulls(), tagged)
+    folded = _folded(present(series), tagged)
     found = judgement(*folded.filter(~folded.is_in(_NO_VERDICT)).unique())
     if found is None:
         return None
@@ -118,7 +118,7 @@ def writing_of(series: pl.Series) -> Writing | None:
     """How a column of text writes its numbers: only where all cells write them alike have they one unit."""
     if series.dtype != pl.String:
         return None
-    filled = series.drop_nulls()
+    filled = present(series)
     first = filled[0] if filled.len() else ""
     if not _BEGINS.match(first) and first.strip().lower() not in MISSING_TEXT:
         return None

@@ -155,7 +155,7 @@ class Columns:
     def _groups(self, *names: str) -> int:
         if not names:
             return 1
-        found = self.frame.select([*dict.fromkeys(names)])
+        found = self.frame[[*dict.fromkeys(names)]]
         return int(found.n_unique() if found.width > 1 else found.to_series().n_unique())
 
     def tell_apart(self, *names: str) -> bool:
@@ -171,7 +171,7 @@ class Columns:
         """Share of the values of a column that occur with everything another column names."""
         if not by:
             return 1.0
-        seen = self.frame.select(name, *by).unique().group_by(name).len()["len"]
+        seen = self.frame.lazy().select(name, *by).unique().group_by(name).len().collect()["len"]
         return int((seen == self.groups(*by)).sum()) / max(seen.len(), 1)
 
     def constant_within(self, name: str, whole: Sequence[str]) -> bool:
@@ -185,11 +185,11 @@ class Columns:
 
     def gaps(self, name: str) -> int:
         """Cells without a value."""
-        column = self.frame[name]
-        blank = column.null_count()
+        column, blank = self.frame[name], 0
         if column.dtype == pl.String:
-            blank += int(column.str.strip_chars().str.to_lowercase().is_in([*MISSING_TEXT, "nan"]).sum())
-        return blank
+            absent = pl.first().str.strip_chars().str.to_lowercase().is_in([*MISSING_TEXT, "nan"])
+            blank = column.to_frame().select(absent.sum()).item()
+        return int(column.null_count() + blank)
 
     def mixed(self, name: str) -> bool:
         """Whether a column of numbers holds much text: more than a mistake here and there."""

@@ -30,8 +30,10 @@ def without_totals(columns: Columns, where: str | None) -> tuple[str | None, str
         The condition there is.
     """
     for name in (one for one in columns.names if columns.frame[one].dtype == pl.String):
+        if columns.held(name) == "number" and not np.isnan(columns.numbers(name)).any():
+            continue
         known, text = columns.frame[name].str.strip_chars().to_list(), columns.kind(name) == "text"
-        summed = _last_totals(known) if text else _among_numbers(columns, name)
+        summed = _last_totals(known) if text else _among_numbers(known)
         if totals := summed or _summing_up(columns, known):
             plural = "s" if len(totals) > 1 else ""
             return leaving_out(name, totals, known, where), f"without the row{plural} {listing(totals)}"
@@ -106,11 +108,11 @@ def _chance(columns: Columns, at: int, combined: Callable[..., np.floating]) -> 
     return float(np.prod(chances)) if len(chances) > 1 else 1.0
 
 
-def _among_numbers(columns: Columns, name: str) -> list[str]:
+def _among_numbers(names: Sequence[str | None]) -> list[str]:
     """Names of totals in a column that else holds whole numbers, as of topics."""
-    texts = columns.frame[name].drop_nulls().unique().str.strip_chars()
+    texts = {name for name in names if name is not None}
     strange = [text for text in texts if not text.isdecimal()]
-    if not 0 < len(strange) <= _MOST_TOTALS < texts.len():
+    if not 0 < len(strange) <= _MOST_TOTALS < len(texts):
         return []
     told = all(words(text) and words(text) <= _TOTALS for text in strange)
     return sorted(strange) if told else []
