@@ -82,6 +82,7 @@ def pytest_collection_finish():
     # Hypothesis looks for who holds its random numbers when a test first draws; what is frozen hides them.
     given(strategies.none())(lambda _: None)()
     gc.freeze()
+    gc.set_threshold(10_000, 10, 10)  # garbage of tests is small, and looking for it often takes its time
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at the markers

@@ -141,11 +141,11 @@ def typed(values: pl.Series) -> pl.Series:
         return values
     if not found.dtype.is_float():
         return found
-    values = found.to_numpy()
-    filled = values[~np.isnan(values)]
-    whole = (filled == np.rint(filled)).all() and (np.abs(filled) < 2.0**62).all()
-    gaps = filled.size < values.size
-    return (found.fill_nan(None) if gaps else found).cast(pl.Int64) if whole else found
+    numbers = found.to_numpy()
+    filled = numbers[~np.isnan(numbers)]
+    if not ((filled == np.rint(filled)).all() and (np.abs(filled) < 2.0**62).all()):
+        return found
+    return (found.fill_nan(None) if filled.size < numbers.size else found).cast(pl.Int64)
 
 
 def looks_like_an_identifier(name: str, values: pl.Series, *, whole_name: bool = False) -> bool:
