@@ -15,6 +15,7 @@ import typer
 
 from riskrank.cli.environment import Environment
 from riskrank.cli.main import app
+from tests.screens import MADE, screens  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = typer.main.get_command(app)
@@ -66,7 +67,8 @@ def run_command(*args, stdin=b"", tty=False, variables=None, encoding="utf-8") -
     stdin = io.BytesIO(stdin) if isinstance(stdin, bytes) else stdin
     environment = Environment(stdin, stdout, stderr, variables or {})
     status = COMMAND.main([str(arg) for arg in args], standalone_mode=False, obj=environment)
-    return Outcome(status, stdout.text(), stderr.text())
+    MADE.append(outcome := Outcome(status, stdout.text(), stderr.text()))
+    return outcome
 
 
 @pytest.fixture(scope="session")

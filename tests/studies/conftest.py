@@ -6,6 +6,7 @@ import pytest
 from riskrank.asked.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
+from tests.screens import screens  # noqa: F401
 
 
 def long_scores(models="ABC", metrics=("acc", "f1"), n=40, gap=0.5, draws=1) -> dict[str, list]:

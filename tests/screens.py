@@ -1,0 +1,126 @@
+"""What tests compute, held whole: whatever they look at of it, all that is shown of it is stored.
+
+A folder whose ``conftest.py`` has the fixture ``screens`` keeps it in ``screens/<room>.txt`` beside it, below
+``# test_file.py::test_name[case]``: the first two results of a test, and of its first two cases. ``pytest
+tests/studies tests/cli -m "not slow" -n 0 --write-made`` writes it anew, or a few of these; read the diff.
+"""
+
+import difflib
+import json
+import re
+from functools import cache
+
+import pytest
+
+from riskrank.results import Result
+
+MOST = 2  # of the results of a test, and of its cases
+LINES = 100
+ROWS = 4
+MADE = []
+# Of tests of what is no answer of a study, or of what is computed for several of them.
+OTHERS = re.compile(
+    "bad_input|ci_logs|completion|help|hostile_.*|limits|output_files|pipes_and_devices|refusals|short_writes|"
+    "skill|surroundings"
+)
+
+
+@pytest.fixture(autouse=True)
+def screens(request, monkeypatch, write_made):
+    """Keep what a test computes, and look at it when the test is over."""
+    if not steady(request.node):
+        yield
+        return
+    MADE.clear()
+    begin = Result.__init__
+    monkeypatch.setattr(Result, "__init__", lambda self, document: begin(self, document) or MADE.append(self))
+    yield
+    monkeypatch.undo()
+    hold(request.node, [shown(one) for one in MADE[:MOST]], write_made)
+
+
+def steady(node):
+    """Whether what a test computes hangs on code alone, takes no time, and is stored by no other."""
+    cases = getattr(node, "callspec", None)
+    if cases and (max(cases.indices.values()) >= MOST or {"told", "stored"} & {*cases.params}):
+        return False
+    if OTHERS.fullmatch(room_of(node.path.name)):
+        return False
+    return not (node.get_closest_marker("slow") or hasattr(node.function, "hypothesis"))
+
+
+def room_of(name):
+    return name.removeprefix("test_").removesuffix(".py")
+
+
+def shown(one):
+    """What is to be seen of a result, or of a call of the command line that was not refused."""
+    if isinstance(one, Result):
+        return one.to_text(100, explain=one.document.schema != "report")  # of which less than that is kept
+    if one.status == 2 or "\x1b" in one.stdout or one.stdout.startswith("<"):
+        return ""
+    document = one.stdout.startswith("{\n") and "meta" in (found := json.loads(one.stdout))
+    return "\n".join([f"exit {one.status}", *(of_document(found) if document else [one.stdout]), one.stderr])
+
+
+def of_document(found):
+    """A document in few lines: what is said, how it was done, and its first rows."""
+    meta = {name: found["meta"].get(name) for name in ("verdict", "warnings", "method")}
+    rest = {name: value for name, value in found.items() if name not in ("meta", "results")}
+    parts = [*({name: value} for name, value in (meta | rest).items())]
+    parts += [*found["meta"].get("findings", []), *found["results"][:ROWS]]
+    return [json.dumps(shortened(part), ensure_ascii=False) for part in parts]
+
+
+def shortened(value):
+    """Numbers with five digits: what other libraries make of the last ones is nobody's matter."""
+    if isinstance(value, dict):
+        return {name: shortened(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [shortened(one) for one in value]
+    return float(f"{value:.5g}") if isinstance(value, float) else value
+
+
+def hold(node, found, write_made):
+    """Compare what is shown with what is stored for a test."""
+    base = next(one for one in node.path.parents if one.parent.name == "tests")
+    within = node.path.relative_to(base)
+    file = base / "screens" / f"{room_of(within.parts[0])}.txt"
+    name = f"{within.as_posix()}::{node.name}"
+    lines = [line for text in found for line in laid_out(text, node)]
+    stored = sections(file)
+    before = stored.pop(name, [])
+    if write_made and lines != before:
+        stored[name] = lines
+        write(file, {key: below for key, below in stored.items() if below and there(base, key)})
+    elif lines != before:
+        changes = difflib.unified_diff(before, lines, "stored", "made", lineterm="")
+        pytest.fail("\n".join(["if that is meant, write it anew with --write-made", *changes]))
+    stored[name] = lines
+
+
+def laid_out(text, node):
+    """Lines without blanks and rules that set them apart, and without the place of a test's files."""
+    place = str(node.funcargs.get("tmp_path", "\0"))
+    lines = (re.sub("[ ─]+", " ", line).strip() for line in text.replace(place, "PLACE").splitlines())
+    return ["", *(f"| {line}" for line in lines if line)][:LINES] if text.strip() else []
+
+
+@cache
+def sections(file):
+    """Lines by the name of their test."""
+    text = file.read_text("utf-8") if file.exists() else ""
+    parts = (part.splitlines() for part in re.split("^# ", text, flags=re.MULTILINE)[1:])
+    return {name: lines for name, *lines in parts}
+
+
+def write(file, stored):
+    file.parent.mkdir(exist_ok=True)
+    text = "".join("\n".join([f"# {name}", *stored[name], ""]) for name in sorted(stored))
+    file.write_text(text, "utf-8")
+
+
+def there(base, name):
+    """Whether a test is still there."""
+    path, _, test = name.partition("::")
+    return (base / path).exists() and f"def {test.partition('[')[0]}(" in (base / path).read_text("utf-8")
