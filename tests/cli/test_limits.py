@@ -39,7 +39,7 @@ def test_columns_by_the_thousand(refused, run, write):
             spent.append(time.process_time() - start)
         return min(spent)
 
-    assert effort(16_000) < 25 * effort(2_000)
+    assert effort(16_000) < 25 * max(effort(2_000), 0.001)  # a clock may tick more slowly
     many = ",".join(f"c{place}" for place in range(20_000))
     rows = "".join(
         f"{m},{s},{0.1 * s + 0.01 * ord(m):.3f}" + ",1" * 20_000 + "\n" for m in "ab" for s in range(3)

@@ -67,15 +67,21 @@ class Correction:
         With F_judge,N of all N samples, the labelled ones among them, that is PPI++'s λ for the others alone,
         times N/(N − n).
         """
-        n = len(human)
-        unit = float(np.abs(judge).max()) or 1.0
+        return cls.of_models(human[None], judge[None])[0]
+
+    @classmethod
+    def of_models(cls, human: Floats, judge: Floats) -> list[Correction]:
+        """The same of several models of the same samples, a row a model."""
+        human, judge, n = np.ascontiguousarray(human), np.ascontiguousarray(judge), human.shape[1]
+        unit = np.abs(judge).max(axis=1, keepdims=True)
+        unit[unit == 0] = 1.0
         scaled = judge / unit
-        spread = float(scaled.var(ddof=1))
-        slope = 0.0
-        if spread > 0:
-            away = scaled[:n] - scaled[:n].mean()
-            slope = float((human - human.mean()) @ away / n / spread / unit)
-        return cls(human, judge, min(max(slope, 0.0), 1.0), slope)
+        away = scaled[:, :n] - scaled[:, :n].mean(axis=1, keepdims=True)
+        parts = zip(human - human.mean(axis=1, keepdims=True), away, scaled.var(axis=1, ddof=1), strict=True)
+        alike = [people @ own / n / spread if spread > 0 else 0.0 for people, own, spread in parts]
+        slopes = (np.array(alike) / unit[:, 0]).tolist()
+        cut = [min(max(slope, 0.0), 1.0) for slope in slopes]
+        return [cls(*one) for one in zip(human, judge, cut, slopes, strict=True)]
 
     @property
     def labelled(self) -> int:
@@ -197,8 +203,10 @@ def for_differences(corrections: Sequence[Correction]) -> tuple[Correction, ...]
     tuple of k Correction
     """
     n = corrections[0].labelled
-    human = np.array([one.human - one.human.mean() for one in corrections])
-    taken = np.array([one.power * (one.judge - one.judge.mean()) for one in corrections])
+    human, judge = (np.array([getattr(one, who) for one in corrections]) for who in ("human", "judge"))
+    human = human - human.mean(axis=1, keepdims=True)
+    taken = judge - judge.mean(axis=1, keepdims=True)
+    taken *= np.array([[one.power] for one in corrections])
     units = [float(np.abs(scores).max()) or 1.0 for scores in (human, taken)]
     human, taken = human / units[0], taken / units[1]
     away = taken[:, :n] - taken[:, :n].mean(axis=1, keepdims=True)

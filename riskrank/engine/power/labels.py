@@ -104,14 +104,12 @@ class LabelPilot:
     def of(cls, corrections: Sequence[Correction], claim: LabelClaim) -> LabelPilot:
         """A pilot as its corrections have it."""
         n, total = corrections[0].labelled, len(corrections[0].judge)
+        human, judge = (np.array([getattr(one, who) for one in corrections]) for who in ("human", "judge"))
+        means = [one.mean(axis=1, keepdims=True) for one in (human, judge, judge[:, :n])]
+        corrected = means[0] + np.array([[one.power] for one in corrections]) * (means[1] - means[2])
         wider = sqrt(n / (n - 2))
-
-        def spread(scores: Floats, mean: float) -> Floats:
-            return mean + wider * (scores - scores.mean())
-
-        human = np.array([spread(one.human, one.mean) for one in corrections])
-        judge = np.array([spread(one.judge[:n], float(one.judge.mean())) for one in corrections])
-        return cls(human, judge, total, claim)
+        judge = means[1] + wider * (judge[:, :n] - means[2])
+        return cls(corrected + wider * (human - means[0]), judge, total, claim)
 
     def __call__(self, size: int, stream: np.random.SeedSequence) -> list[bool]:
         """Draw a table with so many labels, and ask a gate."""
@@ -120,13 +118,12 @@ class LabelPilot:
     def drawn(self, rng: np.random.Generator, labels: int) -> list[Correction]:
         """A table with so many labels."""
         chosen = rng.integers(0, self.human.shape[1], self.samples)
-        both = zip(self.human[:, chosen[:labels]], self.judge[:, chosen], strict=True)
-        return [Correction.of(*scores) for scores in both]
+        return Correction.of_models(self.human[:, chosen[:labels]], self.judge[:, chosen])
 
     @property
     def need(self) -> LabelNeed:
         """What the claim's difference needs, by the variance of its corrected estimate."""
-        found = for_differences([Correction.of(*both) for both in zip(self.human, self.judge, strict=True)])
+        found = for_differences(Correction.of_models(self.human, self.judge))
         new, old = found[self.claim.new], found[self.claim.old]
         people = new.human - old.human
         judged = new.power * new.judge - old.power * old.judge
@@ -270,12 +267,11 @@ def labels_interval(
     own = LabelPilot.of(corrections, claim).need.labels(height, found.target)
     # No size is 0: this stream is nobody else's.
     rng = np.random.default_rng(np.random.SeedSequence([seed, 0]))
+    human, judge = (np.array([getattr(one, who) for one in corrections]) for who in ("human", "judge"))
     suggested = []
     for _ in range(_RESAMPLES):
         chosen = np.concatenate((rng.integers(0, n, n), rng.integers(n, total, total - n)))
-        again = for_differences(
-            [Correction.of(one.human[chosen[:n]], one.judge[chosen]) for one in corrections]
-        )
+        again = for_differences(Correction.of_models(human[:, chosen[:n]], judge[:, chosen]))
         suggested.append(LabelPilot.of(again, claim).need.labels(height, found.target))
     ends = corrected_ends(np.array(suggested), own, n - 1)
     if found.size is not None:

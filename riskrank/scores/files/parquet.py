@@ -6,6 +6,7 @@ import os
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import IO, TypeVar
 
 import polars as pl
@@ -50,10 +51,12 @@ class ParquetSource(Source):
         frame = self._read(lambda: pl.read_parquet(io.BytesIO(self._data), columns=wanted))
         if wanted and frame.height == 0 and not self.may_be_empty:
             raise self._empty("a Parquet file with no rows")
-        self._require_dates(frame)
-        frame = frame.with_columns(map(_shared_texts, frame.select(pl.selectors.categorical())))
+        if any(dtype.is_temporal() for dtype in frame.dtypes):
+            self._require_dates(frame)
+        if pl.Categorical in frame.dtypes:
+            frame = frame.with_columns(map(_shared_texts, frame.select(pl.selectors.categorical())))
         self._room.take(self.label, len(self._data), int(frame.estimated_size()))
-        return frame.select(pl.col(raw[name]).alias(name) for name in names)
+        return pl.DataFrame([frame[raw[name]].alias(name) for name in names])
 
     def scan(self, names: Sequence[str]) -> pl.LazyFrame:
         """The named columns without reading them yet."""
@@ -62,6 +65,10 @@ class ParquetSource(Source):
 
     def height(self) -> int:
         """The number of rows, which the end of the file tells."""
+        return self._height
+
+    @cached_property
+    def _height(self) -> int:
         return self._read(lambda: pl.scan_parquet(io.BytesIO(self._data)).select(pl.len()).collect().item())
 
     def _require_dates(self, frame: pl.DataFrame) -> None:

@@ -105,23 +105,17 @@ def _by_names(scores: Scores, table: ScoreTable) -> list[tuple[str, pl.DataFrame
     names, found, seen = pl.DataFrame({column: table.samples}), list[tuple[str, pl.DataFrame, str]](), set()
     marks = [mark for mark in _MARKS if mark in "".join(table.samples)]
     starts = [_DIGITS, *(start.format("{0}", mark) for start in _AT_MARK for mark in marks)]
-    starts = [start.format(quoted_column(column)) for start in starts]
-    some = _cut(names.gather_every(max(names.height // _LOOK, 1)), starts)
-    starts = [start for start, wholes in zip(starts, some, strict=True) if wholes.n_unique() > 1]
-    for start, whole in zip(starts, _cut(names, starts), strict=True):
+    cut = [pl.sql_expr(start := one.format(quoted_column(column))).alias(start) for one in starts]
+    some = names.gather_every(max(names.height // _LOOK, 1)).select(cut)
+    cut = [one for one, wholes in zip(cut, some, strict=True) if wholes.n_unique() > 1]
+    for whole in names.select(cut):
         parts = whole.rank("dense").to_numpy().tobytes()
         if parts not in seen and MOST_KINDS < whole.n_unique() <= FEW_WHOLES * names.height:
-            query = f"SELECT *, {start} AS {quoted_column(column + _START)} FROM scores"
+            query = f"SELECT *, {whole.name} AS {quoted_column(column + _START)} FROM scores"
             known = pl.DataFrame({"sample": table.samples, "whole": whole})
             found.append((column + _START, known, query))
             seen.add(parts)
     return found
-
-
-def _cut(names: pl.DataFrame, starts: list[str]) -> list[pl.Series]:
-    """What names begin with, as SQL says it; all in one query, as each takes its time."""
-    asked = [pl.sql_expr(start).alias(str(at)) for at, start in enumerate(starts)]
-    return names.select(asked).get_columns() if starts else []
 
 
 def require_like_runs(scores: Scores, values: Floats) -> None:
