@@ -316,7 +316,6 @@ def test_percentages_beside_fractions_are_in_no_one_unit(folder, hint):
     ("asked", "start"),
     [
         ([], "choose: "),
-        (["--sql", "SELECT * FROM logs"], "the scores may be in .*?: "),
         (["--sql", "SELECT * FROM scores"], "choose: "),
         (["--sql", "SELECT * FROM resultz"], ""),
     ],

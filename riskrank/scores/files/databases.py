@@ -16,11 +16,9 @@ from riskrank.errors import InputError, RiskrankError, UsageError, listing, near
 from riskrank.scores.files.budget import Answer, Budget, whole_column
 from riskrank.scores.files.query import no_rows, require_select
 from riskrank.scores.files.source import FrameInMemory, first_line
-from riskrank.scores.files.sql_names import likeliest, roles_in, with_columns
+from riskrank.scores.files.sql_names import likeliest, with_columns
 
 Run = Callable[[str], Answer]
-# What is asked of an open database, with the names of its tables, and what it may take.
-Ask = Callable[[Run, Sequence[str], Budget], Any]
 
 # Rows asked for at a time at most, as long as they are small; and bytes from which they are not.
 _MOST = 65_536
@@ -59,25 +57,11 @@ class DatabaseSource(FrameInMemory):
         super().__init__(path, b"", sha256)
         self.own_sql = True
         self.queried = sql is not None
-        self._ask = partial(_ask_sqlite if kind == "sqlite" else _ask_duckdb, path, sql)
-        self._limit = limit
-        answer = self._ask(Budget(path, limit), partial(_query, path, sql))
+        answer = (_ask_sqlite if kind == "sqlite" else _ask_duckdb)(path, sql, Budget(path, limit))
         if not answer.rows:
             raise no_rows(path, sql) if sql else self._empty("a table without rows")
         self._name_columns(answer.names)
         self._frame = pl.DataFrame(list(map(whole_column, self.columns, answer.pieces)))
-
-    def rewritten(self) -> str | None:
-        """The table to ask instead, where another one looks more like scores than what a query gave."""
-        columns: dict[str, list[str]] = (
-            self._ask(Budget(self.label, self._limit), _columns) if self.queried else {}
-        )
-        best = likeliest(columns) if columns else ""
-        if not best or roles_in(columns[best]) <= roles_in(self.columns):
-            return None
-        return (
-            f"the scores may be in {with_columns({best: columns[best]})[0]}: {option('sql', _all_of(best))}"
-        )
 
 
 def _quiet_address(path: Path) -> tuple[str, tuple[str, ...]]:
@@ -100,7 +84,7 @@ def _quiet_address(path: Path) -> tuple[str, tuple[str, ...]]:
     return (f"{address}&immutable=1" if logged else address), ()
 
 
-def _ask_sqlite(path: str, sql: str | None, budget: Budget, ask: Ask) -> Any:
+def _ask_sqlite(path: str, sql: str | None, budget: Budget) -> Answer:
     address, prepare = _quiet_address(Path(path).resolve())
     try:
         with (
@@ -113,12 +97,12 @@ def _ask_sqlite(path: str, sql: str | None, budget: Budget, ask: Ask) -> Any:
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(budget.longest(), longest))
             # An interrupt ends no query that is still being prepared.
             connection.set_authorizer(lambda *_: sqlite3.SQLITE_DENY if budget.used_up else sqlite3.SQLITE_OK)
-            return ask(run := partial(_gathered, connection, budget), _names(run, _SQLITE_TABLES), budget)
+            return _query(path, sql, partial(_gathered, connection, budget), _SQLITE_TABLES, budget)
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise _failed(path, sql, str(error)) from None
 
 
-def _ask_duckdb(path: str, sql: str | None, budget: Budget, ask: Ask) -> Any:
+def _ask_duckdb(path: str, sql: str | None, budget: Budget) -> Answer:
     try:
         import duckdb
     except ImportError:
@@ -137,7 +121,7 @@ def _ask_duckdb(path: str, sql: str | None, budget: Budget, ask: Ask) -> Any:
             closing(duckdb.connect(path, read_only=True, config=safe)) as connection,
             _watched(connection.interrupt, budget),
         ):
-            return ask(run := partial(_gathered, connection, budget), _names(run, _DUCKDB_TABLES), budget)
+            return _query(path, sql, partial(_gathered, connection, budget), _DUCKDB_TABLES, budget)
     except duckdb.Error as error:
         raise _failed(path, sql, first_line(error)) from None
 
@@ -204,11 +188,8 @@ def _is_too_long(connection: Any, budget: Budget, error: Exception) -> bool:
     )
 
 
-def _names(run: Run, list_tables: str) -> list[str]:
-    return list(map(str, chain.from_iterable(run(list_tables).pieces[0])))
-
-
-def _query(path: str, sql: str | None, run: Run, tables: Sequence[str], budget: Budget) -> Answer:
+def _query(path: str, sql: str | None, run: Run, list_tables: str, budget: Budget) -> Answer:
+    tables = [*map(str, chain.from_iterable(run(list_tables).pieces[0]))]
     if sql is not None:
         require_select(sql)
         try:

@@ -97,12 +97,6 @@ def _open(path: str, how: How) -> Source:
         data = read_bytes(path, how.room.limit)
     digest = hashlib.sha256(data).hexdigest()
     plain = decompressed(path, data, how.room, skippable=False)
-    if compression and kind == "parquet" and plain is data and data[:4] not in (b"", b"PAR1"):
-        raise InputError(
-            f"{path}: the file is not {compression[1:]}",
-            found=f"first bytes {data[:4].hex(' ')}",
-            hint="copy the file again, or correct its suffix",
-        )
     if kind == "parquet":
         from riskrank.scores.files.parquet import ParquetSource
 

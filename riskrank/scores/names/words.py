@@ -148,16 +148,16 @@ def typed(values: pl.Series) -> pl.Series:
     return (found.fill_nan(None) if filled.size < numbers.size else found).cast(pl.Int64)
 
 
-def looks_like_an_identifier(name: str, values: pl.Series, *, whole_name: bool = False) -> bool:
+def looks_like_an_identifier(name: str, values: pl.Series) -> bool:
     """Whether a numeric column names, numbers or dates its rows rather than scoring them.
 
-    By a word of its name (by all of them, with ``whole_name``), or by whole numbers that are all different:
+    By a word of its name, or by whole numbers that are all different:
     in order, or times.
     """
     filled = typed(values).drop_nulls()
     if not filled.dtype.is_integer() or filled.len() < 2:
         return False
-    if words(name) & IDENTIFIER and (not whole_name or words(name) <= IDENTIFIER):
+    if words(name) & IDENTIFIER:
         return True
     if filled.len() < _FEWEST_ROWS or filled.n_unique() < filled.len():
         return False

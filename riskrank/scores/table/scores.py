@@ -13,7 +13,7 @@ import polars as pl
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Booleans, Integers
-from riskrank.errors import InputError, UsageError, by_door, listing, no_such, option
+from riskrank.errors import InputError, listing, no_such, option
 from riskrank.scores.files import parsing
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table.columns import Roles
@@ -246,7 +246,7 @@ def select(scores: Scores) -> Scores:
     options = scores.options
     for name in options.models:
         if name not in scores.models:
-            raise _unknown_model(name, scores.models)
+            raise no_such(name, scores.models, kind="model", parameter="models")
     plain, of_task = metrics_asked(options.metric, scores.notes.known_metrics, scores.names("task"))
     scores = _with_metrics_of_tasks(scores, plain, of_task)
     models = tuple(name for name in scores.models if not options.models or name in options.models)
@@ -284,14 +284,3 @@ def renamed(series: pl.Series, names: Sequence[str] | pl.Series) -> pl.Series:
     """The same names as numbers into another list; null for those not in it."""
     codes = list_of(series).cast(pl.Enum(names), strict=False)
     return codes[series.to_physical()].alias(series.name)
-
-
-def _unknown_model(name: str, models: Sequence[str]) -> UsageError:
-    several = [part.strip() for part in name.split(",")]
-    if len(several) > 1 and set(several) <= set(models):
-        return UsageError(
-            f"{option('models', name)}: there is no model '{name}'",
-            found="the names of several models in one text",
-            hint=by_door("leave out the quotes around them", f"give a list of names: models={several!r}"),
-        )
-    return no_such(name, models, kind="model", parameter="models")
