@@ -18,7 +18,7 @@ from riskrank.scores.exports.interface import ANSWERED, ASKED, FILE, MAX_BYTES, 
 from riskrank.scores.files.bounded import decompressed, read_bounded
 from riskrank.scores.files.contents import require_file
 from riskrank.scores.files.json_objects import as_text, halves, no_unicode
-from riskrank.scores.files.limits import Room
+from riskrank.scores.files.limits import BrokenFileError, Room
 from riskrank.scores.files.source import InputFile
 
 _LEFT_OUT = "values left out that are"
@@ -52,14 +52,12 @@ class Gathering:
         self.bounds: dict[str, tuple[float, float]] = {}
         self.board = False
         self._runs: dict[int, object] = {}
-        self._directions: dict[str, tuple[str, str]] = {}
-        self._primary: dict[str, str] = {}
+        self._directions, self._primary = dict[str, tuple[str, str]](), dict[str, str]()
         self._truths, self._numbers = set[str](), set[str]()
         self._rows, self._frames = list[dict[str, Any]](), list[pl.DataFrame]()
         self._counts: Counter[str] = Counter()
         self._notes, self._inputs = dict[str, None](), dict[str, InputFile]()
-        self._beside: dict[Path, Record] = {}
-        self._expected: dict[str, None] = {}
+        self._beside, self._expected = dict[Path, Record](), dict[str, None]()
         # A file may say of a sample only what its name ends in.
         self._texts_of = {
             text[at:] for text in texts_of for at in range(len(text)) if not at or text[at - 1] == "/"
@@ -77,6 +75,8 @@ class Gathering:
             use()
         except InputError as error:
             if not self.rules.skip_bad:
+                if isinstance(error, BrokenFileError):
+                    error.hint += f"; {option('skip_bad', True)} leaves out what is broken"
                 raise
             del self._rows[rows:], self._frames[frames:]
             self._counts = counts
@@ -96,8 +96,8 @@ class Gathering:
     def beside(self, path: Path) -> Record:
         """The object a file holds that may be there, read once; an empty one where it is not."""
         if path not in self._beside:
-            data = self.read(path) if path.is_file() else None
-            self._beside[path] = Record(str(path), None) if data is None else document(path, data)
+            there = path.is_file()
+            self._beside[path] = document(path, self.read(path)) if there else Record(str(path), None)
         return self._beside[path]
 
     def stamp(self, path: Path) -> None:

@@ -10,10 +10,9 @@ from typing import Any
 
 import zstandard
 
-from riskrank.errors import InputError, option
 from riskrank.scores.files.contents import read_bytes
 from riskrank.scores.files.json_objects import reason_of
-from riskrank.scores.files.limits import Room
+from riskrank.scores.files.limits import BrokenFileError, Room
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 # Bytes taken at a time: each may unpack to some 40,000 with Zstandard, so a bomb is noticed within 40 MB.
@@ -34,15 +33,15 @@ def read_bounded(path: str | Path, limit: int) -> bytes:
     """
     data = read_bytes(str(path), limit)
     if not data.strip():
-        raise InputError(
+        raise BrokenFileError(
             f"{path}: the file is empty",
             found=f"{len(data)} bytes",
-            hint=f"was the run that wrote it stopped? {option('skip_bad', True)} leaves such files out",
+            hint="the run that wrote it may have been stopped",
         )
     return data
 
 
-def decompressed(label: str, data: bytes, room: Room, *, skippable: bool = True) -> bytes:
+def decompressed(label: str, data: bytes, room: Room) -> bytes:
     """Undo gzip and Zstandard, told by their first bytes; other data stays as it is.
 
     Parameters
@@ -51,8 +50,6 @@ def decompressed(label: str, data: bytes, room: Room, *, skippable: bool = True)
     data : bytes
     room : Room
         What it may unpack to.
-    skippable : bool
-        Whether the caller can leave out what is corrupt.
 
     Raises
     ------
@@ -61,7 +58,7 @@ def decompressed(label: str, data: bytes, room: Room, *, skippable: bool = True)
     """
     packed = data[:2] == _GZIP or data[:4] == _ZSTD
     start = GUNZIP if data[:2] == _GZIP else unzstd()
-    plain = unpacked(label, data, room, start, skippable=skippable) if packed else data
+    plain = unpacked(label, data, room, start) if packed else data
     if plain[:1] in (b"{", b"[") or (packed and plain[:2] not in _BINARY):
         room.take_text(label, len(data), plain)
     return plain
@@ -85,7 +82,6 @@ def unpacked(
     start: Callable[[], Any],
     *,
     bare: bool = False,
-    skippable: bool = True,
 ) -> bytes:
     """Undo a compression, member after member, in pieces none of which unpacks to very much.
 
@@ -99,8 +95,6 @@ def unpacked(
         Gives what undoes one member: `INFLATE`, `GUNZIP` or `unzstd()`.
     bare : bool
         Whether what follows the first member is none of it.
-    skippable : bool
-        Whether the caller can leave out what is corrupt.
     """
     parts: list[bytes] = []
     size = at = 0
@@ -115,9 +109,9 @@ def unpacked(
             size += len(parts[-1])
             room.take(label, len(data), size)
     except (zlib.error, zstandard.ZstdError, MemoryError) as error:
-        raise _corrupt(label, str(error) or type(error).__name__, skippable) from None
+        raise _corrupt(label, str(error) or type(error).__name__) from None
     if data and not stream.eof:
-        raise _corrupt(label, "the compressed data ends too early", skippable)
+        raise _corrupt(label, "the compressed data ends too early")
     return b"".join(parts)
 
 
@@ -149,15 +143,15 @@ def parse_json(
     try:
         return json.loads(data, object_pairs_hook=hook)
     except (ValueError, RecursionError) as error:
-        raise InputError(
+        raise BrokenFileError(
             f"{label}: the file is not valid JSON",
             found=_reason(error, data),
-            hint=f"it may be cut short: copy it again; {option('skip_bad', True)} leaves such files out",
+            hint="it may be cut short: copy it again",
         ) from None
 
 
 def parse_lines(label: str, data: bytes) -> Iterator[tuple[int, Any]]:
-    """Parse JSON lines one by one; what cannot be parsed comes as an InputError in the value's place.
+    """Parse JSON lines one by one; what cannot be parsed comes as an error in the value's place.
 
     Yields
     ------
@@ -178,21 +172,17 @@ def parse_lines(label: str, data: bytes) -> Iterator[tuple[int, Any]]:
         except (ValueError, RecursionError) as error:
             yield (
                 number,
-                InputError(
+                BrokenFileError(
                     f"{label}: line {number} is not valid JSON",
                     found=_reason(error, line),
-                    hint=f"it may be cut short; {option('skip_bad', True)} leaves such lines out",
+                    hint="it may be cut short: copy it again",
                 ),
             )
 
 
-def _corrupt(label: str, reason: str, skippable: bool) -> InputError:
-    return InputError(
-        f"{label}: the file cannot be decompressed",
-        found=reason,
-        hint="copy the file again (it may be cut short)"
-        + (f"; {option('skip_bad', True)} leaves such files out" if skippable else ""),
-    )
+def _corrupt(label: str, reason: str) -> BrokenFileError:
+    hint = "copy the file again (it may be cut short)"
+    return BrokenFileError(f"{label}: the file cannot be decompressed", found=reason, hint=hint)
 
 
 def _reason(error: Exception, data: bytes) -> str:

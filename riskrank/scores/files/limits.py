@@ -24,6 +24,10 @@ class BeyondLimitError(InputError):
     """A file gives more, or for longer, than is allowed: to ask it once more would be the same again."""
 
 
+class BrokenFileError(InputError):
+    """A file is cut short or damaged; whoever reads several can leave it out."""
+
+
 def too_large(label: str, limit: int) -> BeyondLimitError:
     """Tell that a file or a member of an archive holds more than allowed."""
     return BeyondLimitError(

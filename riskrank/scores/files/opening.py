@@ -96,7 +96,7 @@ def _open(path: str, how: How) -> Source:
     if path != "-":
         data = read_bytes(path, how.room.limit)
     digest = hashlib.sha256(data).hexdigest()
-    plain = decompressed(path, data, how.room, skippable=False)
+    plain = decompressed(path, data, how.room)
     if kind == "parquet":
         from riskrank.scores.files.parquet import ParquetSource
 

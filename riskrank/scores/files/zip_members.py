@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from riskrank.errors import InputError, option
 from riskrank.scores.files.bounded import INFLATE, parse_json, unpacked, unzstd
-from riskrank.scores.files.limits import BeyondLimitError, Room, too_large
+from riskrank.scores.files.limits import BeyondLimitError, BrokenFileError, Room, too_large
 
 _STORED, _DEFLATED, _ZSTANDARD = 0, 8, 93
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
@@ -86,11 +85,11 @@ class ZipMembers:
                 raise self._broken(f"member {name} is longer than the directory says") from None
         raise self._broken(f"member {name} is compressed by method {entry.compress_type}")
 
-    def _broken(self, reason: str) -> InputError:
-        return InputError(
+    def _broken(self, reason: str) -> BrokenFileError:
+        return BrokenFileError(
             f"{self._path}: the archive cannot be read",
             found=reason or "no zip archive",
-            hint=f"copy it again (it may be cut short); {option('skip_bad', True)} leaves such files out",
+            hint="copy it again (it may be cut short)",
         )
 
 

@@ -55,8 +55,9 @@ def test_nan_is_found_and_null_is_missing(write, long_frame):
     ],
 )
 def test_what_is_no_table(write, text, message):
-    with pytest.raises(InputError, match=rf"t\.json: .*{message}"):
+    with pytest.raises(InputError, match=rf"t\.json: .*{message}") as told:
         read_scores([write("t.json", text)])
+    assert "skip_bad" not in told.value.hint  # which only an export takes
 
 
 @pytest.mark.slow

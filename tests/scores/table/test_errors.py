@@ -19,7 +19,7 @@ def refusal(path, kind=InputError, stdin=None, **options):
     with pytest.raises((InputError, UsageError)) as caught:
         read_scores([path], ReadOptions(**options), stdin)
     error = caught.value
-    assert type(error) is kind
+    assert isinstance(error, kind)
     assert error.found
     assert error.hint
     assert len(error.lines()) == 3
