@@ -198,9 +198,10 @@ def chosen_by_task(
     Raises
     ------
     UsageError
-        If a task has several, and nothing picks among them.
+        If a task has several, and nothing picks among them; or if what the rule says is nowhere.
     """
     column = column or parameter
+    check_used(parameter, asked, rows[column].unique(maintain_order=True))
     there: dict[str, list[str]] = {}
     for task, name in rows.select(of, column).unique(maintain_order=True).iter_rows():
         there.setdefault(task, []).append(name)

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from riskrank.scores.exports.choosing import check_used, chosen_by_task, wanted_metrics
+from riskrank.scores.exports.choosing import chosen_by_task, wanted_metrics
 from riskrank.scores.exports.fields import Record, as_score, broken
 from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.interface import within
@@ -36,13 +36,13 @@ def _is_of_instances(path: Path) -> bool:
 
 def _named(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     """Keep the filter that counts of each evaluation; of several results each is a metric of its own."""
-    asked = gathering.rules.filter
-    check_used("filter", asked, rows["filter"].unique(maintain_order=True))
     pairs = rows.select("task", "evaluation").unique(maintain_order=True).rows()
     wanted = wanted_metrics(gathering.rules.metric, [task for task, _ in pairs])
     needed = {task for task, evaluation in pairs if evaluation in wanted[task] or not wanted[task]}
     rows = rows.filter(pl.col("task").is_in(needed or wanted.keys()))
-    rows = chosen_by_task(rows, asked, "filter", of="task", what="filters", where="evaluation")
+    rows = chosen_by_task(
+        rows, gathering.rules.filter, "filter", of="task", what="filters", where="evaluation"
+    )
     several = (pl.col("result").n_unique().over("evaluation") > 1) & (pl.col("result") != "")
     metric = pl.when(several).then(pl.concat_str("evaluation", "result", separator=" ")).otherwise("metric")
     return rows.with_columns(metric=metric).drop("result")

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import listing, option
-from riskrank.scores.exports.choosing import check_used, chosen_by_task
+from riskrank.scores.exports.choosing import chosen_by_task
 from riskrank.scores.exports.fields import Record, wrong_type
 from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.interface import within
@@ -45,8 +45,6 @@ def _chosen(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     else:
         part = pl.col("split")
     rows, asked = rows.with_columns(part=part), gathering.rules.split
-    there = rows["part"].unique(maintain_order=True).to_list()
-    check_used("split", asked, there)
     rows = chosen_by_task(
         rows, asked, "split", of="task", column="part", what="splits or perturbations", where="scenario"
     )

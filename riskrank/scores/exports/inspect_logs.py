@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.exports.choosing import ALL, check_used, chosen_by_task
+from riskrank.scores.exports.choosing import ALL, chosen_by_task
 from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.inspect_grades import graded
@@ -54,11 +54,8 @@ def recognises(path: Path) -> bool:
 
 def _named(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     """Keep the scorers that count, read grades as what they are worth, and name the tasks."""
-    asked = gathering.rules.filter
-    check_used("filter", asked, rows[_SCORER].unique(maintain_order=True))
-    rows = chosen_by_task(
-        rows, asked or (ALL,), "filter", of="task", what="scorers", where="task", column=_SCORER
-    )
+    asked = gathering.rules.filter or (ALL,)
+    rows = chosen_by_task(rows, asked, "filter", of="task", what="scorers", where="task", column=_SCORER)
     rows = graded(rows, gathering)
     names = _task_names(rows.select("task", "model", _ARGUMENTS).unique(maintain_order=True), gathering)
     task = pl.col(_ARGUMENTS).replace_strict(names, default=pl.col("task"), return_dtype=pl.String)

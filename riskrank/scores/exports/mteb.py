@@ -14,8 +14,7 @@ _META = "model_meta.json"
 
 def _means(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     """Of each task the mean over the subsets that all its models have, of the split that counts."""
-    asked = gathering.rules.split
-    rows = chosen_by_task(rows, asked, "split", of="sample", what="splits", where="task")
+    rows = chosen_by_task(rows, gathering.rules.split, "split", of="sample", what="splits", where="task")
     splits = pl.col("split").n_unique().over("sample")
     named = pl.concat_str("metric", "split", separator=",")
     rows = rows.with_columns(metric=pl.when(splits > 1).then(named).otherwise("metric"))
