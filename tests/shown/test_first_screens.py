@@ -46,6 +46,7 @@ def commands(scores, models):
     yield "mrm, per metric", rr.mrm(scores, per_metric=True, **FEW)
     yield "gate", rr.gate(scores, better=f"{last}:{first}", **FEW)
     yield "gate, many", rr.gate(scores, better=[f"{one}:{first}" for one in models[1:]], **FEW)
+    yield "diff", rr.diff(scores, pair=f"{last}:{first}")
     yield "copa", rr.copa(scores)
     yield "portfolio", rr.portfolio(scores, summary=True)
     some = [*models[-9:], first] if len(models) > 10 else models  # a data set of more models takes its time

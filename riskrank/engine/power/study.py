@@ -111,7 +111,7 @@ def study_power(
     plan : Plan
         Its inference also gives the seed and the number of processes.
     sizes : sequence of int
-        In the units of the plan; its own by default.
+        In the units of the plan; its own, up to the limit, by default.
     target : float
         Power wanted for all pairs together.
     limit : int, optional
@@ -132,7 +132,9 @@ def study_power(
     UsageError
         If a size lies below what can be tested or above the limit, or the target outside (0, 1).
     """
-    sizes = sorted(set(plan.sizes if sizes is None else sizes))
+    if sizes is None:
+        sizes = [size for size in plan.sizes if limit is None or size <= limit] or [limit or plan.smallest]
+    sizes = sorted(set(sizes))
     of = TASKS if plan.unit == TASKS else ""
     limit = check_search(sizes, target=target, limit=limit, smallest=plan.smallest, of=of)
     with workers_for(plan.inference.jobs) as workers:

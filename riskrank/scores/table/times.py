@@ -232,12 +232,13 @@ def note_of_neighbours(scores: Scores, table: ScoreTable) -> str:
         k, n = means.shape
         pairs = [means[i] - means[j] for i in range(k) for j in range(i)]
         worth = min(worth_in_order(one) for one in pairs[:200] if np.ptp(one) > 0)
-        return (
-            f"neighbouring samples are alike on {metric.name}: in the order of the file {n:,} would count as "
-            f"about {int(float(f'{worth:.2g}')):,}. Ordered in time? {option('time', 'COL')}. Sorted by "
-            f"topic? {option('cluster', 'COL')} or {option('task', 'COL')}. "
-            f"Neither: {option('time', NO_COLUMN)}"
-        )
+        some = max(1, int(float(f"{worth:.2g}")))
+        if some < n:
+            return (
+                f"neighbouring samples are alike on {metric.name}: in the order of the file {n:,} would "
+                f"count as about {some:,}. Ordered in time? {option('time', 'COL')}. Sorted by topic? "
+                f"{option('cluster', 'COL')} or {option('task', 'COL')}. Neither: {option('time', NO_COLUMN)}"
+            )
     return ""
 
 

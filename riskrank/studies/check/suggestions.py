@@ -62,7 +62,7 @@ def _fitting(inspection: Inspection) -> Iterator[Suggestion]:
             yield say("One row a model: choose by several objectives without a common unit:", "copa")
         return
     if options.missing == SHARED:
-        yield say("Which model to ship, each pair compared on the tasks both have:", "rank")
+        yield say("Which model to ship, each pair compared on what both were scored on:", "rank")
         return
     if inspection.folds or options.noise:
         own = flags(RankSettings(per_metric=True)) if several else []

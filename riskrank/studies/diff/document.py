@@ -10,8 +10,8 @@ from riskrank.studies.diff.options import DiffSettings
 from riskrank.studies.document import Document
 from riskrank.studies.wording import counted
 
-# Cases to show where nobody says how many.
-_CASES = 10
+# Counts that a first screen has room for, beside some cases.
+MOST_CHANGES = 5
 
 WORSE, BETTER, SAME = "worse", "better", "same"
 
@@ -121,8 +121,9 @@ class DiffDocument(Document[CaseRow], schema="diff"):
 
     @property
     def cases(self) -> int:
-        """How many to show."""
-        return _CASES if self.settings.cases is None else self.settings.cases
+        """How many to show: as asked, or as many as a first screen has room for."""
+        asked = self.settings.cases
+        return 8 - min(len(self.changes), MOST_CHANGES) if asked is None else asked
 
     @property
     def test(self) -> str:

@@ -13,7 +13,10 @@ class DiffSettings(LevelSettings):
 
     pair: str | None = ask("The two models: what the new one does worse than the old one.", metavar="NEW:OLD")
     cases: int | None = ask(
-        "Cases to show of those that got worse, the worst first.", metavar="N", unset="10", least=0
+        "Cases to show of those that got worse, the worst first.",
+        metavar="N",
+        unset="3 to 7, as fit a screen",
+        least=0,
     )
 
     def __post_init__(self) -> None:

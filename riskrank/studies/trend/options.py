@@ -54,11 +54,7 @@ class TrendSettings(LevelSettings):
         require_share("most_failed", self.most_failed)
         for one in self.anchor:
             metric, _, path = one.partition("=")
-            if (
-                not metric
-                or not path
-                or metric in [other.partition("=")[0] for other in self.anchor if other != one]
-            ):
+            if not metric or not path or len(self.anchors) < len(self.anchor):
                 raise UsageError(
                     f"{option('anchor', one)} names no metric and its file, or a metric twice",
                     found=one,

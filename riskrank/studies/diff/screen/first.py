@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.screens import MOST_ROWS, all_rows, asked_for, offered, unshown
+from riskrank.shown.screens import all_rows, asked_for, offered, unshown
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
-from riskrank.studies.diff.document import CaseRow, Change, DiffDocument
+from riskrank.studies.diff.document import MOST_CHANGES, CaseRow, Change, DiffDocument
 from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
 from riskrank.studies.wording import counted
 
@@ -18,7 +18,7 @@ _LISTED = 1_000
 def view(document: DiffDocument) -> list[Section]:
     """Counts, the cases that lost most, and where the others are; what was won for who asks."""
     changes = document.changes
-    shown = changes if len(changes) <= MOST_ROWS else _gravest(changes)
+    shown = changes if len(changes) <= MOST_CHANGES else _gravest(changes)
     lost = document.lost
     texts = texts_of_cases(lost[: document.cases], document.new, document.old, document.texts)
     sections: list[Section] = [_counts(document, shown), *unshown(len(changes) - len(shown), "line")]
@@ -36,9 +36,9 @@ def view(document: DiffDocument) -> list[Section]:
 
 def _gravest(changes: Sequence[Change]) -> list[Change]:
     """All together, then the groups with the smallest p-values."""
-    together = [one for one in changes if one.group is None][:MOST_ROWS]
+    together = [one for one in changes if one.group is None][:MOST_CHANGES]
     groups = sorted((one for one in changes if one.group is not None), key=lambda one: one.p_adjusted)
-    return [*together, *groups[: MOST_ROWS - len(together)]]
+    return [*together, *groups[: MOST_CHANGES - len(together)]]
 
 
 def _counts(document: DiffDocument, changes: Sequence[Change], title: str = "") -> Table:
