@@ -67,8 +67,8 @@ lint: $(VENV)/.group-lint  ## check style, formatting and types
 	$(BIN)/mypy
 
 format: $(VENV)/.group-lint  ## rewrite the code in the house style
-	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
 
 fuzz: $(VENV)/.group-test  ## run 7,000 generated inputs against the contract (a quarter of an hour)
 	$(BIN)/python tests/fuzz/fuzz.py --runs 3000
@@ -106,8 +106,8 @@ data: $(VENV)/.group-data  ## make the sample data again
 	$(BIN)/python sample_data/make_weeks.py
 	$(BIN)/python sample_data/make_year.py
 
-readme: $(VENV)/.installed  ## run the examples of README and docs and write their output into them
-	$(BIN)/python tests/examples.py --update
+readme: $(VENV)/.installed  ## run the examples of README and docs, or of PAGES, and write their output into them
+	$(BIN)/python tests/examples.py --update $(PAGES)
 
 manual: $(VENV)/.installed  ## write the man page and the shell completions again
 	$(BIN)/python tests/manual.py

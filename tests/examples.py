@@ -110,15 +110,15 @@ def _last_digit(number: str) -> float:
     return 10.0 ** (int(exponent or 0) - decimals)
 
 
-def update() -> None:
-    """Write the real output under every command whose output is another one."""
+def update(pages: list[Path]) -> None:
+    """Write the real output under every command of some pages whose output is another one."""
 
     def renewed(part: tuple[str, str]) -> str:
         command, shown = part
         printed = run(command)
         return f"$ {command}\n{shown if difference(shown, printed) is None else printed}"
 
-    for page in pages():
+    for page in pages:
         text = page.read_text(encoding="utf-8")
         page.write_text(
             BLOCK.sub(lambda m: "```console\n" + "".join(map(renewed, commands(m[0]))) + "```", text),
@@ -127,6 +127,6 @@ def update() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] != ["--update"]:
-        sys.exit("usage: examples.py --update")
-    update()
+    if sys.argv[1:2] != ["--update"]:
+        sys.exit("usage: examples.py --update [PAGE ...]")
+    update([ROOT / name for name in sys.argv[2:]] or pages())
