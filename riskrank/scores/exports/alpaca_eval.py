@@ -9,7 +9,6 @@ METRIC = "win_rate"
 
 
 @reads(
-    "alpaca-eval",
     holding("generator_1", "generator_2", "instruction"),
     directions={METRIC: "higher"},
     choices={"annotator": "annotators", "reference": "references"},

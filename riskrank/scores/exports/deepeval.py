@@ -19,7 +19,7 @@ def recognises(path: Path) -> bool:
     return any(holds(path, key) for key in (*_KINDS, "testRunData"))
 
 
-@reads("deepeval", recognises, directions={SUCCESS: "higher"})
+@reads(recognises, directions={SUCCESS: "higher"})
 def read(file: ExportFile) -> Rows:
     """Scores of a run's metrics, and whether each case passed (`success`).
 

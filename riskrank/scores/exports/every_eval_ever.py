@@ -48,7 +48,7 @@ def _named(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     return rows.with_columns(metric=metric).drop("result")
 
 
-@reads("every-eval-ever", recognises, uses=("filter",), prefers=_is_of_instances, then=_named)
+@reads(recognises, uses=("filter",), prefers=_is_of_instances, then=_named)
 def read(file: ExportFile) -> Rows:
     """Scores of instances.
 

@@ -55,7 +55,7 @@ def _chosen(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     return rows.drop("part")
 
 
-@reads("helm", recognises, uses=("split",), then=_chosen)
+@reads(recognises, uses=("split",), then=_chosen)
 def read(file: ExportFile) -> Rows:
     """Statistics of instances, of one model on one scenario a file.
 

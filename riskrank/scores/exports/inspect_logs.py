@@ -63,7 +63,7 @@ def _named(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     return rows.with_columns(task=task, sample=sample).drop(_SCORER, _ARGUMENTS)
 
 
-@reads("inspect", recognises, uses=("filter",), then=_named)
+@reads(recognises, uses=("filter",), then=_named)
 def read(file: ExportFile) -> Rows:
     """Scores of a log, of one model on one task.
 

@@ -54,7 +54,6 @@ def _mean_over_opponents(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFra
 
 
 @reads(
-    "mt-bench",
     _is_mt_bench,
     directions={SCORE: "higher", WIN_RATE: "higher"},
     choices={"judge": "judges"},
@@ -133,7 +132,7 @@ def _is_livebench(path: Path) -> bool:
     )
 
 
-@reads("livebench", _is_livebench, directions={SCORE: "higher"})
+@reads(_is_livebench, directions={SCORE: "higher"})
 def livebench(file: ExportFile) -> Rows:
     """Scores; the sample is task and question, with the turn from the second on.
 

@@ -38,7 +38,6 @@ def _without_unused(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
 
 
 @reads(
-    "junit",
     recognises,
     directions={PASSED: "higher", TIME: "lower"},
     beside={TIME},

@@ -28,7 +28,7 @@ def _is_of_details(path: Path) -> bool:
     return path.suffix != ".json"
 
 
-@reads("lighteval", recognises, prefers=_is_of_details)
+@reads(recognises, prefers=_is_of_details)
 def read(file: ExportFile) -> Rows:
     """Metrics of every document of every task.
 

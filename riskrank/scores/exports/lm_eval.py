@@ -73,7 +73,7 @@ def _chosen(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     return rows.drop(["task"] if gathering.board else [])
 
 
-@reads("lm-eval", recognises, uses=("filter",), prefers=_is_of_samples, then=_chosen)
+@reads(recognises, uses=("filter",), prefers=_is_of_samples, then=_chosen)
 def read(file: ExportFile) -> Rows:
     """Scores of a sample file, with what the results file of its run tells; or the averages of a run.
 

@@ -5,7 +5,6 @@ from riskrank.scores.files.beginnings import holding
 
 
 @reads(
-    "mixinstruct",
     holding("candidates", "decoding_method", "scores", "model"),
     choices={"decoding": "decoding methods"},
 )

@@ -32,9 +32,7 @@ def _means(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     return means
 
 
-@reads(
-    "mteb", holding(MAIN, "hf_subset", "scores"), directions={MAIN: "higher"}, uses=("split",), then=_means
-)
+@reads(holding(MAIN, "hf_subset", "scores"), directions={MAIN: "higher"}, uses=("split",), then=_means)
 def read(file: ExportFile) -> Rows:
     """The main score of a task, of which more is better, and others that somebody asks for by name.
 

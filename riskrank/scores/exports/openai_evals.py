@@ -21,7 +21,7 @@ def recognises(path: Path) -> bool:
 
 
 # A match is right or wrong; of what else a metrics event holds nothing says which end is better.
-@reads("openai-evals", recognises, directions={CORRECT: "higher"})
+@reads(recognises, directions={CORRECT: "higher"})
 def read(file: ExportFile) -> Rows:
     """Scores of samples: ``correct`` of match events, and every number of metrics events.
 

@@ -73,7 +73,6 @@ def _named(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
 
 
 @reads(
-    "promptfoo",
     recognises,
     directions=dict.fromkeys(_GENERAL, "higher"),
     uses=("filter",),

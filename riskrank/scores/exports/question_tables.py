@@ -82,7 +82,7 @@ def _is_mlflow(path: Path) -> bool:
     return bool(_HEAD.match(first_bytes(path)))
 
 
-@reads("mlflow", _is_mlflow)
+@reads(_is_mlflow)
 def mlflow(file: ExportFile) -> Rows:
     """MLflow's ``eval_results_table.json`` of one model: ``name/v1/score`` is a metric."""
     columns = json_columns(file.path, file.data)
@@ -120,7 +120,7 @@ def _is_ragas(path: Path) -> bool:
     return not names.isdisjoint(_QUESTIONS) and any(_plain(name) in _HIGHER for name in names)
 
 
-@reads("ragas", _is_ragas)
+@reads(_is_ragas)
 def ragas(file: ExportFile) -> Rows:
     """The table of a result of Ragas, of one model.
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import cast
 
 import polars as pl
 
@@ -32,7 +31,8 @@ def reader(name: str) -> RowReader:
     """
     one_of("from", name, READERS)
     module, _, called = EXPORTS[name][0].partition(":")
-    return cast(RowReader, getattr(import_module(f"riskrank.scores.exports.{module}"), called or "read"))
+    found: RowReader = getattr(import_module(f"riskrank.scores.exports.{module}"), called or "read")
+    return replace(found, name=name)
 
 
 def read_export(

@@ -26,7 +26,6 @@ class RowReader:
 
     Attributes
     ----------
-    name : str
     recognises : callable
     rows : callable
         Gives the rows of one file: ``model``, ``sample``, ``metric``, ``score`` and further columns.
@@ -44,9 +43,10 @@ class RowReader:
         Tells of a file whether it is read alone, as it says what the files beside it do.
     then : callable, optional
         Changes what was gathered of all files, by the rules: names that hang on all of them, what counts.
+    name : str
+        That of its row in the catalogue.
     """
 
-    name: str
     recognises: Callable[[Path], bool]
     rows: Callable[[ExportFile], Rows]
     directions: Mapping[str, str] = field(default_factory=dict)
@@ -56,6 +56,7 @@ class RowReader:
     by_file: bool = False
     prefers: Callable[[Path], bool] = lambda path: True
     then: Callable[[pl.DataFrame, Gathering], pl.DataFrame] = lambda rows, _gathering: rows
+    name: str = ""
 
     def read(
         self, files: Sequence[LabelledPath], rules: ReadOptions, texts_of: frozenset[str] = frozenset()
@@ -108,10 +109,10 @@ def names_of(paths: Sequence[Path]) -> dict[Path, str]:
 
 
 def reads(
-    name: str, recognises: Callable[[Path], bool], **more: Any
+    recognises: Callable[[Path], bool], **more: Any
 ) -> Callable[[Callable[[ExportFile], Rows]], RowReader]:
     """Make a reader of a generator of rows; the arguments are those of `RowReader`."""
-    return lambda rows: RowReader(name=name, recognises=recognises, rows=rows, **more)
+    return lambda rows: RowReader(recognises=recognises, rows=rows, **more)
 
 
 _CELL = ("model", "sample", "metric")

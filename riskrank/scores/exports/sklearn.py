@@ -26,7 +26,7 @@ def recognises(path: Path) -> bool:
     return searched or timed or (b"y_true" in head and b"model" not in head.partition(b"\n")[0].lower())
 
 
-@reads("sklearn", recognises)
+@reads(recognises)
 def read(file: ExportFile) -> Rows:
     """Scores of folds, or of rows that were predicted out of their fold.
 

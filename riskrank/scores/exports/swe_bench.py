@@ -28,7 +28,7 @@ def recognises(path: Path) -> bool:
     return _is_run(path) or holds(path, "patch_successfully_applied", "resolved")
 
 
-@reads("swe-bench", recognises, directions={RESOLVED: "higher"}, by_file=True, prefers=_is_run)
+@reads(recognises, directions={RESOLVED: "higher"}, by_file=True, prefers=_is_run)
 def read(file: ExportFile) -> Rows:
     """Whether each instance was resolved.
 

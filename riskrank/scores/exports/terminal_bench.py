@@ -22,7 +22,6 @@ def recognises(path: Path) -> bool:
 
 
 @reads(
-    "terminal-bench",
     recognises,
     directions={"reward": "higher", RESOLVED: "higher"} | dict.fromkeys(_USED, "lower"),
     beside=_USED,

@@ -146,7 +146,6 @@ LAYOUTS = {
 }
 braintrust, langsmith, phoenix, langfuse = (
     RowReader(
-        name=name,
         recognises=partial(_told_by, name),
         rows=layout.rows,
         directions=dict.fromkeys(layout.beside, "lower"),

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError
 from riskrank.scores.exports.interface import ANSWERED, ASKED
-from riskrank.scores.exports.registry import READERS, read_export
+from riskrank.scores.exports.registry import READERS, read_export, reader
 from tests.scores.exports import archives
 from tests.scores.exports.helpers import assert_long
 
@@ -47,8 +47,6 @@ EXPORTS = {
     name: [path.name for path in sorted((WRITTEN / name).iterdir())]
     for name in sorted(path.name for path in WRITTEN.iterdir())
 }
-# Formats with filters; the others do not let them be asked for.
-FILTERED = {"lm-eval", "inspect", "promptfoo", "every-eval-ever", "alpaca-eval", "mt-bench", "mixinstruct"}
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,9 @@ def export_of(name, case):
             files[place.removesuffix(".json")] = packed(json.loads(path.read_text()))
         else:
             files[place] = document(path)
-    rules = {"filter": ("*",)} if name in FILTERED else {"split": ("*",)} if name == "helm" else {}
+    found = reader(name)
+    filtered = found.choices or "filter" in found.uses
+    rules = {"filter": ("*",)} if filtered else {"split": ("*",)} if name == "helm" else {}
     return Written(files, ReadOptions(from_="auto", **rules))
 
 
