@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args
 
@@ -58,14 +58,15 @@ def rows_of(kind: type[Row], **columns: Any) -> list[Row]:
     Parameters
     ----------
     kind : type
-        A dataclass; its fields that are not given keep their defaults.
+        A dataclass; its fields that are not given keep their defaults, or are None.
     **columns : ndarray, shape (rows,), or object
         At least one array; NaN is null.
     """
     arrays = {name: values.tolist() for name, values in columns.items() if isinstance(values, np.ndarray)}
-    shared = {name: value for name, value in columns.items() if name not in arrays}
+    unsaid = {one.name: None for one in fields(kind) if one.default is MISSING}  # type: ignore[arg-type]
+    shared = unsaid | {name: value for name, value in columns.items() if name not in arrays}
     entries_ = zip(*arrays.values(), strict=True)
-    return [kind(**shared, **dict(zip(arrays, map(_known, own), strict=True))) for own in entries_]
+    return [kind(**shared | dict(zip(arrays, map(_known, own), strict=True))) for own in entries_]
 
 
 def _known(value: Any) -> Any:

@@ -207,7 +207,6 @@ def _rows(one: MeanRanking, table: ScoreTable, family: Family, top: int | None) 
     return rows_of(
         RankRow,
         method=f"{one.column.statistic}@{one.column.name}",
-        tvar=None,
         decided=None if one.p_adjusted is None else True,
         **{name: None if of is None else of[ranking.order[:top]] for name, of in found.items()},
     )

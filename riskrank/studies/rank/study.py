@@ -118,8 +118,6 @@ def _check_scopes(methods: list[Method], table: ScoreTable, *, by_sample: bool) 
             )
 
 
-EFFECTS = ("mean", "tvar", "difference", "difference_low", "difference_high")
-
 # Subsamples of each size, where the stability of rankings is asked for.
 STABILITY_REPEATS = 5
 
@@ -265,7 +263,7 @@ def _rows(
     """One row a method and model, methods in the order asked for, models by rank."""
     for method, ranking in study.rankings.items():
         statistic, _, scope = method.partition("@")
-        found = {name: getattr(ranking, name) for name in PLACES} | dict.fromkeys((*EFFECTS, "decided"))
+        found = {name: getattr(ranking, name) for name in PLACES}
         if method not in study.aggregations:
             column = study.studies[scope]
             found |= _effects(column.effects[statistic], units[scope])
@@ -281,8 +279,13 @@ def _effects(found: EffectSizes, units: Units) -> dict[str, np.ndarray | None]:
     """Effect sizes of all models in the units of the file."""
     difference = found.mean_difference
     low, high = units.interval(difference.low, difference.high)
-    values = (units.of(found.mean), units.of(found.tail_mean), units.of(difference.estimate), low, high)
-    return dict(zip(EFFECTS, values, strict=True))
+    return {
+        "mean": units.of(found.mean),
+        "tvar": units.of(found.tail_mean),
+        "difference": units.of(difference.estimate),
+        "difference_low": low,
+        "difference_high": high,
+    }
 
 
 def _decided(tests: DominanceTests | None) -> np.ndarray | None:
