@@ -124,7 +124,7 @@ def reach_of(column: ScoreColumn) -> float:
 
 def _require_means(claim: GateClaim) -> None:
     """Refuse what is no claim on means of scores."""
-    if claim.level is not None or claim.dominance is not None or claim.column.costs is not None:
+    if not claim.of_means or claim.column.costs is not None:
         raise UsageError(
             f"{option('anytime', True)} decides differences of means",
             found=f"{option('on', claim.statistic)}",

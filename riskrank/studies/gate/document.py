@@ -11,15 +11,13 @@ from riskrank.engine.family import Family, Side
 from riskrank.scores.table.baseline import Overlap, Unshared
 from riskrank.studies.diff.document import CaseRow
 from riskrank.studies.document import Gated, of
-from riskrank.studies.gate.claim import FAILED, place_of
+from riskrank.studies.gate.claim import FAILED, ORDERS, place_of
 from riskrank.studies.gate.looks import Looks
 from riskrank.studies.gate.verdicts import INCONCLUSIVE, VERDICTS, counts, known, whole
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
 
 # Fields that a document has only where some row says something in them.
 _TOLD = ("task", "tier", "relative_margin", "estimate_low", "estimate_high", "chosen_p", "e_value_against")
-# Statistics that are violation ratios.
-_ORDERS = ("fsd", "ssd")
 # Of more samples than so many times what there is nobody should be told.
 _REACH = 100
 
@@ -77,7 +75,7 @@ class GateRow:
         """Whether what is missing alone makes the claim true or not."""
         if self.estimate_low is None or self.estimate_high is None:
             return False
-        boundary = 0.5 if self.statistic in _ORDERS else self.boundary
+        boundary = 0.5 if self.statistic in ORDERS else self.boundary
         return self.estimate_low < self.estimate_high and self.estimate_low <= boundary <= self.estimate_high
 
     @property
@@ -93,7 +91,7 @@ class GateRow:
     @property
     def better_or_worse(self) -> int:
         """1 where the new model is shown to be better by whatever margin, -1 where worse, 0 where open."""
-        if self.low is None or self.high is None or self.statistic in _ORDERS:
+        if self.low is None or self.high is None or self.statistic in ORDERS:
             return 0
         if self.chosen_p is not None or self.waits:
             return 0

@@ -37,6 +37,11 @@ _FEWEST_RESAMPLES = 2000
 # Resampled samples an automatic number may cost for one comparison, above the least.
 _WORK = 1e9
 
+# Claims that resamples do not decide, and what makes their evidence.
+_OWN_EVIDENCE: Sequence[tuple[Callable[[GateClaim], bool], Callable[..., Evidence]]] = (
+    (lambda claim: claim.column.costs is not None, evidence_of_costs),
+)
+
 
 def evidence_of_claims(
     claims: Sequence[GateClaim],
@@ -51,14 +56,15 @@ def evidence_of_claims(
         return _of_means(claims), []
     for claim in claims:
         _require_samples(claim, models)
-    costs = [at for at, claim in enumerate(claims) if claim.column.costs is not None]
-    others = [at for at in range(len(claims)) if at not in costs]
-    if costs:
-        of_costs = evidence_of_costs([claims[at] for at in costs], models)
-        if not others:
-            return of_costs, _few_samples(claims)
-        rest, advice = evidence_of_claims([claims[at] for at in others], inference, models, None)
-        return together([(costs, of_costs), (others, rest)]), advice
+    for is_such, evidence_of in _OWN_EVIDENCE:
+        own = [at for at, claim in enumerate(claims) if is_such(claim)]
+        others = [at for at in range(len(claims)) if at not in own]
+        if own:
+            of_own = evidence_of([claims[at] for at in own], models)
+            if not others:
+                return of_own, _few_samples(claims)
+            rest, advice = evidence_of_claims([claims[at] for at in others], inference, models, None)
+            return together([(own, of_own), (others, rest)]), advice
     evidence: dict[int, ResampledDifference] = {}
     advice = _few_samples(claims)
     for members in _by_test(claims).values():
