@@ -64,7 +64,7 @@ class Risk:
     symbol : str
         Its symbol in [RAB].
     meaning : str
-        The symbol in words.
+        What it is, in words.
     of : callable
         The risk of `SortedScores`, shape (..., n) to (...), at a level (0 where it has none).
     has_level : bool
@@ -82,16 +82,16 @@ class Risk:
     fsd_consistent: bool
 
 
-# Name, symbol, its words, what it is; whether it has a level, and is consistent with SSD and with FSD.
+# Name, symbol, its words, the function; whether it has a level, and is consistent with SSD and with FSD.
 RISKS = {
     row.name: row
     for row in (
-        Risk("standard-deviation", "σ", "σ standard deviation", standard_deviation, False, False, False),
-        Risk("semideviation", "δ", "δ semideviation", semideviation, False, True, True),
-        Risk("negative-tvar", "-TVaR", "TVaR mean of the worst share", negative_tvar, True, True, True),
-        Risk("quantile-deviation", "h", "h mean minus TVaR", quantile_deviation, True, True, True),
-        Risk("gini-tail", "Γ", "Γ Gini tail", gini_tail, False, True, True),
-        Risk("negative-var", "-VaR", "VaR quantile", negative_var, True, False, True),
+        Risk("standard-deviation", "σ", "standard deviation", standard_deviation, False, False, False),
+        Risk("semideviation", "δ", "semideviation", semideviation, False, True, True),
+        Risk("negative-tvar", "-TVaR", "mean of the worst share", negative_tvar, True, True, True),
+        Risk("quantile-deviation", "h", "mean minus TVaR", quantile_deviation, True, True, True),
+        Risk("gini-tail", "Γ", "Gini tail", gini_tail, False, True, True),
+        Risk("negative-var", "-VaR", "quantile", negative_var, True, False, True),
     )
 }
 """All risks, in the order of [RAB] Table 1; the last one is method §5's addition."""

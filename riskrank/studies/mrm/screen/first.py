@@ -115,7 +115,7 @@ def _orders_over_metrics(aggregations: Aggregations, models: Sequence[str]) -> l
 
 
 def _reading(study: MeanRiskStudy) -> Line:
-    symbols = ", ".join(risk.meaning for risk in RISKS.values())
+    symbols = ", ".join(f"{risk.symbol.removeprefix('-')} {risk.meaning}" for risk in RISKS.values())
     parts = [f"{symbols}; larger is better everywhere."]
     if not study.models.ssd_consistent.all():
         parts.append("* (in a picture: italic) marks risks that may contradict second-order dominance.")
