@@ -78,9 +78,7 @@ def column_kind(series: pl.Series, decimal_comma: bool = False) -> str:
     if not _is_text(dtype):
         return "other"
     filled, wrong = _counts(series, decimal_comma)
-    if filled == 0:
-        return "empty"
-    return "number" if 2 * wrong < filled else "text"
+    return "empty" if filled == 0 else "number" if 2 * wrong < filled else "text"
 
 
 def numeric_share(series: pl.Series, decimal_comma: bool = False) -> float:
@@ -120,9 +118,8 @@ def _careful(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, np.ndar
     truths = pl.when(lowered == "true").then(1.0).when(lowered == "false").then(0.0)
     number = truths.otherwise(text.cast(pl.Float64, strict=False))
     absent = text.is_null() | lowered.is_in(MISSING_TEXT)
-    frame = frame.select(
-        number=number, unreadable=number.is_null() & ~absent
-    )  # one query: each takes its time
+    # One query: each takes its time.
+    frame = frame.select(number=number, unreadable=number.is_null() & ~absent)
     return frame["number"], frame["unreadable"].to_numpy() if frame["unreadable"].any() else None
 
 

@@ -63,9 +63,8 @@ def read_frame(
         _require_all_or_none_in_tasks(read[: len(of_samples)])
     starts = [*accumulate((part.height for part in typed), initial=0)]
     draw_column = all(roles.draw is not None for roles in of_samples)
-    frames = [typed[0].frame]
-    others = zip(typed[1:], starts[1:], strict=False)
-    frames += [part.frame.with_columns(pl.col("row") + start) for part, start in others]
+    placed = zip((part.frame for part in typed), starts, strict=False)
+    frames = [part.with_columns(pl.col("row") + start) if start else part for part, start in placed]
     if options.wide and not draw_column:
         frames = [part.with_columns(draw="row") for part in frames]
     frame = beside_samples(read, frames, options)

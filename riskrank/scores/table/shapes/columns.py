@@ -91,11 +91,12 @@ class Columns:
         self.decimal_comma, self.by_file, self.all_seen = decimal_comma, by_file, all_seen
         self.height, self.asked = frame.height, asked
         self.measured = measured_by(title) or measured_by(Path(label).stem)
-        self.groups = cache(self._groups)
+        self.groups = self.count = cache(self._groups)
         self.held = cache(lambda name: column_kind(frame[name], decimal_comma))
         self.kind = cache(self._kind)
         self.numbers = lru_cache(_MOST_KEPT // max(frame.height, 1))(self._numbers)
-        self.whole = cache(self._whole)
+        # Whether a column holds whole numbers.
+        self.whole = cache(lambda name: bool(typed(frame[name]).dtype.is_integer()))
         self.counts_within = cache(self._counts_within)
 
     @cached_property
@@ -148,11 +149,8 @@ class Columns:
         """Columns that hold numbers, text or something else."""
         return [name for name in self.names if self.kind(name) == kind]
 
-    def count(self, name: str) -> int:
-        """How many different values a column has."""
-        return self.groups(name)
-
     def _groups(self, *names: str) -> int:
+        """How many different values a column has, or several together."""
         if not names:
             return 1
         found = self.frame[[*dict.fromkeys(names)]]
@@ -162,10 +160,6 @@ class Columns:
         """Whether no two rows are the same in some columns."""
         # Together they have no more values than each times each, which costs far less to count.
         return prod(map(self.count, names)) >= self.height == self.groups(*names)
-
-    def _whole(self, name: str) -> bool:
-        """Whether a column holds whole numbers."""
-        return bool(typed(self.frame[name]).dtype.is_integer())
 
     def shared(self, name: str, by: Sequence[str]) -> float:
         """Share of the values of a column that occur with everything another column names."""
