@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 from riskrank.asked.tiers import SUPPORTING
@@ -16,8 +16,6 @@ from riskrank.studies.gate.looks import Looks
 from riskrank.studies.gate.verdicts import INCONCLUSIVE, VERDICTS, counts, known, whole
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
 
-# Fields that a document has only where some row says something in them.
-_TOLD = ("task", "tier", "relative_margin", "estimate_low", "estimate_high", "chosen_p", "e_value_against")
 # Of more samples than so many times what there is nobody should be told.
 _REACH = 100
 
@@ -51,7 +49,7 @@ class GateRow:
     samples: int = of(lambda found: int(found.evidence.worth[found.at]))
     samples_needed: int | None = of(lambda found: whole(found.answers.needed[found.at]))
     direction: str = of(lambda found: "lower" if found.claim.column.units.sign < 0 else "higher")
-    e_value: float | None = of(lambda found: found.e_values and found.e_values[0], default=None)
+    e_value: float | None = of(lambda found: found.e_values and found.e_values[0])
     e_value_against: float | None = of(lambda found: found.e_values and found.e_values[1], default=None)
     task: str | None = of(lambda found: found.claim.column.task, default=None)
     estimate_low: float | None = of(lambda found: found.span and found.span[0], default=None)
@@ -268,9 +266,10 @@ class GateDocument(Gated[GateRow], schema="gate"):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Names of a row's fields, in order."""
-        told = {name for row in self.rows for name in _TOLD if getattr(row, name) is not None}
-        return tuple(name for name in super().fields if name not in _TOLD or name in told)
+        """Names of a row's fields, in order; those with a default where some row says something in them."""
+        optional = [one.name for one in fields(GateRow) if one.default is None]
+        told = {name for row in self.rows for name in optional if getattr(row, name) is not None}
+        return tuple(name for name in super().fields if name not in optional or name in told)
 
     def meta(self) -> Mapping[str, Any]:
         """The answer to all claims together, and what a later look must find again."""

@@ -85,6 +85,7 @@ def failures(claims: Claimed, counted: Sequence[Scored], settings: ClaimSettings
                 samples=both[0].total,
                 samples_needed=None,
                 direction="lower",
+                e_value=None,
                 tier=min(tiers, key=lambda tier: -1 if tier is None else TIERS.index(tier)),
             )
         )
