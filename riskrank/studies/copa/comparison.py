@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from riskrank.engine.copa.comparison import BASELINES, ScalarizationComparison, compare_scalarizations
+from riskrank.errors import InputError, counted, option
 from riskrank.studies.copa.base import USUAL_ORDERS, Asked, CopaBase, chapter
 from riskrank.studies.document import of, rows_from
 
@@ -66,9 +67,15 @@ def compare(asked: Asked) -> ComparisonDocument:
     Raises
     ------
     InputError
-        If one that was asked for by name cannot be computed.
+        If one that was asked for by name cannot be computed, or one model alone meets what is required.
     """
     settings, table = asked.settings, asked.objectives
+    if (able := int(table.population.feasible.sum())) < 2:
+        raise InputError(
+            "rankings are compared of two models or more that meet what is required",
+            found=f"{counted(able, 'model')} of {table.population.feasible.size}",
+            hint=f"loosen {option('require')}, or leave out {option('compare')}",
+        )
     orders = settings.p or USUAL_ORDERS
     compared = compare_scalarizations(
         table.population,
@@ -79,11 +86,8 @@ def compare(asked: Asked) -> ComparisonDocument:
         baselines=settings.against or BASELINES,
         lenient=not settings.against,
     )
-    document = ComparisonDocument(
-        **chapter(asked, orders, {"criteria": compared.names}, left_out(compared)),
-        rows=[],
-        comparison=compared,
-    )
+    made = chapter(asked, orders, {"criteria": compared.names}, left_out(compared))
+    document = ComparisonDocument(**made, rows=[], comparison=compared)
     places = [
         (document, m, j)
         for m, ranks in enumerate(compared.comparison.rank)
