@@ -13,6 +13,8 @@ from functools import cache
 import pytest
 
 from riskrank.results import Result
+from riskrank.shown.page.chapters import chapters
+from riskrank.version import __version__
 
 MOST = 2  # of the results of a test, and of its cases
 LINES = 100
@@ -56,7 +58,10 @@ def room_of(name):
 def shown(one):
     """What is to be seen of a result, or of a call of the command line that was not refused."""
     if isinstance(one, Result):
-        return one.to_text(100, explain=one.document.schema != "report")  # of which less than that is kept
+        if one.document.schema != "report":
+            return one.to_text(100, explain=True)
+        parts = [part for chapter in chapters(one.document) for part in chapter.parts]
+        return "\n".join([one.to_text(100), *(f"{part.title}: {part.finding}" for part in parts)])
     if one.status == 2 or "\x1b" in one.stdout or one.stdout.startswith("<"):
         return ""
     document = one.stdout.startswith("{\n") and "meta" in (found := json.loads(one.stdout))
@@ -102,7 +107,10 @@ def hold(node, found, write_made):
 def laid_out(text, node):
     """Lines without blanks and rules that set them apart, and without the place of a test's files."""
     place = str(node.funcargs.get("tmp_path", "\0"))
-    lines = (re.sub("[ ─]+", " ", line).strip() for line in text.replace(place, "PLACE").splitlines())
+    lines = (
+        re.sub("[ ─]+", " ", line).strip()
+        for line in text.replace(place, "PLACE").replace(f"riskrank {__version__}", "riskrank").splitlines()
+    )
     return ["", *(f"| {line}" for line in lines if line)][:LINES] if text.strip() else []
 
 

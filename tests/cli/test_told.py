@@ -40,7 +40,7 @@ def facts(run):
         told = [Path("told.json"), Path("told.txt")] if any(line.startswith("= ") for line in lines) else []
         outcome = run(*asked, *(word for path in told for word in ("-o", path)))
         found, screen = {"status": outcome.status}, outcome.stdout
-        if told and outcome.status != 2:
+        if told and outcome.status not in (2, 3):
             found |= json.loads(told[0].read_text("utf-8"))
             screen = told[1].read_text("utf-8")
         words = " ".join(f"{screen} {outcome.stderr}".replace(" -o told.json -o told.txt", "").split())
