@@ -105,12 +105,10 @@ def hold(node, found, write_made):
 
 
 def laid_out(text, node):
-    """Lines without blanks and rules that set them apart, and without the place of a test's files."""
+    """Lines without blanks and rules that set them apart, the place of a test's files, and how long it takes."""
     place = str(node.funcargs.get("tmp_path", "\0"))
-    lines = (
-        re.sub("[ ─]+", " ", line).strip()
-        for line in text.replace(place, "PLACE").replace(f"riskrank {__version__}", "riskrank").splitlines()
-    )
+    plain = text.replace(place, "PLACE").replace(f"riskrank {__version__}", "riskrank")
+    lines = (re.sub("[ ─]+", " ", line).strip() for line in plain.splitlines() if line[:6] != "note: ")
     return ["", *(f"| {line}" for line in lines if line)][:LINES] if text.strip() else []
 
 
