@@ -105,7 +105,7 @@ def hold(node, found, write_made):
 
 
 def laid_out(text, node):
-    """Lines without blanks and rules that set them apart, the place of a test's files, and how long it takes."""
+    """Lines of what is shown, less blanks, rules, the place of files, the version, and how long it takes."""
     place = str(node.funcargs.get("tmp_path", "\0"))
     plain = text.replace(place, "PLACE").replace(f"riskrank {__version__}", "riskrank")
     lines = (re.sub("[ ─]+", " ", line).strip() for line in plain.splitlines() if line[:6] != "note: ")
