@@ -113,9 +113,9 @@ def test_settings_are_refused_at_the_door(options, told):
     assert told in str(error.value)
 
 
-def test_a_limit_below_the_sizes_looked_at_without_being_asked_for():
-    with pytest.raises(UsageError, match="limit=999"):
-        power_between(named_distributions(THREE), PowerSettings(limit=999))
+def test_a_limit_below_the_fewest_samples():
+    with pytest.raises(UsageError, match="limit=9"):
+        power_between(named_distributions(THREE), PowerSettings(limit=9))
 
 
 def test_settings_at_their_bounds():
