@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from riskrank.errors import by_door, option
 from riskrank.shown.view import Line, Section
+from riskrank.studies.document import Document
 from riskrank.studies.wording import counted
 
 # Models a screen has room for beside words.
@@ -32,6 +34,11 @@ def unshown(count: int, noun: str, asked: str | None = None) -> list[Line]:
     """How many more there are than a screen shows, and what shows them; nothing where all are shown."""
     asked = option("explain", True) if asked is None else asked
     return [Line(f"… {counted(count, noun)} more: {asked}")] if count > 0 else []
+
+
+def unseen(document: Document[Any]) -> list[Line]:
+    """What the samples cannot see."""
+    return [Line(one.sentence) for one in document.findings if one.kind == "blind-to"]
 
 
 def all_rows(what: str) -> str:

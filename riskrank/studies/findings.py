@@ -1,7 +1,7 @@
 """What a reader should know of a result, each with what it rests on, and how findings become a verdict.
 
-A study makes a list of findings, the gravest first, and has one table of sentences, a kind of finding an
-entry; no sentence on a result is made anywhere else.
+A study makes a list of findings and has one table of sentences, a kind of finding an entry; no sentence on a
+result is made anywhere else. Findings stand by their gravity.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -12,6 +12,7 @@ from riskrank.engine.family import Side
 from riskrank.errors import one_line, option
 from riskrank.scores.names.directions import looks_like_a_cost
 from riskrank.studies.document import FindingEntry
+from riskrank.studies.gravity import gravity
 from riskrank.studies.judged.chapter import JudgedChapter
 from riskrank.studies.metric_means import MetricMeans, best_of, better_elsewhere, worst_everywhere
 from riskrank.studies.suites import words
@@ -90,6 +91,10 @@ class Finding:
     answer: Side | None = None
 
 
+Said = tuple[Finding, str]
+"""A finding with its sentence."""
+
+
 @dataclass(frozen=True)
 class Sentences(Generic[CaseType]):
     """The table of sentences of a study: how each kind of finding is said.
@@ -105,86 +110,67 @@ class Sentences(Generic[CaseType]):
     of_kind: Mapping[str, Callable[[Finding, CaseType], str]]
     aside: Collection[str] = ()
 
+    def said(self, findings: Iterable[Finding], case: CaseType) -> list[Said]:
+        """Findings with their sentences, the gravest first."""
+        return sorted(((one, self.of_kind[one.kind](one, case)) for one in findings), key=_gravity)
+
     def told(
         self,
-        findings: Sequence[Finding],
+        findings: Iterable[Finding],
         case: CaseType,
         models: Sequence[str],
         assuming: str = "",
         *,
-        limits: Sequence[FindingEntry] = (),
+        limits: Sequence[Said] = (),
     ) -> dict[str, Any]:
         """The findings as a document tells them: as many as a reader takes in, the others, all as entries.
 
         Parameters
         ----------
-        findings : sequence of Finding
-            The gravest first.
+        findings : iterable of Finding
         case : CaseType
         models : sequence of str
         assuming : str
             What all of it rests on, said before the first.
-        limits : sequence of FindingEntry
-            What the samples leave open, which captions and warnings say.
+        limits : sequence of (Finding, str)
+            What the samples leave open, which captions and warnings say where the verdict does not.
 
         Returns
         -------
         dict
             The fields ``verdict``, ``more`` and ``findings`` of a document.
         """
-        sentences = [self.of_kind[one.kind](one, case) for one in findings]
-        first, *rest = [
-            text for one, text in zip(findings, sentences, strict=True) if one.kind not in self.aside
-        ]
+        said = self.said(findings, case)
+        first, *rest = (text for one, text in said if one.kind not in self.aside)
         verdict, more = fitting([assuming + first, *rest])
-        aside = [text for one, text in zip(findings, sentences, strict=True) if one.kind in self.aside]
-        return {
-            "verdict": verdict,
-            "more": (*more, *aside),
-            "findings": [*written(findings, sentences, models), *limits],
-        }
-
-    def whole(
-        self,
-        findings: Sequence[Finding],
-        case: CaseType,
-        models: Sequence[str],
-        limits: Sequence[FindingEntry] = (),
-    ) -> dict[str, Any]:
-        """The same where all of it is the verdict, in one line."""
-        said = [self.of_kind[one.kind](one, case) for one in findings]
-        return stated(models, *zip(findings, said, strict=True), limits=limits)
+        aside = [text for one, text in said if one.kind in self.aside]
+        return {"verdict": verdict, "more": (*more, *aside), "findings": _written(said, limits, models)}
 
 
 def stated(
-    models: Sequence[str],
-    *said: tuple[Finding, str],
-    assuming: str = "",
-    limits: Sequence[FindingEntry] = (),
+    models: Sequence[str], *said: Said, assuming: str = "", limits: Sequence[Said] = ()
 ) -> dict[str, Any]:
     """Findings with their sentences, all of which are the verdict: fields of a document."""
-    findings, sentences = zip(*((one, one_line(text)) for one, text in said if text), strict=True)
-    whole = " ".join(sentences)
+    said = tuple((one, one_line(text)) for one, text in said if text)
+    whole = " ".join(text for _, text in said)
     if assuming:
         whole = f"{assuming}{whole[0].lower()}{whole[1:]}"
-    return {"verdict": whole, "findings": [*written(findings, sentences, models), *limits]}
+    return {"verdict": whole, "findings": _written(said, limits, models)}
 
 
-def written(
-    findings: Sequence[Finding], sentences: Sequence[str], models: Sequence[str]
-) -> list[FindingEntry]:
-    """Findings as documents write them."""
-    return [
-        FindingEntry(
-            one.kind,
-            [models[i] for i in one.models],
-            one.on or None,
-            dict(one.figures),
-            None if one.answer is None else one.answer.word,
-            sentence,
-        )
-        for one, sentence in zip(findings, sentences, strict=True)
-    ]
+def _gravity(said: Said) -> int:
+    return gravity(said[0].kind)
+
+
+def _written(said: Sequence[Said], limits: Sequence[Said], models: Sequence[str]) -> list[FindingEntry]:
+    """Findings as documents write them, the gravest first, with the limits that nobody said."""
+    kinds = {one.kind for one, _ in said}
+    limits = [limit for limit in limits if limit[0].kind not in kinds]
+    entries = []
+    for one, text in sorted([*said, *limits], key=_gravity):
+        about, answer = [models[i] for i in one.models], None if one.answer is None else one.answer.word
+        entries.append(FindingEntry(one.kind, about, one.on or None, dict(one.figures), answer, text))
+    return entries
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,6 +188,8 @@ class Case:
     judged : JudgedChapter or None
     tested : bool
         Whether anything was tested.
+    alike : collection of str
+        Columns on which all models have one distribution of scores.
     """
 
     models: Sequence[str]
@@ -210,6 +198,7 @@ class Case:
     suite: SuiteChapter | None = None
     judged: JudgedChapter | None = None
     tested: bool = True
+    alike: Collection[str] = ()
 
     @property
     def of_tasks(self) -> SuiteChapter:
@@ -221,6 +210,18 @@ class Case:
     def metrics(self) -> list[str]:
         """Names of the metrics."""
         return [one.name for one in self.means]
+
+    @property
+    def same(self) -> list[Finding]:
+        """That all models have one distribution of scores on every column, where they have."""
+        on = "" if len(self.columns) > 1 else self.columns[0]
+        found = Finding(kind="same-distribution", models=(*range(len(self.models)),), on=on)
+        return [] if set(self.columns).difference(self.alike) else [found]
+
+    @property
+    def beside(self) -> list[Finding]:
+        """What goes with any answer: that nothing was tested, and what a judge is worth."""
+        return [*untested(self), *judge_worth(self)]
 
     def mean_of(self, column: str) -> MetricMeans | None:
         """Raw means of a column that is a metric."""
@@ -271,10 +272,15 @@ def _other_scope(finding: Finding, case: Case) -> str:
     return " ".join(words.other_scope(suite, suite.columns[finding.on], first, other))
 
 
-def _same(finding: Finding, case: Case) -> str:
-    k = len(case.models)
-    every, on = f"All {k} models" if k > 2 else names(case.models), case.score(finding.on)
+def same_distribution(models: Sequence[str], on: str) -> str:
+    """That nothing tells models apart."""
+    every = f"All {len(models)} models" if len(models) > 2 else names(models)
     return f"{every} have the same distribution of scores on {on}: nothing tells them apart."
+
+
+def _best_mean(finding: Finding, case: Case) -> str:
+    mean, (best, first) = case.mean_of(finding.on), finding.models
+    return f"{case.models[best]} has the best mean{'' if mean is None else f', {mean.against(best, first)}'}."
 
 
 SHARED: Mapping[str, Callable[[Finding, Case], str]] = {
@@ -282,6 +288,9 @@ SHARED: Mapping[str, Callable[[Finding, Case], str]] = {
     "judge-worth": lambda _, case: "" if case.judged is None else case.judged.worth,
     "better-elsewhere": lambda found, case: better_elsewhere(case.means, found.models[0], case.models),
     "other-scope": _other_scope,
-    "same-distribution": _same,
+    "best-mean": _best_mean,
+    "same-distribution": lambda found, case: same_distribution(
+        case.models, names([case.score(name) for name in (found.on and [found.on]) or case.columns])
+    ),
 }
 """Sentences that every study says alike."""

@@ -184,31 +184,12 @@ def blind_to(worth: int) -> str:
     return f"too few to see what happens less than once in {rarest_seen(worth):,}"
 
 
-def unseen(samples: int, unit: str = "samples") -> str:
-    """What n samples cannot see: what happens in fewer than about 3/n of the cases."""
-    cases = "cases" if unit == "samples" else "of them"
-    return (
-        f"{samples:,} {unit} say nothing about what happens in fewer than about 3 in {samples:,} {cases} "
-        f"({percent(3 / samples)})."
-    )
-
-
-def unseen_tasks(tasks: int) -> str:
-    """What T drawn tasks cannot see: a kind of task of which none need be drawn, 1 − .05^(1/T) of them."""
-    share = math.floor(100 * (1 - 0.05 ** (1 / tasks)))
-    return f"A kind of task rarer than {share} in 100 need not be among these {tasks}."
-
-
-def unseen_in(scores: ClusteredScores) -> str:
-    """The same of the samples of a column, or of its clusters; of the least-sampled model."""
-    fewest = "" if len(set(scores.cluster_counts)) == 1 else " of the model with the fewest"
-    worth = scores.effective_size
-    count = scores.cluster_counts[int(scores.independent.argmin())]
-    told = unseen(worth, scores.unit)
-    if worth < count and not scores.judged:
-        uneven = f"{count:,} {scores.unit} of unequal weights, worth {worth:,} equal ones,"
-        return told.replace(f"{worth:,} {scores.unit}", uneven, 1)
-    return told.replace(" say nothing", f"{fewest} say nothing", 1)
+def unseen(worth: int, unit: str = "samples") -> str:
+    """The same as a sentence; of T drawn tasks a kind of which none need be drawn, 1 − .05^(1/T) of them."""
+    if unit == "tasks":
+        share = math.floor(100 * (1 - 0.05 ** (1 / worth)))
+        return f"A kind of task rarer than {share} in 100 need not be among these {worth}."
+    return f"{worth:,} independent {unit} are {blind_to(worth)}."
 
 
 def design(scores: ClusteredScores) -> str:

@@ -4,6 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from riskrank.studies.gravity import gravity
+
+OF_SIZES = ("few", "worth", "blind-to")
 COMMANDS = {
     "rank": (),
     "dominance": (),
@@ -29,13 +32,15 @@ def unequal(write):
     return write("t.csv", pl.DataFrame(columns)), np.array(sizes)
 
 
-def limits(run, command, *asked):
+def limits(run, command, *asked, pairs=None):
     asked = [word for word in asked if command != "copa" or word not in ("--jobs", "1")]
-    outcome = run(command, *asked, "--wide", "--higher", "*", *COMMANDS.get(command, ()), "--format", "json")
+    extra = COMMANDS.get(command, ()) if pairs is None else pairs
+    outcome = run(command, *asked, "--wide", "--higher", "*", *extra, "--format", "json")
     assert outcome.stdout, outcome.stderr
     meta = outcome.document["meta"]
-    kinds = ("few", "worth", "blind-to")
-    return {one["kind"]: one for one in meta["findings"] if one["kind"] in kinds}, meta["warnings"]
+    places = [gravity(one["kind"]) for one in meta["findings"]]
+    assert places == sorted(places)
+    return {one["kind"]: one for one in meta["findings"] if one["kind"] in OF_SIZES}, meta["warnings"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -69,3 +74,79 @@ def test_many_equal_samples_leave_only_rare_cases_open(run, write, quick, comman
 def test_what_no_test_was_asked_of_is_not_called_fragile(run, unequal, quick):
     found, _ = limits(run, "mrm", unequal[0], "--cluster", "user", "--no-test", *quick)
     assert set(found) == {"blind-to"}
+
+
+@pytest.fixture
+def weekly(unequal, write):
+    """The same table as two runs."""
+    frame = pl.read_csv(unequal[0])
+    return write("weeks.csv", pl.concat(frame.with_columns(week=pl.lit(week)) for week in ("w1", "w2")))
+
+
+def test_runs_rest_on_the_clusters_they_share(run, weekly, unequal):
+    found, warnings = limits(run, "trend", weekly, "--columns", "run=week", "--cluster", "user")
+    worth = int(unequal[1].sum() ** 2 / (unequal[1] ** 2).sum())
+    assert {kind: one["figures"]["worth"] for kind, one in found.items()} == dict.fromkeys(OF_SIZES, worth)
+    told = {line.lower() + "." for line in warnings}
+    assert {found[kind]["sentence"].lower() for kind in ("few", "worth")} <= told
+    screen = run(
+        "trend", weekly, "--columns", "run=week", "--cluster", "user", "--wide", "--higher", "*"
+    ).stdout
+    assert found["blind-to"]["sentence"] in " ".join(screen.split())
+
+
+def test_cases_that_change_are_few_in_no_exact_test_and_blind_to_rare_ones(run, unequal):
+    path, sizes = unequal
+    found, _ = limits(run, "diff", path, "--cluster", "user", "--pair", "b:a")
+    assert set(found) == {"blind-to"}
+    assert found["blind-to"]["figures"]["worth"] == int(sizes.sum() ** 2 / (sizes**2).sum())
+    screen = run("diff", path, "--cluster", "user", "--pair", "b:a", "--wide", "--higher", "*").stdout
+    assert found["blind-to"]["sentence"] in " ".join(screen.split())
+
+
+def test_the_cheapest_model_rests_on_the_samples_of_its_claims(run, write, unequal, quick):
+    asked = ("--price", write("prices.csv", "model,price\na,1\nb,2\n"), "--metric", "acc", "--margin", "1")
+    asked += ("--cheapest", "--reference", "b", "--cluster", "user")
+    found, warnings = limits(run, "gate", unequal[0], *asked, *quick, pairs=())
+    assert set(found) == set(OF_SIZES)
+    assert {found[kind]["sentence"][1:-1] for kind in ("few", "worth")} <= {line[1:] for line in warnings}
+
+
+@pytest.mark.parametrize("pair", ["a:b", "b:a"])
+def test_a_held_out_table_tells_its_size_and_no_score(run, unequal, quick, pair, tmp_path):
+    asked = ("--better", pair, "--metric", "acc", "--confirm", tmp_path / "l.json", "--cluster", "user")
+    found, warnings = limits(run, "gate", unequal[0], *asked, *quick, pairs=())
+    assert set(found) == set(OF_SIZES)
+    assert warnings == []
+
+
+def test_costs_per_success_are_of_samples(run, unequal, write):
+    frame = pl.read_csv(unequal[0]).select("model", "sample", "user", usd=pl.col("acc").abs() + 1)
+    path = write("costs.csv", frame.with_columns(passed=pl.col("sample") % 2))
+    asked = ("--lower", "usd", "--per-metric", "--on", "cost-per-success:usd/passed", "--cluster", "user")
+    found, warnings = limits(run, "rank", path, *asked)
+    assert set(found) == set(OF_SIZES)
+    assert {found[kind]["sentence"][1:-1] for kind in ("few", "worth")} <= {line[1:] for line in warnings}
+
+
+def test_of_several_sources_of_noise_items_are_what_is_rare(run, write):
+    rng, names = np.random.default_rng(3), ["model", "sample", "seed"]
+    rows = [(model, item, seed) for model in "ab" for item in range(40) for seed in range(4)]
+    frame = pl.DataFrame(rows, schema=names, orient="row").with_columns(acc=rng.normal(size=len(rows)))
+    found, _ = limits(run, "rank", write("noise.csv", frame), "--noise", "seed")
+    assert found["blind-to"]["sentence"].endswith(
+        "items are too few to see what happens less than once in 13."
+    )
+
+
+def test_folds_and_each_of_its_samples_are_nothing_drawn(run, write):
+    rng = np.random.default_rng(4)
+    folds = [("ab"[model], fold, rng.normal() + model) for model in range(2) for fold in range(10)]
+    frame = pl.DataFrame(folds, schema=["model", "sample", "acc"], orient="row")
+    found, _ = limits(run, "rank", write("folds.csv", frame), "--folds", "10")
+    assert found == {}
+    runs = [(model, item, run_, 1) for model in "ab" for item in range(12) for run_ in range(5)]
+    frame = pl.DataFrame(runs, schema=["model", "sample", "run", "acc"], orient="row")
+    asked = ("--each-sample", "0.3", "--repeats", "draws")
+    found, _ = limits(run, "gate", write("runs.csv", frame), *asked, pairs=())
+    assert found == {}

@@ -61,6 +61,39 @@ def test_a_verdict_is_its_findings_in_words(name):
         assert one["answer"] in (None, "shown", "refuted", "open")
 
 
+ALIKE = {
+    "rank": lambda table: rr.rank(table, **OPTIONS, jobs=1, resamples=100),
+    "rank-metrics": lambda table: rr.rank(table, **OPTIONS, jobs=1, resamples=100, per_metric=True),
+    "untested": lambda table: rr.rank(table, **OPTIONS, no_test=True),
+    "dominance": lambda table: rr.dominance(table, **OPTIONS, jobs=1, resamples=100),
+    "dominance-metrics": lambda table: rr.dominance(table, **OPTIONS, jobs=1, resamples=99, per_metric=True),
+    "mrm": lambda table: rr.mrm(table, **OPTIONS, jobs=1, resamples=100),
+    "mrm-metrics": lambda table: rr.mrm(table, **OPTIONS, jobs=1, resamples=100, per_metric=True),
+    "gsd": lambda table: rr.gsd(table, **OPTIONS, jobs=1, resamples=20),
+    "copa": lambda table: rr.copa(table, **OPTIONS, resamples=100),
+    "gate": lambda table: rr.gate(table, **OPTIONS, jobs=1, resamples=100, better="a:b"),
+    "gate-shown": lambda table: rr.gate(
+        table, **OPTIONS, jobs=1, resamples=100, not_worse="a:b", margin=[("q", 1.5), ("r", 1.5)]
+    ),
+}
+
+
+@pytest.mark.parametrize("models", [2, 3])
+@pytest.mark.parametrize("name", ALIKE)
+def test_models_of_one_distribution_are_said_to_be_in_every_command(name, models):
+    scores = {metric: np.tile(DRAWS[row], models) for row, metric in enumerate("qr")}
+    if models == 3:  # of a joint distribution, whatever the order of the samples
+        scores = {metric: np.append(own[:120], own[:60][::-1]) for metric, own in scores.items()}
+    table = {"model": np.repeat(["a", "b", "c"][:models], 60).tolist(), "sample": [*range(60)] * models}
+    document = ALIKE[name](table | {metric: own.tolist() for metric, own in scores.items()}).document
+    (found,) = (one for one in document.findings if one.kind == "same-distribution")
+    assert set(found.models) == ({"a", "b"} if name.startswith("gate") else {*"abc"[:models]})
+    assert found.sentence in " ".join((document.verdict, *document.more))
+    scores["q"][0] += 1e-3
+    document = ALIKE[name](table | {metric: own.tolist() for metric, own in scores.items()}).document
+    assert "same-distribution" not in {one.kind for one in document.findings}
+
+
 def test_findings_carry_the_figures_of_their_sentences():
     two = {one.kind: one for one in MADE["two"]().document.findings}
     assert [*two["ahead"].models] == ["a", "b"]

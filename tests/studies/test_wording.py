@@ -1,13 +1,8 @@
 """Words of verdicts."""
 
-from dataclasses import replace
-
-import numpy as np
 import pytest
 
-from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.strata import Strata
-from riskrank.studies.wording import all_metrics, method_words, percent, unseen_in
+from riskrank.studies.wording import all_metrics, method_words, percent, unseen
 
 
 @pytest.mark.parametrize(
@@ -35,11 +30,9 @@ def test_two_metrics_are_both():
     assert [all_metrics(count) for count in (2, 3)] == ["both metrics", "all 3 metrics"]
 
 
-def test_samples_of_unequal_weight_are_counted_as_the_table_counts_them():
-    """A page names one number of samples: what they are worth is said beside it."""
-    values = (np.arange(4.0),)
-    equal = ClusteredScores(values, (np.arange(4),), paired=True)
-    assert unseen_in(equal).startswith("4 samples say nothing")
-    uneven = replace(equal, strata=Strata(tuple("abcd"), np.array([0.7, 0.1, 0.1, 0.1]), (np.arange(4),)))
-    assert unseen_in(uneven).startswith("4 samples of unequal weights, worth 1 equal ones, say nothing")
-    assert "3 in 1 cases" in unseen_in(uneven)
+def test_what_samples_and_what_tasks_cannot_see():
+    """Of 24 samples 8 % is seen with 87 %, 1 in 8 with 96 %; of 6 tasks one of a kind of 40 % with 95.3 %."""
+    assert unseen(24) == "24 independent samples are too few to see what happens less than once in 8."
+    assert 1 - (1 - 1 / 8) ** 24 > 0.95
+    assert unseen(6, "tasks") == "A kind of task rarer than 39 in 100 need not be among these 6."
+    assert 1 - 0.61**6 < 0.95 < 1 - 0.60**6

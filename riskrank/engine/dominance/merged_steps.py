@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.sampling.resamples import Scratch
-from riskrank.engine.sampling.steps import Steps, rounding_of
+from riskrank.engine.sampling.steps import rounding_of
 from riskrank.engine.types import Floats, Integers
 
 
@@ -137,10 +137,3 @@ def merged(ends: Integers, block: Block, scores: int, scratch: Scratch) -> Merge
     first = np.subtract(scratch.numbers(segments), second, out=packed)
     first += begin.sum(axis=0)[:, None]
     return Merged(first, second, np.multiply(widths, 0.5**61, out=scratch.floats("widths", *widths.shape)))
-
-
-def same_distribution(first: Steps, second: Steps, scores: int) -> bool:
-    """Whether the steps of two models of at most so many scores are the same function."""
-    values, ends = side_by_side([(one.values, one.cumulated.reshape(1, -1)) for one in (first, second)])
-    grid = merged(ends, Block.of(np.array([[0, 1]])), scores, Scratch())
-    return not np.any((values.take(grid.first) != values.take(grid.second)) & (grid.widths > 0))

@@ -4,13 +4,12 @@ Source: method §4, "From verdicts to a ranking" (order by the estimate, doubt b
 (Borda aggregation of pairwise tests).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.merged_steps import same_distribution
 from riskrank.engine.dominance.simultaneous import RankSets, rank_sets, rank_sets_of_wins, tiers
 from riskrank.engine.dominance.violation import ORDERS, ViolationKernel, violation_matrices
 from riskrank.engine.judges.tails import for_tail
@@ -96,16 +95,16 @@ def estimate(scores: ClusteredScores) -> ViolationEstimates:
     # On a common scale sums of scores near the largest double stay finite.
     scale, level, k = CommonScale.of(scores.values), tail_level(scores), scores.models
     scaled = replace(scores, values=scale.of_all(scores.values))
-    ratios, means, tails, same = (_plain if scores.plain else _weighted)(scaled, level)
+    ratios, means, tails = (_plain if scores.plain else _weighted)(scaled, level)
     identical = np.zeros((k, k), dtype=bool)
     for i, j in zip(*np.nonzero(np.triu(ratios[0] == 0.5, 1)), strict=True):
-        identical[i, j] = identical[j, i] = same(i, j)
+        identical[i, j] = identical[j, i] = alike(scaled.of_models([i, j]))
     independent = float(scores.independent.min())
     return ViolationEstimates(ratios, scale.undo(means), identical, independent, scale.undo(tails), level)
 
 
-Estimated = tuple[Floats, Floats, Floats, Callable[[int, int], bool]]
-"""Ratios, means and tail means, and whether two models have one distribution."""
+Estimated = tuple[Floats, Floats, Floats]
+"""Ratios, means and tail means."""
 
 
 def _plain(scores: ClusteredScores, level: float) -> Estimated:
@@ -113,27 +112,29 @@ def _plain(scores: ClusteredScores, level: float) -> Estimated:
     means = np.array([value.mean() for value in ordered])
     tails = np.array([tail_value_of_sorted(value, level) for value in ordered])
     ratios = violation_matrices(ordered)
-    return ratios, means, tails, lambda i, j: _same_distribution(ordered[i], ordered[j])
+    return ratios, means, tails
 
 
 def _weighted(scores: ClusteredScores, level: float) -> Estimated:
     """The same of scores that weigh differently (method §8)."""
-    design, worst, most = WeightedDesign(scores), WeightedDesign(for_tail(scores, level)), max(scores.sizes)
+    design, worst = WeightedDesign(scores), WeightedDesign(for_tail(scores, level))
     cumulated = design.of_sample()
     steps, ends = (
         [Steps(*one) for one in zip(own.values, (rows[0] for rows in of), strict=True)]
         for own, of in ((design, cumulated), (worst, worst.of_sample()))
     )
-    ratios = ViolationKernel.of(len(steps)).ratios_of_steps(design.values, cumulated, most)[..., 0]
+    kernel, most = ViolationKernel.of(len(steps)), max(scores.sizes)
+    ratios = kernel.ratios_of_steps(design.values, cumulated, most)[..., 0]
     means, tails = np.array([one.means for one in steps]), np.array([one.tail_means(level) for one in ends])
-    return ratios, means, tails, lambda i, j: same_distribution(steps[i], steps[j], most)
+    return ratios, means, tails
 
 
-def _same_distribution(a: Floats, b: Floats) -> bool:
-    """Whether two sorted samples have the same empirical CDF, sizes apart."""
-    values_a, counts_a = np.unique(a, return_counts=True)
-    values_b, counts_b = np.unique(b, return_counts=True)
-    return np.array_equal(values_a, values_b) and np.array_equal(counts_a * b.size, counts_b * a.size)
+def alike(scores: ClusteredScores) -> bool:
+    """Whether all models have one distribution of scores; sums of their weights are rounded."""
+    values, of_score = np.unique(np.concatenate(scores.values), return_inverse=True)
+    places = of_score + np.repeat(np.arange(scores.models), scores.sizes) * values.size
+    masses = np.bincount(places, np.concatenate(scores.weights), scores.models * values.size)
+    return bool(np.ptp(masses.reshape(scores.models, -1), axis=0).max() < 1e-12)
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,12 @@ class QualityTable:
         """Boolean mask of the ordinal criteria, shape (n,)."""
         return np.array([scale.ordinal for scale in self.scales])
 
+    @property
+    def alike(self) -> bool:
+        """Whether all models have one distribution of quality vectors."""
+        masses = [np.bincount(*map(np.ravel, own)) for own in zip(self.index, self.weight, strict=True)]
+        return all(len(own) == len(masses[0]) and np.allclose(own, masses[0], atol=1e-9) for own in masses)
+
     def decode(self, vectors: Integers) -> Floats:
         """The scores behind integer vectors of shape (m, n)."""
         return np.stack([scale.decode(vectors[:, j]) for j, scale in enumerate(self.scales)], axis=1)

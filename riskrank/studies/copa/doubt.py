@@ -10,6 +10,7 @@ from riskrank.engine.copa.front_shares import FrontShares, front_shares
 from riskrank.engine.copa.front_states import FrontStates, ObjectiveEvidence, front_states, objective_evidence
 from riskrank.engine.copa.population import Constraint
 from riskrank.engine.copa.replicates import ObjectiveReplicates, ObjectiveScores, replicates
+from riskrank.engine.dominance.ranking import alike
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.family import Family, Side
 from riskrank.engine.sampling.design import ClusteredScores, weak_sizes
@@ -108,6 +109,8 @@ class FrontDoubt:
         What was drawn again, in words.
     least : ClusteredScores
         Scores of the objective that has fewest independent samples.
+    alike : bool
+        Whether all models have one value and one distribution of scores on every objective.
     of_tasks : bool
         Whether whole tasks were: it speaks of tasks like these.
     notes : tuple of str
@@ -124,6 +127,7 @@ class FrontDoubt:
     family: Family
     samples: str
     least: ClusteredScores
+    alike: bool
     of_tasks: bool
     notes: tuple[str, ...]
 
@@ -180,6 +184,10 @@ def front_doubt(asked: Asked, ranking: CopaRanking) -> FrontDoubt | str:
         least=min(
             (one.scores for one in objectives if one.scores is not None),
             key=lambda scores: scores.effective_size,
+        ),
+        alike=all(
+            len({*one.values.tolist()}) == 1 and (one.scores is None or alike(one.scores))
+            for one in objectives
         ),
         of_tasks=any(one.tasks is not None and one.tasks.random for one in found.columns),
         notes=_notes(objectives, found.columns, settings, resamples),

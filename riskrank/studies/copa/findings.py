@@ -10,7 +10,7 @@ from riskrank.engine.family import Side
 from riskrank.engine.ties import tie_codes
 from riskrank.studies.copa.doubt import FrontDoubt, together
 from riskrank.studies.copa.objectives import Objectives
-from riskrank.studies.findings import Finding, Sentences
+from riskrank.studies.findings import Finding, Sentences, same_distribution
 from riskrank.studies.wording import names, percent
 
 _WHERE = {Side.SHOWN: "on the front", Side.OPEN: "open", Side.REFUTED: "off the front"}
@@ -42,6 +42,7 @@ def copa_findings(case: CopaCase) -> list[Finding]:
     front = {side.word: sum(doubt.states.state[i] == side for i in others) for side in Side}
     return [
         Finding(kind="choice", models=(chosen,), figures=share, answer=Side(doubt.states.state[chosen])),
+        *([Finding(kind="same-distribution", models=(chosen, *others))] if doubt.alike else ()),
         Finding(kind="front", models=others, figures=front),
         Finding(kind="why-chosen", models=(chosen,), figures=figures),
     ]
@@ -82,9 +83,8 @@ def _front(finding: Finding, case: CopaCase) -> str:
             models = [i for i in models if doubt.states.dominator[i] >= 0]
         if models:
             verb = "is" if len(models) == 1 else "are"
-            reason = (
-                f" ({reasons[side](table, doubt, models[0])})" if verb == "is" and side in reasons else ""
-            )
+            why = reasons.get(side) if verb == "is" else None
+            reason = f" ({why(table, doubt, models[0])})" if why else ""
             parts.append(f"{names([table.name(i) for i in models])} {verb} {where}{reason}")
     return f"{'; '.join(parts)}." if parts else ""
 
@@ -185,6 +185,9 @@ SENTENCES: Sentences[CopaCase] = Sentences(
         "choice": _choice,
         "choice-without-tests": lambda finding, case: (
             f"{_chosen_so(finding, case)} Nothing says how sure that is: {case.doubt}."
+        ),
+        "same-distribution": lambda _, case: same_distribution(
+            case.table.population.names, names(case.table.population.metrics)
         ),
         "front": _front,
         "why-chosen": lambda finding, case: _chosen_so(finding, case).replace("Choose ", "Why ", 1),

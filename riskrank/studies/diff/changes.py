@@ -7,6 +7,7 @@ import numpy as np
 
 from riskrank.engine.changes.cases import Runs, case_p_values, losses_of_one_run, sign_test
 from riskrank.engine.family import Family
+from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.metrics import assumed_against_its_name, original_units
@@ -18,6 +19,7 @@ from riskrank.studies.diff.options import DiffSettings
 from riskrank.studies.findings import assumed
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.runtime import Runtime
+from riskrank.studies.sample_findings import sample_findings
 from riskrank.studies.settings import family_of, provenance
 from riskrank.studies.wording import counted
 
@@ -238,9 +240,11 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
     groups, family = groups_of(table, new), family_of(settings)
     rows: list[CaseRow] = []
     changes: list[Change] = []
+    drawn: list[ClusteredScores] = []
     for metric in range(len(table.metrics)):
         cases = cases_of(table, new, old, metric, family)
         rows += rows_of(table, cases, groups)
+        drawn.append(ClusteredScores.build([cases.gain], [cases.units], samples=[cases.samples]))
         of_case = [groups[sample] for sample in cases.samples.tolist()]
         for group in (None, *sorted({name for name in of_case if name is not None})):
             kept = np.array([group is None or name == group for name in of_case])
@@ -272,7 +276,10 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
         list(dict.fromkeys(one.name for one in own or table.metrics if assumed_against_its_name(one)))
     )
     about = (document.new, document.old)
-    return replace(document, **SENTENCES.told(diff_findings(document), document, about, unsaid))
+    # An exact test is one of few cases, too: what is rare is what they leave open.
+    limits = sample_findings(drawn, tested=False)
+    told = SENTENCES.told(diff_findings(document), document, about, unsaid, limits=limits)
+    return replace(document, **told)
 
 
 def _with_texts(table: ScoreTable, document: DiffDocument) -> list[CaseRow]:

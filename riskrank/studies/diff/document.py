@@ -123,7 +123,7 @@ class DiffDocument(Document[CaseRow], schema="diff"):
     def cases(self) -> int:
         """How many to show: as asked, or as many as a first screen has room for."""
         asked = self.settings.cases
-        return 8 - min(len(self.changes), MOST_CHANGES) if asked is None else asked
+        return 7 - min(len(self.changes), MOST_CHANGES) if asked is None else asked
 
     @property
     def test(self) -> str:

@@ -41,12 +41,9 @@ def claim_name(claim: Claim) -> str:
 
 
 def _map(document: DominanceDocument, tests: DominanceTests, column: str) -> Plot:
-    title, method = (
-        f"Who is ahead of whom, {score_of(column)}",
-        f"violation ratios, {claim_name(tests.claim)}",
-    )
-    found, tested = heat_map(tests), document.inference.test
-    return draw_heat_map(found, document.provenance.models, title, f"{method} of {column}", tested=tested)
+    title, models = f"Who is ahead of whom, {score_of(column)}", document.provenance.models
+    method = f"violation ratios, {claim_name(tests.claim)} of {column}"
+    return draw_heat_map(heat_map(tests), models, title, method, tested=document.inference.test)
 
 
 def _pair_of(document: DominanceDocument, study: DominanceStudy) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from riskrank.engine.dominance.column_ranking import share_better
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.family import Side
 from riskrank.studies.dominance.columns import DominanceCase, DominanceColumn
-from riskrank.studies.findings import Finding, answered, best_elsewhere, judge_worth, other_scope, untested
+from riskrank.studies.findings import Finding, answered, best_elsewhere, other_scope
 from riskrank.studies.metric_means import MetricMeans, best_of, worst_everywhere
 from riskrank.studies.suites import words
 
@@ -26,13 +26,14 @@ def dominance_findings(case: DominanceCase) -> list[Finding]:
         At least one.
     """
     two, columns = len(case.models) == 2, list(case.tests.values())
-    if len(columns) > 1:
-        first, *found = [Finding(kind="pair-by-column" if two else "field-by-column", models=_leaders(case))]
-    else:
-        first, *found = _of_pair(case, columns[0]) if two else _of_field(case, columns[0])
-        if case.suite is not None and not columns[0].leading.identical.all():
-            found[:0] = _of_tasks(case, columns[0])
-    return [first, *untested(case), *judge_worth(case), *found]
+    found = case.same
+    if not found and len(columns) > 1:
+        found = [Finding(kind="pair-by-column" if two else "field-by-column", models=_leaders(case))]
+    elif not found:
+        found = [*(_of_pair(case, columns[0]) if two else _of_field(case, columns[0]))]
+    if case.suite is not None and len(columns) == 1:
+        found += _of_tasks(case, columns[0])
+    return [*found, *case.beside]
 
 
 def winner(tests: DominanceTests) -> int | None:
@@ -67,9 +68,6 @@ def _of_tasks(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]
 
 def _of_pair(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
     on, first = column.name, {order: winner(tests) for order, tests in sorted(column.orders.items())}
-    if column.leading.identical[0, 1]:
-        yield Finding(kind="same-distribution", models=(0, 1), on=on)
-        return
     if all(one is None for one in first.values()):
         few = any(not tests.decided.all() for tests in column.orders.values())
         open_ = answered(case, Side.OPEN)

@@ -66,9 +66,8 @@ def _who(finding: Finding, case: DominanceCase) -> str:
         return text
     few = any(not tests[order].decided.all() for order in left)
     not_shown = "the resamples are too few to tell" if few else "no test separates them"
-    return (
-        f"{text}; {' and '.join(ORDERS[o] for o in left)}, {not_shown if case.tested else 'neither is ahead'}"
-    )
+    in_these = " and ".join(ORDERS[order] for order in left)
+    return f"{text}; {in_these}, {not_shown if case.tested else 'neither is ahead'}"
 
 
 def _first_order(column: DominanceColumn, i: int) -> str:
@@ -89,14 +88,11 @@ def _against_means(finding: Finding, case: DominanceCase) -> str:
 
 def _no_model_ahead(finding: Finding, case: DominanceCase) -> str:
     word = "significantly ahead" if case.tested else "ahead, in these samples,"
-    how, left = (
-        sense(case.tests[finding.on].leading.claim),
-        names([case.models[i] for i in finding.models], 6),
-    )
+    column, left = case.tests[finding.on], names([case.models[i] for i in finding.models], 6)
+    how = sense(column.leading.claim)
     text = f"No model is {word} of all others on {case.score(finding.on)}, {how}"
     if not left:
         return f"{text}."
-    column = case.tests[finding.on]
     first = column.orders.get(1) if column.leading.claim.order > 1 else None
     over = [] if first is None else np.flatnonzero(first.dominates[:, [*finding.models]].any(axis=1)).tolist()
     ahead = f"{names([case.models[i] for i in over], 3)} are ahead of some of these"
@@ -108,9 +104,8 @@ def _no_model_ahead(finding: Finding, case: DominanceCase) -> str:
 
 
 def _more_often(finding: Finding, case: DominanceCase) -> str:
-    return (
-        f"On {percent(finding.figures['share'])} of the samples {case.models[finding.models[1]]} is better."
-    )
+    other = case.models[finding.models[1]]
+    return f"On {percent(finding.figures['share'])} of the samples {other} is better."
 
 
 def _worst(finding: Finding, case: DominanceCase) -> str:
@@ -133,12 +128,6 @@ def _tail(finding: Finding, case: DominanceCase) -> str:
 def _in_order_1(finding: Finding, case: DominanceCase) -> str:
     i, *above = (case.models[m] for m in finding.models)
     return f"But {ORDERS[1]}, {names(above)} {'is' if len(above) == 1 else 'are'} ahead of {i}."
-
-
-def _best_mean(finding: Finding, case: DominanceCase) -> str:
-    mean, (best, i) = case.mean_of(finding.on), finding.models
-    assert mean is not None
-    return f"In these samples {case.models[best]} has the best mean, {mean.against(best, i)}."
 
 
 def _by_column(_: Finding, case: DominanceCase) -> str:
@@ -188,6 +177,5 @@ SENTENCES: Sentences[DominanceCase] = Sentences(
             f"In these samples the {_worst(finding, case)}, which nobody tested."
         ),
         "ahead-in-order-1": _in_order_1,
-        "best-mean": _best_mean,
     }
 )

@@ -9,6 +9,7 @@ from riskrank.engine.dominance.column import DominanceStudy, First, study_domina
 from riskrank.engine.dominance.effect_sizes import Differences, pairwise_differences
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.rank_guard import behind_pairs
+from riskrank.engine.dominance.ranking import alike
 from riskrank.engine.dominance.tests import better_by
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import Freedom
@@ -163,6 +164,7 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
         suite=suite,
         judged=judged,
         tested=inference.test,
+        alike=[column.name for column in found if alike(column.scores)],
         tests={column.name: column for column in found},
     )
     limits = sample_findings([column.target.scores for column in found], tested=inference.test)

@@ -18,6 +18,7 @@ from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, ends_with
 from riskrank.studies.gate.words import row_sentence
 from riskrank.studies.metric_means import metric_means
+from riskrank.studies.sample_findings import LIMITS
 from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted, names, number
 
@@ -159,18 +160,15 @@ def _document(
     else:
         outcome = FAIL if all(one.refuted for one in choice.candidates) else INCONCLUSIVE
     kind = ends_with(outcome, settings.inconclusive)
-    failed = (
-        None
-        if kind is None
-        else kind(
-            f"gate {option('cheapest', True)}: {choice.reference} stays",
-            found=f"of {len(choice.candidates)} models that may cost less none is shown not to be worse",
-            hint=f"score more samples, or widen {option('margin')} where that loss does not matter",
-        )
-    )
+    what = f"gate {option('cheapest', True)}: {choice.reference} stays"
+    found = f"of {len(choice.candidates)} models that may cost less none is shown not to be worse"
+    hint = f"score more samples, or widen {option('margin')} where that loss does not matter"
+    failed = None if kind is None else kind(what, found=found, hint=hint)
     rows = [_of_candidate(row, choice.candidates) for row in rows]
     models, said = quality.provenance.models, f"{outcome.upper()}: {_sentence(choice, rows)}"
     chosen = [models.index(one) for one in (choice.model, choice.reference)]
+    answer = stated(models, answered(outcome, said, {"saves_a_call": choice.saves_a_call}, chosen))
+    answer["findings"] += [one for one in quality.findings if one.kind in (*LIMITS, "same-distribution")]
     return replace(
         quality,
         provenance=replace(quality.provenance, settings=told(settings, options)),
@@ -178,7 +176,7 @@ def _document(
         outcome=outcome,
         failed=failed,
         choice=choice,
-        **stated(models, answered(outcome, said, {"saves_a_call": choice.saves_a_call}, chosen)),
+        **answer,
     )
 
 

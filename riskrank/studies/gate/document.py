@@ -214,8 +214,6 @@ class GateDocument(Gated[GateRow], schema="gate"):
         What this look and the ones before it saw, where the answers hold whenever one looks.
     judged : JudgedChapter or None
         Of a judge and people, what they are worth together.
-    blind : str
-        What samples that pass say nothing about, where a score may be as bad as any.
     counted_as : str
         Where only means are compared, why, and what the rows count as.
     choice : Choice or None
@@ -236,7 +234,6 @@ class GateDocument(Gated[GateRow], schema="gate"):
     unshared: Sequence[Unshared] = ()
     judged: JudgedChapter | None = None
     counted_as: str = ""
-    blind: str = ""
     choice: Choice | None = None
     visible: Mapping[str, float] = field(default_factory=dict)
 

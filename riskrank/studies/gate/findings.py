@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from riskrank.asked.tiers import ADVISORY
-from riskrank.studies.findings import Finding, Sentences
+from riskrank.studies.findings import Finding, Sentences, same_distribution
 from riskrank.studies.gate.document import GateDocument, claims_among
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, VERDICTS, counts, overall
 from riskrank.studies.gate.words import deciding_row, row_sentence, unit_of, what_decides
 from riskrank.studies.judged.chapter import sentences
-from riskrank.studies.wording import names, rarest_seen
+from riskrank.studies.sample_findings import blind
+from riskrank.studies.wording import names, unseen
 
 SIDES = {word: side for side, word in VERDICTS.items()}
 """The answer of a test behind what a gate says."""
@@ -27,8 +28,12 @@ def _alike(case: GateDocument) -> list[str]:
     return [] if told.verdict == PASS else list(dict.fromkeys(others))
 
 
-def gate_findings(case: GateDocument) -> list[Finding]:
-    """The answer to all claims, the claim that decides, what would decide it, and what it does not say."""
+def gate_findings(case: GateDocument, *, alike: bool, rare: bool) -> list[Finding]:
+    """The answer to all claims, the claim that decides, what would decide it, and what it does not say.
+
+    Of models that are `alike` on all that is claimed there is nothing to tell; what is `rare` a pass does not
+    speak of.
+    """
     row, outcome, models = deciding_row(case.rows), overall(case.rows), case.provenance.models
     given = ((name, getattr(row, name)) for name in _FIGURES)
     figures = {name: float(value) for name, value in given if value is not None}
@@ -40,18 +45,17 @@ def gate_findings(case: GateDocument) -> list[Finding]:
     if _needed_words(case):
         count = {} if row.samples_needed is None else {"samples_needed": row.samples_needed}
         found.append(Finding(kind="needed", on=row.metric, figures=count))
+    if alike:
+        found.append(Finding(kind="same-distribution", models=pair, on=row.metric))
+    passed = outcome == PASS
     asides = {
         "tasks-alike": _alike(case),
         "holds-at-every-look": row.e_value is not None,
-        "blind-to": case.blind and outcome == PASS,
+        "counted-as": passed and case.counted_as,
         "judge-worth": sentences(case.judged),
     }
-    rarest = {"worth": case.worth, "once_in": rarest_seen(case.worth)}
-    seen = {"blind-to": {} if case.counted_as else rarest}
-    return [
-        *found,
-        *(Finding(kind=kind, figures=seen.get(kind, {})) for kind, told in asides.items() if told),
-    ]
+    found += [Finding(kind=kind) for kind, told in asides.items() if told]
+    return [*found, blind(case.worth)] if passed and rare else found
 
 
 def _outcome(_: Finding, case: GateDocument) -> str:
@@ -89,9 +93,13 @@ SENTENCES: Sentences[GateDocument] = Sentences(
         "outcome": _outcome,
         "deciding": _deciding,
         "needed": _needed,
+        "same-distribution": lambda found, case: same_distribution(
+            [case.provenance.models[i] for i in found.models], found.on
+        ),
         "tasks-alike": _tasks_alike,
         "holds-at-every-look": lambda _, _case: "It may be looked at again at any time.",
-        "blind-to": lambda _, case: case.blind,
+        "blind-to": lambda _, case: unseen(case.worth, case.unit),
+        "counted-as": lambda _, case: case.counted_as,
         "judge-worth": lambda _, case: " ".join(sentences(case.judged)),
     }
 )

@@ -15,13 +15,14 @@ from riskrank.errors import GateInconclusive, InputError, RiskrankError, option
 from riskrank.scores.files.contents import read_bytes
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Gated
-from riskrank.studies.findings import stated
+from riskrank.studies.findings import Finding, stated
 from riskrank.studies.gate.document import GateDocument
 from riskrank.studies.gate.findings import answered
 from riskrank.studies.gate.looks import digests
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.verdicts import INCONCLUSIVE, PASS
 from riskrank.studies.pairs import resolve_pair
+from riskrank.studies.sample_findings import LIMITS
 
 SCHEMA = "riskrank/ledger"
 _MOST_BYTES = 1 << 24
@@ -241,10 +242,12 @@ def confirm(
             ledger.number, settings.alpha * ledger.share, "; ".join(claims), PASS if passed else INCONCLUSIVE
         )
         said = answered(row.verdict, f"{row.verdict.upper()}: {row.sentence}.", {"level": row.level})
+        limits = [one for one in document.findings if one.kind in LIMITS]  # which no score decides
+        sizes = [(Finding(kind=one.kind, figures=one.figures), one.sentence) for one in limits]
         answer = ConfirmDocument(
             provenance=replace(document.provenance, warnings=(), scored=(), resamples=None),
             rows=[row],
-            **stated((), said),
+            **stated((), said, *sizes),
             outcome=row.verdict,
             failed=None if passed else _failed(row),
             inconclusive=None,

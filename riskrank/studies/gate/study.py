@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from riskrank.asked.suites import RANDOM
+from riskrank.engine.dominance.ranking import alike
 from riskrank.errors import option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_assumed_costs, refuse_distributions
-from riskrank.studies.document import FindingEntry, entries
+from riskrank.studies.document import entries
+from riskrank.studies.findings import stated
 from riskrank.studies.gate.anytime import look, wagered
 from riskrank.studies.gate.cheapest import cheapest
 from riskrank.studies.gate.claim import MEAN, TASK, GateClaim, Statistic, statistics
@@ -29,10 +32,9 @@ from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.means_only import why_means
 from riskrank.studies.runtime import HERE, Runtime
-from riskrank.studies.sample_findings import blind_finding, size_findings
+from riskrank.studies.sample_findings import blind_limit, size_findings
 from riskrank.studies.settings import family_of, inference_of, provenance
 from riskrank.studies.task_scale import on_task_scale
-from riskrank.studies.wording import unseen, unseen_in, unseen_tasks
 
 
 def gate(
@@ -135,24 +137,25 @@ def _decided(
         texts=next((one.texts.said for one in given if one.texts is not None), ""),
         judged=judged,
         counted_as=why,
-        blind=why or _blind(claims),
         visible=seen,
     )
-    least = min((claim.pair_scores for claim in claims), key=lambda scores: scores.effective_size)
-    limits = [] if why else [*size_findings(least), blind_finding(document.worth, unit)]
-    return _answered(document, settings, given[0], limits)
-
-
-def _answered(
-    document: GateDocument, settings: ClaimSettings, table: ScoreTable, limits: Sequence[FindingEntry]
-) -> GateDocument:
-    """The document with its sentences, and with what the run ends with."""
-    findings = gate_findings(document)
-    limits = [one for one in limits if one.kind not in {finding.kind for finding in findings}]
-    said = SENTENCES.whole(findings, document, table.models, limits)
     # Cases could be listed that are not: models with samples of their own may share none.
-    cases = not settings.listed and not table.options.unpaired and table.options.judge is None
-    return replace(document, failed=ending(document, settings, cases=cases), **said)
+    cases = not settings.listed and not given[0].options.unpaired and judged is None
+    failed = ending(document, settings, cases=cases)
+    return replace(document, failed=failed, **_told(document, claims, exact=not at_best))
+
+
+def _told(document: GateDocument, claims: Sequence[GateClaim], *, exact: bool) -> dict[str, Any]:
+    """The sentences, and what the samples leave open where claims rest on samples."""
+    models, unit, of_samples = document.provenance.models, document.unit, not document.counted_as
+    pairs = (claim.column.scores.of_models([claim.new, claim.old]) for claim in claims)
+    # A score that may be as bad as any, or a task of another kind, is what a pass does not speak of.
+    rare = unit == "tasks" or any(not claim.column.bounded for claim in claims)
+    same = of_samples and exact and all(map(alike, pairs))
+    said = SENTENCES.said(gate_findings(document, alike=same, rare=of_samples and rare), document)
+    least = min((claim.pair_scores for claim in claims), key=lambda scores: scores.effective_size)
+    limits = [*size_findings(least), blind_limit(document.worth, unit)] if of_samples else []
+    return stated(models, *said, limits=limits)
 
 
 def _otherwise(
@@ -187,17 +190,6 @@ def _unit(claims: Sequence[GateClaim]) -> str:
     """What is drawn: clusters before samples, as of some groups each cluster may hold one."""
     units = {claim.scores.unit for claim in claims}
     return "tasks" if "tasks" in units else min(units)
-
-
-def _blind(claims: Sequence[GateClaim]) -> str:
-    """What the samples say nothing about, where a score may be as bad as any, or a task of another kind."""
-    if _unit(claims) == "tasks":
-        return unseen_tasks(min(claim.worth for claim in claims))
-    seen = [claim for claim in claims if not claim.column.bounded]
-    if not seen:
-        return ""
-    least = min(seen, key=lambda claim: claim.worth)
-    return unseen_in(least.pair_scores) if least.in_order is None else unseen(least.worth, _unit(claims))
 
 
 def _notes(tables: Sequence[ScoreTable], wanted: Sequence[Statistic]) -> list[str]:

@@ -249,11 +249,8 @@ def to_decide(document: GateDocument) -> str:
     open_, counted = open_claims(document.rows), document.inconclusive
     row = max(open_, key=lambda one: 0 if one.beyond_reach else one.samples_needed or 0)
     if any(map(ranges, open_)):
-        decides = (
-            "what is missing decides it, not more samples: "
-            if any(one.hangs_on_missing for one in open_)
-            else ""
-        )
+        missing = any(one.hangs_on_missing for one in open_)
+        decides = "what is missing decides it, not more samples: " if missing else ""
         return f"{decides}score what is missing, as the answer is to hold whatever it is"
     unit, loss = unit_of(row, document.unit), any(one.open_loss for one in open_)
     which = f" ({row.name})" if len(document.rows) > 1 else ""

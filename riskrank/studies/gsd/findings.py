@@ -7,7 +7,7 @@ import numpy as np
 
 from riskrank.engine.family import Side
 from riskrank.engine.gsd.analysis import GsdAnalysis
-from riskrank.studies.findings import NOTHING_TESTED, Finding, Sentences
+from riskrank.studies.findings import NOTHING_TESTED, Finding, Sentences, same_distribution
 from riskrank.studies.wording import all_others, counted, names, percent
 
 _HOWEVER = "however one values the metrics"
@@ -19,6 +19,8 @@ class GsdCase:
 
     analysis: GsdAnalysis
     models: Sequence[str]
+    criteria: Sequence[str]
+    alike: bool
     where: str = "in these samples"
 
     @property
@@ -33,7 +35,8 @@ def gsd_findings(case: GsdCase) -> list[Finding]:
     dominates = analysis.relation.dominates & ~np.eye(k, dtype=bool)
     best = np.flatnonzero(dominates.sum(axis=1) == k - 1).tolist()
     free = np.flatnonzero(analysis.front).tolist()
-    first = Finding(kind="best", models=tuple(best)) if best else Finding(kind="front", models=tuple(free))
+    kind = "same-distribution" if case.alike else "best" if best else "front"
+    first = Finding(kind=kind, models=tuple(best or free))
     if not analysis.tests:
         return [first, Finding(kind="nothing-tested")]
     shown, pairs = int(analysis.significant.sum()), int(dominates.sum())
@@ -72,6 +75,7 @@ def _are(count: int) -> str:
 
 SENTENCES: Sentences[GsdCase] = Sentences(
     {
+        "same-distribution": lambda _, case: same_distribution(case.models, names(case.criteria)),
         "best": _best,
         "front": _front,
         "pairs-shown": _pairs_shown,

@@ -24,7 +24,7 @@ from riskrank.studies.gsd.options import GsdSettings
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.runtime import HERE, Runtime
-from riskrank.studies.sample_findings import blind_finding
+from riskrank.studies.sample_findings import blind_limit
 from riskrank.studies.settings import family_of, provenance
 
 
@@ -115,15 +115,18 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = HERE) -> Gs
     system = settings.system
     found = [witness(quality, *of, threshold=one, system=system) for one, of in product(at, explained)]
     explanations = tuple(Explanation(one, original_units(one.values, scales.specs)) for one in found)
-    case = GsdCase(analyses[-1], table.models, "on these tasks" if tasks else "in these samples")
-    limit = blind_finding(len(table.samples), "tasks" if tasks else "samples")
+    names = tuple(spec.name for spec in scales.specs)
+    there = "on these tasks" if tasks else "in these samples"
+    alike = quality.alike and not (settings.digits or settings.tolerance)
+    case = GsdCase(analyses[-1], table.models, names, alike, there)
+    limit = blind_limit(len(table.samples), "tasks" if tasks else "samples")
     return GsdDocument(
         provenance=_provenance(table, scales, settings, how),
         rows=rows(analyses, table.models),
         **SENTENCES.told(gsd_findings(case), case, table.models, limits=[limit]),
         means=means,
         analyses=tuple(analyses),
-        criteria=tuple(spec.name for spec in scales.specs),
+        criteria=names,
         relabelling=how,
         quality=scales.quality,
         system=settings.system,
@@ -160,12 +163,10 @@ def power_warnings(quality: QualityTable, how: Relabelling) -> list[str]:
     if tests / labellings <= how.family.level(1):
         return []
     needed = ceil(tests / how.family.level(1))
+    hint = f"{option('resamples', needed)} can show more"
     if every < needed:
-        hint = (
-            f"it takes {ceil(log2(needed))} samples" if how.resampling == "swap" else "it takes more samples"
-        )
-    else:
-        hint = f"{option('resamples', needed)} can show more"
+        least = ceil(log2(needed)) if how.resampling == "swap" else "more"
+        hint = f"it takes {least} samples"
     family = f" times {tests} ordered pairs" if tests > 1 else ""
     return [
         f"no result can be significant at {how.family.level(1):g}: the smallest p-value of {labellings:,} "

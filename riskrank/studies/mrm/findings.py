@@ -8,7 +8,7 @@ import numpy as np
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.engine.portfolio.risks import RiskColumn
-from riskrank.studies.findings import SHARED, Case, Finding, Sentences, best_elsewhere, judge_worth
+from riskrank.studies.findings import SHARED, Case, Finding, Sentences, best_elsewhere
 from riskrank.studies.metric_means import best_of, worst_everywhere
 from riskrank.studies.wording import all_metrics, interval, names, number, percent
 
@@ -43,13 +43,14 @@ def mrm_findings(case: MeanRiskCase) -> list[Finding]:
     list of Finding
         At least one.
     """
-    first, *rest = _together(case) if len(case.columns) > 1 else _first(case, case.columns[0])
+    several = len(case.columns) > 1
+    answer = case.same or (_together(case) if several else _first(case, case.columns[0]))
     gains = [
         Finding(kind="gain", models=(order[0], order[1]), on=name, figures=_lead(study))
         for name, study in case.studies.items()
         for order in (order_of(study),)
     ]
-    return [first, *judge_worth(case), *rest, Finding(kind="not-tested-here"), *gains]
+    return [*answer, *case.beside, *gains]
 
 
 def order_of(study: MeanRiskStudy) -> list[int]:
@@ -148,12 +149,6 @@ def _over_all(finding: Finding, case: MeanRiskCase) -> str:
     return f"Over all metrics together {case.models[finding.models[0]]} comes first{doubt}."
 
 
-def _best_mean(finding: Finding, case: MeanRiskCase) -> str:
-    mean, (best, first) = case.mean_of(finding.on), finding.models
-    assert mean is not None
-    return f"{case.models[best]} has the best mean, {mean.against(best, first)}."
-
-
 def _gain(finding: Finding, case: MeanRiskCase) -> str:
     """Mean minus the first consistent risk, of the leader and of the next."""
     study, models = case.studies[finding.on], case.models
@@ -186,8 +181,7 @@ SENTENCES: Sentences[MeanRiskCase] = Sentences(
             f"But {case.models[finding.models[0]]}'s mean is the worst of all on "
             f"{all_metrics(len(case.means))}."
         ),
-        "best-mean": _best_mean,
-        "not-tested-here": lambda _, _case: "No difference was tested here; rank does that.",
+        "nothing-tested": lambda _, _case: "No difference was tested here; rank does that.",
         "gain": _gain,
     },
     # What a single measure of risk says takes its name to be understood.

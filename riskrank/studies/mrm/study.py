@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
+from riskrank.engine.dominance.ranking import alike
 from riskrank.engine.portfolio.mean_risk_intervals import (
     MeanRiskStudy,
     aggregate_over_metrics,
@@ -170,6 +171,8 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = HERE) 
         judged=judged,
         studies=dict(by_column),
         aggregations=dict(aggregations),
+        tested=False,
+        alike=[target.name for target in chosen if alike(target.scores)],
         confidence=family_of(settings).confidence,
     )
     limits = sample_findings([target.scores for target in chosen], tested=not settings.no_test)

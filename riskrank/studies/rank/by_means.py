@@ -10,12 +10,14 @@ import numpy as np
 from riskrank.engine.evidence.costs import CostRatios, Costs
 from riskrank.engine.evidence.crossed import Components
 from riskrank.engine.family import Family
+from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, option
+from riskrank.scores.table.designs import ITEM
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.costs import PER_SUCCESS, cost_and_success, require_costs, require_successes
 from riskrank.studies.document import Document, rows_of
-from riskrank.studies.findings import assuming
+from riskrank.studies.findings import Said, assuming
 from riskrank.studies.means_only import MeanColumn, components_of, mean_column, why_means
 from riskrank.studies.metric_means import MetricMeans, metric_means
 from riskrank.studies.rank.document import PLACES, RankRow
@@ -28,6 +30,7 @@ from riskrank.studies.rank.mean_ranking import (
     require_order,
 )
 from riskrank.studies.rank.options import RankSettings
+from riskrank.studies.sample_findings import blind_limit, sample_findings, warned
 from riskrank.studies.settings import family_of, provenance
 from riskrank.studies.targets import Units, units_of
 from riskrank.studies.wording import decimals_of, rounded, rounded_beside_zero
@@ -153,11 +156,12 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
     i, j = found[0].ranking.order[:2].tolist()
     case = MeanCase(table.models, found, family, _why(table, settings))
     rests_on = assuming([one.means for one in found])
+    limits = _limits(table, settings, found)
     described = {"per_metric": settings.per_metric, "family": "pairs of models"} | family.settings
     return MeanRankDocument(
-        provenance=provenance("rank", table, settings, described),
+        provenance=provenance("rank", table, settings, described, warnings=warned(limits)),
         rows=[row for one in found for row in _rows(one, table, family, settings.top)],
-        **SENTENCES.told(mean_findings(case), case, table.models, rests_on),
+        **SENTENCES.told(mean_findings(case), case, table.models, rests_on, limits=limits),
         named=[one.first for one in found[:1] if len(one.beaten(family)) == len(table.models) - 1],
         rankings=found,
         family=family,
@@ -175,6 +179,19 @@ def _columns(table: ScoreTable, settings: RankSettings) -> Iterator[tuple[MeanCo
         column = mean_column(table, at)
         assert column is not None
         yield column, means
+
+
+def _limits(table: ScoreTable, settings: RankSettings, found: Sequence[MeanRanking]) -> list[Said]:
+    """What the samples leave open; folds are none: each is a mean of rows that nobody sees."""
+    if settings.on:
+        clusters, samples = table.clusters, table.row_samples
+        sizes = ClusteredScores.build(clusters, clusters, samples=samples, paired=False)
+        return sample_findings([sizes], tested=not settings.no_test)
+    if table.noise is None:
+        return []
+    if table.noise.shared:
+        return [blind_limit(int(min(one.column.worth for one in found)))]
+    return [blind_limit(np.unique(table.noise.factors[ITEM]).size, "items")]
 
 
 def _why(table: ScoreTable, settings: RankSettings) -> str:

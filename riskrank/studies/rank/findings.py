@@ -13,6 +13,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.findings import Case, Finding, judge_worth, other_scope, untested
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail, worse_cases
+from riskrank.studies.sample_findings import blind
 from riskrank.studies.suites import words
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.targets import units_of
@@ -115,7 +116,7 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
     if case.suite is not None:
         found += _of_tasks(one, case, case.suite)
         if one.ahead and case.suite.scope == RANDOM:
-            found.insert(1, Finding(kind="tasks-not-drawn", on=one.column))
+            found.append(blind(one.scores.effective_size))
     else:
         if case.judged is not None and (best := case.judged.best_alone) != one.first:
             found.append(Finding(kind="judge-alone", models=(best, one.first)))
@@ -126,9 +127,9 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
 
 def _answer(one: Leading, case: RankCase) -> Finding:
     """Whether the first is ahead of the others, level with some, or spoken against."""
+    if alike := case.same:
+        return alike[0]
     same = (one.first, *one.identical)
-    if len(same) == len(case.models):
-        return Finding(kind="same-distribution", models=same, on=one.column)
     if not one.tested:
         return Finding(kind="not-tested", models=same, on=one.column, figures=_lead(one, case))
     if one.refuted is not None:
@@ -278,7 +279,8 @@ def _more_often(one: Leading, tail: Tail) -> Iterator[Finding]:
 def _of_columns(case: RankCase) -> Iterator[Finding]:
     """Of several columns: who leads where, and where that is sure."""
     firsts = tuple(dict.fromkeys(one.first for one in case.leading.values()))
-    yield Finding(kind="first-on-each" if len(firsts) == 1 else "first-here-and-there", models=firsts)
+    kind = "first-on-each" if len(firsts) == 1 else "first-here-and-there"
+    yield from case.same or [Finding(kind=kind, models=firsts)]
     if not case.tested:
         yield from untested(case)
         return

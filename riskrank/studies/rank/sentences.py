@@ -24,7 +24,7 @@ from riskrank.studies.wording import (
     percent,
     rounded,
     told_apart,
-    unseen_tasks,
+    unseen,
 )
 
 # A model that lost so many more of its samples than another may have lost those it fails on: none is shipped
@@ -485,7 +485,7 @@ SENTENCES: Sentences[RankCase] = Sentences(
         "ahead": _shipped,
         "trade": _trade,
         "level": _level_with,
-        "tasks-not-drawn": lambda finding, case: unseen_tasks(case.leading[finding.on].scores.effective_size),
+        "blind-to": lambda _, case: unseen(case.lead.scores.effective_size, case.lead.scores.unit),
         "metric-decides": _metric_decides,
         "best-mean": _best_mean_of_all,
         "aggregated": _aggregated,

@@ -13,6 +13,7 @@ from riskrank.engine.dominance.effect_sizes import EffectSizes
 from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy, columns_needed, study_methods
 from riskrank.engine.dominance.methods import METRICS, Method, methods_on, parse_method
+from riskrank.engine.dominance.ranking import alike
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.errors import UsageError, option
@@ -228,6 +229,7 @@ def _case(
         suite=suite,
         judged=judged,
         tested=inference.test,
+        alike=[name for name, one in leading.items() if alike(one.scores)],
         table=table,
         leading=leading,
         unique=all(found.unique for found in study.aggregations.values()),

@@ -170,11 +170,8 @@ def left_out(chapter: SuiteChapter, one: SuiteColumn) -> list[Section]:
     """Without each task who is first, who has the best macro mean, and the lead over the rival."""
     if (left := one.left_out) is None:
         return []
-    ranked, leaders, other = (
-        dict(one.deciding()),
-        left.leader,
-        next(i for i in one.pair if i != one.leader),
-    )
+    ranked, leaders = dict(one.deciding()), left.leader
+    other = next(i for i in one.pair if i != one.leader)
     ahead, digits = one.units.of(left.ahead), decimals_of(one.scopes[FIXED].means.error)
     columns: list[OfModel | None] = [
         (Column("without", "left"), lambda t: chapter.names[t]),

@@ -12,7 +12,7 @@ from riskrank.engine.changes.cases import SHARES, evidence_of, family_of_look
 from riskrank.engine.evidence.evidence import Evidence, either_way
 from riskrank.engine.evidence.student import MeanDifference, mean_difference
 from riskrank.engine.family import Family, Side
-from riskrank.engine.sampling.design import FEWEST_SAMPLES
+from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.metrics_file import MetricSpec
@@ -93,6 +93,18 @@ class RunColumn:
         return np.unique(found, return_inverse=True)[1]
 
 
+def drawn(new: RunColumn, old: RunColumn) -> ClusteredScores:
+    """The samples that both have, as they are drawn."""
+    shared = {name: at for at, name in enumerate(_shared(new, old))}
+    of_sample = np.arange(len(shared))
+    return ClusteredScores.build([of_sample], [new.units(shared)], samples=[of_sample])
+
+
+def _shared(new: RunColumn, old: RunColumn) -> list[str]:
+    theirs = set(old.names)
+    return [name for name in new.names if name in theirs]
+
+
 class Pair(NamedTuple):
     """A run and what it is compared with; what is missing against the new one, and in its favour."""
 
@@ -103,8 +115,7 @@ class Pair(NamedTuple):
 
 def paired(new: RunColumn, old: RunColumn) -> Pair | None:
     """The two on the samples both have; None of too few to tell anything."""
-    theirs = set(old.names)
-    shared = {name: at for at, name in enumerate(name for name in new.names if name in theirs)}
+    shared = {name: at for at, name in enumerate(_shared(new, old))}
     if len(shared) < FEWEST_SAMPLES:
         return None
     units = new.units(shared)

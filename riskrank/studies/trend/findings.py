@@ -78,12 +78,11 @@ def _decimals(row: TrendRow, of: str) -> int:
 # From this share on failures are told.
 _FAILED = 0.05
 _MORE_FAILED, _DROPPED = "more-failed", "worse-than-before"
-# Kinds of findings on a line, the gravest first, with the answer that each is.
+# The answer that each kind of finding on a line is.
 _ANSWERS = {
     WORSE: Side.REFUTED,
     _DROPPED: Side.REFUTED,
     WAS_WORSE: Side.OPEN,
-    MOVED: None,
     BETTER: Side.SHOWN,
 }
 
@@ -111,10 +110,8 @@ def trend_findings(document: TrendDocument) -> list[Finding]:
         elif line.last.run == document.runs[-1] and line.last.failed >= _FAILED:
             share = {"share": line.last.failed}
             found.append(Finding(kind="scores-failed", models=models, on=line.metric, figures=share))
-    order = [_MORE_FAILED, *_ANSWERS, "scores-failed"]
-    found.sort(key=lambda one: order.index(one.kind))
     grave = any(one.kind in (_MORE_FAILED, WORSE, _DROPPED, WAS_WORSE, MOVED) for one in found)
-    return found if grave else [Finding(kind="level", answer=Side.OPEN), *found]
+    return found if grave else [*found, Finding(kind="level", answer=Side.OPEN)]
 
 
 def _figures(row: TrendRow, of: str) -> dict[str, float]:

@@ -12,17 +12,19 @@ from riskrank.engine.family import Family
 from riskrank.errors import RiskrankError, UsageError, listing, option
 from riskrank.scores.table.runs import Runs, inputs_of
 from riskrank.studies.directions import refuse_assumed_costs
+from riskrank.studies.findings import Said
 from riskrank.studies.gate.verdicts import FAIL, ends_with, overall
 from riskrank.studies.runtime import Runtime
+from riskrank.studies.sample_findings import sample_findings, warned
 from riskrank.studies.settings import family_of, provenance
-from riskrank.studies.trend.compared import Key, RunColumn, columns_of, compared, line_rows
+from riskrank.studies.trend.compared import Key, RunColumn, columns_of, compared, drawn, line_rows
 from riskrank.studies.trend.document import TrendCase, TrendDocument, TrendLine, TrendRow
 from riskrank.studies.trend.findings import SENTENCES, line_sentence, trend_findings
 from riskrank.studies.trend.options import TrendSettings
 from riskrank.studies.trend.states import BETTER, MOVED, OPEN, WAS_WORSE, WORSE
 
 # Lines and cases that a screen has room for.
-_ROOM = 6
+_ROOM = 5
 
 
 def trend(runs: Runs, settings: TrendSettings, _runtime: Runtime | None = None) -> TrendDocument:
@@ -69,7 +71,7 @@ def trend(runs: Runs, settings: TrendSettings, _runtime: Runtime | None = None) 
         "models": [*dict.fromkeys(row.model for row in rows)],
         "samples": len({sample for table in tables for sample in table.samples}),
     }
-    outcome = overall(lines)
+    outcome, limits = overall(lines), _limits(runs, columns, lines)
     document = TrendDocument(
         provenance=provenance(
             "trend",
@@ -79,7 +81,7 @@ def trend(runs: Runs, settings: TrendSettings, _runtime: Runtime | None = None) 
                 "spending": "alpha/(j(j + 1)) at look j, 0.8 of it for the baseline, 0.2 for the run before",
                 "cases": "Benjamini-Hochberg a metric and model",
             },
-            warnings=[*dict.fromkeys(line for table in tables[:-1] for line in table.warnings)],
+            warnings=[*dict.fromkeys(chain(*(one.warnings for one in tables[:-1]))), *warned(limits)],
             metrics=[*metrics.values()],
             **every,
         ),
@@ -96,7 +98,16 @@ def trend(runs: Runs, settings: TrendSettings, _runtime: Runtime | None = None) 
         inconclusive=settings.inconclusive,
     )
     about = document.provenance.models
-    return replace(document, **SENTENCES.told(trend_findings(document), document, about))
+    return replace(document, **SENTENCES.told(trend_findings(document), document, about, limits=limits))
+
+
+def _limits(
+    runs: Runs, columns: Mapping[str, Mapping[Key, RunColumn]], lines: Sequence[TrendLine]
+) -> list[Said]:
+    """What the samples that the last run shares with the baseline leave open."""
+    here, there = columns[[*runs.tables][-1]], columns[runs.baseline]
+    keys = [(one.metric, one.model) for one in lines if one.last.against_baseline is not None]
+    return sample_findings([drawn(here[key], there[key]) for key in keys if key in here])
 
 
 def _line(key: Key, rows: Sequence[TrendRow], baseline: str, most_failed: float) -> TrendLine:

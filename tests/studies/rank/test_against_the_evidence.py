@@ -58,7 +58,7 @@ def test_a_rare_disaster_is_found_and_told():
     risky += safe.mean() - risky.mean()
     verdict = rr.rank(long(safe=safe, risky=risky)).verdict
     assert verdict.startswith("Ship safe: significantly better than risky")
-    assert "but its worst 5 % average −5.14 against −1.04" in verdict
+    assert "hides a risk: the worst 5 % average −5.14 against −1.04 of safe" in verdict
 
 
 def test_a_clear_winner_of_few_samples_beats_all():

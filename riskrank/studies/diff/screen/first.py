@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.screens import all_rows, asked_for, offered, unshown
+from riskrank.shown.screens import all_rows, asked_for, offered, unseen, unshown
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.diff.document import MOST_CHANGES, CaseRow, Change, DiffDocument
 from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
@@ -29,6 +29,7 @@ def view(document: DiffDocument) -> list[Section]:
         sections += texts if document.settings.cases is not None else asked_for(texts)
     return [
         *sections,
+        *unseen(document),
         Line(all_rows(f"all {len(document.rows):,} cases") + "."),
         *offered(_details(document, every_change=len(changes) > len(shown))),
     ]

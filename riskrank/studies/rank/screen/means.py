@@ -7,7 +7,7 @@ import numpy as np
 
 from riskrank.shown.means import also, head, side_by_side, with_bars
 from riskrank.shown.noise import shares_table
-from riskrank.shown.screens import MOST_ROWS, offered
+from riskrank.shown.screens import MOST_ROWS, offered, unseen
 from riskrank.shown.view import Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.rank.by_means import MeanRankDocument
 from riskrank.studies.rank.mean_ranking import MeanRanking
@@ -27,7 +27,7 @@ def view(document: MeanRankDocument) -> list[Section]:
             models, means, columns, order, lambda at, i: place_of(rankings[at].ranking, i), "place"
         )
     told = [] if document.why in document.verdict else [Line(document.why)]
-    sections += [*told, _tests(document)]
+    sections += [*told, _tests(document), *unseen(document)]
     each = [_table(one, models, one.column.name) for one in rankings] if len(rankings) > 1 else []
     rest: list[Section] = [*also(document.more), *each]
     rest += [] if document.components is None else [shares_table(document.components)]

@@ -21,7 +21,7 @@ from riskrank.studies.rank.document import RankDocument, trade
 from riskrank.studies.rank.screen.detail import detail_table, reading, separation_line
 from riskrank.studies.rank.screen.first import other_metrics
 from riskrank.studies.report.screen import bad_cases, by_metric, corrections, summaries, weights
-from riskrank.studies.report.screen.limits import unseen
+from riskrank.studies.report.screen.limits import not_shown
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
 from riskrank.studies.suites.screen import details as task_details
 
@@ -135,7 +135,7 @@ REPORT = (
         finding=bad_cases.tails_apart,
     ),
     Entry(WHY, "pair", "The pair that decides", _of_pair, ("pair",)),
-    Entry(WHY, "unseen", "What these samples could have shown", attrgetter("ranking"), words=unseen),
+    Entry(WHY, "unseen", "What these samples could have shown", attrgetter("ranking"), words=not_shown),
     # Of several metrics tasks are compared on the combined score alone.
     Entry(WHY, "by-task", "Task by task", _OF_TASKS, ("taskforest",), finding=summaries.by_task),
     Entry(

@@ -6,20 +6,21 @@ from riskrank.shown.view import Line
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.report.study import ReportDocument
 from riskrank.studies.visible import shown_by_metric
-from riskrank.studies.wording import counted, percent, unseen_in
+from riskrank.studies.wording import counted, percent, unseen
 
 # What the smallest difference means that samples could have shown (method §15).
 _OFTEN = "tests of as many samples would find 4 times in 5"
 
 
-def unseen(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
+def not_shown(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
     """What is too small or too rare for these samples, and what no sample tells."""
-    study = ranking.lead.found.dominance.estimates
+    scores, study = ranking.lead.scores, ranking.lead.found.dominance.estimates
     tail = counted(max(round(study.tail_level * study.samples), 1), "sample")
     yield from _of_the_pair(ranking)
+    rare = unseen(scores.effective_size, scores.unit)
     yield Line(
-        f"{unseen_in(ranking.lead.scores)} What never happened in n independent samples may "
-        "still happen in up to about 3 in n of all cases, with 95 % confidence."
+        f"{rare} What never happened in n independent samples may still happen in up to about 3 in n of all "
+        "cases, with 95 % confidence."
     )
     yield Line(
         f"The mean of the worst {percent(study.tail_level)} is a mean of about {tail} of each model; what is "

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from riskrank.shown.screens import MOST_ROWS, asked_for, offered, unshown
+from riskrank.shown.screens import MOST_ROWS, asked_for, offered, unseen, unshown
 from riskrank.shown.text_pictures import sparklines
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.gate.verdicts import FAIL
@@ -23,6 +23,7 @@ def view(document: TrendDocument) -> list[Section]:
         _lines(document, lines[:MOST_ROWS]),
         *unshown(len(lines) - MOST_ROWS, "line"),
         Line(_tests(document)),
+        *unseen(document),
         *_restless(document),
         *offered([by_row(f"{line.metric} of {line.model}", _OF_RUN, line.rows) for line in document.lines]),
         *asked_for(_cases(document.found_cases, "All of these cases")),
