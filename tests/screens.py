@@ -10,11 +10,13 @@ import json
 import re
 from functools import cache
 
+import numpy as np
 import pytest
 
 from riskrank.results import Result
 from riskrank.shown.page.chapters import chapters
 from riskrank.version import __version__
+from tests.examples import ROOT, difference
 
 MOST = 2  # of the results of a test, and of its cases
 LINES = 100
@@ -30,6 +32,8 @@ OTHERS = re.compile(
 @pytest.fixture(autouse=True)
 def screens(request, monkeypatch, write_made):
     """Keep what a test computes, and look at it when the test is over."""
+    if hasattr(request.module, "RNG"):  # what is drawn is not to hang on which tests ran before
+        monkeypatch.setattr(request.module, "RNG", np.random.default_rng(7))
     if not steady(request.node):
         yield
         return
@@ -99,7 +103,7 @@ def hold(node, found, write_made):
     if write_made and lines != before:
         stored[name] = lines
         write(file, {key: below for key, below in stored.items() if below and there(base, key)})
-    elif lines != before:
+    elif difference("\n".join(before), "\n".join(lines)):
         changes = difflib.unified_diff(before, lines, "stored", "made", lineterm="")
         pytest.fail("\n".join(["if that is meant, write it anew with --write-made", *changes]))
     stored[name] = lines
@@ -108,7 +112,9 @@ def hold(node, found, write_made):
 def laid_out(text, node):
     """Lines of what is shown, less blanks, rules, the place of files, the version, and how long it takes."""
     place = str(node.funcargs.get("tmp_path", "\0"))
-    plain = text.replace(place, "PLACE").replace(f"riskrank {__version__}", "riskrank")
+    plain = (
+        text.replace(place, "PLACE").replace(f"{ROOT}/", "").replace(f"riskrank {__version__}", "riskrank")
+    )
     lines = (re.sub("[ ─]+", " ", line).strip() for line in plain.splitlines() if line[:6] != "note: ")
     return ["", *(f"| {line}" for line in lines if line)][:LINES] if text.strip() else []
 

@@ -176,7 +176,7 @@ def names(models: Sequence[str], most: int = 4) -> str:
 
 def rarest_seen(worth: int) -> int:
     """Once in how many cases something happens that n independent samples would just show: n/3."""
-    return max(worth // 3, 1)
+    return max(worth // 3, 2)
 
 
 def blind_to(worth: int) -> str:

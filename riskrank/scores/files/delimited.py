@@ -112,7 +112,7 @@ class DelimitedSource(Source):
             cells = frame[f"c{place}"] if place in places else None
             if cells is not None and is_grouped(cells, sign):
                 frame = frame.with_columns(cells.str.replace_all(sign, "", literal=True))
-        return pl.DataFrame([frame[f"c{place}"].alias(self.columns[place]) for place in places])
+        return pl.DataFrame({self.columns[place]: frame[f"c{place}"] for place in places})
 
     def _signs_of_thousands(self) -> dict[int, str]:
         """Columns whose numbers have signs between thousands by the first rows, and those signs."""

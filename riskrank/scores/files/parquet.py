@@ -56,7 +56,7 @@ class ParquetSource(Source):
         if pl.Categorical in frame.dtypes:
             frame = frame.with_columns(map(_shared_texts, frame.select(pl.selectors.categorical())))
         self._room.take(self.label, len(self._data), int(frame.estimated_size()))
-        return pl.DataFrame([frame[raw[name]].alias(name) for name in names])
+        return pl.DataFrame({name: frame[raw[name]] for name in names})
 
     def scan(self, names: Sequence[str]) -> pl.LazyFrame:
         """The named columns without reading them yet."""

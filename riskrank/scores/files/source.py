@@ -195,7 +195,7 @@ class FrameInMemory(Source):
         for name in names:
             if raw[name] in self._halves:
                 raise no_unicode(f"{self.label}: row {self._halves[raw[name]]}", name)
-        return pl.DataFrame([self._frame[raw[name]].alias(name) for name in names])
+        return pl.DataFrame({name: self._frame[raw[name]] for name in names})
 
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
