@@ -112,10 +112,11 @@ def hold(node, found, write_made):
 def laid_out(text, node):
     """Lines of what is shown, less blanks, rules, the place of files, the version, and how long it takes."""
     place = str(node.funcargs.get("tmp_path", "\0"))
-    plain = (
-        text.replace(place, "PLACE").replace(f"{ROOT}/", "").replace(f"riskrank {__version__}", "riskrank")
-    )
-    lines = (re.sub("[ ─]+", " ", line).strip() for line in plain.splitlines() if line[:6] != "note: ")
+    if place in text:  # where lines end hangs on how long its name is
+        text = "\n".join(" ".join(part.split()) for part in text.split("\n\n"))
+    for found, told in ((place, "PLACE"), (f"{ROOT}/", ""), (f"riskrank {__version__}", "riskrank")):
+        text = text.replace(found, told)
+    lines = (re.sub("[ ─]+", " ", line).strip() for line in text.splitlines() if line[:6] != "note: ")
     return ["", *(f"| {line}" for line in lines if line)][:LINES] if text.strip() else []
 
 

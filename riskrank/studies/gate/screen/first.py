@@ -137,7 +137,8 @@ def _tests(document: GateDocument) -> str:
     if len(document.visible) == 1:
         margin = " from the margin" if any(row.margin for row in rows) else ""
         (away,) = document.visible.values()
-        apart = f"; could have decided differences of {visible_words(away, share=False)}{margin}"
+        words = visible_words(away, share=False)
+        apart = f"; could have decided differences of {words}{margin}" if words else ""
     return f"{seen}; {how}{many}{again}{apart}."
 
 
