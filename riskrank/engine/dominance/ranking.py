@@ -131,6 +131,8 @@ def _weighted(scores: ClusteredScores, level: float) -> Estimated:
 
 def alike(scores: ClusteredScores) -> bool:
     """Whether all models have one distribution of scores; sums of their weights are rounded."""
+    if scores.plain and len({(own.min(), own.max()) for own in scores.values}) > 1:
+        return False
     values, of_score = np.unique(np.concatenate(scores.values), return_inverse=True)
     places = of_score + np.repeat(np.arange(scores.models), scores.sizes) * values.size
     masses = np.bincount(places, np.concatenate(scores.weights), scores.models * values.size)
