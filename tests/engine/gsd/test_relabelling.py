@@ -106,6 +106,16 @@ def test_exact_relabellings_leave_out_the_observed_one():
     assert not (deals == [1, 1, -1, -1]).all(axis=1).any()
 
 
+@pytest.mark.parametrize(("pair", "side"), [((0, 1), "greater"), ((1, 0), "less")])
+def test_a_result_is_the_less_sure_the_more_samples_are_arbitrary(pair, side):
+    table = quality_table(correlated_scores(2, 14, gap=3.0), ordinal=ORDINAL)
+    how = Relabelling(resamples=40, seed=5, contamination=True, family=Family(alpha=0.3))
+    (found,) = relabelling_tests(table, [pair], how, side=side)
+    assert found.contamination[0] == found.p_value
+    assert list(found.contamination) == sorted(found.contamination)
+    assert found.contamination[-1] > 0.3
+
+
 @pytest.mark.slow
 def test_contaminated_p_values_against_solving_every_program():
     table = quality_table(correlated_scores(2, 14, gap=3.0), ordinal=ORDINAL)

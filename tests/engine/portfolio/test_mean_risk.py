@@ -1,5 +1,6 @@
 """Mean–risk models against plain integrals, closed forms, exact dominance and Proposition 1."""
 
+from dataclasses import replace
 from itertools import combinations_with_replacement, pairwise
 from statistics import NormalDist
 
@@ -331,6 +332,17 @@ def test_intervals_against_a_plain_bootstrap(paired, offset):
     low, high = np.quantile(values, [0.1, 0.9], axis=0)
     assert found.value_low == pytest.approx(low, rel=1e-12)
     assert found.value_high == pytest.approx(high, rel=1e-12)
+
+
+@pytest.mark.parametrize("unit", [2.0**-600, 2.0**600])
+def test_intervals_follow_the_unit_of_scores_whose_squares_are_no_numbers(unit):
+    scores = made()
+    far = replace(scores, values=tuple(own * unit for own in scores.values))
+    plain, found = (
+        study_mean_risk(one, risk_columns(), names=NAMES, resamples=20, seed=4) for one in (scores, far)
+    )
+    assert found.value_low == pytest.approx(plain.value_low * unit, rel=1e-9)
+    assert found.value_high == pytest.approx(plain.value_high * unit, rel=1e-9)
 
 
 def test_intervals_of_means_against_theory():
