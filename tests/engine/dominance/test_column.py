@@ -11,6 +11,7 @@ from riskrank.engine.dominance.column import (
 from riskrank.engine.dominance.column_ranking import beaten_on_sample, best_on_sample, model_win_rate
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.engine.dominance.inference import Claim, Inference, Question
+from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import InputError
 from tests.engine.dominance.helpers import study_ranking
@@ -105,6 +106,20 @@ def test_advice_names_what_a_reader_must_know():
     )
     many = ClusteredScores.build([rng.normal(size=50), rng.normal(size=50)])
     assert study_dominance(many, CLAIMS, Inference()).advice == ()
+
+
+def test_the_rule_of_the_paper_is_at_the_level_of_the_family():
+    draws = np.random.default_rng(1).normal([[0.1], [0.0], [0.02]], 1, size=(3, 30))
+    scores = ClusteredScores.build(list(draws))
+
+    def tests(alpha):
+        how = Inference(resamples=100, paper_exact=True, family=Family(alpha=alpha))
+        return study_dominance(scores, [Claim(2, "absolute", 0.45)], how).tests[0]
+
+    p = min(one for one in np.ravel(tests(0.05).p_adjusted) if 0.01 < one < 0.9)
+    for alpha, shown in ((p * 1.01, True), (p * 0.99, False)):
+        found = tests(alpha)
+        assert found.dominates[found.p_adjusted == p].tolist() == [shown]
 
 
 def test_the_advice_decides_what_it_speaks_of():
