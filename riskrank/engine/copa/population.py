@@ -167,7 +167,8 @@ def duplicated_models(models: Population) -> tuple[Integers, ...]:
     _, group, size = np.unique(models.objectives, axis=0, return_inverse=True, return_counts=True)
     members = np.argsort(group.ravel(), kind="stable")  # NumPy 2.0 gives a column
     groups = np.split(members, np.cumsum(size)[:-1])
-    return tuple(sorted((g for g in groups if g.size > 1), key=lambda g: g[0]))
+    known = np.isfinite(models.objectives).sum(axis=1)  # models of whom nothing is known are no copies
+    return tuple(sorted((g for g in groups if g.size > 1 and known[g[0]]), key=lambda g: g[0]))
 
 
 _HOLDS = {

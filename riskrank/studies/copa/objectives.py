@@ -225,8 +225,8 @@ def _treat_missing(table: ScoreTable, averages: ModelAverages, treatment: str) -
     affected = np.flatnonzero(lacking.any(axis=1))
     labels = listing(table.models[i] for i in affected)
     models = f"{affected.size} of {len(table.models)} models"
-    own = f", {option('unpaired', True)} compares means over each model's own samples"
-    own = own if averages.other_samples else ""
+    # The mean of some samples is no worst value: to rank it last would choose whoever scored all of them.
+    own = f"{option('unpaired', True)} compares means over each model's own samples"
     if treatment == "worst":
         count = "1 missing value counts" if len(cells) == 1 else f"{len(cells)} missing values count"
         return np.arange(len(table.models)), f"{count} as the worst rank, u = 1: {listing(cells)}"
@@ -236,8 +236,9 @@ def _treat_missing(table: ScoreTable, averages: ModelAverages, treatment: str) -
             raise InputError(
                 "fewer than two models have a score for every objective",
                 found=f"{models} lack one: {listing(cells)}",
-                hint=f"leave out an objective with {option('metric')}, or use {option('missing', 'worst')}"
-                + own,
+                hint=own
+                if averages.other_samples
+                else f"leave out an objective with {option('metric')}, or use {option('missing', 'worst')}",
             )
         return kept, f"dropped {models} from the population, they lack a score: {labels}"
     model, sample, metric = averages.first_missing or ("", "", "")
@@ -248,7 +249,7 @@ def _treat_missing(table: ScoreTable, averages: ModelAverages, treatment: str) -
         found=f"{averages.missing_scores:,} of {averages.expected_scores:,} scores missing, of {models}: "
         + listing(cells),
         hint=f"{option('missing', 'drop')} takes these models out of the population, "
-        f"{option('missing', 'worst')} ranks them last there{own}",
+        + (own if averages.other_samples else f"{option('missing', 'worst')} ranks them last there"),
     )
 
 

@@ -19,6 +19,8 @@ def diff_findings(document: DiffDocument) -> list[Finding]:
         figures["p_adjusted"] = first.p_adjusted
         found = [Finding(kind="changed", models=(0, 1), on=first.metric, figures=figures, answer=side)]
     found += [Finding(kind="loses-too", models=(0, 1), on=one.metric) for one in others if one.lost][:1]
+    if not first.lost and _losing(document):
+        found.append(Finding(kind="by-group", models=(0, 1), on=first.metric))
     if first.worse_by_chance is not None and first.worse_in_one_run is not None:
         figures = {"worse_in_one_run": first.worse_in_one_run, "worse_by_chance": first.worse_by_chance}
         figures |= {"shown_worse": first.shown_worse or 0}
@@ -49,6 +51,12 @@ def _loses_too(_: Finding, document: DiffDocument) -> str:
     return f"{start} loses more than it wins on {names([name for name in lost if name != first])}."
 
 
+def _losing(document: DiffDocument) -> list[str]:
+    """Groups of the first metric in which more is shown to be lost than won."""
+    metric = document.changes[0].metric
+    return [one.group for one in document.changes if one.group and one.metric == metric and one.lost]
+
+
 def _runs_differ(finding: Finding, document: DiffDocument) -> str:
     shown = int(finding.figures["shown_worse"])
     return (
@@ -63,6 +71,7 @@ SENTENCES: Sentences[DiffDocument] = Sentences(
         "changed": _changed,
         "unchanged": _changed,
         "loses-too": _loses_too,
+        "by-group": lambda _, document: f"But it loses more than it wins in {names(_losing(document))}.",
         "runs-differ": _runs_differ,
         "one-run-each": lambda _, _document: (
             "With one run each, a case that flips is no regression yet: runs of one model flip cases, too; "

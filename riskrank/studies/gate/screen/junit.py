@@ -22,7 +22,7 @@ def suite(document: GateDocument) -> Suite:
     """A test case a claim."""
     cases = [
         TestCase(
-            kind_of(*_counts_as(row, document.inconclusive)),
+            kind_of(*_counts_as(row, document)),
             f"riskrank.gate.{row.claim}",
             row.name,
             row_sentence(row),
@@ -36,10 +36,11 @@ def suite(document: GateDocument) -> Suite:
     return Suite("riskrank gate", cases, told)
 
 
-def _counts_as(row: GateRow, inconclusive: str | None) -> tuple[str, str | None]:
-    """The answer, and what an open one counts as; what is advisory fails nothing."""
-    lenient = row.tier == ADVISORY and row.verdict != PASS
-    return (INCONCLUSIVE, "pass") if lenient else (row.verdict, inconclusive)
+def _counts_as(row: GateRow, document: GateDocument) -> tuple[str, str | None]:
+    """The answer, and what an open one counts as; what is advisory fails nothing, nor who is not taken."""
+    beside = document.choice is not None and document.failed is None and row.new != document.choice.model
+    lenient = (beside or row.tier == ADVISORY) and row.verdict != PASS
+    return (INCONCLUSIVE, "pass") if lenient else (row.verdict, document.inconclusive)
 
 
 def _lost(document: GateDocument, row: GateRow) -> Iterator[str]:
