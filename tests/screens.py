@@ -82,13 +82,13 @@ def of_document(found):
     return [json.dumps(shortened(part), ensure_ascii=False) for part in parts]
 
 
-def shortened(value):
-    """Numbers with five digits: what other libraries make of the last ones is nobody's matter."""
+def shortened(value, digits=5):
+    """Numbers with few digits: what other libraries make of the last ones is nobody's matter."""
     if isinstance(value, dict):
-        return {name: shortened(one) for name, one in value.items()}
+        return {name: shortened(one, digits) for name, one in value.items()}
     if isinstance(value, list):
-        return [shortened(one) for one in value]
-    return float(f"{value:.5g}") if isinstance(value, float) else value
+        return [shortened(one, digits) for one in value]
+    return float(f"{value:.{digits}g}") if isinstance(value, float) else value
 
 
 def hold(node, found, write_made):

@@ -23,6 +23,7 @@ from riskrank.asked.commands import COMMANDS
 from riskrank.shown.sections import sections
 from riskrank.shown.view import Table
 from tests.cli.test_schema import keeps_to_its_schema
+from tests.screens import shortened
 
 RICH = int(version("rich").partition(".")[0])
 MADE = Path(__file__).with_name("made")
@@ -93,17 +94,8 @@ def of_document(text):
     document = json.loads(text)
     document["meta"]["version"] = "0"
     rows = document.pop("results")
-    lines = json.dumps(shortened(document), indent=1, ensure_ascii=False).splitlines()
-    return [*lines, *(json.dumps(shortened(row), ensure_ascii=False) for row in rows)]
-
-
-def shortened(value):
-    """Numbers with seven digits: what other libraries make of the last ones is nobody's matter."""
-    if isinstance(value, dict):
-        return {name: shortened(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [shortened(one) for one in value]
-    return float(f"{value:.7g}") if isinstance(value, float) else value
+    lines = json.dumps(shortened(document, 7), indent=1, ensure_ascii=False).splitlines()
+    return [*lines, *(json.dumps(shortened(row, 7), ensure_ascii=False) for row in rows)]
 
 
 NUMBER = re.compile(r"-?\b\d+(?:\.\d+)?(?:e-?\d+)?\b")

@@ -7,6 +7,8 @@ import polars as pl
 import pytest
 import zstandard
 
+from riskrank.scores.files.parquet import ParquetSource
+
 
 def _encode(frame: pl.DataFrame, suffix: str) -> bytes:
     buffer = io.BytesIO()
@@ -21,6 +23,17 @@ def _encode(frame: pl.DataFrame, suffix: str) -> bytes:
         frame.write_ndjson(buffer)
     data = buffer.getvalue()
     return {"gz": gzip.compress, "zst": zstandard.compress}.get(compression, bytes)(data)
+
+
+@pytest.fixture
+def loads(monkeypatch):
+    """The columns that are read of Parquet files, one reading after the other."""
+    asked = []
+    original = ParquetSource.load
+    monkeypatch.setattr(
+        ParquetSource, "load", lambda self, names: asked.append([*names]) or original(self, names)
+    )
+    return asked
 
 
 @pytest.fixture

@@ -112,10 +112,14 @@ def influence_of_violation(scores: ClusteredScores, *, order: int) -> ViolationI
     # effect[i, j]: what each cluster of model i contributes to ε_ij, shape (k, k, clusters).
     effect = np.zeros((k, k, int(counts.max())))
     distance = np.zeros((k, k))
+    grids: dict[tuple[int, int], MergedGrid] = {}
     shares = [own[sorting] for own, sorting in zip(scores.weights, sortings, strict=True)]
     for i in range(k):
         for j in range(i):
-            grid = MergedGrid(shares[i], shares[j])
+            sizes = (len(ordered[i]), len(ordered[j]))
+            if not scores.plain or sizes not in grids:
+                grids[sizes] = MergedGrid(shares[i], shares[j])
+            grid = grids[sizes]
             distance[i, j] = distance[j, i] = integrated_distance(ordered[i], ordered[j], grid)
             pair = influence_of_pair(ordered[i], ordered[j], grid)
             ratio[i, j], ratio[j, i] = pair.ratio, 1 - pair.ratio

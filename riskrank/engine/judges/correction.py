@@ -186,6 +186,11 @@ def _isotonic(judge: Floats, human: Floats) -> tuple[Floats, Floats]:
 _NOTHING = 1e-9
 
 
+def stacked(corrections: Sequence[Correction]) -> tuple[Floats, Floats]:
+    """Labels and scores of the judge of models of the same samples, a row a model."""
+    return np.array([one.human for one in corrections]), np.array([one.judge for one in corrections])
+
+
 def for_differences(corrections: Sequence[Correction]) -> tuple[Correction, ...]:
     """Cut the λ of several models' corrections alike, to what is best for their differences.
 
@@ -203,7 +208,7 @@ def for_differences(corrections: Sequence[Correction]) -> tuple[Correction, ...]
     tuple of k Correction
     """
     n = corrections[0].labelled
-    human, judge = (np.array([getattr(one, who) for one in corrections]) for who in ("human", "judge"))
+    human, judge = stacked(corrections)
     human = human - human.mean(axis=1, keepdims=True)
     taken = judge - judge.mean(axis=1, keepdims=True)
     taken *= np.array([[one.power] for one in corrections])

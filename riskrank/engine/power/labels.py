@@ -19,7 +19,7 @@ from scipy.special import ndtr, ndtri, stdtr
 
 from riskrank.engine.evidence.student import MeanDifference
 from riskrank.engine.gates.caution import beyond
-from riskrank.engine.judges.correction import Correction, for_differences
+from riskrank.engine.judges.correction import Correction, for_differences, stacked
 from riskrank.engine.power.required_size import RequiredSize, SizeInterval, corrected_ends, find_size
 from riskrank.engine.power.simulation import PowerCurve, verdicts_of
 from riskrank.engine.sampling.design import FEWEST_LABELS
@@ -104,7 +104,7 @@ class LabelPilot:
     def of(cls, corrections: Sequence[Correction], claim: LabelClaim) -> LabelPilot:
         """A pilot as its corrections have it."""
         n, total = corrections[0].labelled, len(corrections[0].judge)
-        human, judge = (np.array([getattr(one, who) for one in corrections]) for who in ("human", "judge"))
+        human, judge = stacked(corrections)
         means = [one.mean(axis=1, keepdims=True) for one in (human, judge, judge[:, :n])]
         corrected = means[0] + np.array([[one.power] for one in corrections]) * (means[1] - means[2])
         wider = sqrt(n / (n - 2))
@@ -267,7 +267,7 @@ def labels_interval(
     own = LabelPilot.of(corrections, claim).need.labels(height, found.target)
     # No size is 0: this stream is nobody else's.
     rng = np.random.default_rng(np.random.SeedSequence([seed, 0]))
-    human, judge = (np.array([getattr(one, who) for one in corrections]) for who in ("human", "judge"))
+    human, judge = stacked(corrections)
     suggested = []
     for _ in range(_RESAMPLES):
         chosen = np.concatenate((rng.integers(0, n, n), rng.integers(n, total, total - n)))

@@ -7,7 +7,6 @@ import pytest
 from riskrank.errors import InputError
 from riskrank.scores.files import query
 from riskrank.scores.files.opening import open_sources
-from riskrank.scores.files.parquet import ParquetSource
 
 CONDITIONS = [
     "split = 'test'",
@@ -59,16 +58,11 @@ def test_rows_of_a_folder_are_those_of_a_file(columns_of_all_kinds, condition, t
     assert kept[0].equals(kept[1])
 
 
-def test_a_condition_reads_the_columns_it_names(columns_of_all_kinds, tmp_path, monkeypatch):
+def test_a_condition_reads_the_columns_it_names(columns_of_all_kinds, tmp_path, loads):
     columns_of_all_kinds.write_parquet(tmp_path / "t.parquet")
     (source,) = open_sources([str(tmp_path / "t.parquet")])
-    asked = []
-    original = ParquetSource.load
-    monkeypatch.setattr(
-        ParquetSource, "load", lambda self, names: asked.append(names) or original(self, names)
-    )
     query.where([source], "split = 'test' AND code = '007' AND score > 0.5")
-    assert asked == [["score", "split", "code"]]
+    assert loads == [["score", "split", "code"]]
 
 
 def test_what_a_few_cells_say_of_a_column_holds_for_all():
@@ -82,16 +76,8 @@ def test_what_a_few_cells_say_of_a_column_holds_for_all():
     assert query.typed(pl.DataFrame({"x": ["no", *["1"] * 2000]}))["x"].dtype == pl.String
 
 
-def test_a_query_reads_the_columns_it_names(columns_of_all_kinds, tmp_path, monkeypatch):
+def test_a_query_reads_the_columns_it_names(columns_of_all_kinds, tmp_path, loads):
     columns_of_all_kinds.write_parquet(tmp_path / "t.parquet")
-    asked = []
-    original = ParquetSource.load
-
-    def watched(self, names):
-        asked.append(list(names))
-        return original(self, names)
-
-    monkeypatch.setattr(ParquetSource, "load", watched)
     everything = columns_of_all_kinds.columns
     for text, expected in (
         ("SELECT model, sample, AVG(score) AS score FROM scores GROUP BY model, sample", everything[:4:1]),
@@ -100,11 +86,11 @@ def test_a_query_reads_the_columns_it_names(columns_of_all_kinds, tmp_path, monk
         ("FROM scores", everything),
         ("WITH s AS (FROM scores) SELECT model FROM s", everything),
     ):
-        asked.clear()
+        loads.clear()
         (source,) = open_sources([str(tmp_path / "t.parquet")])
         query.select(source, text)
-        assert set(asked[0]) <= set(expected), text
-        assert set(asked[0]) >= set(expected) - {"metric"}, text
+        assert set(loads[0]) <= set(expected), text
+        assert set(loads[0]) >= set(expected) - {"metric"}, text
     with pytest.raises(InputError) as caught:
         query.select(source, "SELECT modell FROM scores")
     assert caught.value.hint == "did you mean model?"

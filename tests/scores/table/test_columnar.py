@@ -6,7 +6,6 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
-from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
 
@@ -33,19 +32,11 @@ def test_the_same_table_as_from_text(frame, tmp_path):
         np.testing.assert_array_equal(left, right)
 
 
-def test_at_most_one_column_is_text_at_a_time(frame, tmp_path, monkeypatch):
+def test_at_most_one_column_is_text_at_a_time(frame, tmp_path, loads):
     """Text of millions of rows takes 16 bytes a cell and more, a number 4."""
     frame.write_parquet(tmp_path / "t.parquet")
-    asked = []
-    original = ParquetSource.load
-
-    def watched(self, names):
-        asked.append(list(names))
-        return original(self, names)
-
-    monkeypatch.setattr(ParquetSource, "load", watched)
     read_scores([str(tmp_path / "t.parquet")], ReadOptions())
-    assert asked[-4:] == [["model"], ["sample"], ["metric"], ["score"]]
+    assert loads[-4:] == [["model"], ["sample"], ["metric"], ["score"]]
 
 
 @pytest.mark.parametrize("column", ["model", "sample", "metric"])
