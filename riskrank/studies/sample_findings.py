@@ -37,9 +37,9 @@ def blind_limit(worth: int, unit: str = "samples") -> Said:
     return blind(worth), unseen(worth, unit)
 
 
-def sample_findings(columns: Sequence[ClusteredScores], *, tested: bool = True) -> list[Said]:
-    """All of it, of the column of scores that has least; nothing of no column."""
+def sample_findings(columns: Sequence[ClusteredScores], *, tested: bool = True, each: str = "") -> list[Said]:
+    """All of it, of the column of scores that has least; nothing of no column. `each` says how they count."""
     if not columns:
         return []
     least = min(columns, key=lambda scores: scores.effective_size)
-    return [*size_findings(least, tested=tested), blind_limit(least.effective_size, least.unit)]
+    return [*size_findings(least, tested=tested), blind_limit(least.effective_size, least.unit + each)]

@@ -97,11 +97,23 @@ def test_runs_rest_on_the_clusters_they_share(run, weekly, unequal):
 
 def test_cases_that_change_are_few_in_no_exact_test_and_blind_to_rare_ones(run, unequal):
     path, sizes = unequal
-    found, _ = limits(run, "diff", path, "--cluster", "user", "--pair", "b:a")
-    assert set(found) == {"blind-to"}
-    assert found["blind-to"]["figures"]["worth"] == int(sizes.sum() ** 2 / (sizes**2).sum())
+    found, warnings = limits(run, "diff", path, "--cluster", "user", "--pair", "b:a")
+    assert set(found) == {"worth", "blind-to"}
+    assert {one["figures"]["worth"] for one in found.values()} == {int(sizes.sum() ** 2 / (sizes**2).sum())}
+    assert found["worth"]["sentence"][1:-1] in {line[1:] for line in warnings}
     screen = run("diff", path, "--cluster", "user", "--pair", "b:a", "--wide", "--higher", "*").stdout
     assert found["blind-to"]["sentence"] in " ".join(screen.split())
+
+
+def test_cases_count_alike_whatever_their_tasks_weigh_and_that_is_said(run, write):
+    tasks = np.repeat(["law", "maths"], [90, 30]).tolist()
+    rows = {"model": ["a"] * 120 + ["b"] * 120, "sample": [*range(120)] * 2, "task": tasks * 2}
+    path = write("t.csv", pl.DataFrame({**rows, "acc": np.random.default_rng(2).normal(size=240)}))
+    ranked, _ = limits(run, "rank", path)
+    assert ranked["blind-to"]["figures"]["worth"] == 90
+    found, _ = limits(run, "diff", path, "--pair", "b:a")
+    assert found["blind-to"]["figures"] == {"worth": 120, "once_in": 40}
+    assert found["blind-to"]["sentence"].startswith("120 independent samples counted alike, whatever their")
 
 
 def test_the_cheapest_model_rests_on_the_samples_of_its_claims(run, write, unequal, quick):

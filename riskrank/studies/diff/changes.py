@@ -19,7 +19,7 @@ from riskrank.studies.diff.options import DiffSettings
 from riskrank.studies.findings import assumed
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.sample_findings import sample_findings
+from riskrank.studies.sample_findings import sample_findings, warned
 from riskrank.studies.settings import family_of, provenance
 from riskrank.studies.wording import counted
 
@@ -254,13 +254,12 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
         replace(one, p_adjusted=float(p), significant=bool(family.significant(p)))
         for one, p in zip(changes, adjusted, strict=True)
     ]
+    # An exact test is one of few cases, too; what few large clusters say, and what is rare, is open.
+    each = " counted alike, whatever their tasks weigh," if table.suite else ""
+    limits = [limit for limit in sample_findings(drawn, each=each) if limit[0].kind != "few"]
+    made = {"family": counted(len(changes), "sign test"), "cases": "Benjamini-Hochberg a metric"}
     document = DiffDocument(
-        provenance=provenance(
-            "diff",
-            table,
-            settings,
-            {"family": counted(len(changes), "sign test"), "cases": "Benjamini-Hochberg a metric"},
-        ),
+        provenance=provenance("diff", table, settings, made, warnings=warned(limits)),
         rows=rows,
         new=table.models[new],
         old=table.models[old],
@@ -276,8 +275,6 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
         list(dict.fromkeys(one.name for one in own or table.metrics if assumed_against_its_name(one)))
     )
     about = (document.new, document.old)
-    # An exact test is one of few cases, too: what is rare is what they leave open.
-    limits = sample_findings(drawn, tested=False)
     told = SENTENCES.told(diff_findings(document), document, about, unsaid, limits=limits)
     return replace(document, **told)
 
