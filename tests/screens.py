@@ -1,24 +1,29 @@
 """What tests compute, held whole: whatever they look at of it, all that is shown of it is stored.
 
 A folder whose ``conftest.py`` has the fixture ``screens`` keeps it in ``screens/<room>.txt`` beside it, below
-``# test_file.py::test_name[case]``: the first two results of a test, and of its first two cases. ``pytest
-tests/studies tests/cli -m "not slow" -n 0 --write-made`` writes it anew, or a few of these; read the diff.
+``# test_file.py::test_name[case]``: the first two results of a test, and of its first two cases, screen and
+document, and what studies refuse. ``pytest tests/studies tests/cli tests/shown -m "not slow" -n 0
+--write-made`` writes it anew, or a few of these; read the diff.
 """
 
 import difflib
 import json
 import re
-from functools import cache
+import sys
+from functools import cache, wraps
 
 import numpy as np
 import pytest
 
+from riskrank.errors import InputError, RiskrankError, UsageError
 from riskrank.results import Result
 from riskrank.shown.page.chapters import chapters
 from riskrank.version import __version__
 from tests.examples import ROOT, difference
 
 MOST = 2  # of the results of a test, and of its cases
+ERRORS = 6  # of a test
+SAID = re.compile(r"riskrank\.(studies|shown)\b")
 LINES = 100
 ROWS = 4
 MADE = []
@@ -38,11 +43,25 @@ def screens(request, monkeypatch, write_made):
         yield
         return
     MADE.clear()
-    begin = Result.__init__
-    monkeypatch.setattr(Result, "__init__", lambda self, document: begin(self, document) or MADE.append(self))
+    for kind in (Result, RiskrankError):
+        monkeypatch.setattr(kind, "__init__", kept(kind.__init__))
     yield
     monkeypatch.undo()
-    hold(request.node, [shown(one) for one in MADE[:MOST]], write_made)
+    results = [one for one in MADE if not isinstance(one, RiskrankError)][:MOST]
+    errors = list(dict.fromkeys(str(one) for one in MADE if isinstance(one, UsageError | InputError)))
+    hold(request.node, [text for one in results for text in shown(one)] + errors[:ERRORS], write_made)
+
+
+def kept(begin):
+    """How something begins, which is looked at later; of errors, those of studies and of what shows them."""
+
+    @wraps(begin)
+    def begun(self, *args, **named):
+        begin(self, *args, **named)
+        if isinstance(self, Result) or SAID.match(sys._getframe(1).f_globals["__name__"]):
+            MADE.append(self)
+
+    return begun
 
 
 def steady(node):
@@ -62,15 +81,16 @@ def room_of(name):
 def shown(one):
     """What is to be seen of a result, or of a call of the command line that was not refused."""
     if isinstance(one, Result):
+        told = "\n".join(of_document(json.loads(one.to_json())))
         if one.document.schema != "report":
-            return one.to_text(100, explain=True)
+            return [one.to_text(100, explain=True), told]
         parts = [part for chapter in chapters(one.document) for part in chapter.parts]
-        return "\n".join([one.to_text(100), *(f"{part.title}: {part.finding}" for part in parts)])
+        return ["\n".join([one.to_text(100), *(f"{part.title}: {part.finding}" for part in parts)]), told]
     if one.status == 2 or "\x1b" in one.stdout or one.stdout.startswith("<"):
-        return ""
+        return []
     document = one.stdout.startswith("{\n") and "meta" in (found := json.loads(one.stdout))
     said = re.sub(r"takes about \d+ (\w+): .*", r"takes some \1", one.stderr)  # a clock tells how long
-    return "\n".join([f"exit {one.status}", *(of_document(found) if document else [one.stdout]), said])
+    return ["\n".join([f"exit {one.status}", *(of_document(found) if document else [one.stdout]), said])]
 
 
 def of_document(found):

@@ -14,6 +14,7 @@ from riskrank.cli.commands.convert import HARNESSES, JUDGES
 from riskrank.cli.help import examples_of
 from riskrank.cli.main import app
 from riskrank.scores.exports.catalogue import EXPORTS
+from tests import manual
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 COMMANDS_OF_APP = typer.main.get_command(app).commands
@@ -132,3 +133,9 @@ def test_a_group_without_a_command_shows_its_help_but_fails(run):
     outcome = run("convert")
     assert (outcome.status, outcome.stdout) == (2, "")
     assert "lm-eval" in outcome.stderr
+
+
+def test_the_manual_says_of_options_what_they_say():
+    stored = (manual.MANUAL / "riskrank.1").read_text(encoding="utf-8")
+    # Click names the short form of --help as it was first asked for.
+    assert stored.replace(r"\-h, ", "") == manual.man_page().replace(r"\-h, ", ""), "run make manual"
