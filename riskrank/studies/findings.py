@@ -77,7 +77,7 @@ class Finding:
     models : tuple of int
         The models it is about, by number, in the order its sentence speaks of them.
     on : str
-        The metric, column of scores or task it is about; empty where it is about all.
+        The metric, column of scores, task or group it is about; empty where it is about all.
     figures : mapping of str to float
         What it rests on, in the units of the file.
     answer : Side or None

@@ -146,7 +146,13 @@ def all_others(others: Sequence[str]) -> str:
 
 def all_metrics(count: int) -> str:
     """The metrics of a table: both metrics, all 3 metrics."""
-    return "both metrics" if count == 2 else f"all {count} metrics"
+    return so_many(count, count, "metrics")
+
+
+def so_many(count: int, of: int, noun: str) -> str:
+    """Some of all: 2 of 3 groups, all 3 groups, both groups."""
+    every = "both" if of == 2 else f"all {of}"
+    return f"{every if count == of else f'{count} of {of}'} {noun}"
 
 
 def percent(share: float) -> str:

@@ -76,6 +76,30 @@ def test_what_no_test_was_asked_of_is_not_called_fragile(run, unequal, quick):
     assert set(found) == {"blind-to"}
 
 
+@pytest.mark.parametrize("command", ["rank", "dominance", "mrm"])
+def test_few_samples_of_a_group_are_a_finding_of_it(run, write, quick, command):
+    scores = np.random.default_rng(1).normal(size=120).round(3)
+    rows = {"model": ["a"] * 60 + ["b"] * 60, "sample": [*range(60)] * 2, "acc": scores}
+    rows["kind"] = (["x"] * 45 + ["y"] * 15) * 2
+    found, warnings = limits(run, command, write("t.csv", pl.DataFrame(rows)), "--group-by", "kind", *quick)
+    assert found["few"]["on"] == "y"
+    assert found["few"]["figures"] == {"units": 15, "worth": 15, "fewest": 30}
+    assert found["few"]["sentence"] == "Group y: only 15 samples: verdicts below 30 samples are fragile."
+    assert found["few"]["sentence"][1:-1] in {line[1:] for line in warnings}
+
+
+def test_few_clusters_are_called_clusters(run, write, quick):
+    rng = np.random.default_rng(4)
+    rows = {
+        "model": ["a"] * 72 + ["b"] * 72,
+        "sample": [*range(72)] * 2,
+        "user": [*np.repeat(range(12), 6)] * 2,
+    }
+    path = write("t.csv", pl.DataFrame({**rows, "acc": rng.normal(size=144).round(3)}))
+    screen = " ".join(run("rank", path, "--cluster", "user", *quick).stdout.split())
+    assert "no test separates them; 12 clusters of samples are too few to say more" in screen
+
+
 @pytest.fixture
 def weekly(unequal, write):
     """The same table as two runs."""

@@ -94,6 +94,12 @@ def test_models_of_one_distribution_are_said_to_be_in_every_command(name, models
     assert "same-distribution" not in {one.kind for one in document.findings}
 
 
+def test_more_samples_decide_nothing_between_models_that_are_alike():
+    result = rr.gate(EQUAL | {"q": [*DRAWS[1, :30]] * 2}, **OPTIONS, jobs=1, resamples=100, better="a:b")
+    assert "no number of samples would decide it; " in " ".join(repr(result).split())
+    assert "more samples" not in repr(result)
+
+
 def test_findings_carry_the_figures_of_their_sentences():
     two = {one.kind: one for one in MADE["two"]().document.findings}
     assert [*two["ahead"].models] == ["a", "b"]

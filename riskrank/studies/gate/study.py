@@ -141,8 +141,8 @@ def _decided(
     )
     # Cases could be listed that are not: models with samples of their own may share none.
     cases = not settings.listed and not given[0].options.unpaired and judged is None
-    failed = ending(document, settings, cases=cases)
-    return replace(document, failed=failed, **_told(document, claims, exact=not at_best))
+    document = replace(document, **_told(document, claims, exact=not at_best))
+    return replace(document, failed=ending(document, settings, cases=cases))
 
 
 def _told(document: GateDocument, claims: Sequence[GateClaim], *, exact: bool) -> dict[str, Any]:

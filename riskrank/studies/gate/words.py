@@ -254,7 +254,8 @@ def to_decide(document: GateDocument) -> str:
         return f"{decides}score what is missing, as the answer is to hold whatever it is"
     unit, loss = unit_of(row, document.unit), any(one.open_loss for one in open_)
     which = f" ({row.name})" if len(document.rows) > 1 else ""
-    needed = what_decides(row, unit, document.scored)
+    alike = any(one.kind == "same-distribution" for one in document.findings)
+    needed = what_decides(row, unit, document.scored) or f"no number of {unit}" * alike
     decides, never = f"more {unit}", needed.startswith("no ")
     if needed:
         truth = " would decide it" if never else ", were the difference found the true one"

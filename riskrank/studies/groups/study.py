@@ -21,8 +21,9 @@ from riskrank.scores.table.groups import group_tables, without_groups
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, FindingEntry, Row, entries
 from riskrank.studies.findings import fitting
+from riskrank.studies.gravity import gravity
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.wording import counted, names
+from riskrank.studies.wording import counted, names, so_many
 
 Kind = TypeVar("Kind", bound="GroupedDocument[Any]")
 
@@ -185,24 +186,40 @@ class Groups(Generic[Kind]):
         """Where the ranking changes between groups, by the first method."""
         method = next(iter(self.whole))
         everywhere = self.whole[method].ranks
-        moved = [part for part in self.parts if not np.array_equal(part.standings[method].ranks, everywhere)]
+        moved, of = self._moved(method), len(self.parts)
         head = f"By {self.column}: the order of the models"
         if not moved:
-            return f"{head} is the same in all {len(self.parts)} groups."
-        most = min(moved, key=lambda part: part.tau[method] or 0.0)
-        first = most.standings[method].ranks == 1
+            return f"{head} is the same in {so_many(of, of, 'groups')}."
+        first = moved[0].standings[method].ranks == 1
         best = [self.models[i] for i in np.flatnonzero(first).tolist()]
         verb = "comes" if len(best) == 1 else "come"
         if np.array_equal(first, everywhere == 1):
             verb = f"still {verb}"
-        changes = (
-            f"changes in {len(moved)} of {len(self.parts)} groups, most in {most.name}, where {names(best)} "
-            f"{verb} first"
-        )
+        many = so_many(len(moved), of, "groups")
+        changes = f"changes in {many}, most in {moved[0].name}, where {names(best)} {verb} first"
         told = self._reversed(method)
         if told == _NO_REVERSAL:  # what was tested comes before what only these samples show
             return f"By {self.column}: {told}; in these samples their order {changes}."
         return f"{head} {changes}; {told}."
+
+    def _moved(self, method: str) -> list[Group[Kind]]:
+        """Groups in which the ranking is another than over all samples, the most different first."""
+        everywhere = self.whole[method].ranks
+        moved = [part for part in self.parts if not np.array_equal(part.standings[method].ranks, everywhere)]
+        return sorted(moved, key=lambda part: part.tau[method] or 0.0)
+
+    def findings(self) -> Iterator[FindingEntry]:
+        """Where the ranking changes, and in which groups samples are few or of very different sizes."""
+        moved = self._moved(method := next(iter(self.whole)))
+        figures: dict[str, float] = {"groups": len(self.parts), "changed": len(moved)}
+        if moved and (tau := moved[0].tau[method]) is not None:
+            figures["kendall_tau"] = tau
+        yield FindingEntry("by-group", [], None, figures, None, self.sentence())
+        for part in self.parts:
+            for one in part.document.findings:
+                if one.kind in ("few", "worth"):
+                    told = f"Group {part.name}: {one.sentence[0].lower()}{one.sentence[1:]}"
+                    yield replace(one, on=part.name, sentence=told)
 
     def _reversed(self, method: str) -> str:
         if self.whole[method].beats is None:
@@ -324,15 +341,14 @@ def study_by_group(
         tau = {method: _tau(everywhere[method].scores, one.scores) for method, one in here.items()}
         found.append(Group(name, len(part.samples), document, here, tau))
     groups = Groups(str(table.options.group_by), table.models, everywhere, tuple(found))
-    sentence = groups.sentence()
-    verdict, more = fitting([whole.verdict, sentence])
+    verdict, more = fitting([whole.verdict, groups.sentence()])
     rows = [replace(row, group=part.name) for part in found for row in part.document.rows]
     return replace(
         whole,
         rows=[*whole.rows, *rows],
         verdict=verdict,
         more=(*whole.more, *more),
-        findings=(*whole.findings, FindingEntry("by-group", [], None, {}, None, sentence)),
+        findings=sorted([*whole.findings, *groups.findings()], key=lambda one: gravity(one.kind)),
         provenance=replace(whole.provenance, warnings=_warnings(whole, groups)),
         groups=groups,
     )

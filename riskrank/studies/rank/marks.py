@@ -14,7 +14,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.metric_means import MetricMeans, TailMeans, Worst, bad_cases, worst_everywhere, worst_of
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.targets import units_of
-from riskrank.studies.wording import names, ordinal
+from riskrank.studies.wording import all_metrics, names, ordinal
 
 
 @dataclass(frozen=True)
@@ -145,9 +145,8 @@ def marks(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> Mapp
     on_metric = worse_cases(one, table.metrics)
     for i in one.ranking.order.tolist():
         if i in worst and places[i] < len(table.models):
-            many = "both" if len(means) == 2 else f"all {len(means)}"
             on = f"by {one.column}" if alone else "in the ranking"
-            found[i] = f"worst on {many} metrics, yet {ordinal(int(places[i]))} {on}"
+            found[i] = f"worst on {all_metrics(len(means))}, yet {ordinal(int(places[i]))} {on}"
         elif i in tail.risks:
             mean, rival = "mean" if alone else "mean combined score", tail.rival(i)
             found[i] = f"hidden risk: {mean} as good as {rival}'s, which ranks before it, worse bad cases"

@@ -23,6 +23,7 @@ from riskrank.studies.wording import (
     names,
     percent,
     rounded,
+    so_many,
     told_apart,
     unseen,
 )
@@ -184,8 +185,7 @@ def _level(one: Leading, who: str, case: RankCase) -> str:
     level = [models[i] for i in one.level]
     if not level:
         return f"{who} comes first{beats.replace(f'; {who}', ' and')}" if beats else f"{who} comes first"
-    unit = "labels" if one.scores.judged else "tasks" if one.scores.drawn_tasks else "samples"
-    few = f"; {one.scores.effective_size:,.0f} {unit} are too few to say more" if _few(one) else ""
+    few = f"; {one.scores.effective_size:,.0f} {one.scores.unit} are too few to say more" if _few(one) else ""
     if not beaten and len(level) > 1 and not one.turned:
         by = "" if test == "no test" else f" by {test}"
         return f"No test tells {who}, first in these samples, from {_any(level, others)}{by}{on}{few}"
@@ -414,8 +414,7 @@ def _listed(parts: Sequence[str], of: int) -> str:
     """Two metrics with their means; more are counted."""
     if len(parts) <= 2:
         return " and ".join(parts)
-    many = f"all {of}" if len(parts) == of else f"{len(parts)} of {of}"
-    return f"{many} metrics, such as {parts[0]}"
+    return f"{so_many(len(parts), of, 'metrics')}, such as {parts[0]}"
 
 
 def _of_scores(one: Leading, case: RankCase) -> str:

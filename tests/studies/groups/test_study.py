@@ -119,6 +119,8 @@ def test_where_the_ranking_changes_is_said():
         {"method": "R-SSD@P(IC)", "model": "C", "rank_all": 1, "rank_group": 3},
     ]
     assert "changes in 1 of 2 groups, most in easy, where A comes first" in document.verdict
+    (found,) = (one for one in document.findings if one.kind == "by-group")
+    assert found.figures == {"groups": 2, "changed": 1, "kendall_tau": -1}
     page = Result(document).to_text(explain=True)
     assert "Ranks by topic: R-SSD@P(IC)" in page
 
@@ -126,7 +128,7 @@ def test_where_the_ranking_changes_is_said():
 def test_a_ranking_that_is_the_same_everywhere():
     given = columns(sizes=(("x", 30), ("y", 30)))
     document = dominance(read(given, group_by="topic"), DominanceSettings(**QUICK))
-    assert "the order of the models is the same in all 2 groups" in document.verdict
+    assert "the order of the models is the same in both groups" in document.verdict
     assert all(group["moved"] == [] for group in document.meta()["groups"])
 
 
