@@ -60,9 +60,9 @@ class Asking:
     least : int or None
         Smallest number it takes.
     needs : str
-        An option without which it says nothing.
+        An option that says nothing at its default, without which this one says nothing.
     against : tuple of str
-        Options that it excludes.
+        Options that it excludes, but for their defaults.
     """
 
     words: str
@@ -191,14 +191,23 @@ class Settings:
 
     def _check_others(self, one: Option, given: Any) -> None:
         """Refuse an option without the one that it goes with, or beside one that it excludes."""
-        for other in one.asking.against:
-            if value := getattr(self, other, None):
-                contradict(_written(one.name, given), _written(other, value))
-        needed = one.asking.needs
-        if not needed or getattr(self, needed):
+        chosen = {
+            other.name: value
+            for other in options_of(type(self))
+            if (value := getattr(self, other.name)) and value != other.default
+        }
+        for name in one.asking.against:
+            if name in chosen:
+                contradict(_written(one.name, given), _written(name, chosen[name]))
+        if not one.asking.needs or one.asking.needs in chosen:
             return
-        partner = next(other for other in options_of(type(self)) if other.name == needed)
-        asked = option(needed, True if partner.switch else partner.asking.choices[0])
+        partner = next(other for other in options_of(type(self)) if other.name == one.asking.needs)
+        known = (
+            [True]
+            if partner.switch
+            else [choice for choice in partner.asking.choices if choice != partner.default]
+        )
+        asked = option(partner.name, next(iter(known), None))
         raise UsageError(
             f"{option(one.name)} goes with {asked}",
             found=f"no {asked}",

@@ -118,16 +118,9 @@ class RejectionSettings(FamilySettings):
         choices=("bootstrap", "clt"),
         against=("paper_exact", "no_test"),
     )
-    paper_exact: bool = rare("Reject as the paper's Algorithm 1 prints it (liberal).", False)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.paper_exact and self.correction != "holm":
-            raise UsageError(
-                f"{option('paper_exact', True)} brings its own correction, k²",
-                found=option("correction", self.correction),
-                hint="leave out one of the two",
-            )
+    paper_exact: bool = rare(
+        "Reject as the paper's Algorithm 1 prints it (liberal).", False, against=("correction",)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +129,11 @@ class LimitedSettings(RejectionSettings):
 
     no_test: bool = switch("Statistics only: no resampling, any number of samples.", against=("paper_exact",))
     work_limit: float = rare(
-        "Score comparisons (pairs x samples x resamples) auto may cost.", WORK_LIMIT, metavar="W", unset="1e9"
+        "Score comparisons (pairs x samples x resamples) auto may cost.",
+        WORK_LIMIT,
+        metavar="W",
+        unset="1e9",
+        against=("resamples",),
     )
 
     def __post_init__(self) -> None:
@@ -146,10 +143,4 @@ class LimitedSettings(RejectionSettings):
                 f"{option('work_limit')} must be positive",
                 found=f"{self.work_limit:g}",
                 hint=f"{WORK_LIMIT:g} score comparisons is the default",
-            )
-        if self.work_limit != WORK_LIMIT and self.resamples != "auto":
-            raise UsageError(
-                f"{option('work_limit')} limits an automatic number of resamples",
-                found=option("resamples", self.resamples),
-                hint="leave out one of the two",
             )

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
+from riskrank.asked.values import contradict
 from riskrank.engine.sampling.processes import Jobs, Workers
 from riskrank.errors import UsageError, option
 
@@ -72,11 +73,7 @@ def running(
         yield Runtime(jobs=available_jobs(jobs), progress=progress)
         return
     if jobs is not None:
-        raise UsageError(
-            f"{option('jobs')} and {option('executor')} say different things",
-            found=f"{jobs} processes here, and an executor elsewhere",
-            hint="leave one of the two out",
-        )
+        contradict(option("jobs", jobs), option("executor"))
     if isinstance(executor, str):
         from riskrank.studies.executors import connect
 

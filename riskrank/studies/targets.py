@@ -7,6 +7,7 @@ import numpy as np
 
 from riskrank.asked.option import Settings
 from riskrank.asked.suites import FIXED, RANDOM, SuiteSettings
+from riskrank.asked.values import contradict
 from riskrank.engine.portfolio.folding import portfolio
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
@@ -239,11 +240,8 @@ def check_portfolio(table: ScoreTable, settings: PortfolioSettings, *, per_metri
     weighted = list(table.options.weight)
     empirical = option("copula", "empirical") if settings.copula == "empirical" else ""
     if per_metric and (weighted or empirical):
-        raise UsageError(
-            f"{option('per_metric', True)} folds nothing, so there is no copula and no weight",
-            found=empirical or option("weight", weighted[0]),
-            hint="leave out one of the two",
-        )
+        hint = "leave out one of the two: nothing is folded"
+        contradict(option("per_metric", True), empirical or option("weight", weighted[0]), hint)
     if weighted and empirical:
         refuse_weights(table)
 

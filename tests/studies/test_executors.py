@@ -370,13 +370,13 @@ def test_an_executor_that_is_none(tmp_path):
     table = written(tmp_path)
     with pytest.raises(UsageError, match="takes an executor"):
         riskrank.rank(table, executor=7)
-    with pytest.raises(UsageError, match="say different things"):
+    with pytest.raises(UsageError, match="contradict each other"):
         riskrank.rank(table, executor="dask:x", jobs=2)
     with pytest.raises(UsageError, match="address of a Dask scheduler"):
         riskrank.rank(table, executor="ray:x")
     refused = run_command("rank", table, "--executor", "dask:x", "--jobs", "2")
     assert refused.status == 2
-    assert refused.stderr.startswith("error: --jobs and --executor say different things")
+    assert refused.stderr.startswith("error: --jobs 2 and --executor contradict each other")
 
 
 def test_one_process_a_core_unless_told(monkeypatch):

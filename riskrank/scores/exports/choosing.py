@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import InputError, UsageError, did_you_mean, listing, nearest, option
+from riskrank.errors import InputError, UsageError, index_of, listing, nearest, option
 
 ALL = "*"
 
@@ -109,12 +109,8 @@ def check_used(parameter: str, asked: Sequence[str], available: Mapping[str, obj
     """
     there = tuple(dict.fromkeys(available))
     for name in asked:
-        if name != ALL and name not in there:
-            raise UsageError(
-                f"{option(parameter, name)}: there is none of that name",
-                found=f"the export holds {listing(there, 20)}",
-                hint=did_you_mean(name, there, parameter=parameter, otherwise="name one of these"),
-            )
+        if name != ALL:
+            index_of(name, there, kind=parameter, parameter=parameter)
 
 
 def refuse_rules(rules: ReadOptions, name: str, *, uses: Sequence[str] = ()) -> None:

@@ -16,7 +16,7 @@ from riskrank.engine.family import Family, Side
 from riskrank.engine.sampling.design import ClusteredScores, weak_sizes
 from riskrank.engine.sampling.freedom import expanded_p_value, expanded_share
 from riskrank.engine.types import Floats
-from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.errors import no_such
 from riskrank.studies.copa.base import Asked
 from riskrank.studies.copa.objective_columns import ObjectiveColumn
 from riskrank.studies.copa.options import CopaSettings
@@ -198,16 +198,8 @@ def _margins(settings: CopaSettings, objectives: Sequence[str]) -> dict[str, flo
     """Margins by objective."""
     for name, value in settings.margin:
         if name not in objectives:
-            raise UsageError(
-                f"{option('margin', f'{name}={value:g}' if name else f'{value:g}')} names no objective",
-                found=f"the objectives are {listing(objectives)}",
-                hint=did_you_mean(
-                    name,
-                    objectives,
-                    write=lambda near, value=value: option("margin", f"{near}={value:g}"),  # type: ignore[misc]
-                    otherwise=f"each has its own unit: {option('margin', f'{objectives[0]}=0.01')}",
-                ),
-            )
+            write = f"{{}}={value:g}".format if name else f"{{}}{value:g}".format
+            raise no_such(name, objectives, kind="objective", parameter="margin", write=write)
     return dict(settings.margin)
 
 

@@ -98,11 +98,19 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
         commas=True,
         raw=True,
     )
-    why: str | None = ask("Why this model ranks where it does, and what would choose it.", metavar="MODEL")
-    sweep: str | None = ask(
-        "Which model is chosen as an objective's weight goes from 0 to 1.", metavar="NAME"
+    why: str | None = ask(
+        "Why this model ranks where it does, and what would choose it.",
+        metavar="MODEL",
+        against=("sweep", "sweep_p", "compare", "against"),
     )
-    sweep_p: bool = rare("Which model is chosen as p goes from 1 to infinity.", False)
+    sweep: str | None = ask(
+        "Which model is chosen as an objective's weight goes from 0 to 1.",
+        metavar="NAME",
+        against=("sweep_p", "compare", "against"),
+    )
+    sweep_p: bool = rare(
+        "Which model is chosen as p goes from 1 to infinity.", False, against=("compare", "against")
+    )
     steps: int | None = rare("Steps of a sweep.", metavar="N", unset="10000", least=1)
     compare: bool = switch("Set COPA beside the average, Δ, min-max, the usual p-norm, SAW, AHP, MEW.")
     against: tuple[str, ...] = rare(
@@ -121,37 +129,23 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._normalise("p", tuple(dict.fromkeys(norm_order(given) for given in parts_of(self.p))))
-        self._refuse_two_questions()
         self._refuse_what_says_nothing()
 
     @property
     def question(self) -> str | None:
         """``why``, ``sweep``, ``sweep_p``, ``compare``, or None for the ranking itself."""
-        return next(iter(self._questions), None)
-
-    @property
-    def orders(self) -> tuple[float, ...]:
-        """The p's to rank by; the first one decides."""
-        return self.p or (inf,)
-
-    @property
-    def _questions(self) -> list[str]:
         asked = {
             "why": self.why is not None,
             "sweep": self.sweep is not None,
             "sweep_p": self.sweep_p,
             "compare": self.compare or bool(self.against),
         }
-        return [name for name, on in asked.items() if on]
+        return next((name for name, on in asked.items() if on), None)
 
-    def _refuse_two_questions(self) -> None:
-        if len(self._questions) > 1:
-            given = [option(name) for name in self._questions]
-            raise UsageError(
-                f"{' and '.join(given)} are different questions",
-                found=" ".join(given),
-                hint="ask one at a time",
-            )
+    @property
+    def orders(self) -> tuple[float, ...]:
+        """The p's to rank by; the first one decides."""
+        return self.p or (inf,)
 
     def _refuse_what_says_nothing(self) -> None:
         for name in differing(self):

@@ -1,15 +1,29 @@
 """Which dominance to test."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from riskrank.asked.option import METHOD, ask, rare, switch
 from riskrank.asked.resampling import LimitedSettings
 from riskrank.asked.suites import SuiteSettings, TaskTableSettings
-from riskrank.errors import UsageError, option
+from riskrank.asked.values import contradict
+from riskrank.errors import option
 from riskrank.studies.portfolio.options import PortfolioSettings
 
 DIRECT, ABSOLUTE, RELATIVE = "direct", "absolute", "relative"
+
+
+def refuse_threshold(test: str | None, threshold: Sequence[float]) -> None:
+    """Refuse a threshold where no absolute test is asked for.
+
+    Raises
+    ------
+    UsageError
+    """
+    if threshold and test in (DIRECT, RELATIVE):
+        hint = f"use {option('test', ABSOLUTE)}, or leave out {option('threshold')}"
+        contradict(option("test", test), option("threshold", f"{threshold[0]:g}"), hint)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,12 +48,7 @@ class DominanceTestSettings(LimitedSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.threshold and self.test in (DIRECT, RELATIVE):
-            raise UsageError(
-                f"{option('threshold')} belongs to absolute tests",
-                found=f"{option('test', self.test)} with {option('threshold', f'{self.threshold[0]:g}')}",
-                hint=f"use {option('test', ABSOLUTE)} or all, or leave out {option('threshold')}",
-            )
+        refuse_threshold(self.test, self.threshold)
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from riskrank.asked.baseline import Margin, Percent
 from riskrank.asked.suites import RANK
 from riskrank.asked.tiers import ADVISORY, CRITICAL, tiers_by_name
 from riskrank.engine.evidence.series import mean_in_order
-from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.errors import UsageError, listing, no_such, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.costs import PER_SUCCESS
@@ -41,11 +41,7 @@ def in_tiers(
     known = list(dict.fromkeys(name for of_claim in names for name in of_claim))
     for name, tier in asked.items():
         if name not in known:
-            raise UsageError(
-                f"{option('tier', f'{tier}={name}')} names no claim",
-                found=f"claims are on {listing(dict.fromkeys(of_claim[-1] for of_claim in names))}",
-                hint=did_you_mean(name, known, otherwise="leave it out, or claim it"),
-            )
+            raise no_such(name, known, kind="claim", parameter="tier", write=f"{tier}=".__add__)
     found = []
     for claim, of_claim in zip(claims, names, strict=True):
         closest = next((asked[name] for name in of_claim if name in asked), told.get(claim.column.name))
@@ -222,16 +218,7 @@ def margins(settings: ClaimSettings, names: Sequence[str], wanted: Sequence[Stat
     names = [*(name for name in names if name not in parts), *(one.label for one in pairs)]
     for metric in given:
         if metric and metric not in names:
-            raise UsageError(
-                f"{option('margin', f'{metric}=…')} is for a metric that no claim is about",
-                found=f"claims are on {listing(names)}",
-                hint=did_you_mean(
-                    metric,
-                    names,
-                    write=lambda near: option("margin", f"{near}=…"),
-                    otherwise="leave it out",
-                ),
-            )
+            raise no_such(metric, names, kind="claimed metric", parameter="margin", write="{}=…".format)
     if pairs and "" in given and all(name in given for name in names):
         raise UsageError(
             f"{option('margin', given[''])} is for no claim",

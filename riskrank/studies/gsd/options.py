@@ -25,6 +25,7 @@ class CriteriaSettings(Settings):
         "Decimal places that count, of all cardinal criteria or of one.",
         metavar="[NAME=]N",
         unset="all there are",
+        against=("tolerance",),
     )
     tolerance: ByName = rare("Instead: the step cardinal scores are rounded to.", (), metavar="[NAME=]STEP")
 
@@ -32,12 +33,6 @@ class CriteriaSettings(Settings):
         super().__post_init__()
         self._normalise("digits", _roundings("digits", self.digits))
         self._normalise("tolerance", _roundings("tolerance", self.tolerance))
-        if self.digits and self.tolerance:
-            raise UsageError(
-                f"{option('digits')} and {option('tolerance')} both say how scores are rounded",
-                found="both",
-                hint="give one of them",
-            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +56,9 @@ class RelabellingSettings(FamilySettings):
     contamination: bool = rare(
         "How many samples may be arbitrary before a result is significant no more.", False
     )
-    no_test: bool = switch("The relation only: no relabelling.")
+    no_test: bool = switch(
+        "The relation only: no relabelling.", against=("pairs", "contamination", "front_test")
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +87,7 @@ class GsdSettings(CriteriaSettings, RelabellingSettings):
         (),
         metavar="R,...",
         example="0.5",
+        against=("delta", "delta_on"),
     )
     system: str = rare(
         "Utilities know the scores of the two models compared, or of all.", "pair", choices=("pair", "all")
@@ -103,28 +101,6 @@ class GsdSettings(CriteriaSettings, RelabellingSettings):
         super().__post_init__()
         for name in ("delta", "regularization"):
             self._normalise(name, tuple(dict.fromkeys(getattr(self, name))))
-        self._refuse_two_thresholds()
-        self._refuse_questions_about_tests()
-
-    def _refuse_two_thresholds(self) -> None:
-        other = "delta" if self.delta else "delta_on" if self.delta_on is not None else None
-        if self.regularization and other:
-            raise UsageError(
-                f"{option('regularization')} and {option(other)} are two ways to set a threshold",
-                found=f"{option('regularization')} with {option(other)}",
-                hint="leave out one: a regularization is a share of the largest threshold on r1+r2",
-            )
-
-    def _refuse_questions_about_tests(self) -> None:
-        if not self.no_test:
-            return
-        for name in ("pairs", "contamination", "front_test"):
-            if getattr(self, name):
-                raise UsageError(
-                    f"{option(name)} asks for tests, which {option('no_test', True)} leaves out",
-                    found=f"{option('no_test', True)} with {option(name)}",
-                    hint="leave out one of them",
-                )
 
 
 def _roundings(parameter: str, given: Any) -> ByName:

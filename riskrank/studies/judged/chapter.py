@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from riskrank.asked.option import Settings
+from riskrank.asked.values import contradict
 from riskrank.engine.judges.correction import LABELS_ALPHA, Correction, worth_of_differences
 from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.engine.sampling.design import FEWEST_LABELS, ClusteredScores
-from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.oriented import Judged
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import of, rows_from
@@ -142,11 +143,8 @@ def refuse_with_judge(table: ScoreTable, settings: Settings) -> None:
         option("on", text) for text in getattr(settings, "on", ()) if text.startswith(("pass^", "pass@"))
     ]
     if asked:
-        raise UsageError(
-            f"{asked[0]} says nothing of a judge's scores that people's correct",
-            found=f"{asked[0]} with {option('judge', table.judged.judge)}",
-            hint="leave out one of the two",
-        )
+        hint = "leave out one of the two: it says nothing of scores that people's correct"
+        contradict(asked[0], option("judge", table.judged.judge), hint)
 
 
 def judged_chapter(

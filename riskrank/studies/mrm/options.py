@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from riskrank.asked.option import rare, several, switch
 from riskrank.asked.resampling import ResamplingSettings
 from riskrank.asked.suites import SuiteSettings
-from riskrank.errors import UsageError, option
+from riskrank.errors import option
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.rank.options import AGGREGATORS
 
@@ -22,7 +22,9 @@ class MeanRiskSettings(PortfolioSettings, SuiteSettings, IntervalSettings):
     """Which risks to subtract from the mean, and on what."""
 
     per_metric: bool = switch("Every metric on its own instead of the portfolio.")
-    with_portfolio: bool = rare(f"With {option('per_metric')}: the portfolio as well.", False)
+    with_portfolio: bool = rare(
+        f"With {option('per_metric')}: the portfolio as well.", False, needs="per_metric"
+    )
     risk: tuple[str, ...] = several(
         "Only this risk, such as semideviation, negative-tvar or gini-tail.", metavar="NAME", unset="all"
     )
@@ -30,12 +32,3 @@ class MeanRiskSettings(PortfolioSettings, SuiteSettings, IntervalSettings):
     aggregate: str = rare(
         "Distance by which the rankings of consistent risks become one.", "kemeny", choices=AGGREGATORS
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.with_portfolio and not self.per_metric:
-            raise UsageError(
-                f"{option('with_portfolio', True)} adds to {option('per_metric', True)}",
-                found=f"{option('with_portfolio', True)} alone",
-                hint="leave it out: the portfolio is the default",
-            )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from riskrank.asked.option import Settings, rare, several, switch
-from riskrank.errors import UsageError, option
+from riskrank.errors import UsageError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,16 +19,8 @@ class PortfolioSettings(Settings):
         "P(EC) compares a sample with those of all models, or of its own.",
         "pooled",
         choices=("pooled", "model"),
+        needs="copula",
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.copula == "independent" and self.copula_scope == "model":
-            raise UsageError(
-                f"{option('copula_scope', 'model')} goes with the empirical copula only",
-                found=option("copula", "independent"),
-                hint=f"add {option('copula', 'empirical')}, or leave out {option('copula_scope')}",
-            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,17 +29,14 @@ class FoldingSettings(PortfolioSettings):
 
     summary: bool = switch("One row a model: mean, sd, quantiles, Tail Value at Risk.")
     level: tuple[float, ...] = several(
-        "Levels of quantiles and TVaR.", metavar="P,...", unset="0.01, 0.05, 0.1, 0.25, 0.5, 0.75"
+        "Levels of quantiles and TVaR.",
+        metavar="P,...",
+        unset="0.01, 0.05, 0.1, 0.25, 0.5, 0.75",
+        needs="summary",
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.level and not self.summary:
-            raise UsageError(
-                f"{option('level')} belongs to {option('summary', True)}",
-                found=f"{option('level', f'{self.level[0]:g}')} without {option('summary', True)}",
-                hint=f"add {option('summary', True)}, or leave out {option('level')}",
-            )
         outside = [level for level in self.level if not 0 < level <= 1]
         if outside:
             raise UsageError(

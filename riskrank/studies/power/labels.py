@@ -108,7 +108,7 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
     assert table.judged is not None
     judged, metric = table.judged, table.metrics[0]
     asked = option("judge", judged.judge)
-    settings.refuse_dominance(asked, "a gate with a judge")
+    settings.refuse_dominance(asked)
     refuse_with_judge(table, settings)
     pair = planned_pair(settings, table.models, f"with {asked}")
     check_portfolio(table, settings)

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from riskrank.engine.evidence.crossed import Components
-from riskrank.errors import UsageError, option
-from riskrank.scores.table.designs import ITEM
+from riskrank.errors import UsageError, no_such, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, of, rows_from
 from riskrank.studies.findings import Finding, stated
@@ -102,13 +101,10 @@ def _of_one(some: frozenset[str], values: Mapping[str, Any]) -> Any:
 
 def _costs(found: Components, settings: PowerSettings) -> dict[str, float]:
     given = settings.cost
-    unknown = next((name for name in given if name not in found.names), None)
-    if unknown is not None:
-        raise UsageError(
-            f"{option('cost', f'{unknown}={given[unknown]:g}')} is the cost of no source of noise",
-            found=f"the sources are {names(found.names)}",
-            hint=f"name these, as in {option('cost', f'{ITEM}=1')}",
-        )
+    for name, value in given.items():
+        if name not in found.names:
+            write = f"{{}}={value:g}".format
+            raise no_such(name, found.names, kind="source", parameter="cost", write=write)
     free = next((name for name, cost in given.items() if not cost > 0), None)
     if free is not None:
         raise UsageError(

@@ -4,11 +4,12 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, ask, options_of, rare, several
+from riskrank.asked.option import METHOD, ask, differing, rare, several
 from riskrank.asked.resampling import RejectionSettings
 from riskrank.asked.suites import SuiteSettings
+from riskrank.asked.values import contradict
 from riskrank.errors import UsageError, listing, option
-from riskrank.studies.dominance.options import ABSOLUTE, DIRECT, RELATIVE
+from riskrank.studies.dominance.options import ABSOLUTE, DIRECT, RELATIVE, refuse_threshold
 from riskrank.studies.portfolio.options import PortfolioSettings
 
 _OF_DOMINANCE = ("order", "test", "threshold", "resamples", "variance", "correction", "paper_exact", "copula")
@@ -39,12 +40,7 @@ class PlannedTestSettings(RejectionSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.test in (DIRECT, RELATIVE) and self.threshold:
-            raise UsageError(
-                f"{option('threshold')} belongs to an absolute test",
-                found=f"{option('test', self.test)} with {option('threshold', f'{self.threshold[0]:g}')}",
-                hint=f"use {option('test', 'absolute')}, or leave out {option('threshold')}",
-            )
+        refuse_threshold(self.test, self.threshold)
         if len(self.threshold) > 1 or (self.test == ABSOLUTE and not self.threshold):
             raise UsageError(
                 "an absolute test needs one threshold",
@@ -105,7 +101,7 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.anytime:
-            self.refuse_dominance(option("anytime", True), "a gate that is looked at again")
+            self.refuse_dominance(option("anytime", True))
         if not (math.isfinite(self.margin) and self.margin >= 0):
             raise UsageError(
                 f"{option('margin')} is a difference that does not matter, a number not below 0",
@@ -113,19 +109,17 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
                 hint=f"write it in the units of the scores, as in {option('margin', '0.02')}",
             )
 
-    def refuse_dominance(self, asked: str, gate: str) -> None:
+    def refuse_dominance(self, asked: str) -> None:
         """Refuse what is asked of tests of dominance where a gate on means is planned.
 
         Raises
         ------
         UsageError
         """
-        for name in _OF_DOMINANCE:
-            if self._differs(name):
-                raise UsageError(
-                    f"{option(name)} is about dominance, and {gate} is about means",
-                    found=asked,
-                    hint="leave one of the two out",
+        for name in differing(self):
+            if name in _OF_DOMINANCE:
+                contradict(
+                    option(name), asked, "one is about dominance, the other about means: leave out one"
                 )
 
     def refuse_margin(self) -> None:
@@ -135,13 +129,9 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
         ------
         UsageError
         """
-        if self._differs("margin"):
+        if "margin" in differing(self):
             raise UsageError(
                 f"{option('margin')} is about a gate, and dominance has none",
                 found=f"neither {option('anytime', True)} nor {option('judge')}",
                 hint=f"add {option('anytime', True)}, or leave out {option('margin')}",
             )
-
-    def _differs(self, name: str) -> bool:
-        standard = {one.name: one.default for one in options_of(PowerSettings)}
-        return bool(getattr(self, name) != standard[name])

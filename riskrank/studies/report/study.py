@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from riskrank.asked.option import told
+from riskrank.asked.values import contradict
 from riskrank.engine.portfolio.risks import DEFAULT_LEVELS
-from riskrank.errors import UsageError, option, spell
+from riskrank.errors import option, spell
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.shapes.reading import CHAPTER, Warned
 from riskrank.studies.copa.ranking import CopaDocument
@@ -135,11 +136,7 @@ def report(table: ScoreTable, settings: ReportSettings, runtime: Runtime = HERE)
     refuse_with_judge(table, settings)
     refuse_distributions(table, "report")
     if settings.gsd and not table.paired:
-        raise UsageError(
-            f"{option('gsd', True)} compares models on the same samples",
-            found=option("unpaired", True),
-            hint=f"leave out {option('gsd')}",
-        )
+        contradict(option("gsd", True), option("unpaired", True))
     grouped, table = table, replace(table, groups=None, group_names=())
     # What is cheap to refuse comes first: nobody waits for a bootstrap to learn of a direction.
     choice = copa(table, settings.choice, runtime) if settings.copa else None

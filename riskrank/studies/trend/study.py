@@ -9,7 +9,7 @@ import numpy as np
 from riskrank.engine.changes.cases import Runs as Repeats
 from riskrank.engine.changes.cases import flips, lost_for_good
 from riskrank.engine.family import Family
-from riskrank.errors import RiskrankError, UsageError, listing, option
+from riskrank.errors import RiskrankError, index_of, option
 from riskrank.scores.table.runs import Runs, inputs_of
 from riskrank.studies.directions import refuse_assumed_costs
 from riskrank.studies.findings import Said
@@ -50,13 +50,8 @@ def trend(runs: Runs, settings: TrendSettings, _runtime: Runtime | None = None) 
     tables, family = [*chain(*runs.tables.values())], family_of(settings)
     metrics = {metric.name: metric for table in tables for metric in table.metrics}
     refuse_assumed_costs(metrics.values(), command="trend")
-    unknown = [metric for metric in runs.anchors if metric not in metrics]
-    if unknown:
-        raise UsageError(
-            f"{option('anchor', f'{unknown[0]}=…')} is for a metric that no run has",
-            found=f"the metrics are {listing(metrics)}",
-            hint="name one of these",
-        )
+    for metric in runs.anchors:
+        index_of(metric, [*metrics], kind="metric", parameter="anchor")
     rows, moved = compared(runs, family)
     columns = columns_of(runs.tables)
     most = settings.most_failed

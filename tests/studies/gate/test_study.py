@@ -204,7 +204,7 @@ REFUSED = {
     "margin twice": ({"better": "new:old", "margin": [0.1, 0.2]}, "is given twice"),
     "margin of dominance": ({"better": "new:old", "margin": 0.1, "on": "ssd"}, "dominance has none"),
     "margin in another unit": ({"better": "new:old", "margin": 50}, "is no margin for acc"),
-    "margin of another": ({"better": "new:old", "margin": {"f2": 0.1}}, "a metric that no claim is about"),
+    "margin of another": ({"better": "new:old", "margin": {"f2": 0.1}}, "there is no claimed metric 'f2'"),
     "resamples": ({"better": "new:old", "resamples": 5}, "must be at least 20"),
     "correction": ({"better": "new:old", "correction": "hol"}, "is not a choice"),
     "inconclusive": ({"better": "new:old", "inconclusive": "maybe"}, "is not a choice"),

@@ -120,7 +120,7 @@ def test_more_failures_on_what_is_advisory_fail_nothing():
 @pytest.mark.parametrize(
     ("tier", "what"),
     [
-        ("critical=d", "names no claim"),
+        ("critical=d", "there is no claim 'd'"),
         ("vital=a", "names no tier"),
         ("a", "names no tier"),
         ("critical=a,advisory=a", "two tiers"),

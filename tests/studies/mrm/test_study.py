@@ -136,7 +136,7 @@ def test_settings_take_one_or_several_in_any_form():
         ({"level": 0}, "outside (0, 1]"),
         ({"level": np.nextafter(1, 2)}, "outside (0, 1]"),
         ({"level": "many"}, "level takes numbers"),
-        ({"with_portfolio": True}, "adds to per_metric=True"),
+        ({"with_portfolio": True}, "goes with per_metric=True"),
         ({"resamples": 19}, "at least 20"),
         ({"copula": "clayton"}, "copula"),
     ],
@@ -148,7 +148,7 @@ def test_settings_are_refused_at_the_door(options, told):
 
 
 def test_portfolio_options_without_effect_are_refused(table):
-    with pytest.raises(UsageError, match="folds nothing"):
+    with pytest.raises(UsageError, match="contradict each other"):
         mrm(table(weight={"acc": 2.0, "f1": 1.0}), MeanRiskSettings(per_metric=True))
     kept = MeanRiskSettings(per_metric=True, with_portfolio=True, no_test=True)
     weighted = mrm(table(weight={"acc": 1.0, "f1": 0.0}), kept)

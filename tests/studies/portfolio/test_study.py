@@ -100,11 +100,11 @@ def test_one_model_is_enough(table, scores):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"level": 0.1}, "level belongs to summary=True"),
+        ({"level": 0.1}, "level goes with summary=True"),
         ({"level": 0, "summary": True}, "above 0"),
         ({"level": 1.5, "summary": True}, "above 0"),
         ({"copula": "bogus"}, "copula"),
-        ({"copula_scope": "model"}, "empirical copula only"),
+        ({"copula_scope": "model"}, 'goes with copula="empirical"'),
     ],
 )
 def test_settings_are_refused_at_the_door(options, told):

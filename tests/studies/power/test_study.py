@@ -103,7 +103,7 @@ def test_what_is_a_distribution(tmp_path, monkeypatch):
         ({"sizes": 5, "tasks": "random"}, "at least 6"),
         ({"sizes": (10, 20), "limit": 19}, "limit=19"),
         ({"target": 0}, "between 0 and 1"),
-        ({"paper_exact": True, "correction": "none"}, "its own correction"),
+        ({"paper_exact": True, "correction": "none"}, "contradict each other"),
         ({"resamples": 19}, "at least 20"),
     ],
 )

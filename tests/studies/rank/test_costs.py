@@ -63,7 +63,7 @@ def test_the_currency_does_not_matter():
 @pytest.mark.parametrize(
     ("asked", "what"),
     [
-        ({"per_metric": False}, "ranks by a statistic of its own"),
+        ({"per_metric": False}, "goes with per_metric=True"),
         ({"on": "usd"}, "is not what models are ranked by"),
         ({"on": "cost-per-success:ok/usd"}, "needs costs of which less is better"),
         ({"on": "cost-per-success:usd/oke"}, "names no cost and no success"),

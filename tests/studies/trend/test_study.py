@@ -192,7 +192,7 @@ def test_runs_that_share_nothing_are_refused(tmp_path):
             for run in ("run 1", "run 2")
         ]
     ).write_csv(tmp_path / "fixed.csv")
-    with pytest.raises(UsageError, match="for a metric that no run has"):
+    with pytest.raises(UsageError, match="there is no metric"):
         trend([GOOD[0], GOOD[1]], anchor=f"f1={tmp_path / 'fixed.csv'}")
     with pytest.raises(UsageError, match="names no metric and its file"):
         trend([GOOD[0], GOOD[1]], anchor="fixed.csv")
