@@ -191,23 +191,16 @@ class Settings:
 
     def _check_others(self, one: Option, given: Any) -> None:
         """Refuse an option without the one that it goes with, or beside one that it excludes."""
-        chosen = {
-            other.name: value
-            for other in options_of(type(self))
-            if (value := getattr(self, other.name)) and value != other.default
-        }
+        known = {other.name: other for other in options_of(type(self))}
+        chosen = {name: value for name in known if (value := getattr(self, name)) != known[name].default}
         for name in one.asking.against:
-            if name in chosen:
+            if chosen.get(name):
                 contradict(_written(one.name, given), _written(name, chosen[name]))
-        if not one.asking.needs or one.asking.needs in chosen:
+        needed = one.asking.needs
+        if not needed or chosen.get(needed):
             return
-        partner = next(other for other in options_of(type(self)) if other.name == one.asking.needs)
-        known = (
-            [True]
-            if partner.switch
-            else [choice for choice in partner.asking.choices if choice != partner.default]
-        )
-        asked = option(partner.name, next(iter(known), None))
+        values = (True,) if known[needed].switch else known[needed].asking.choices
+        asked = option(needed, next((value for value in values if value != known[needed].default), None))
         raise UsageError(
             f"{option(one.name)} goes with {asked}",
             found=f"no {asked}",
