@@ -77,6 +77,15 @@ def test_no_option_that_is_named_lets_an_outage_pass(run, tmp_path, kind, new, o
     assert_never_passes(run, ("gate", path, "--wide", "--metric", "points", *CLAIM), bounds)
 
 
+def test_samples_that_are_left_out_are_counted_as_by_other_commands(run, tmp_path):
+    path = tmp_path / "scores.parquet"
+    table(0.1, 0.0, kind="absent").write_parquet(path)
+    asked = (path, "--wide", "--metric", "points", "--missing", "drop")
+    told = [run(*command, *asked).stdout for command in (("gate", *CLAIM), ("rank", "--resamples", "99"))]
+    assert all("Scored: new 180 of 200 (20 absent)" in one for one in told)
+    assert "failed on" not in told[0]
+
+
 @pytest.mark.parametrize(
     ("lost", "missing"),
     [(["points"], "auto"), (["seconds"], "drop"), (["points", "seconds"], "auto")],

@@ -1,7 +1,6 @@
 """Calls that gave no score: how many each model has, and a new model that has many more of them fails."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import erfc, sqrt
 
 from riskrank.asked.tiers import TIERS
@@ -29,17 +28,11 @@ def claimed_metrics(rows: Sequence[GateRow], wanted: Sequence[Statistic]) -> Cla
 
 
 def counted_scores(tables: Sequence[ScoreTable], claims: Claimed) -> list[Scored]:
-    """Of every model and metric that claims are about, how many scores there are of how many.
-
-    A sample that a model was not asked for counts as failed only where it is to count as anything.
-    """
+    """Of every model and metric that claims are about, how many scores there are of how many."""
     claimed = dict.fromkeys((model, metric) for new, old, metric in claims for model in (old, new))
     found: dict[tuple[str, str], Scored] = {}
     for table in tables:
-        for one in table.scored:
-            absent = one.why.get(ABSENT, 0) if table.options.missing == "drop" else 0
-            why = {reason: count for reason, count in one.why.items() if reason != ABSENT or not absent}
-            found[one.model, one.metric] = replace(one, total=one.total - absent, why=why)
+        found |= {(one.model, one.metric): one for one in table.scored}
         names = [metric.name for metric in table.metrics]
         names += table.suite.metrics
         for model, name in ((model, name) for model, name in claimed if name in names):
@@ -49,20 +42,28 @@ def counted_scores(tables: Sequence[ScoreTable], claims: Claimed) -> list[Scored
     return [found[key] for key in sorted(claimed) if key in found]
 
 
-def failures(claims: Claimed, counted: Sequence[Scored], settings: ClaimSettings) -> list[GateRow]:
+def failures(
+    claims: Claimed, counted: Sequence[Scored], settings: ClaimSettings, missing: str
+) -> list[GateRow]:
     """A row for each new model and metric whose share of failures is higher than the old one's by too much.
 
-    That is no claim of the family: what was called and did not answer is counted, and not estimated.
+    That is no claim of the family: what was called and did not answer is counted, and not estimated. A sample
+    that a model was not asked for counts as failed only where what is missing is to count as anything.
     """
     of = {(one.model, one.metric): one for one in counted}
     found = []
     for (new, old, metric), tiers in claims.items():
         both = [of.get((model, metric)) for model in (new, old)]
-        shares = [0.0 if one is None or not one.total else 1 - one.scored / one.total for one in both]
+        asked = [
+            0 if one is None else one.total - (missing == "drop") * one.why.get(ABSENT, 0) for one in both
+        ]
+        shares = [
+            1 - one.scored / every if one and every else 0.0 for one, every in zip(both, asked, strict=True)
+        ]
         more = shares[0] - shares[1]
-        if more <= 0 or more < settings.most_failed - 1e-12 or both[0] is None:
+        if more <= 0 or more < settings.most_failed - 1e-12:
             continue
-        spread = [share * (1 - share) / one.total for share, one in zip(shares, both, strict=True) if one]
+        spread = [share * (1 - share) / every for share, every in zip(shares, asked, strict=True) if every]
         error = sqrt(sum(spread))
         # Of two independent shares, by the normal approximation: told, and nothing is decided by it.
         p_value = erfc(more / error / sqrt(2)) if error else 0.0
@@ -82,7 +83,7 @@ def failures(claims: Claimed, counted: Sequence[Scored], settings: ClaimSettings
                 p_value=p_value,
                 p_adjusted=p_value,
                 standard_error=error,
-                samples=both[0].total,
+                samples=asked[0],
                 samples_needed=None,
                 direction="lower",
                 e_value=None,

@@ -104,7 +104,7 @@ def _decided(
     counted = [] if judged is not None else counted_scores(given, claimed)
     if judged is not None and (chosen_p := judged.entry.chosen_p) is not None:
         rows = [row.with_chosen_labels(chosen_p) for row in rows]
-    rows = [*failures(claimed, counted, settings), *rows]
+    rows = [*failures(claimed, counted, settings, given[0].options.missing), *rows]
     outcome, unit = overall(rows), _unit(claims)
     why = why_means(given[0]) if given[0].means_only else ""
     samples = {sample for one in tables for sample in one.samples}
