@@ -6,64 +6,30 @@ result is made anywhere else. Findings stand by their gravity.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
 from typing import Any, Generic, TypeVar
 
 from riskrank.engine.family import Side
-from riskrank.errors import one_line, option
-from riskrank.scores.names.directions import looks_like_a_cost
+from riskrank.errors import one_line
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import FindingEntry
 from riskrank.studies.gravity import gravity
-from riskrank.studies.judged.chapter import JudgedChapter
-from riskrank.studies.metric_means import MetricMeans, best_of, better_elsewhere, worst_everywhere
+from riskrank.studies.judged.chapter import JudgedChapter, judged_chapter
+from riskrank.studies.metric_means import (
+    MetricMeans,
+    assumed,
+    best_of,
+    better_elsewhere,
+    doubtful,
+    metric_means,
+    worst_everywhere,
+)
 from riskrank.studies.suites import words
 from riskrank.studies.suites.chapter import SuiteChapter
-from riskrank.studies.wording import names
+from riskrank.studies.wording import fitting, names
 
 CaseType = TypeVar("CaseType")
-
-_SENTENCES, _WORDS = 3, 70
-
-
-def fitting(sentences: Iterable[str]) -> tuple[str, tuple[str, ...]]:
-    """As many sentences as a reader takes in; the first always.
-
-    Parameters
-    ----------
-    sentences : iterable of str
-        The gravest first; a long one gives way to a later short one. Empty ones are passed over.
-
-    Returns
-    -------
-    verdict : str
-    more : tuple of str
-        Those it had no room for.
-    """
-    first, *rest = filter(None, sentences)
-    kept, more = [first], list[str]()
-    for sentence in rest:
-        fits = len(kept) < _SENTENCES and len(" ".join([*kept, sentence]).split()) <= _WORDS
-        (kept if fits else more).append(sentence)
-    return " ".join(kept), tuple(more)
-
-
-def doubtful(means: Sequence[MetricMeans]) -> list[str]:
-    """Metrics that sound as if less were better, and of which nobody said so."""
-    return [one.name for one in means if not one.declared and not one.lower and looks_like_a_cost(one.name)]
-
-
-def assuming(means: Sequence[MetricMeans], judged: JudgedChapter | None = None) -> str:
-    """What the sentence after it rests on: directions nobody declared, labels that look chosen."""
-    return assumed(doubtful(means), "" if judged is None else judged.taken_for_granted)
-
-
-def assumed(unsaid: Sequence[str], more: str = "") -> str:
-    """The same of metrics whose names say that less is better, and nobody did, and of one thing more."""
-    flag = option("lower", ",".join(unsaid[:3]))
-    directions = (
-        f"more {names(unsaid)} as better, which nobody declared ({flag} if less is)" if unsaid else ""
-    )
-    taken = ", and ".join(filter(None, (directions, more)))
-    return f"Taking {taken}: " if taken else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,26 +145,36 @@ class Case:
 
     Attributes
     ----------
-    models : sequence of str
-    means : tuple of MetricMeans
-        Raw means of every metric.
+    table : ScoreTable
     columns : sequence of str
         Names of the columns of scores that are studied: metrics, and portfolios of them.
     suite : SuiteChapter or None
-    judged : JudgedChapter or None
     tested : bool
         Whether anything was tested.
     alike : collection of str
         Columns on which all models have one distribution of scores.
     """
 
-    models: Sequence[str]
-    means: tuple[MetricMeans, ...]
+    table: ScoreTable
     columns: Sequence[str]
     suite: SuiteChapter | None = None
-    judged: JudgedChapter | None = None
     tested: bool = True
     alike: Collection[str] = ()
+
+    @property
+    def models(self) -> Sequence[str]:
+        """Names of the models."""
+        return self.table.models
+
+    @cached_property
+    def means(self) -> tuple[MetricMeans, ...]:
+        """Raw means of every metric."""
+        return metric_means(self.table)
+
+    @cached_property
+    def judged(self) -> JudgedChapter | None:
+        """What there is to say of a judge, where there is one."""
+        return judged_chapter(self.table)
 
     @property
     def of_tasks(self) -> SuiteChapter:
@@ -219,9 +195,19 @@ class Case:
         return [] if set(self.columns).difference(self.alike) else [found]
 
     @property
+    def twins(self) -> list[Finding]:
+        """Models that are exactly alike, where not all have one distribution."""
+        return [] if self.same else same_scores(self.table, self.models)
+
+    @property
+    def assuming(self) -> str:
+        """What every sentence rests on."""
+        return assumed(doubtful(self.means), "" if self.judged is None else self.judged.taken_for_granted)
+
+    @property
     def beside(self) -> list[Finding]:
-        """What goes with any answer: that nothing was tested, and what a judge is worth."""
-        return [*untested(self), *judge_worth(self)]
+        """What goes with any answer: that nothing was tested, who is alike, and what a judge is worth."""
+        return [*untested(self), *self.twins, *judge_worth(self)]
 
     def mean_of(self, column: str) -> MetricMeans | None:
         """Raw means of a column that is a metric."""
@@ -253,6 +239,16 @@ def judge_worth(case: Case) -> list[Finding]:
     return [Finding(kind="judge-worth")] if case.judged is not None and case.judged.worth else []
 
 
+def same_scores(table: ScoreTable, models: Sequence[str]) -> list[Finding]:
+    """Some of the models that have the same score on every sample, as of a file read under two names."""
+    found = dict[bytes, list[int]]()
+    for at, model in enumerate(models):
+        i = table.index(model)
+        scores = table.values[i].tobytes() + table.row_samples[i].tobytes()
+        found.setdefault(sha256(scores).digest(), []).append(at)
+    return [Finding(kind="same-scores", models=tuple(same)) for same in found.values() if len(same) > 1]
+
+
 def best_elsewhere(case: Case, model: int) -> Iterator[Finding]:
     """Others have a better mean of a metric than the model that a combined score favours."""
     if model not in worst_everywhere(case.means):  # which is told in words of its own
@@ -272,6 +268,11 @@ def _other_scope(finding: Finding, case: Case) -> str:
     return " ".join(words.other_scope(suite, suite.columns[finding.on], first, other))
 
 
+def alike_throughout(models: Sequence[str]) -> str:
+    """That nothing tells some of the models apart."""
+    return f"{names(models)} have the same score on every sample: nothing tells them apart."
+
+
 def same_distribution(models: Sequence[str], on: str) -> str:
     """That nothing tells models apart."""
     every = f"All {len(models)} models" if len(models) > 2 else names(models)
@@ -288,6 +289,7 @@ SHARED: Mapping[str, Callable[[Finding, Case], str]] = {
     "judge-worth": lambda _, case: "" if case.judged is None else case.judged.worth,
     "better-elsewhere": lambda found, case: better_elsewhere(case.means, found.models[0], case.models),
     "other-scope": _other_scope,
+    "same-scores": lambda found, case: alike_throughout([case.models[i] for i in found.models]),
     "best-mean": _best_mean,
     "same-distribution": lambda found, case: same_distribution(
         case.models, names([case.score(name) for name in (found.on and [found.on]) or case.columns])

@@ -17,11 +17,12 @@ from riskrank.engine.sampling.cluster_means import (
     task_column_means,
 )
 from riskrank.engine.types import Floats, Integers
-from riskrank.scores.names.directions import looks_like_an_amount
+from riskrank.errors import option
+from riskrank.scores.names.directions import looks_like_a_cost, looks_like_an_amount
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.targets import tasks_of, units_of
-from riskrank.studies.wording import decimals_of, percent, rounded, rounded_beside_zero, told_apart
+from riskrank.studies.wording import decimals_of, names, percent, rounded, rounded_beside_zero, told_apart
 
 if TYPE_CHECKING:
     from riskrank.engine.dominance.column import DominanceStudy
@@ -238,3 +239,18 @@ class TailMeans:
         """Those of two models, with digits that tell them apart: ``−4.7 against −1.0``."""
         tails = float(self.values[one]), float(self.values[other])
         return " against ".join(told_apart(*tails, rounded, self.decimals))
+
+
+def doubtful(means: Sequence[MetricMeans]) -> list[str]:
+    """Metrics that sound as if less were better, and of which nobody said so."""
+    return [one.name for one in means if not one.declared and not one.lower and looks_like_a_cost(one.name)]
+
+
+def assumed(unsaid: Sequence[str], more: str = "") -> str:
+    """What the sentence after it rests on: directions that nobody declared, and one thing more."""
+    flag = option("lower", ",".join(unsaid[:3]))
+    directions = (
+        f"more {names(unsaid)} as better, which nobody declared ({flag} if less is)" if unsaid else ""
+    )
+    taken = ", and ".join(filter(None, (directions, more)))
+    return f"Taking {taken}: " if taken else ""

@@ -14,6 +14,8 @@ from riskrank.errors import counted as counted
 _PLAIN, _MOST = 3, 6
 # Decimals that two numbers beside each other may have more, if these tell them apart.
 _MORE = 4
+# Sentences and words that a reader takes in.
+_SENTENCES, _WORDS = 3, 70
 _SIGN = re.compile("(?<!e)-")
 
 
@@ -246,3 +248,25 @@ def ordinal(place: int) -> str:
     """A place as a word up to tenth, then as a number."""
     words = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
     return words[place - 1] if place <= len(words) else f"number {place}"
+
+
+def fitting(sentences: Iterable[str]) -> tuple[str, tuple[str, ...]]:
+    """As many sentences as a reader takes in; the first always.
+
+    Parameters
+    ----------
+    sentences : iterable of str
+        The gravest first; a long one gives way to a later short one. Empty ones are passed over.
+
+    Returns
+    -------
+    verdict : str
+    more : tuple of str
+        Those it had no room for.
+    """
+    first, *rest = filter(None, sentences)
+    kept, more = [first], list[str]()
+    for sentence in rest:
+        fits = len(kept) < _SENTENCES and len(" ".join([*kept, sentence]).split()) <= _WORDS
+        (kept if fits else more).append(sentence)
+    return " ".join(kept), tuple(more)

@@ -233,7 +233,8 @@ def against_table(table: Drawn, result) -> list[str]:
     told = " ".join((document.verdict, *document.more, *warned))
     blind = [entry for entry in document.findings if entry.kind == "blind-to"]  # which a caption says
     spoken = [entry.sentence for entry in document.findings if entry not in blind]
-    found += ["a sentence from nowhere"] if any(one not in told for one in spoken) else []
+    spoken = [re.sub(r"^Group \d+: ", "", one) for one in spoken]  # warnings name all groups that are few
+    found += ["a sentence from nowhere"] if any(one[:-1] not in told for one in spoken) else []
     caption, once = " ".join(repr(result).split()), [entry.figures["once_in"] for entry in blind]
     found += ["blind-to"] if any(f"less than once in {one:,}" not in caption for one in once) else []
     wide = "people" in table.frame.columns
@@ -249,6 +250,9 @@ def against_table(table: Drawn, result) -> list[str]:
             scores = table.frame.filter(model=entry.models[0])["score"].to_numpy()
             tail = float(tail_value_at_risk(scores, entry.figures["level"]))
             found += [f"{entry.kind}: tail"] if abs(tail - entry.figures["tail"]) > 1e-9 else []
+        if entry.kind == "same-scores":
+            own = [table.frame.filter(model=one).drop("model") for one in entry.models]
+            found += [] if all(one.equals(own[0]) for one in own) else [entry.kind]
         # What no test tells by dominance a test of means may.
         if entry.kind == "level" and re.search(r"no test separates .*?them(?! by )", entry.sentence):
             others = " ".join(one for one in sentences if one != entry.sentence)

@@ -94,6 +94,24 @@ def test_models_of_one_distribution_are_said_to_be_in_every_command(name, models
     assert "same-distribution" not in {one.kind for one in document.findings}
 
 
+@pytest.mark.parametrize("name", [name for name in ALIKE if not name.startswith(("gate", "gsd"))])
+@pytest.mark.parametrize("twins", [("b", "c"), ("a", "c")])
+def test_two_of_three_models_that_are_alike_row_by_row_are_named(name, twins):
+    def found(scores):
+        table = {"model": np.repeat(["a", "b", "c"], 60).tolist(), "sample": [*range(60)] * 3}
+        table |= {"q": scores.ravel().tolist(), "r": (2 * scores).ravel().tolist()}
+        return ALIKE[name](table).document
+
+    scores = DRAWS.copy()
+    scores["abc".index(twins[1])] = scores["abc".index(twins[0])]
+    document = found(scores)
+    (entry,) = (one for one in document.findings if one.kind == "same-scores")
+    assert tuple(entry.models) == twins
+    assert (entry.sentence or "(same distribution of scores)") in " ".join((document.verdict, *document.more))
+    scores["abc".index(twins[1]), 7] += 1e-3
+    assert "same-scores" not in {one.kind for one in found(scores).findings}
+
+
 def test_more_samples_decide_nothing_between_models_that_are_alike():
     result = rr.gate(EQUAL | {"q": [*DRAWS[1, :30]] * 2}, **OPTIONS, jobs=1, resamples=100, better="a:b")
     assert "no number of samples would decide it; " in " ".join(repr(result).split())

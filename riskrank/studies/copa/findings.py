@@ -10,7 +10,7 @@ from riskrank.engine.family import Side
 from riskrank.engine.ties import tie_codes
 from riskrank.studies.copa.doubt import FrontDoubt, together
 from riskrank.studies.copa.objectives import Objectives
-from riskrank.studies.findings import Finding, Sentences, same_distribution
+from riskrank.studies.findings import Finding, Sentences, alike_throughout, same_distribution
 from riskrank.studies.wording import names, percent
 
 _WHERE = {Side.SHOWN: "on the front", Side.OPEN: "open", Side.REFUTED: "off the front"}
@@ -189,6 +189,7 @@ SENTENCES: Sentences[CopaCase] = Sentences(
         "same-distribution": lambda _, case: same_distribution(
             case.table.population.names, names(case.table.population.metrics)
         ),
+        "same-scores": lambda found, case: alike_throughout([case.table.name(i) for i in found.models]),
         "front": _front,
         "why-chosen": lambda finding, case: _chosen_so(finding, case).replace("Choose ", "Why ", 1),
     }

@@ -18,6 +18,7 @@ from riskrank.studies.copa.findings import SENTENCES, CopaCase, copa_findings
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.document import of, rows_from
+from riskrank.studies.findings import same_scores
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.sample_findings import sample_findings
 from riskrank.studies.settings import family_of
@@ -209,6 +210,7 @@ def rank(asked: Asked, runtime: Runtime = HERE) -> CopaDocument:
     case = CopaCase(table, leading, found)
     drawn = settings.resample_models if doubt is None else doubt.resamples
     limits = [] if doubt is None else sample_findings([doubt.least])
+    twins = [] if doubt is not None and doubt.alike else same_scores(asked.table, population.names)
     document = CopaDocument(
         **chapter(
             asked,
@@ -219,7 +221,7 @@ def rank(asked: Asked, runtime: Runtime = HERE) -> CopaDocument:
             resamples=drawn,
         ),
         rows=[],
-        **SENTENCES.told(copa_findings(case), case, population.names, limits=limits),
+        **SENTENCES.told([*copa_findings(case), *twins], case, population.names, limits=limits),
         rankings=rankings,
         others=tuple(rank_models(population, weights, p=order) for order in reversed(USUAL_ORDERS)),
         sweeps=sweep_each_weight(population, leading),

@@ -16,7 +16,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.diff.document import BETTER, SAME, WORSE, CaseRow, Change, DiffDocument
 from riskrank.studies.diff.findings import SENTENCES, diff_findings
 from riskrank.studies.diff.options import DiffSettings
-from riskrank.studies.findings import assumed
+from riskrank.studies.metric_means import assumed
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.sample_findings import sample_findings, warned

@@ -20,10 +20,9 @@ from riskrank.studies.dominance.columns import DominanceCase, DominanceColumn
 from riskrank.studies.dominance.findings import dominance_findings
 from riskrank.studies.dominance.options import DominanceSettings
 from riskrank.studies.dominance.sentences import SENTENCES
-from riskrank.studies.findings import assuming
 from riskrank.studies.groups.study import Standing, study_by_group
-from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
-from riskrank.studies.metric_means import TailMeans, metric_means, worst_of
+from riskrank.studies.judged.chapter import refuse_with_judge
+from riskrank.studies.metric_means import TailMeans, worst_of
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.sample_findings import sample_findings
 from riskrank.studies.settings import (
@@ -145,7 +144,6 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
         tail = TailMeans(target.name, worst_of(study), table.metrics)
         differences = _differences(target.scores, study, inference)
         found.append(DominanceColumn(target, study, differences, units, tail))
-    means = metric_means(table)
     leaders = {
         column.name: First(
             column.standing[0],
@@ -156,13 +154,10 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
         for column in found
     }
     suite = suite_chapter(table, score_tables(table, settings), leaders, inference, settings.tasks)
-    judged = judged_chapter(table)
     case = DominanceCase(
-        models=table.models,
-        means=means,
+        table=table,
         columns=[column.name for column in found],
         suite=suite,
-        judged=judged,
         tested=inference.test,
         alike=[column.name for column in found if alike(column.scores)],
         tests={column.name: column for column in found},
@@ -171,16 +166,14 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
     return DominanceDocument(
         provenance=_provenance(table, settings, inference, found),
         rows=[*_rows(found, table.models)],
-        **SENTENCES.told(
-            dominance_findings(case), case, table.models, assuming(means, judged), limits=limits
-        ),
-        means=means,
+        **SENTENCES.told(dominance_findings(case), case, table.models, case.assuming, limits=limits),
+        means=case.means,
         by_column=tuple(found),
         inference=inference,
         ratios=settings.ratios,
         suite=suite,
         per_task=settings.per_task,
-        judged=judged,
+        judged=case.judged,
         visible=visible_differences(table, suite, inference.family) if inference.test else {},
     )
 

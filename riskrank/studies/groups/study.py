@@ -20,10 +20,9 @@ from riskrank.errors import InputError, UsageError, listing, option, spell
 from riskrank.scores.table.groups import group_tables, without_groups
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, FindingEntry, Row, entries
-from riskrank.studies.findings import fitting
 from riskrank.studies.gravity import gravity
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.wording import counted, names, so_many
+from riskrank.studies.wording import counted, fitting, names, so_many
 
 Kind = TypeVar("Kind", bound="GroupedDocument[Any]")
 

@@ -20,17 +20,15 @@ from riskrank.errors import one_of
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Provenance, entries, rows_of
-from riskrank.studies.findings import assuming
 from riskrank.studies.groups.study import GroupedDocument, Standing, study_by_group
 from riskrank.studies.judged.chapter import (
     JudgedChapter,
     JudgedEntry,
-    judged_chapter,
     judged_meta,
     tails_left_out,
     with_labels,
 )
-from riskrank.studies.metric_means import MetricMeans, TailMeans, Worst, metric_means
+from riskrank.studies.metric_means import MetricMeans, TailMeans, Worst
 from riskrank.studies.mrm.findings import SENTENCES, MeanRiskCase, mrm_findings
 from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.runtime import HERE, Runtime
@@ -162,13 +160,10 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = HERE) 
     if settings.with_portfolio and len(table.metrics) > 1:
         chosen = targets(table, settings) + chosen
     by_column = [(target.name, _studied(target, table.models, settings, runtime)) for target in chosen]
-    means, aggregations = metric_means(table), tuple(_aggregations(table, settings, by_column))
-    judged = judged_chapter(table)
+    aggregations = tuple(_aggregations(table, settings, by_column))
     case = MeanRiskCase(
-        models=table.models,
-        means=means,
+        table=table,
         columns=[name for name, _ in by_column],
-        judged=judged,
         studies=dict(by_column),
         aggregations=dict(aggregations),
         tested=False,
@@ -179,8 +174,8 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = HERE) 
     return MeanRiskDocument(
         provenance=_provenance(table, settings, chosen),
         rows=[*_rows(by_column, table.models)],
-        **SENTENCES.told(mrm_findings(case), case, table.models, assuming(means, judged), limits=limits),
-        means=means,
+        **SENTENCES.told(mrm_findings(case), case, table.models, case.assuming, limits=limits),
+        means=case.means,
         scores=chosen[0].scores,
         tails={
             name: TailMeans(name, worst, table.metrics)
@@ -189,7 +184,7 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = HERE) 
         },
         by_column=tuple(by_column),
         aggregations=aggregations,
-        judged=judged,
+        judged=case.judged,
         suite=suite_outline(table),
     )
 

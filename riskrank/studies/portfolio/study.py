@@ -16,7 +16,7 @@ from riskrank.scores.table.metrics import assumed_against_its_name
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Document, Row, of, rows_from
-from riskrank.studies.findings import assumed
+from riskrank.studies.metric_means import assumed
 from riskrank.studies.portfolio.options import FoldingSettings
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.settings import portfolio_settings, provenance

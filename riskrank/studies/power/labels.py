@@ -15,9 +15,10 @@ from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, entries, of, rows_from
-from riskrank.studies.findings import Finding, assuming, stated
+from riskrank.studies.findings import Finding, stated
 from riskrank.studies.gate.columns import score_columns
 from riskrank.studies.judged.chapter import GAIN, judged_chapter, refuse_with_judge
+from riskrank.studies.metric_means import assumed
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.planned import PlannedClaim, PlannedRow, planned_pair, size_found
 from riskrank.studies.power.verdict import needed, possible_sizes, size_finding
@@ -130,7 +131,8 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
     rows = rows_from(
         LabelsRow, "claim size curve at", ((planned, size, curve, at) for at, size in enumerate(curve.sizes))
     )
-    granted = assuming((), judged_chapter(table))
+    chapter = judged_chapter(table)
+    granted = assumed((), "" if chapter is None else chapter.taken_for_granted)
     described = {
         "pair": [new, old],
         "margin": settings.margin,

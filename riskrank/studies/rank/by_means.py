@@ -17,9 +17,9 @@ from riskrank.scores.table.designs import ITEM
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.costs import PER_SUCCESS, cost_and_success, require_costs, require_successes
 from riskrank.studies.document import Document, rows_of
-from riskrank.studies.findings import Said, assuming
+from riskrank.studies.findings import Said
 from riskrank.studies.means_only import MeanColumn, components_of, mean_column, why_means
-from riskrank.studies.metric_means import MetricMeans, metric_means
+from riskrank.studies.metric_means import MetricMeans, assumed, doubtful, metric_means
 from riskrank.studies.rank.document import PLACES, RankRow
 from riskrank.studies.rank.mean_ranking import (
     SENTENCES,
@@ -155,7 +155,7 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
         found.append(ranked_by_mean(column, samples, means, family, tested=tested))
     i, j = found[0].ranking.order[:2].tolist()
     case = MeanCase(table.models, found, family, _why(table, settings))
-    rests_on = assuming([one.means for one in found])
+    rests_on = assumed(doubtful([one.means for one in found]))
     limits = _limits(table, settings, found)
     described = {"per_metric": settings.per_metric, "family": "pairs of models"} | family.settings
     return MeanRankDocument(

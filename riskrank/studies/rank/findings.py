@@ -9,7 +9,6 @@ from riskrank.asked.suites import RANDOM
 from riskrank.engine.dominance.column_ranking import share_better
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.family import Side
-from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.findings import Case, Finding, judge_worth, other_scope, untested
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail, worse_cases
@@ -30,13 +29,11 @@ class RankCase(Case):
 
     Attributes
     ----------
-    table : ScoreTable
     leading : dict of str to Leading
     unique : bool
         Whether an aggregated order is the only one that fits.
     """
 
-    table: ScoreTable
     leading: Mapping[str, Leading]
     unique: bool = True
 
@@ -109,7 +106,7 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
         name, order = next(iter(study.aggregations.items()))
         return [Finding(kind="aggregated", models=tuple(order.order.tolist()), on=name)]
     if len(case.leading) > 1:
-        return [*_of_columns(case)]
+        return [*_of_columns(case), *case.twins]
     one = case.lead
     answer = _answer(one, case)
     found = [answer, *_worst_on_a_metric(one, case), *_best_mean(one, answer, case)]
@@ -122,7 +119,7 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
             found.append(Finding(kind="judge-alone", models=(best, one.first)))
         found += judge_worth(case)
         found += _gain(one, case)
-    return [*found, *_deciding(one, case), *_caveats(one, case)]
+    return [*found, *case.twins, *_deciding(one, case), *_caveats(one, case)]
 
 
 def _answer(one: Leading, case: RankCase) -> Finding:

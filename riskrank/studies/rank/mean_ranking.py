@@ -16,9 +16,9 @@ from riskrank.engine.family import Family, Side
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.findings import Finding, Sentences, assuming
+from riskrank.studies.findings import Finding, Sentences
 from riskrank.studies.means_only import MeanColumn, visible_of
-from riskrank.studies.metric_means import MetricMeans
+from riskrank.studies.metric_means import MetricMeans, doubtful
 from riskrank.studies.visible import visible_sentence
 from riskrank.studies.wording import all_others, names
 
@@ -172,8 +172,7 @@ def mean_findings(case: MeanCase) -> list[Finding]:
 
 def _ahead(finding: Finding, case: MeanCase) -> str:
     first, *others = (case.models[i] for i in finding.models)
-    assumed = assuming([one.means for one in case.rankings])
-    if assumed:
+    if doubtful([one.means for one in case.rankings]):
         return f"{first} has a significantly better {case.of(finding.on).what} than {all_others(others)}."
     what = case.of(finding.on).what
     return f"Ship {first}: its {what} is significantly better than that of {all_others(others)}."

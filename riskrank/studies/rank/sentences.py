@@ -8,7 +8,7 @@ from riskrank.engine.dominance.recommendation import Recommendation
 from riskrank.engine.dominance.tests import INSTEAD
 from riskrank.engine.family import Side
 from riskrank.engine.sampling.design import FEW_SAMPLES
-from riskrank.studies.findings import SHARED, Finding, Sentences, assuming
+from riskrank.studies.findings import SHARED, Finding, Sentences
 from riskrank.studies.metric_means import MetricMeans, best_of
 from riskrank.studies.rank.findings import RankCase, differing, means_differ, span_of, strongest
 from riskrank.studies.rank.leading import Leading
@@ -71,7 +71,7 @@ def _shipped(finding: Finding, case: RankCase) -> str:
     which = same[0] if len(same) == 1 else f"{' or '.join(same[:3])} (same distribution of scores)"
     better = f"significantly better {_ahead(one, case)}"
     rest = _on_the_rest(one, case)
-    if rest or assuming(case.means, case.judged):
+    if rest or case.assuming:
         return f"{_whose(one, case)} is {better}{rest}."
     return f"Ship {which}: {better}."
 
@@ -452,6 +452,10 @@ def _tail(finding: Finding, case: RankCase) -> str:
     return f"The bad cases of {case.models[model]} are {'milder' if milder else 'worse'}: {average}."
 
 
+def _said_of_the_first(finding: Finding, case: RankCase) -> bool:
+    return len(case.leading) == 1 and case.lead.first in finding.models
+
+
 def _first_without(finding: Finding, case: RankCase) -> str:
     found, (out, instead) = case.lead.recommendation, (case.models[i] for i in finding.models)
     assert found is not None
@@ -501,6 +505,9 @@ SENTENCES: Sentences[RankCase] = Sentences(
         "worse-tail": _tail,
         "tail-of-the-first": _tail,
         "first-without": _first_without,
+        "same-scores": lambda finding, case: (
+            "" if _said_of_the_first(finding, case) else SHARED["same-scores"](finding, case)
+        ),
         "first-by-metrics": lambda finding, case: (
             f"By the metrics' own rankings, RA(R-SSD@M), {case.models[finding.models[0]]} comes first."
         ),

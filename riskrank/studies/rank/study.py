@@ -19,10 +19,8 @@ from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, Score
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance, rows_of
-from riskrank.studies.findings import assuming
 from riskrank.studies.groups.study import study_by_group
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
-from riskrank.studies.metric_means import metric_means
 from riskrank.studies.rank.document import PLACES, RankDocument, RankRow, standings
 from riskrank.studies.rank.findings import RankCase, rank_findings
 from riskrank.studies.rank.leading import firsts, lead, named
@@ -189,7 +187,7 @@ def rank_by_dominance(table: ScoreTable, settings: RankSettings, runtime: Runtim
             rank_findings(study, case),
             case,
             table.models,
-            assuming(means, case.judged) if leading else "",
+            case.assuming if leading else "",
             limits=sample_findings([one.scores for one in leading.values()], tested=inference.test),
         ),
         named=named(leading),
@@ -215,7 +213,7 @@ def rank_by_dominance(table: ScoreTable, settings: RankSettings, runtime: Runtim
 def _case(
     table: ScoreTable, tables: ScoreTables, study: MethodStudy, inference: Inference, settings: RankSettings
 ) -> RankCase:
-    means, judged = metric_means(table), judged_chapter(table)
+    judged = judged_chapter(table)
     by_chance = judged is None or judged.entry.chosen_p is None
     leading = lead(study, tables, inference, by_chance=by_chance, weighed=weighed(table))
     suite = suite_chapter(table, tables, firsts(leading, settings.rank_by), inference, settings.tasks)
@@ -223,14 +221,11 @@ def _case(
         turned = {name: suite.columns[name].turned_by_a_task() for name in leading}
         leading = {name: replace(one, turned=turned[name]) for name, one in leading.items()}
     return RankCase(
-        models=table.models,
-        means=means,
+        table=table,
         columns=[*leading],
         suite=suite,
-        judged=judged,
         tested=inference.test,
         alike=[name for name, one in leading.items() if alike(one.scores)],
-        table=table,
         leading=leading,
         unique=all(found.unique for found in study.aggregations.values()),
     )
