@@ -110,25 +110,19 @@ def test_portfolio_of_one_model_alone(run, write):
     assert all(0 < row["score"] <= 1 for row in rows)
 
 
-# How much is done at once: of numbers so that blocks are a few rows, else of rows.
-NUMBERS = [
-    *("aggregation.agreement._PAIRS", "copa.replicates._WEIGHTS", "copa.front_shares._PAIRS"),
-    *("copa.pareto._PAIRS", "copa.stability._CELLS", "gates.replicates._WEIGHTS"),
-    "portfolio.mean_risk_intervals._BATCH",
-    *("dominance.metric_tails._BATCH", "dominance.bootstrap._BATCH", "dominance.bootstrap._TASK"),
-    *("dominance.permuted_tails._BATCH", "dominance.violation._CACHE", "dominance.violation.TOGETHER"),
-    *("sampling.neighbours._TOGETHER", "sampling.weighted_resamples._CACHE"),
-]
-ROWS = [
-    *(
-        "copa.sweep._BLOCK",
-        "copa.stability._BLOCK",
-        "portfolio.folding._BLOCK_ROWS",
-        "power.simulation._BLOCK",
-    ),
-    *("portfolio.folding._BLOCK_COLUMNS", "dominance.replicates._BATCH", "dominance.pair_curves._BATCH"),
-    *("dominance.resampled_tests._PAIRS_AT_ONCE", "dominance.influence.BLOCK"),
-]
+# How much is done at once, by module: numbers, so that a block is a few rows, and rows.
+NUMBERS = """
+aggregation.agreement._PAIRS copa.replicates._WEIGHTS copa.front_shares._PAIRS copa.pareto._PAIRS
+copa.stability._CELLS gates.replicates._WEIGHTS portfolio.mean_risk_intervals._BATCH dominance.bootstrap._TASK
+dominance.metric_tails._BATCH dominance.bootstrap._BATCH dominance.permuted_tails._BATCH
+dominance.violation._CACHE dominance.violation.TOGETHER sampling.neighbours._TOGETHER
+sampling.weighted_resamples._CACHE
+"""
+ROWS = """
+copa.sweep._BLOCK copa.stability._BLOCK portfolio.folding._BLOCK_ROWS portfolio.folding._BLOCK_COLUMNS
+dominance.replicates._BATCH dominance.pair_curves._BATCH dominance.resampled_tests._PAIRS_AT_ONCE
+dominance.influence.BLOCK
+"""
 
 
 @pytest.mark.parametrize(
@@ -145,7 +139,7 @@ def test_any_amount_at_once(run, table, monkeypatch, call):
     words = [*call.format(table=table).split(), "--format", "json"]
     whole = run(*words)
     for names, size in ((NUMBERS, 500), (ROWS, 3)):
-        for name in names:
+        for name in names.split():
             monkeypatch.setattr(f"riskrank.engine.{name}", size)
     assert difference(whole.stdout, run(*words).stdout) is None
     assert whole.stdout

@@ -235,7 +235,6 @@ def feasible_models(
         If no model meets all of them; it names the nearest, whose total excess over the bounds is least
         when each is measured in ranges of its column, and how far it is.
     """
-    values = np.asarray(values, dtype=np.float64)
     feasible = np.ones(len(values), dtype=bool)
     for constraint in constraints:
         feasible &= constraint.holds(values)

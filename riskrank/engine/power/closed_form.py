@@ -177,7 +177,7 @@ class NormalTables:
             draw = plan.sampler(np.random.default_rng([inference.seed, size]), size)
             scores = table_of(draw, paired=plan.paired)
             behind = behind_pairs(scores, None if plan.claim.kind == RELATIVE else plan.family)[self._at]
-            column = BootstrapColumn(scores, pairs=plan.family if plan.alone else None)
+            column = BootstrapColumn(scores, pairs=plan.family)
             resamples = _OF_LIMIT_THEOREM
             if inference.resampled:
                 resamples = inference.rounds(len(plan.family), column.comparisons, least(behind))[-1]

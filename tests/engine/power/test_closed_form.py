@@ -107,6 +107,20 @@ def test_the_size_found_against_tables_tested_whole(name, tables):
     assert found.required.standard_error < 0.25
 
 
+@pytest.mark.parametrize("name", ["order 1, absolute", "paper", "unpaired", "ranked by dominance"])
+def test_closed_forms_answer_as_whole_tests_do(name):
+    """Of the same tables, at sizes at which some are shown."""
+    make, given, options = WHOLE[name]
+    plan = make(*given, **options)
+    search, agreed = _Search(plan, 40, Workers(1)), []
+    for size in (15, 40):
+        rngs = [np.random.default_rng(stream.spawn(1)[0]) for stream in streams(size, 3, 5)]
+        drawn = [plan.sampler.chosen(rng, size) for rng in rngs]
+        closed = search._closed.answering(drawn, size)(0.0)[:, search._claimed]
+        agreed.append(closed == verdicts_of(plan, size, 3, seed=5))
+    assert np.mean(agreed) > 0.8
+
+
 @pytest.mark.slow
 def test_tables_that_whole_tests_see_otherwise_move_the_size(monkeypatch):
     """A test a whole standard error higher than the closed form has it."""
