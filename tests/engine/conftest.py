@@ -19,6 +19,7 @@ ANSWERS = 4  # of a function
 DEEP = 3
 FIELDS = 12
 FIRST = 5  # numbers of an array
+UNTOLD = "Scratch"  # whose arrays hold anything
 NOISE = 1e-7  # what is left where a sum comes to nothing
 
 
@@ -32,7 +33,7 @@ def answers(request, monkeypatch, write_made):
     if "RNG" in own:  # what is drawn is not to hang on which tests ran before
         monkeypatch.setitem(own, "RNG", np.random.default_rng(7))
     for name, value in [*own.items()]:
-        place = getattr(value, "__module__", None) or ""
+        place = (name != UNTOLD and getattr(value, "__module__", None)) or ""
         if place == own["__name__"] or not place.startswith(("riskrank.engine", "tests.engine")):
             continue
         if isinstance(value, FunctionType):
