@@ -16,8 +16,10 @@ import numpy as np
 import pytest
 
 from riskrank.errors import InputError, RiskrankError, UsageError
-from riskrank.results import Result
+from riskrank.results import Result, result_of
 from riskrank.shown.page.chapters import chapters
+from riskrank.studies.document import Document
+from riskrank.studies.rank.document import MEANING
 from riskrank.version import __version__
 from tests.examples import ROOT, difference
 
@@ -45,13 +47,17 @@ def screens(request, monkeypatch, write_made):
         yield
         return
     MADE.clear()
-    for kind in (Result, RiskrankError):
-        monkeypatch.setattr(kind, "__init__", kept(kind.__init__))
+    for kind in (Result, RiskrankError, *kinds(Document)):
+        if "__init__" in vars(kind):
+            monkeypatch.setattr(kind, "__init__", kept(kind.__init__))
     yield
     monkeypatch.undo()
-    results = [one for one in MADE if not isinstance(one, RiskrankError)][:MOST]
-    errors = list(dict.fromkeys(str(one) for one in MADE if isinstance(one, UsageError | InputError)))
-    hold(request.node, [text for one in results for text in shown(one)] + errors[:ERRORS], write_made)
+    hold(request.node, [*told(request.node)], write_made)
+
+
+def kinds(of):
+    """Classes of documents that are there by now."""
+    return {of}.union(*map(kinds, of.__subclasses__()))
 
 
 def kept(begin):
@@ -60,16 +66,29 @@ def kept(begin):
     @wraps(begin)
     def begun(self, *args, **named):
         begin(self, *args, **named)
-        if isinstance(self, Result) or SAID.match(sys._getframe(1).f_globals["__name__"]):
+        if not isinstance(self, RiskrankError) or SAID.match(sys._getframe(1).f_globals["__name__"]):
             MADE.append(self)
 
     return begun
 
 
+def told(node):
+    """What is to be seen of results, or of documents where a test asks a study itself, and of errors."""
+    if case_of(node) < MOST:
+        documents = [one for one in MADE if isinstance(one, Document)][-MOST:]
+        results = [one for one in MADE if not isinstance(one, RiskrankError | Document)][:MOST]
+        for one in results or map(result_of, documents):
+            yield from shown(one)
+    yield from [*dict.fromkeys(str(one) for one in MADE if isinstance(one, UsageError | InputError))][:ERRORS]
+
+
+def case_of(node):
+    return max((getattr(node, "callspec", None) and node.callspec.indices.values()) or [0])
+
+
 def steady(node):
     """Whether what a test computes hangs on code alone, takes no time, and is stored by no other."""
-    cases = getattr(node, "callspec", None)
-    if cases and (max(cases.indices.values()) >= MOST or {"told", "stored"} & {*cases.params}):
+    if hasattr(node, "callspec") and {"told", "stored"} & {*node.callspec.params}:
         return False
     if any(OTHERS.fullmatch(room_of(name)) for name in (node.path.name, node.name)):
         return False
@@ -83,12 +102,14 @@ def room_of(name):
 def shown(one):
     """What is to be seen of a result, or of a call of the command line that was not refused."""
     if isinstance(one, Result):
-        told = "\n".join(of_document(json.loads(one.to_json())))
-        if one.document.schema != "report":
-            return [one.to_text(100, explain=True), told]
-        parts = [part for chapter in chapters(one.document) for part in chapter.parts]
-        return ["\n".join([one.to_text(100), *(f"{part.title}: {part.finding}" for part in parts)]), told]
-    if one.status == 2 or "\x1b" in one.stdout or one.stdout.startswith("<"):
+        document = one.document
+        head = [document.question, MEANING.get(document.certainty, "")]
+        head += [f"{name}: {told}" for name, told in one.pictures.items()]
+        parts = [part for chapter in chapters(document) for part in chapter.parts]
+        head += [f"{part.title}: {part.finding}" for part in parts if part.anchor != "glossary"]
+        document = of_document(json.loads(one.to_json()))
+        return [one.to_text(100, explain=True), "\n".join([*head, *document])]
+    if not one.stdout or "\x1b" in one.stdout or one.stdout.startswith("<"):
         return []
     document = one.stdout.startswith("{\n") and "meta" in (found := json.loads(one.stdout))
     said = re.sub(r"takes about \d+ (\w+): .*", r"takes some \1", one.stderr)  # a clock tells how long
