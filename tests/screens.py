@@ -75,7 +75,8 @@ def kept(begin):
 def told(node):
     """What is to be seen of results, or of documents where a test asks a study itself, and of errors."""
     if case_of(node) < MOST:
-        documents = [one for one in MADE if isinstance(one, Document)][-MOST:]
+        ours = [one for one in MADE if type(one).__module__.startswith("riskrank.")]
+        documents = [one for one in ours if isinstance(one, Document)][-MOST:]
         results = [one for one in MADE if not isinstance(one, RiskrankError | Document)][:MOST]
         for one in results or map(result_of, documents):
             yield from shown(one)
