@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskrank.engine.aggregation import kemeny
-from riskrank.engine.aggregation.rank_aggregation import METHODS, aggregate_rankings
+from riskrank.engine.aggregation.rank_aggregation import METHODS, _integer_weights, aggregate_rankings
 
 
 def ranks_of(*words):
@@ -188,3 +188,13 @@ def test_a_limit_of_work_stops_at_the_same_order_however_long_it_takes(monkeypat
     assert first.gap == again.gap
     assert (1 - first.gap) * first.distance <= exact.distance + 1e-9
     assert exact.distance <= first.distance
+
+
+@pytest.mark.parametrize(
+    "weights", [[1, 2, 4], [1.5, 0.5, 0.375], [np.pi, np.e, 1], [1, 9972 / 9973, *[9966 / 9967] * 58]]
+)
+def test_weights_are_whole_numbers_whose_sums_are_exact(weights):
+    """Whole ones in their ratios; others, or of too large denominators, shares of a fine grid."""
+    found = _integer_weights(np.array(weights, dtype=float))
+    assert found.sum() <= 2**32 + len(weights)
+    assert found / found.sum() == pytest.approx(np.array(weights) / np.sum(weights), rel=1e-8)
