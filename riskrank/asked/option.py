@@ -199,8 +199,9 @@ class Settings:
         needed = one.asking.needs
         if not needed or chosen.get(needed):
             return
-        values = (True,) if known[needed].switch else known[needed].asking.choices
-        asked = option(needed, next((value for value in values if value != known[needed].default), None))
+        partner = known[needed]
+        values = (True,) if partner.switch else partner.asking.choices or (partner.asking.metavar,)
+        asked = option(needed, next(value for value in values if value != partner.default))
         raise UsageError(
             f"{option(one.name)} goes with {asked}",
             found=f"no {asked}",

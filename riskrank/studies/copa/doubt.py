@@ -16,7 +16,7 @@ from riskrank.engine.family import Family, Side
 from riskrank.engine.sampling.design import ClusteredScores, weak_sizes
 from riskrank.engine.sampling.freedom import expanded_p_value, expanded_share
 from riskrank.engine.types import Floats
-from riskrank.errors import no_such
+from riskrank.errors import UsageError, listing, no_such, option
 from riskrank.studies.copa.base import Asked
 from riskrank.studies.copa.objective_columns import ObjectiveColumn
 from riskrank.studies.copa.options import CopaSettings
@@ -197,8 +197,14 @@ def front_doubt(asked: Asked, ranking: CopaRanking) -> FrontDoubt | str:
 def _margins(settings: CopaSettings, objectives: Sequence[str]) -> dict[str, float]:
     """Margins by objective."""
     for name, value in settings.margin:
+        if not name:
+            raise UsageError(
+                f"{option('margin', f'{value:g}')} names no objective",
+                found=f"the objectives are {listing(objectives)}",
+                hint=f"each has its own unit: {option('margin', f'{objectives[0]}={value:g}')}",
+            )
         if name not in objectives:
-            write = f"{{}}={value:g}".format if name else f"{{}}{value:g}".format
+            write = f"{{}}={value:g}".format
             raise no_such(name, objectives, kind="objective", parameter="margin", write=write)
     return dict(settings.margin)
 
