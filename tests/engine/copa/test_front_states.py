@@ -257,6 +257,10 @@ def test_a_tail_that_is_worse_within_its_margin_is_as_good_and_not_better():
     assert found[0.5].as_good[0, 1] < 0.01
     assert found[0.5].better[0, 1] == 1
     assert found[0.1].as_good[0, 1] == 1
+    for at, claim in ((0.5, "better"), (-0.5, "as_good")):  # what lies at the margin is not beyond it
+        low = high = np.tile([at, 0.0], (999, 1))
+        there = objective_evidence(measured(list(scores), margin=0.5, level=0.5), low, high)
+        assert getattr(there, claim)[0, 1] == 1
 
 
 def front_by_loops(values, allowed):

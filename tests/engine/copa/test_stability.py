@@ -70,6 +70,16 @@ def test_leave_one_out_does_not_depend_on_the_block(monkeypatch):
     assert leave_one_out(models, rank_models(models, p=2)).choice.tolist() == whole.tolist()
 
 
+def test_who_can_never_be_chosen_is_not_looked_at(monkeypatch):
+    found, original = [], copa_stability._within_reach
+    watched = lambda *given: found.append(original(*given)) or found[-1]  # noqa: E731
+    monkeypatch.setattr(copa_stability, "_within_reach", watched)
+    models = population(table(1000, n=60))
+    influence = leave_one_out(models, rank_models(models, p=2))
+    assert {influence.chosen, *influence.choice.tolist()} <= set(found[0].tolist())
+    assert found[0].size < 10
+
+
 def test_independence_of_irrelevant_alternatives_does_not_hold():
     # B beats C on everything, yet takes part of its lead over A from it: without C, A is chosen.
     # By counts times weights: A 10 · 3, B 11 · 2; without C: A 10 · 2, B 11 · 2.
