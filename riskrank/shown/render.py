@@ -1,6 +1,7 @@
 """A document in any format: the one place that knows which renderer belongs to it."""
 
 import io
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +83,8 @@ def suite_of(document: Document) -> "Suite":
     """The tests that a CI server shows of a document."""
     module, _, maker = _SUITES[document.schema].partition(":")
     suite: Suite = getattr(import_module(module), maker)(document)
-    return suite
+    weak = {one.kind: one.sentence for one in document.findings if one.kind in ("few", "worth")}
+    return replace(suite, properties={**suite.properties, **weak})
 
 
 def markdown_page(document: Document, *, flags: bool = True) -> str:

@@ -244,8 +244,11 @@ def against_table(table: Drawn, result) -> list[str]:
             means = table.frame.group_by("model", "metric").agg(pl.col("score").mean()).rows()
             of = {(model, metric): mean for model, metric, mean in means}
             first, other = entry.models[:2]
-            wrong = [m for m, x in entry.figures.items() if abs(of[first, m] - of[other, m] - x) > 1e-9]
-            found += [f"{entry.kind}: difference"] if wrong else []
+            ends = [entry.figures[end] for end in ("low", "high") if end in entry.figures]
+            given = {m: x for m, x in entry.figures.items() if m not in ("low", "high")}
+            wrong = [m for m, x in given.items() if abs(of[first, m] - of[other, m] - x) > 1e-9]
+            outside = ends and not all(ends[0] <= x <= ends[1] for x in given.values())
+            found += [f"{entry.kind}: difference"] if wrong or outside else []
         if "tail" in entry.figures and plain and table.frame["metric"].n_unique() == 1:
             scores = table.frame.filter(model=entry.models[0])["score"].to_numpy()
             tail = float(tail_value_at_risk(scores, entry.figures["level"]))

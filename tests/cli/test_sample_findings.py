@@ -88,6 +88,13 @@ def test_few_samples_of_a_group_are_a_finding_of_it(run, write, quick, command):
     assert found["few"]["sentence"][1:-1] in {line[1:] for line in warnings}
 
 
+def test_servers_are_told_where_samples_are_few(run, unequal, quick):
+    asked = ("--cluster", "user", "--better", "b:a", "--metric", "acc", *quick, "--format", "junit")
+    told = run("gate", unequal[0], "--wide", "--higher", "*", *asked).stdout
+    assert '<property name="few" value="Only 40 clusters of samples, worth 12' in told
+    assert '<property name="worth" value="40 clusters of samples of very different sizes' in told
+
+
 def test_few_clusters_are_called_clusters(run, write, quick):
     rng = np.random.default_rng(4)
     rows = {

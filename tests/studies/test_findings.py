@@ -126,10 +126,42 @@ def test_findings_carry_the_figures_of_their_sentences():
     for name, scores in (("tail", DRAWS[0]), ("against", DRAWS[1])):
         counts = np.clip(60 * two["tail"].figures["level"] - np.arange(60), 0, 1)  # the last one in part
         assert two["tail"].figures[name] == pytest.approx(counts @ np.sort(scores) / counts.sum())
+    ranked = {one.kind: one for one in rr.rank(TABLE, **OPTIONS, jobs=1, metric=["q"]).document.findings}
+    gain = ranked["gain"].figures
+    assert gain["low"] < gain["q"] < gain["high"]
+    gain = {one.kind: one for one in MADE["mrm"]().document.findings}["gain"].figures
+    assert gain["low"] < gain["value"] < gain["high"]
     changed = {one.kind: one for one in MADE["diff"]().document.findings}["changed"]
     assert changed.figures["worse"] == (DRAWS[0] < DRAWS[1]).sum()
     assert changed.figures["better"] == (DRAWS[0] > DRAWS[1]).sum()
     assert changed.answer == "shown"
+
+
+def test_a_hidden_risk_has_its_figures():
+    base = np.random.default_rng(1).normal(size=240)
+    rare = np.where(np.arange(240) % 12, 0.0, -13.5)
+    scores = {"a": 0.2 * base + 0.5, "b": 0.2 * base[::-1] + 0.45, "wild": 0.2 * base + 1.75 + rare}
+    table = {"model": np.repeat([*scores], 240).tolist(), "sample": [*range(240)] * 3}
+    document = rr.rank(table | {"q": np.concatenate([*scores.values()]).tolist()}, **OPTIONS, jobs=1).document
+    (found,) = (one for one in document.findings if one.kind == "best-mean-hides-risk")
+    worst = {name: np.sort(own)[: round(240 * found.figures["level"])].mean() for name, own in scores.items()}
+    assert found.figures["tail"] == pytest.approx(worst["wild"])
+    assert found.figures["against"] in (pytest.approx(worst["a"]), pytest.approx(worst["b"]))
+
+
+def test_a_gate_names_the_loss_that_is_shown_first():
+    rng = np.random.default_rng(2)
+    scores = {"model": ["new"] * 60 + ["old"] * 60, "sample": [*range(60)] * 2}
+    scores |= {
+        "q": rng.normal(size=120).tolist(),
+        "r": (rng.normal(size=120) - np.repeat([1, 0], 60)).tolist(),
+    }
+    result = rr.gate(
+        scores, **OPTIONS, jobs=1, resamples=200, not_worse="new:old", margin=[("q", 0.1), ("r", 1)]
+    )
+    deciding = {one.kind: one for one in result.document.findings}["deciding"]
+    assert (deciding.on, deciding.answer) == ("r", "open")
+    assert "worse than old on r; whether" in deciding.sentence
 
 
 @pytest.mark.parametrize("command", [rr.rank, rr.dominance, rr.mrm])

@@ -19,8 +19,10 @@ def diff_findings(document: DiffDocument) -> list[Finding]:
         figures["p_adjusted"] = first.p_adjusted
         found = [Finding(kind="changed", models=(0, 1), on=first.metric, figures=figures, answer=side)]
     found += [Finding(kind="loses-too", models=(0, 1), on=one.metric) for one in others if one.lost][:1]
-    if not first.lost and _losing(document):
-        found.append(Finding(kind="by-group", models=(0, 1), on=first.metric))
+    groups = [one for one in document.changes if one.group and one.metric == first.metric]
+    if not first.lost and (losing := _losing(document)):
+        figures = {"groups": len(groups), "worse_in": len(losing)}
+        found.append(Finding(kind="by-group", models=(0, 1), on=first.metric, figures=figures))
     if first.worse_by_chance is not None and first.worse_in_one_run is not None:
         figures = {"worse_in_one_run": first.worse_in_one_run, "worse_by_chance": first.worse_by_chance}
         figures |= {"shown_worse": first.shown_worse or 0}

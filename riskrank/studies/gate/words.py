@@ -33,9 +33,10 @@ def what_decides(row: GateRow, unit: str, judged: int | None) -> str:
 
 
 def deciding_row(rows: Sequence[GateRow]) -> GateRow:
-    """The first claim with the answer of all together."""
+    """The first claim with the answer of all together; of open ones the first that is shown to be a loss."""
     outcome = overall(rows)
-    return next(row for row in rows if row.verdict == outcome and row.tier != ADVISORY)
+    found = (row for row in rows if row.verdict == outcome and row.tier != ADVISORY)
+    return min(found, key=lambda row: not row.open_loss)
 
 
 def beyond_labels(row: GateRow, judged: int | None) -> str | None:

@@ -100,10 +100,12 @@ def _consistent(study: MeanRiskStudy) -> int:
 
 
 def _lead(study: MeanRiskStudy) -> dict[str, float]:
-    """Mean minus the first consistent risk, of the leader and of the next."""
-    value = study.models.value[:, _consistent(study)]
-    leader, following = order_of(study)[:2]
-    return {"value": float(value[leader]), "against": float(value[following])}
+    """Mean minus the first consistent risk, of the leader, with its interval, and of the next."""
+    at, (leader, following) = _consistent(study), order_of(study)[:2]
+    found = {"value": study.models.value[leader, at], "against": study.models.value[following, at]}
+    if study.value_low is not None and study.value_high is not None:
+        found |= {"low": study.value_low[leader, at], "high": study.value_high[leader, at]}
+    return {name: float(value) for name, value in found.items()}
 
 
 def _who(finding: Finding, case: MeanRiskCase) -> str:
@@ -155,9 +157,9 @@ def _gain(finding: Finding, case: MeanRiskCase) -> str:
     (leader, following), at = finding.models, _consistent(study)
     own, lead = finding.figures["value"], finding.figures["value"] - finding.figures["against"]
     ends = ""
-    if study.value_low is not None and study.value_high is not None:
-        low, high = float(study.value_low[leader, at]), float(study.value_high[leader, at])
-        ends = f" ({percent(case.confidence)} interval {interval(low, high)})"
+    if "low" in finding.figures:
+        span = interval(finding.figures["low"], finding.figures["high"])
+        ends = f" ({percent(case.confidence)} interval {span})"
     beside = f"{number(abs(lead))} {'more' if lead >= 0 else 'less'} than {models[following]}, the next"
     if lead == 0:
         beside = f"the same as that of {models[following]}, the next"

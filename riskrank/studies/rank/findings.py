@@ -62,17 +62,23 @@ def means_differ(one: Leading, case: RankCase) -> bool:
     return bool(difference.low[following] > 0 or difference.high[following] < 0)
 
 
-def span_of(one: Leading, pair: tuple[int, int], case: RankCase) -> str:
-    """The interval of a difference of means as the file has them, of two models of which one is the first."""
+def ends_of(one: Leading, pair: tuple[int, int], case: RankCase) -> tuple[()] | tuple[float, float]:
+    """Ends of a difference of means as the file has them, of two models of which one is the first."""
     difference, mean = one.found.effects[one.method].mean_difference, case.means[0]
     units = units_of(one.column, case.table.metrics)
     if difference.low is None or difference.high is None or units.label != mean.name:
-        return ""
+        return ()
     # Differences of every model to the first, turned where the first stands first.
     model, turned = (pair[1], True) if pair[0] == one.first else (pair[0], False)
     ends = (-difference.high, -difference.low) if turned else (difference.low, difference.high)
     low, high = units.ends(*ends)
-    return mean.span(float(low[model]), float(high[model]))
+    return float(low[model]), float(high[model])
+
+
+def span_of(one: Leading, pair: tuple[int, int], case: RankCase) -> str:
+    """The same in words; none of nothing."""
+    ends = ends_of(one, pair, case)
+    return case.means[0].span(*ends) if ends else ""
 
 
 def differing(span: str) -> str:
@@ -216,7 +222,8 @@ def _gain(one: Leading, case: RankCase) -> Iterator[Finding]:
     found = one.recommendation
     if found is not None and found.holds and one.others and not one.trade:
         pair = one.first, one.others[0]
-        yield Finding(kind="gain", models=pair, figures=_differences(*pair, case))
+        ends = dict(zip(("low", "high"), ends_of(one, pair, case), strict=False))
+        yield Finding(kind="gain", models=pair, figures=ends | _differences(*pair, case))
 
 
 def _differences(one: int, other: int, case: RankCase) -> dict[str, float]:
@@ -231,12 +238,12 @@ def _caveats(one: Leading, case: RankCase) -> Iterator[Finding]:
     yield from often
     best = next((i for i in tail.risks if i != one.first and tail.place_by_mean(i) == 1), None)
     if best is not None and best not in one.trade:
-        yield Finding(kind="best-mean-hides-risk", models=(best,), on=one.column, answer=Side.SHOWN)
+        yield _risk("best-mean-hides-risk", best, one, tail)
     other = one.other if one.refuted or not one.others else one.others[0]
     if worse_cases(one, case.table.metrics) is not None:
         pass  # is told in the units of a metric, which say more than those of a combined score
     elif one.first in tail.risks:
-        yield Finding(kind="hidden-risk", models=(one.first,), on=one.column, answer=Side.SHOWN)
+        yield _risk("hidden-risk", one.first, one, tail)
     elif one.worse_tails and one.worse_tails[0].worse != best:
         worst = one.worse_tails[0]
         pair = worst.worse, worst.better
@@ -251,6 +258,12 @@ def _caveats(one: Leading, case: RankCase) -> Iterator[Finding]:
         yield Finding(kind="first-without", models=next(iter(found.first_without.items())))
     if len(case.means) > 1 and one.column not in case.metrics and found.first_by_metrics != one.first:
         yield Finding(kind="first-by-metrics", models=(found.first_by_metrics,))
+
+
+def _risk(kind: str, model: int, one: Leading, tail: Tail) -> Finding:
+    """A hidden risk, against the model that it is held against."""
+    figures = _tails(tail, (model, tail.rival(model)))
+    return Finding(kind=kind, models=(model,), on=one.column, figures=figures, answer=Side.SHOWN)
 
 
 def _tails(tail: Tail, pair: tuple[int, int]) -> dict[str, float]:

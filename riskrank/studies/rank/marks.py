@@ -119,20 +119,18 @@ class Tail(TailMeans):
 
     def risk(self, model: int) -> str:
         """A hidden risk in figures."""
-        found = self._found.hidden_risks
-        assert found is not None
-        return self.average(model, int(found.against[model]))
+        return self.average(model, self.rival(model))
 
     def average(self, model: int, other: int) -> str:
         """Two models' worst shares: ``the worst 5 % average −4.7 against −1.0 of b``."""
         figures, sizes = self.against(model, other), self._sizes(model, other)
         return f"the worst {self.words} average {figures} of {self._models[other]}{sizes}"
 
-    def rival(self, model: int) -> str:
+    def rival(self, model: int) -> int:
         """The model of milder bad cases that a hidden risk is held against."""
         found = self._found.hidden_risks
         assert found is not None
-        return self._models[int(found.against[model])]
+        return int(found.against[model])
 
 
 def marks(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> Mapping[int, str]:
@@ -148,7 +146,7 @@ def marks(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> Mapp
             on = f"by {one.column}" if alone else "in the ranking"
             found[i] = f"worst on {all_metrics(len(means))}, yet {ordinal(int(places[i]))} {on}"
         elif i in tail.risks:
-            mean, rival = "mean" if alone else "mean combined score", tail.rival(i)
+            mean, rival = "mean" if alone else "mean combined score", table.models[tail.rival(i)]
             found[i] = f"hidden risk: {mean} as good as {rival}'s, which ranks before it, worse bad cases"
         elif on_metric is not None and i == one.first:
             found[i] = f"worse bad cases on {on_metric.metrics} than {table.models[on_metric.rival]}"
