@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from riskrank.engine.evidence.crossed import Components
-from riskrank.shown.view import Column, Table
+from riskrank.shown.view import Column, OfRow, Table, by_row
 from riskrank.studies.wording import percent
 
 _WIDE = 20
@@ -29,18 +29,13 @@ def shares_table(components: Components, needed: Mapping[str, int | None] | None
     needed : mapping of str to int or None, optional
         Levels that a plan would buy, by source.
     """
-    rows = []
-    for name, size, share in shares(components):
-        bought = needed.get(name) if needed else None
-        row = [
-            name,
-            f"{size:,}" if size else "",
-            percent(share) if share else "0 %",
-            "█" * round(_WIDE * share),
-        ]
-        rows.append((*row, "" if bought is None else f"{bought:,}") if needed else tuple(row))
-    drawn = Column("", "left", only="terminal")
-    columns = (Column("source", "left"), Column("levels"), Column("of the variance"), drawn)
-    return Table(
-        "Where the noise comes from", (*columns, *([Column("to buy")] if needed else [])), tuple(rows)
-    )
+    columns: list[OfRow | None] = [
+        (Column("source", "left"), lambda row: row[0]),
+        (Column("levels"), lambda row: f"{row[1]:,}" if row[1] else ""),
+        (Column("of the variance"), lambda row: percent(row[2]) if row[2] else "0 %"),
+        (Column("", "left", only="terminal"), lambda row: "█" * round(_WIDE * row[2])),
+        (Column("to buy"), lambda row: f"{needed[row[0]]:,}" if needed.get(row[0]) else "")
+        if needed
+        else None,
+    ]
+    return by_row("Where the noise comes from", columns, shares(components))

@@ -228,8 +228,12 @@ class Document(Generic[Row]):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Names of a row's fields, in order."""
-        return tuple(field.name for field in fields(self.row_type))
+        """Names of a row's fields, in order; of those with a default what some row says something in."""
+        return tuple(
+            one.name
+            for one in fields(self.row_type)
+            if one.default is not None or any(getattr(row, one.name) is not None for row in self.rows)
+        )
 
     def columns(self) -> dict[str, list[Any]]:
         """All rows, field by field."""

@@ -151,7 +151,7 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
         """Names of a row's fields, in order; what was not looked for has none."""
         left_out: tuple[str, ...] = ONLY_OF_SAMPLES if self.doubt is None else ()
         left_out += () if self.populations is not None else ("population_share",)
-        return tuple(name for name in super().fields if name not in left_out)
+        return tuple(one.name for one in fields(CopaRow) if one.name not in left_out)
 
     def found(self) -> dict[str, Any]:
         """The choice and how firm it is."""

@@ -114,12 +114,6 @@ class DiffDocument(Document[CaseRow], schema="diff"):
         return f"From {self.old} to {self.new}: which cases change?"
 
     @property
-    def fields(self) -> tuple[str, ...]:
-        """Names of a row's fields, in order."""
-        told = {name for row in self.rows for name in TEXTS if getattr(row, name) is not None}
-        return tuple(name for name in super().fields if name not in TEXTS or name in told)
-
-    @property
     def cases(self) -> int:
         """How many to show: as asked, or as many as a first screen has room for."""
         asked = self.settings.cases

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
 from riskrank.asked.tiers import SUPPORTING
@@ -260,13 +260,6 @@ class GateDocument(Gated[GateRow], schema="gate"):
             return f"Which model is the cheapest that is not worse than {self.choice.reference}?"
         pairs = {row.pair for row in self.claims}
         return f"Is {pairs.pop()}?" if len(pairs) == 1 else f"Do {len(self.claims)} claims hold?"
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """Names of a row's fields, in order; those with a default where some row says something in them."""
-        optional = [one.name for one in fields(GateRow) if one.default is None]
-        told = {name for row in self.rows for name in optional if getattr(row, name) is not None}
-        return tuple(name for name in super().fields if name not in optional or name in told)
 
     def meta(self) -> Mapping[str, Any]:
         """The answer to all claims together, and what a later look must find again."""

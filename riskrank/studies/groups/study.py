@@ -246,11 +246,6 @@ class GroupedDocument(Document[Row]):
 
     groups: Groups | None = None
 
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """Names of a row's fields, in order."""
-        return tuple(name for name in super().fields if name != "group" or self.groups is not None)
-
     def meta(self) -> Mapping[str, Any]:
         """The groups, where there are some."""
         return {} if self.groups is None else self.groups.meta()

@@ -20,8 +20,7 @@ from riskrank.studies.mrm.screen import first as mean_risk
 from riskrank.studies.rank.document import RankDocument, trade
 from riskrank.studies.rank.screen.detail import detail_table, reading, separation_line
 from riskrank.studies.rank.screen.first import other_metrics
-from riskrank.studies.report.screen import bad_cases, by_metric, corrections, summaries, weights
-from riskrank.studies.report.screen.limits import not_shown
+from riskrank.studies.report.screen import bad_cases, by_metric, summaries, tests, weights
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
 from riskrank.studies.suites.screen import details as task_details
 
@@ -49,7 +48,7 @@ def _ranking(document: RankDocument, whole: ReportDocument) -> Iterator[Section]
     yield detail_table(document, one.column, one.method)
     if one.method in one.found.separations and document.inference.test:
         yield separation_line(one.found, one.method)
-        yield from corrections.two_counts(whole)
+        yield from tests.two_counts(whole)
     yield from also(document.more)
     yield reading(document)
 
@@ -135,7 +134,7 @@ REPORT = (
         finding=bad_cases.tails_apart,
     ),
     Entry(WHY, "pair", "The pair that decides", _of_pair, ("pair",)),
-    Entry(WHY, "unseen", "What these samples could have shown", attrgetter("ranking"), words=not_shown),
+    Entry(WHY, "unseen", "What these samples could have shown", attrgetter("ranking"), words=tests.not_shown),
     # Of several metrics tasks are compared on the combined score alone.
     Entry(WHY, "by-task", "Task by task", _OF_TASKS, ("taskforest",), finding=summaries.by_task),
     Entry(
@@ -156,8 +155,8 @@ REPORT = (
     ),
     Entry(
         *(AUDIT, "corrections", "Correction for many comparisons", attrgetter("ranking")),
-        words=corrections.corrections,
-        finding=corrections.corrected,
+        words=tests.corrections,
+        finding=tests.corrected,
     ),
     Entry(
         *(AUDIT, "noise", "Where the noise comes from", attrgetter("ranking")),
