@@ -16,7 +16,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from riskrank.asked.baseline import GateReading, for_blessing
+from riskrank.asked.baseline import GateReading
 from riskrank.asked.commands import BY_NAME, Command, named
 from riskrank.asked.option import Option, options_of
 from riskrank.asked.reading import ReadOptions
@@ -116,17 +116,14 @@ class Scores:
             If a gate could not use them.
         """
         file = str(Path(path))
-        from riskrank.scores.table.apart import metrics_apart, read_selected
-        from riskrank.scores.table.blessing import blessed, only_model, require_name
+        from riskrank.scores.table.blessing import blessed, read_only_model, require_name
         from riskrank.shown.files import check_writable, write_all
 
         require_name(file)
-        options = for_blessing(GateReading(**{**self._options, **BY_NAME["gate"].needs}))
+        options = GateReading(**{**self._options, **BY_NAME["gate"].needs})
         if options.judge is not None:
             contradict(option("judge", options.judge), "bless")
-        scores = read_selected(self._sources, options)
-        model = only_model(scores)
-        metrics_apart(scores, wanted=lambda names: names)
+        scores, model = read_only_model(self._sources, options)
         check_writable(file, [one.path for one in scores.notes.inputs if one.sha256], parameter="path")
         write_all([(file, blessed(scores, model))], sys.stdout)
 

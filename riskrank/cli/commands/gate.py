@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from inspect import get_annotations
 
-from riskrank.asked.baseline import BASELINE, GateReading, for_blessing
+from riskrank.asked.baseline import BASELINE, GateReading
 from riskrank.asked.option import options_of
 from riskrank.asked.values import contradict
 from riskrank.cli.call import Call
@@ -15,7 +15,7 @@ from riskrank.cli.session import Session, settled
 from riskrank.errors import UsageError, listing, option, spell
 from riskrank.scores.table.apart import metrics_apart, read_selected
 from riskrank.scores.table.baseline import read_baseline
-from riskrank.scores.table.blessing import blessed, only_model, require_name
+from riskrank.scores.table.blessing import blessed, read_only_model, require_name
 from riskrank.scores.table.scores import Scores
 from riskrank.shown.files import write_all
 from riskrank.shown.staging import tidying_up
@@ -96,10 +96,7 @@ def _only_bless(session: Session, path: str) -> None:
             hint=f"leave it out, or make a claim: {option('not_worse', 'NEW:OLD')}",
         )
     assert isinstance(call.reading, GateReading)
-    scores = read_selected(call.scores, for_blessing(call.reading), session.environment.stdin)
-    model = only_model(scores)
-    # What could not be gated is not blessed either.
-    metrics_apart(scores, wanted=lambda names: names)
+    scores, model = read_only_model(call.scores, call.reading, session.environment.stdin)
     session.check_opened()
     kept = [(path, blessed(scores, model))]
     write_all(kept, session.environment.stdout, ready=begin_writing, settled=settle_interrupts)

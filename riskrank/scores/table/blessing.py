@@ -2,12 +2,16 @@
 
 import io
 import json
+from collections.abc import Sequence
+from typing import BinaryIO
 
 import polars as pl
 
-from riskrank.asked.baseline import BASELINE
+from riskrank.asked.baseline import BASELINE, GateReading, for_blessing
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.files import parsing
+from riskrank.scores.files.source import Source
+from riskrank.scores.table.apart import metrics_apart, read_selected
 from riskrank.scores.table.baseline import KEY, RULES, SCHEMA, SCHEMA_VERSION, digest_of
 from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.scores import Scores
@@ -29,14 +33,19 @@ def require_name(path: str) -> None:
         )
 
 
-def only_model(scores: Scores) -> str:
-    """The model that can be blessed, where nobody names it.
+def read_only_model(
+    paths: Sequence[str | Source], reading: GateReading, stdin: BinaryIO | None = None
+) -> tuple[Scores, str]:
+    """The scores of the model that can be blessed, where nobody names it.
 
     Raises
     ------
     UsageError
         If there are several.
+    InputError
+        If a gate could not use them.
     """
+    scores = read_selected(paths, for_blessing(reading), stdin)
     models = [name for name in scores.models if name != BASELINE or scores.notes.baseline is None]
     if len(models) != 1:
         raise UsageError(
@@ -44,7 +53,9 @@ def only_model(scores: Scores) -> str:
             found=f"{len(models)} models: {listing(models)}",
             hint=f"name it: {option('models', models[0])}",
         )
-    return models[0]
+    # What could not be gated is not blessed either.
+    metrics_apart(scores, wanted=lambda names: names)
+    return scores, models[0]
 
 
 def blessed(scores: Scores, model: str) -> bytes:

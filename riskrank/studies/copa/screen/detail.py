@@ -28,7 +28,6 @@ def details(document: CopaDocument) -> list[Section]:
     ]
     if document.settings.ccdf:
         sections.append(_ccdf_table(document, models))
-    sections += _tie_lines(table, leading)
     if document.doubt is not None:
         sections += doubt_sections(document, document.doubt, models)
     if len(document.sweeps) > 1:
@@ -78,20 +77,6 @@ def _ccdf_table(document: CopaDocument, models: Sequence[int]) -> Table:
         columns.append((Column(f"Q {share:g}"), partial(lambda of, i: numbers.ratio(of[i]), quantiles[:, k])))
     title = "Share of models that do not do better (1 − u), over the objectives"
     return by_row(title, columns, models)
-
-
-def _tie_lines(table: Objectives, ranking: CopaRanking) -> list[Line]:
-    tied = ranking.tied_with(ranking.chosen)
-    if not len(tied):
-        return []
-    names = listing((table.name(i) for i in tied), _MOST_NAMES)
-    have = "has" if len(tied) == 1 else "have"
-    first, second = (f"p = {q:g}" for q in TIE_BREAKING_P)
-    text = (
-        f"{names} {have} the same norm. Ties go to models on the front, then by the norm of {first}, "
-        f"then of {second}, then by name."
-    )
-    return [Line(text, "Tied:", "yellow")]
 
 
 def _knob_table(document: CopaDocument) -> Table:
@@ -153,4 +138,9 @@ def _reading(table: Objectives, ranking: CopaRanking) -> Line:
         f"{option('sweep', 'NAME')} and {option('sweep_p', True)} turn the knobs, "
         f"{option('why', 'MODEL')} asks about one model."
     )
+    if len(ranking.tied_with(ranking.chosen)):
+        first, second = (f"p = {q:g}" for q in TIE_BREAKING_P)
+        text += (
+            f" Ties go to models on the front, then by the norm of {first}, then of {second}, then by name."
+        )
     return Line(text, "Reading:")
