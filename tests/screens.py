@@ -3,7 +3,8 @@
 A folder whose ``conftest.py`` has the fixture ``screens`` keeps it in ``screens/<room>.txt`` beside it, below
 ``# test_file.py::test_name[case]``: the first two results of a test, and of its first two cases, screen and
 document, and what studies refuse. ``pytest tests/studies tests/cli tests/shown tests/engine -m "not slow"
--n 0 --write-made`` writes it anew, or a few of these; read the diff.
+-n 0 --write-made`` writes it anew, or a few of these; read the diff. What several tests share is a fixture of
+their module, which is stored by none of them: a cache would give it to whoever runs first.
 """
 
 import difflib

@@ -1,7 +1,6 @@
 """The first screen of every command: at most 25 lines and 70 words of verdict, whatever the table."""
 
 import warnings
-from functools import cache
 
 import numpy as np
 import pytest
@@ -70,12 +69,16 @@ def assert_one_screen(name, result):
     assert max(map(len, shown.splitlines())) <= 100, f"{name}\n{shown}"
 
 
-@cache
 def results(k):
-    """Every command's result on the table of so many models, for all tests."""
+    """Every command's result on the table of so many models."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return dict(commands(table(k), [f"candidate-model-{at:02d}" for at in range(k)]))
+
+
+@pytest.fixture(scope="module")
+def ten():
+    return results(10)
 
 
 @pytest.mark.parametrize("k", [2, 10, *(pytest.param(k, marks=pytest.mark.slow) for k in (20, 40))])
@@ -120,9 +123,9 @@ def test_check_names_what_is_wrong_and_commands_on_one_screen():
         assert "riskrank rank sample_data/" in shown
 
 
-def test_nothing_is_cut():
+def test_nothing_is_cut(ten):
     models = [f"candidate-model-{at:02d}" for at in range(10)]
-    for name, result in results(10).items():
+    for name, result in ten.items():
         for width in (80, 200):
             shown = page(result, width)
             told = [one for one in models if one in "".join(shown.split())]
@@ -131,11 +134,11 @@ def test_nothing_is_cut():
             assert max(map(len, shown.splitlines())) <= width, name
 
 
-def test_ten_models_and_four_metrics_hold_together_at_80_columns():
+def test_ten_models_and_four_metrics_hold_together_at_80_columns(ten):
     """Each model stands in one row, its name whole; what there is no room for is named."""
     models = [f"candidate-model-{at:02d}" for at in range(10)]
     for name in ("rank", "mrm"):
-        shown = page(results(10)[name], 80)
+        shown = page(ten[name], 80)
         assert shown.count("───\n") == 1, f"{name}\n{shown}"
         rows = shown.split("───\n")[1].split("\n\n")[0].splitlines()
         assert sorted(model for row in rows for model in models if model in row) == models, shown

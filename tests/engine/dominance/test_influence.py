@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 from itertools import pairwise
 from math import sqrt
 
@@ -418,18 +417,17 @@ def suite(sizes, weights, *, paired=True, seed=0, random=False):
     return ClusteredScores.build(values, tasks=tasks, paired=paired)
 
 
-@cache
-def resampled(paired):
+@pytest.fixture(scope="module", params=[True, False])
+def resampled(request):
     """A suite and its resamples, which hold both orders."""
-    scores = suite([400, 1000, 2000], [0.5, 0.3, 0.2], paired=paired)
+    scores = suite([400, 1000, 2000], [0.5, 0.3, 0.2], paired=request.param)
     with Bootstrap([BootstrapColumn(scores)], seed=1) as bootstrap:
         return scores, bootstrap.extend({0: 400})[0]
 
 
-@pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize("order", [1, 2])
-def test_errors_against_resampling_within_tasks(order, paired):
-    scores, drawn = resampled(paired)
+def test_errors_against_resampling_within_tasks(order, resampled):
+    scores, drawn = resampled
     found = influence_of_violation(scores, order=order)
     off = ~np.eye(3, dtype=bool)
     assert found.ratio[off] == pytest.approx(weighted_matrices(scores)[order - 1][off], abs=1e-9)

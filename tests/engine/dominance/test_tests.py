@@ -1,5 +1,4 @@
 from dataclasses import replace
-from functools import cache
 from statistics import NormalDist
 
 import numpy as np
@@ -37,10 +36,10 @@ def normal_scores(means, n=100, seed=0):
     return ClusteredScores.build([rng.normal(mean, 1, size=n) for mean in means])
 
 
-@cache
-def brute_forced(paired):
+@pytest.fixture(scope="module", params=[True, False])
+def brute_forced(request):
     """Scores of three models, and the ratios of resamples drawn one by one."""
-    rng = np.random.default_rng(0)
+    rng, paired = np.random.default_rng(0), request.param
     sizes = (50, 50, 50) if paired else (50, 20, 35)
     values = [rng.normal(0.2 * i, 1, size=n) for i, n in enumerate(sizes)]
     scores = ClusteredScores.build(values, paired=paired)
@@ -86,11 +85,10 @@ def test_for_two_models_relative_is_direct():
         np.testing.assert_array_equal(relative.dominates, direct.dominates)
 
 
-@pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize("claim", CLAIMS)
-def test_p_values_against_counting_replicates_pair_by_pair(claim, paired):
+def test_p_values_against_counting_replicates_pair_by_pair(claim, brute_forced):
     """Rules 1, 2 and 4 written out for every pair of a table, on resamples drawn one by one."""
-    scores, every = brute_forced(paired)
+    scores, every = brute_forced
     sizes = [value.size for value in scores.values]
     found = verdicts(scores, claim, 199, seed=2, family=Family(correction="none", sides=1))
     ratios = every[:, claim.order - 1]
@@ -110,7 +108,7 @@ def test_p_values_against_counting_replicates_pair_by_pair(claim, paired):
             assert found.standard_error[i, j] == pytest.approx(np.std(statistics, ddof=1))
             if not found.extrapolated[i, j]:
                 assert found.p_value[i, j] == pytest.approx(
-                    max(p_value, guard / (10 if paired else 3)), rel=1e-9
+                    max(p_value, guard / (10 if scores.paired else 3)), rel=1e-9
                 )
             assert found.dominates[i, j] == (found.p_adjusted[i, j] <= 0.05)
 
