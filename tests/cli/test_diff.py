@@ -181,7 +181,8 @@ def test_junit_of_a_gate_has_the_cases_behind_what_did_not_pass(run, answered, t
     path = tmp_path / "gate.xml"
     claims = ("--not-worse", "new:old", "--on", "acc", "--better", "old:new", "--resamples", "400")
     run("gate", answered(), *claims, "--cases", "1", "-o", str(path))
-    found = {case.get("name"): case.findtext("system-out") for case in ElementTree.parse(path).getroot()[0]}
+    cases = ElementTree.parse(path).iter("testcase")
+    found = {case.get("name"): case.findtext("system-out") for case in cases}
     (out,) = (text for name, text in found.items() if "not worse" in name)
     assert out.splitlines()[:2] == ["s0: new 0, old 1", "  input: What is s0?"]
     run("gate", answered(), *claims, "-o", str(path))

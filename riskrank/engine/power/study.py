@@ -87,12 +87,12 @@ class PowerStudy:
         """Where tasks are drawn: how many it takes with endless samples on each, or more than that.
 
         The size needed is proportional to the variance, of which the hardest pair keeps the share between
-        tasks.
+        tasks; fewer than two tasks say nothing of others.
         """
         if self.plan.between is None or self.plan.unattainable:
             return None
         size = self.required.sizes[-1] if self.required.size is None else self.required.size
-        return ceil(float(self.plan.between[self.curve.hardest_first[0]]) * int(size))
+        return max(2, ceil(float(self.plan.between[self.curve.hardest_first[0]]) * int(size)))
 
 
 def study_power(

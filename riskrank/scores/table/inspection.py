@@ -417,6 +417,8 @@ def _incomplete(
 ) -> Iterable[RiskrankError]:
     if scores.options.missing == SHARED:
         scores = _asked(scores, missing="keep")
+    if scores.options.noise:
+        scores = _asked(scores, repeats="mean")
     absent = [*incomplete_tasks(scores)] or [*incomplete_tasks(scores, means)]
     yield from absent
     kept = _asked(scores, missing="keep")
@@ -425,7 +427,7 @@ def _incomplete(
     scores = _asked(scores, repeats="mean") if repeated else scores
     refusals: dict[str, RiskrankError] = {}
     # Different sample sets hide missing cells, which the unpaired reading tells apart.
-    for unpaired in () if whole else sorted({scores.options.unpaired, True}):
+    for unpaired in () if whole else sorted({scores.options.unpaired, not scores.options.noise}):
         for refusal in _tried(assemble, _asked(scores, unpaired=unpaired), scores.values)[1]:
             refusals.setdefault(refusal.what, refusal)
     yield from () if absent else refusals.values()
