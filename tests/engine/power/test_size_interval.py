@@ -202,7 +202,7 @@ def test_it_covers_the_size_needed():
     assert np.mean(held) >= 0.86
 
 
-@pytest.mark.parametrize("pairs", [1, 15, 60])
+@pytest.mark.parametrize("pairs", [1, 15, pytest.param(60, marks=pytest.mark.slow)])
 def test_the_interval_of_many_pairs_alike_holds_the_size_they_need(pairs):
     """The hardest of many is so by chance as well; without its own lower end none of 60 pairs' hold it."""
     rng, samples, height = np.random.default_rng(18), 400, 2.5

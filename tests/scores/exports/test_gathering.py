@@ -200,7 +200,7 @@ def test_several_filters_are_asked_for():
     with pytest.raises(UsageError) as error:
         pick("flexibel")
     assert "flexible" in error.value.hint
-    with pytest.raises(UsageError, match="none of that name"):
+    with pytest.raises(UsageError, match="there is no filter"):
         check_used("filter", ["nope"], ["strict"])
 
 
