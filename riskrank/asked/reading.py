@@ -77,6 +77,7 @@ class ReadOptions(Settings):
         "Samples are folds of cross-validation, so many a repeat: they share training rows.",
         metavar="K",
         least=2,
+        against=("human", "unpaired"),
     )
     noise: tuple[str, ...] = rare(
         "Columns whose levels are a sample of others: judges, wordings, seeds. Means only.",

@@ -262,7 +262,7 @@ def told_apart_line(
     more : str
         What could have been shown.
     """
-    rule = "k²" if inference.paper_exact else inference.family.correction.capitalize()
+    rule = "k²" if inference.paper_exact else CORRECTIONS[inference.family.correction]
     many = len(told) > 1
     apart = ", ".join(f"{name} {count}" if many else str(count) for name, count in told.items())
     left = f", {undecided} not decided for lack of resamples" if undecided else ""

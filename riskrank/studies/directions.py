@@ -67,8 +67,8 @@ def refuse_assumed_costs(metrics: Iterable[MetricSpec], *, command: str) -> None
         )
 
 
-def refuse_distributions(table: ScoreTable, command: str) -> None:
-    """Refuse what looks at distributions of scores, where scores are means of folds.
+def refuse_distributions(table: ScoreTable, command: str, looks: str = "looks at distributions") -> None:
+    """Refuse what looks at distributions of scores, or at each, where scores are means of folds.
 
     Raises
     ------
@@ -76,14 +76,14 @@ def refuse_distributions(table: ScoreTable, command: str) -> None:
     """
     if table.noise is not None:
         raise UsageError(
-            f"{command} looks at distributions of scores, and sources of noise are told of means",
+            f"{command} {looks}, and sources of noise are told of means",
             found=option("noise", ",".join(table.options.noise)),
-            hint=f"riskrank rank and gate compare means; or average the runs: {option('repeats', 'mean')}",
+            hint="riskrank rank and gate compare means",
         )
     if table.folds is None:
         return
     raise UsageError(
-        f"{command} looks at distributions, and a fold's score is a mean, whose spread is the fold's size",
+        f"{command} {looks}, and a fold's score is a mean, whose spread is the fold's size",
         found=f"{len(table.samples):,} folds of {counted(len(table.folds.folds), 'data set')}",
         hint="riskrank rank and gate compare their means; for the rest score every row once, by the model of "
         "the fold that left it out",

@@ -146,7 +146,7 @@ def mean_difference(
     sides = [(np.ldexp(values, -exponent), clusters) for values, clusters in (first, second)]
     means = [float(np.sort(values).mean()) for values, _ in sides]
     parts = [
-        np.bincount(clusters, values - mean) * (int(clusters[-1]) + 1) / values.size
+        np.bincount(clusters, values - mean) * (int(clusters.max()) + 1) / values.size
         for (values, clusters), mean in zip(sides, means, strict=True)
     ]
     parts = [parts[0] - parts[1]] if paired else [parts[0], -parts[1]]

@@ -84,6 +84,8 @@ def reason_against(asked: Asked) -> str:
     found, columns = asked.objectives, asked.objectives.columns
     if asked.settings.no_test:
         return f"with {option('no_test', True)} nothing is tested"
+    if asked.table.noise is not None:
+        return "sources of noise are not drawn anew"
     if asked.table.folds is not None:
         return "folds of cross-validation share their training rows"
     drawn = [found.drawn(k) for k in range(len(columns))]

@@ -16,6 +16,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.diff.document import BETTER, SAME, WORSE, CaseRow, Change, DiffDocument
 from riskrank.studies.diff.findings import SENTENCES, diff_findings
 from riskrank.studies.diff.options import DiffSettings
+from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.metric_means import assumed
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.runtime import Runtime
@@ -231,11 +232,12 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
     Raises
     ------
     UsageError
-        If the pair does not name two models.
+        If the pair does not name two models, or samples are folds or differ by sources of noise.
     InputError
         If they share no sample.
     """
     assert settings.pair is not None
+    refuse_distributions(table, "diff", "counts cases")
     new, old = resolve_pair(settings.pair, table.models, parameter="pair")
     groups, family = groups_of(table, new), family_of(settings)
     rows: list[CaseRow] = []

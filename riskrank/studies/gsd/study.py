@@ -11,6 +11,7 @@ from riskrank.engine.gsd.null_optima import Relabelling, possible_labellings
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.rank_tests import criteria_tests
+from riskrank.engine.sampling.freedom import kish
 from riskrank.errors import index_of, option
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.score_table import ScoreTable
@@ -119,7 +120,10 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = HERE) -> Gs
     there = "on these tasks" if tasks else "in these samples"
     alike = quality.alike and not (settings.digits or settings.tolerance)
     case = GsdCase(analyses[-1], table.models, names, alike, there)
-    limit = blind_limit(len(table.samples), "tasks" if tasks else "samples")
+    if table.cluster_names is None:
+        limit = blind_limit(len(table.samples), "tasks" if tasks else "samples")
+    else:
+        limit = blind_limit(int(kish(table.clusters[0])), "clusters of samples")
     return GsdDocument(
         provenance=_provenance(table, scales, settings, how),
         rows=rows(analyses, table.models),

@@ -107,6 +107,11 @@ def test_unequal_clusters_against_the_spread_of_resampled_ratios():
     drawn = sums[picks].sum(axis=1) / sizes[picks].sum(axis=1)
     assert found.error == pytest.approx(drawn.std() * np.sqrt(80 / 79), rel=0.05)
     assert found.samples == pytest.approx(sizes.sum() ** 2 / np.sum(sizes**2))
+    mixed = rng.permutation(cluster.size)
+    again = mean_difference(
+        (values[mixed], cluster[mixed]), (np.zeros(mixed.size), cluster[mixed]), paired=True
+    )
+    assert (again.error, again.skewness) == pytest.approx((found.error, found.skewness))
 
 
 @pytest.mark.parametrize("skewness", [-2.0, -0.3, 0.0, 0.3, 2.0])

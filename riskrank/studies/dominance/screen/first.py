@@ -8,6 +8,7 @@ from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.means import (
+    CORRECTIONS,
     also,
     combined,
     head,
@@ -109,7 +110,7 @@ def _tests(document: DominanceDocument) -> Line:
         return Line(f"{seen(columns[0].scores)}; nothing was tested.")
     k, power = len(document.provenance.models), could_show(document.means, document.visible)
     if k == 2 and len(columns) == 1:
-        rule = "k²" if inference.paper_exact else inference.family.correction.capitalize()
+        rule = "k²" if inference.paper_exact else CORRECTIONS[inference.family.correction]
         size, p = seen(columns[0].scores), _p_values(columns[0])
         return Line(f"{size}; {p} ({inference.family.text}, {rule}){power}.")
     leading, on = columns[0].leading, f" on {columns[0].name}" if len(columns) == 1 else ""

@@ -173,7 +173,8 @@ def _numbers(relation: Booleans, number: dict[int, int]) -> Callable[[int], str]
 def _tests(document: GsdDocument) -> str:
     """Samples and what they cannot see, at which threshold, and how it was tested."""
     samples, how, analysis = document.provenance.samples, document.relabelling, document.analyses[-1]
-    size = f"{counted(samples, document.unit)} ({blind_to(samples)})"
+    worth = next(int(one.figures["worth"]) for one in document.findings if one.kind == "blind-to")
+    size = f"{counted(samples, document.unit)} ({blind_to(worth)})"
     if not analysis.tests:
         return f"{size}; nothing was tested ({analysis.threshold})."
     tested = f"{how.resamples:,} relabellings at most, {how.family.text}"

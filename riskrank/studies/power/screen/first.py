@@ -150,8 +150,9 @@ def anytime_view(document: AnytimePowerDocument) -> list[Section]:
 
 def noise_view(document: NoisePlanDocument) -> list[Section]:
     """Sources with their shares, the levels there are, and those that would do."""
+    cost = option("cost", f"{document.components.names[-1]}=20")
     return [
         shares_table(document.components, {row.source: row.needed for row in document.rows}),
         Line(document.why),
-        Line(f"{option('cost', 'item=1,judge=20')} says what a level of each costs; 1 by default."),
+        Line(f"{cost} is the cost of a level of it; 1 by default."),
     ]

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.shown.means import also, head, side_by_side, with_bars
+from riskrank.shown.means import CORRECTIONS, also, head, side_by_side, with_bars
 from riskrank.shown.noise import shares_table
 from riskrank.shown.screens import MOST_ROWS, offered, unseen
 from riskrank.shown.view import Column, Line, OfModel, Section, Table, by_row
@@ -76,7 +76,7 @@ def _tests(document: MeanRankDocument) -> Line:
     seen = could_show([one.means for one in document.rankings], visible)
     models, compared = len(first.column.compared), int(first.column.compared.sum()) // 2
     pairs = counted(models * (models - 1) // 2, "pair")
-    how = f"Student's t of means, {document.family.text}, {document.family.correction.capitalize()}"
+    how = f"Student's t of means, {document.family.text}, {CORRECTIONS[document.family.correction]}"
     left = models * (models - 1) // 2 - compared
     without = f", {left} not compared" if left else ""
     return Line(f"{apart} of {pairs} told apart{without} ({how}){seen}.")
