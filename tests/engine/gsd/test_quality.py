@@ -47,7 +47,7 @@ def test_doubts_about_ordinal_criteria():
 
 def test_bad_scores():
     good = np.arange(4.0).reshape(2, 2, 1)
-    with pytest.raises(InputError, match="2 scores lie outside"):
+    with pytest.raises(InputError, match=r"2 scores lie outside[\s\S]*2 .* for model 2 on sample 1"):
         quality_table(good, ordinal=[False], bounds=[[0, 1]])
     with pytest.raises(InputError, match="more digits"):
         quality_table(good * 1e12, ordinal=[False], digits=9)
