@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.sampling.monte_carlo import Counts, resamples_to_settle
 from riskrank.engine.types import Booleans, Floats, Integers
 
 METHODS = ("bonferroni", "holm", "bh", "none")
@@ -94,6 +95,9 @@ class Answers:
         infinite where the claim is decided or no number would do.
     decided : ndarray of bool
         False where more resamples could show what these are too few for.
+    resamples_needed : ndarray
+        Resamples at which another seed would answer alike, 0 where it does now: where what other resamples
+        may count holds the level.
     """
 
     side: Integers
@@ -104,6 +108,7 @@ class Answers:
     high: Floats
     needed: Floats
     decided: Booleans
+    resamples_needed: Floats
 
     @property
     def shown(self) -> Booleans:
@@ -226,8 +231,23 @@ class Family:
         if open_claims.any():
             needed[open_claims] = np.broadcast_to(evidence.needed(level), side.shape)[open_claims]
         return Answers(
-            side.astype(np.int64), p_value, p_adjusted, p_against, low, high, needed, evidence.decided
+            side.astype(np.int64),
+            p_value,
+            p_adjusted,
+            p_against,
+            low,
+            high,
+            needed,
+            evidence.decided,
+            self._resamples_needed(evidence.counts, p_adjusted, asked),
         )
+
+    def _resamples_needed(self, counts: Counts | None, found: Floats, asked: ArrayLike | None) -> Floats:
+        """Resamples at which the p-values of all claims lie on their sides of the level."""
+        if counts is None:
+            return np.zeros(found.shape)
+        low, high = (self.adjusted(end, asked) for end in counts.p_values(self.sides))
+        return resamples_to_settle(found, low, high, self.alpha, counts.resamples)
 
     def serial(self, evidence: Evidence, tier: Integers) -> Answers:
         """Decide claims in tiers (method §17): the second waits until all of the first are shown.
@@ -245,6 +265,7 @@ class Family:
         waits = (tier == 1) & bool(parts[0].open[tier == 0].any() or parts[0].refuted[tier == 0].any())
         ends = evidence.ends(self.level(int(np.count_nonzero(tier == 1))))
         closed: dict[str, ArrayLike] = {"side": 0, "p_adjusted": 1, "p_against": 1, "needed": np.inf}
+        closed["resamples_needed"] = 0
         closed |= {"low": ends[0], "high": ends[1]}
         for name, value in closed.items():
             whole[name] = np.where(waits, np.asarray(value), whole[name])

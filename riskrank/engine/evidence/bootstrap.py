@@ -16,6 +16,7 @@ import numpy as np
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.student import MeanDifference, Student
 from riskrank.engine.sampling.freedom import Freedom, Widening, expanded_p_value, expanded_share
+from riskrank.engine.sampling.monte_carlo import Counts, counted_share
 from riskrank.engine.types import Floats
 
 # Chance that the number of samples said to decide a claim does decide it, if the estimate is the truth.
@@ -55,6 +56,8 @@ class ResampledDifference:
         Samples there can be.
     ordered : Student or None
         The same difference of samples in order.
+    between : ndarray, shape (2, 2), or None
+        Of "above" and of "below", between which p-values other replicates may count.
     """
 
     estimate: float
@@ -70,6 +73,7 @@ class ResampledDifference:
     kept: float = 0.0
     most: float = math.inf
     ordered: Student | None = None
+    between: Floats | None = None
 
     def counted(
         self,
@@ -104,22 +108,31 @@ class ResampledDifference:
             off = 2 * (float(plain.mean()) - self.estimate)
             against, in_favour = against - off, in_favour - off
         shares = (
-            (1 + np.count_nonzero(against <= boundary)) / (count + 1),
-            (1 + np.count_nonzero(in_favour >= boundary)) / (count + 1),
+            counted_share(np.count_nonzero(against <= boundary), count),
+            counted_share(np.count_nonzero(in_favour >= boundary), count),
         )
-        above, below = (float(p) for p in expanded_p_value(np.array(shares), behind))
+        # A row a side: the p-value, and the ends of what other replicates may count.
+        p_values = expanded_p_value(np.array(shares), behind)
         if modified is not None:
-            above = max(above, modified.johnson_p_value(boundary))
-            below = max(below, modified.mirrored().johnson_p_value(-boundary))
+            least = [modified.johnson_p_value(boundary), modified.mirrored().johnson_p_value(-boundary)]
+            p_values = np.maximum(p_values, np.array(least)[:, None])
         if ordered is not None:
-            above = max(above, float(ordered.p_above(boundary)))
-            below = max(below, float(ordered.mirrored.p_above(-boundary)))
-        if relabelled is not None:
-            above, below = (
-                max(p, relabelled(side)) if p <= _DOUBTED else p for p, side in ((above, 1), (below, -1))
-            )
-        low, high = np.sort(against), np.sort(in_favour)
-        return replace(self, standard_error=spread, p_above=above, p_below=below, low=low, high=high)
+            least = [float(ordered.p_above(boundary)), float(ordered.mirrored.p_above(-boundary))]
+            p_values = np.maximum(p_values, np.array(least)[:, None])
+        for row, side in enumerate((1, -1) if relabelled is not None else ()):
+            if relabelled is not None and p_values[row, 0] <= _DOUBTED:
+                beyond = round(relabelled(side) * (count + 1)) - 1
+                p_values[row] = np.maximum(p_values[row], counted_share(beyond, count))
+        above, below = p_values[:, 0].tolist()
+        return replace(
+            self,
+            standard_error=spread,
+            p_above=above,
+            p_below=below,
+            low=np.sort(against),
+            high=np.sort(in_favour),
+            between=p_values[:, 1:],
+        )
 
     def interval(self, level: float) -> tuple[float, float]:
         """Ends that leave out the boundary exactly where the p-value is at most the level.
@@ -181,6 +194,10 @@ def of_replicates(claims: Sequence[ResampledDifference]) -> Evidence:
         low, high = zip(*(one.interval(level) for one in claims), strict=True)
         return np.array(low), np.array(high)
 
+    counted = [
+        Counts.of(one.p_above, one.p_below).ends if one.between is None else one.between for one in claims
+    ]
+    resamples = max(0 if one.low is None else len(one.low) for one in claims)
     return Evidence.of(
         [one.estimate for one in claims],
         [one.p_above for one in claims],
@@ -190,4 +207,5 @@ def of_replicates(claims: Sequence[ResampledDifference]) -> Evidence:
         worth=[one.samples for one in claims],
         ends=ends,
         needed=lambda level: np.array([one.samples_needed(level) for one in claims]),
+        counts=Counts(np.array(counted), resamples),
     )

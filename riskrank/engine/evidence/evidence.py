@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from riskrank.engine.sampling.monte_carlo import Counts
 from riskrank.engine.types import Booleans, Floats
 
 Ends = Callable[[float], tuple[Floats, Floats]]
@@ -55,6 +56,8 @@ class Evidence:
         See :data:`Needed`; by default no number is known.
     log_e : (ndarray, ndarray) or None
         Of bets: logarithms of the e-values for the statistic lying above, and below, its boundary.
+    counts : Counts or None
+        Of p-values that were counted: between which ends those of other resamples lie.
     """
 
     estimate: Floats
@@ -67,6 +70,7 @@ class Evidence:
     ends: Ends = field(repr=False)
     needed: Needed = field(repr=False)
     log_e: tuple[Floats, Floats] | None = None
+    counts: Counts | None = None
 
     @classmethod
     def of(
@@ -82,6 +86,7 @@ class Evidence:
         ends: Ends | None = None,
         needed: Needed | None = None,
         log_e: tuple[Floats, Floats] | None = None,
+        counts: Counts | None = None,
     ) -> Evidence:
         """Fill in what is not known, in the shape of the estimate."""
         own = np.asarray(estimate, dtype=np.float64)
@@ -100,12 +105,18 @@ class Evidence:
             ends or (lambda _level: (np.full(own.shape, -np.inf), np.full(own.shape, np.inf))),
             needed or (lambda _level: np.full(own.shape, np.inf)),
             log_e,
+            counts,
         )
 
     @property
     def p_value(self) -> Floats:
         """Two-sided p-value of "the statistic is at its boundary"."""
         return np.minimum(1.0, 2 * np.minimum(self.p_above, self.p_below))
+
+
+def _counts_of(evidence: Evidence) -> Counts:
+    """What other resamples may count; the p-values themselves where nothing was counted."""
+    return evidence.counts or Counts.of(evidence.p_above, evidence.p_below)
 
 
 def together(parts: Sequence[tuple[Sequence[int], Evidence]]) -> Evidence:
@@ -121,6 +132,8 @@ def together(parts: Sequence[tuple[Sequence[int], Evidence]]) -> Evidence:
 
     names = ("estimate", "p_above", "p_below", "error", "boundary", "worth", "decided")
     known: dict[str, Any] = {name: joined([getattr(one, name) for _, one in parts]) for name in names}
+    of_parts = [_counts_of(one) for _, one in parts]
+    known["counts"] = Counts(joined([one.ends for one in of_parts]), max(one.resamples for one in of_parts))
     return Evidence.of(
         **known, ends=ends, needed=lambda level: joined([one.needed(level) for _, one in parts])
     )
@@ -160,4 +173,5 @@ def either_way(against: Evidence, in_favour: Evidence) -> Evidence:
         ends=ends,
         needed=needed,
         log_e=(against.log_e[0], in_favour.log_e[1]) if against.log_e and in_favour.log_e else None,
+        counts=_counts_of(against).with_below(_counts_of(in_favour)),
     )

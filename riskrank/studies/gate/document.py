@@ -13,7 +13,7 @@ from riskrank.studies.diff.document import CaseRow
 from riskrank.studies.document import Gated, of
 from riskrank.studies.gate.claim import FAILED, ORDERS, place_of
 from riskrank.studies.gate.looks import Looks
-from riskrank.studies.gate.verdicts import INCONCLUSIVE, VERDICTS, counts, known, whole
+from riskrank.studies.gate.verdicts import INCONCLUSIVE, VERDICTS, coarse, counts, known, whole
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
 
 # Of more samples than so many times what there is nobody should be told.
@@ -29,6 +29,7 @@ class GateRow:
     it is; ``estimate`` is then the middle. ``chosen_p`` is the p-value of labels chosen by chance, where they
     do not look so: nothing is decided by them, whatever interval and p-value say. ``e_value`` is the evidence
     for the claim, ``e_value_against`` the evidence that it is false. ``tier`` is None where there are none.
+    ``resamples_needed`` are those at which another seed would answer alike, where now it may not.
     ``relative_margin`` is the margin as a share of the old mean, where it is one, ``margin`` what that is.
     """
 
@@ -57,6 +58,9 @@ class GateRow:
     chosen_p: float | None = of(lambda: None, default=None)
     tier: str | None = of(lambda found: found.claim.tier, default=None)
     relative_margin: float | None = of(lambda found: found.claim.share, default=None)
+    resamples_needed: int | None = of(
+        lambda found: coarse(found.answers.resamples_needed[found.at]), default=None
+    )
 
     def with_chosen_labels(self, p: float) -> GateRow:
         """The claim where its labels look chosen by outcome: it was decided as if they were not."""

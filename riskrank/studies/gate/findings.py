@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from riskrank.asked.tiers import ADVISORY
+from riskrank.errors import option
 from riskrank.studies.findings import Finding, Sentences, same_distribution
 from riskrank.studies.gate.document import GateDocument, claims_among
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, VERDICTS, counts, overall
-from riskrank.studies.gate.words import deciding_row, row_sentence, unit_of, what_decides
+from riskrank.studies.gate.words import deciding_row, more_resamples, row_sentence, unit_of, what_decides
 from riskrank.studies.judged.chapter import sentences
 from riskrank.studies.sample_findings import blind
 from riskrank.studies.wording import names, unseen
@@ -45,6 +46,11 @@ def gate_findings(case: GateDocument, *, alike: bool, rare: bool) -> list[Findin
     if _needed_words(case):
         count = {} if row.samples_needed is None else {"samples_needed": row.samples_needed}
         found.append(Finding(kind="needed", on=row.metric, figures=count))
+    waver, resamples = more_resamples(case)
+    if waver:
+        few = case.provenance.resamples or 0
+        figures = {"claims": len(waver), "resamples": few, "resamples_needed": resamples}
+        found.append(Finding(kind="by-seed", figures=figures))
     if alike:
         found.append(Finding(kind="same-distribution", models=pair, on=row.metric))
     passed = outcome == PASS
@@ -82,6 +88,15 @@ def _needed(_: Finding, case: GateDocument) -> str:
     return f"{needed[0].upper()}{needed[1:]} would decide that ({how})."
 
 
+def _by_seed(finding: Finding, case: GateDocument) -> str:
+    few, claims = finding.figures["resamples"], int(finding.figures["claims"])
+    which = "" if len(case.claims) == 1 else f" {claims} of {len(case.claims)} claims"
+    settles = "the p-value is at its level, and no number of resamples in reach would settle it"
+    if more := int(finding.figures["resamples_needed"]):
+        settles = f"{option('resamples', more)} should settle {'it' if claims == 1 else 'them'}"
+    return f"At {few:,} resamples another seed may decide{which} otherwise: {settles}."
+
+
 def _tasks_alike(_: Finding, case: GateDocument) -> str:
     told = deciding_row(case.rows)
     answer = "Refuted" if told.verdict == FAIL else "Inconclusive"
@@ -93,6 +108,7 @@ SENTENCES: Sentences[GateDocument] = Sentences(
         "outcome": _outcome,
         "deciding": _deciding,
         "needed": _needed,
+        "by-seed": _by_seed,
         "same-distribution": lambda found, case: same_distribution(
             [case.provenance.models[i] for i in found.models], found.on
         ),

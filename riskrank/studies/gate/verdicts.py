@@ -12,6 +12,9 @@ PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"
 VERDICTS = {Side.SHOWN: PASS, Side.REFUTED: FAIL, Side.OPEN: INCONCLUSIVE}
 """What a gate says of the answer to a claim."""
 
+MOST_RESAMPLES = 1_000_000
+"""Nobody should be told of more: a p-value is at its level then, and another seed may say anything."""
+
 
 def ends_with(outcome: str, inconclusive: str | None) -> type[GateFailed] | type[GateInconclusive] | None:
     """What a run of this outcome ends with, by what an open one counts as; None where it passes."""
@@ -27,6 +30,11 @@ def known(end: float) -> float | None:
 def whole(count: float) -> int | None:
     """A number of samples; None where no number would do."""
     return int(count) if math.isfinite(count) else None
+
+
+def coarse(resamples: float) -> int | None:
+    """Resamples at which another seed would answer alike; None where it does."""
+    return int(min(resamples, MOST_RESAMPLES + 1)) or None
 
 
 def counts(rows: Sequence[Any]) -> dict[str, int]:

@@ -10,7 +10,15 @@ from riskrank.studies.document import Quote
 from riskrank.studies.gate.claim import FAILED, MACRO, MEAN, NOT_WORSE, ORDERS
 from riskrank.studies.gate.document import GateDocument, GateRow, claims_among
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, counts, ends_with, overall
+from riskrank.studies.gate.verdicts import (
+    FAIL,
+    INCONCLUSIVE,
+    MOST_RESAMPLES,
+    PASS,
+    counts,
+    ends_with,
+    overall,
+)
 from riskrank.studies.wording import decimals_of, p_words, percent, rounded, rounded_up, told_apart, typeset
 
 # Letters of the longest head that names two models.
@@ -245,6 +253,19 @@ def open_claims(rows: Sequence[GateRow]) -> list[GateRow]:
     return [row for row in rows if row.verdict == INCONCLUSIVE and row.tier != ADVISORY]
 
 
+def more_resamples(document: GateDocument) -> tuple[list[GateRow], int]:
+    """The claims that another seed may answer otherwise, and resamples at which it would not.
+
+    As many as one may ask for; 0 where the p-value is at its level, and no number will do.
+    """
+    asked = [row for row in document.rows if row.tier != ADVISORY]
+    rows = [row for row in asked if row.resamples_needed]
+    if any(row.verdict == FAIL and row not in rows for row in asked):
+        return [], 0  # whatever the others are
+    reached = [row.resamples_needed or 0 for row in rows]
+    return rows, rounded_up(max(reached)) if reached and max(reached) <= MOST_RESAMPLES else 0
+
+
 def to_decide(document: GateDocument) -> str:
     """What would decide the open claim that takes most, and what lets it through as it is."""
     open_, counted = open_claims(document.rows), document.inconclusive
@@ -253,6 +274,9 @@ def to_decide(document: GateDocument) -> str:
         missing = any(one.hangs_on_missing for one in open_)
         decides = "what is missing decides it, not more samples: " if missing else ""
         return f"{decides}score what is missing, as the answer is to hold whatever it is"
+    resamples = more_resamples(document)[1]
+    if resamples:
+        return f"{option('resamples', resamples)}, as another seed may say otherwise at so few"
     unit, loss = unit_of(row, document.unit), any(one.open_loss for one in open_)
     which = f" ({row.name})" if len(document.rows) > 1 else ""
     alike = any(one.kind == "same-distribution" for one in document.findings)

@@ -1,0 +1,93 @@
+"""Where a share lies that was counted in some resamples: what another seed may count.
+
+References
+----------
+C. J. Clopper and E. S. Pearson (1934). The use of confidence or fiducial limits illustrated in the case of
+the binomial. Biometrika 26(4), 404-413. doi:10.1093/biomet/26.4.404
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy  # loads its functions when they are first used
+from numpy.typing import ArrayLike
+
+from riskrank.engine.types import Floats
+
+COVERAGE = 0.99
+"""Of the interval of a counted share."""
+
+# Normal quantiles of that interval, and of a next count that falls out of it four times out of five.
+_WIDTH, _SURELY = 2.5758, 0.8416
+
+# A count that was too coarse says little of how much finer one has to be: at least so many times as fine.
+_FINER = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Between which ends p-values lie that were counted.
+
+    Attributes
+    ----------
+    ends : ndarray, shape (..., 2, 2)
+        Of "above" and of "below" of every claim.
+    resamples : float
+        That they were counted in.
+    """
+
+    ends: Floats
+    resamples: float
+
+    @classmethod
+    def of(cls, p_above: ArrayLike, p_below: ArrayLike) -> Counts:
+        """Those of p-values that were not counted: they are what they are."""
+        both = np.stack([p_above, p_below], axis=-1)
+        return cls(np.stack([both, both], axis=-1), 0.0)
+
+    def with_below(self, other: Counts) -> Counts:
+        """The p-values of "above" with those of "below" of another."""
+        ends = np.stack([self.ends[..., 0, :], other.ends[..., 1, :]], axis=-2)
+        return Counts(ends, max(self.resamples, other.resamples))
+
+    def p_values(self, sides: int) -> tuple[Floats, Floats]:
+        """Low and high ends, of "above" or of both sides."""
+        above, below = self.ends[..., 0, :], self.ends[..., 1, :]
+        of_sides = above if sides == 1 else np.minimum(1.0, 2 * np.minimum(above, below))
+        return of_sides[..., 0], of_sides[..., 1]
+
+
+def counted_share(beyond: int, resamples: int) -> Floats:
+    """The share (1 + beyond)/(resamples + 1), and the ends of its exact 99 % interval, shape (3,)."""
+    tail = (1 - COVERAGE) / 2
+    low = scipy.special.betaincinv(max(beyond, 1), resamples - beyond + 1, tail) if beyond else 0.0
+    rest = resamples - beyond
+    high = scipy.special.betaincinv(beyond + 1, rest, 1 - tail) if rest else 1.0
+    return np.array(
+        [(1 + beyond) / (resamples + 1), max(float(low), float(np.finfo(float).tiny)), float(high)]
+    )
+
+
+def resamples_to_settle(found: Floats, low: Floats, high: Floats, level: float, resamples: float) -> Floats:
+    """Resamples after which a level lies outside of the intervals of p-values.
+
+    Parameters
+    ----------
+    found, low, high : ndarray, of one shape
+        The p-values, and the ends of their intervals.
+    level : float
+        What they are compared with.
+    resamples : float
+        That they were counted in.
+
+    Returns
+    -------
+    ndarray
+        0 where it does so already; infinite where a p-value is the level.
+    """
+    width = (high - low) / 2 * (1 + _SURELY / _WIDTH)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        times = np.maximum((width / (found - level)) ** 2, _FINER)
+    return np.where((low <= level) & (level < high), np.ceil(resamples * times), 0.0)
