@@ -22,8 +22,8 @@ COVERAGE = 0.99
 # Normal quantiles of that interval, and of a next count that falls out of it four times out of five.
 _WIDTH, _SURELY = 2.5758, 0.8416
 
-# A count that was too coarse says little of how much finer one has to be: at least so many times as fine.
-_FINER = 10.0
+# A count that was too coarse says little of how much finer one has to be.
+_FINER, _FINEST = 10.0, 100.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ def counted_share(beyond: int, resamples: int) -> Floats:
 
 
 def resamples_to_settle(found: Floats, low: Floats, high: Floats, level: float, resamples: float) -> Floats:
-    """Resamples after which a level lies outside of the intervals of p-values.
+    """Resamples after which a level should lie outside of the intervals of p-values.
 
     Parameters
     ----------
@@ -85,9 +85,9 @@ def resamples_to_settle(found: Floats, low: Floats, high: Floats, level: float, 
     Returns
     -------
     ndarray
-        0 where it does so already; infinite where a p-value is the level.
+        0 where it does so already.
     """
     width = (high - low) / 2 * (1 + _SURELY / _WIDTH)
     with np.errstate(divide="ignore", invalid="ignore"):
-        times = np.maximum((width / (found - level)) ** 2, _FINER)
+        times = np.clip((width / (found - level)) ** 2, _FINER, _FINEST)
     return np.where((low <= level) & (level < high), np.ceil(resamples * times), 0.0)

@@ -13,7 +13,7 @@ VERDICTS = {Side.SHOWN: PASS, Side.REFUTED: FAIL, Side.OPEN: INCONCLUSIVE}
 """What a gate says of the answer to a claim."""
 
 MOST_RESAMPLES = 1_000_000
-"""Nobody should be told of more: a p-value is at its level then, and another seed may say anything."""
+"""Nobody should be told of more: where so many do not settle it a p-value is at its level."""
 
 
 def ends_with(outcome: str, inconclusive: str | None) -> type[GateFailed] | type[GateInconclusive] | None:
@@ -34,7 +34,7 @@ def whole(count: float) -> int | None:
 
 def coarse(resamples: float) -> int | None:
     """Resamples at which another seed would answer alike; None where it does."""
-    return int(min(resamples, MOST_RESAMPLES + 1)) or None
+    return int(resamples) or None
 
 
 def counts(rows: Sequence[Any]) -> dict[str, int]:

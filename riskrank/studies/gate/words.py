@@ -256,14 +256,14 @@ def open_claims(rows: Sequence[GateRow]) -> list[GateRow]:
 def more_resamples(document: GateDocument) -> tuple[list[GateRow], int]:
     """The claims that another seed may answer otherwise, and resamples at which it would not.
 
-    As many as one may ask for; 0 where the p-value is at its level, and no number will do.
+    0 where there are as many as one may ask for, and the p-value is at its level.
     """
     asked = [row for row in document.rows if row.tier != ADVISORY]
     rows = [row for row in asked if row.resamples_needed]
     if any(row.verdict == FAIL and row not in rows for row in asked):
         return [], 0  # whatever the others are
-    reached = [row.resamples_needed or 0 for row in rows]
-    return rows, rounded_up(max(reached)) if reached and max(reached) <= MOST_RESAMPLES else 0
+    most = 0 if (document.provenance.resamples or 0) >= MOST_RESAMPLES else MOST_RESAMPLES
+    return rows, min(most, rounded_up(max((row.resamples_needed or 0 for row in rows), default=0)))
 
 
 def to_decide(document: GateDocument) -> str:
@@ -275,7 +275,7 @@ def to_decide(document: GateDocument) -> str:
         decides = "what is missing decides it, not more samples: " if missing else ""
         return f"{decides}score what is missing, as the answer is to hold whatever it is"
     resamples = more_resamples(document)[1]
-    if resamples:
+    if resamples and all(one.resamples_needed for one in open_):
         return f"{option('resamples', resamples)}, as another seed may say otherwise at so few"
     unit, loss = unit_of(row, document.unit), any(one.open_loss for one in open_)
     which = f" ({row.name})" if len(document.rows) > 1 else ""
