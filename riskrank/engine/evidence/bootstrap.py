@@ -108,8 +108,8 @@ class ResampledDifference:
             off = 2 * (float(plain.mean()) - self.estimate)
             against, in_favour = against - off, in_favour - off
         shares = (
-            counted_share(np.count_nonzero(against <= boundary), count),
-            counted_share(np.count_nonzero(in_favour >= boundary), count),
+            counted_share(int(np.count_nonzero(against <= boundary)), count),
+            counted_share(int(np.count_nonzero(in_favour >= boundary)), count),
         )
         # A row a side: the p-value, and the ends of what other replicates may count.
         p_values = expanded_p_value(np.array(shares), behind)
