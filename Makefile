@@ -38,9 +38,11 @@ demo: $(VENV)/.extra-report  ## set up, rank the models that value diamonds, and
 	  --output build/report.html
 	@echo "A page on the same models, to open in a browser or to mail: build/report.html"
 
-# The workers have all cores: libraries that start threads of their own beside take a tenth longer.
+# The workers have all cores: libraries that start threads of their own beside take a tenth longer. Memory that is
+# free again stays with them for the next arrays.
+KEPT := MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=268435456 MALLOC_TOP_PAD_=16777216
 test: $(VENV)/.group-test  ## set up and run the quick tests, on all cores: about two minutes on two
-	POLARS_MAX_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow and not page" -n logical --dist worksteal
+	$(KEPT) POLARS_MAX_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow and not page" -n logical --dist worksteal
 
 test-slow: $(VENV)/.group-test $(VENV)/.group-docs  ## the rest: examples of the guide, programs, pages as text, other people's LaTeX and Dask
 	$(BIN)/python -m pytest -m slow -n logical

@@ -56,6 +56,9 @@ def write_made(request):
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session):
     """Garbage is not looked for meanwhile: next to nothing of what is imported and collected is any."""
+    # Hypothesis looks for who holds its random numbers when a test first draws: that is here, where there is
+    # little to look through yet; what is frozen would hide them.
+    given(strategies.none())(lambda _: None)()
     gc.disable()
     try:
         _load_own_share(session)
@@ -79,8 +82,6 @@ def _load_own_share(session):
 
 def pytest_collection_finish():
     """What is collected stays to the end: garbage is not looked for in it."""
-    # Hypothesis looks for who holds its random numbers when a test first draws; what is frozen hides them.
-    given(strategies.none())(lambda _: None)()
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)  # garbage of tests is small, and looking for it often takes its time
 

@@ -49,7 +49,17 @@ def scored_line(origin: Provenance, *, of_models: bool = False) -> list[Line]:
 
 
 def sections(document: Document) -> Sequence[Section]:
-    """Tables and lines a person reads, with parameters as :func:`riskrank.errors.option` marks them."""
+    """Tables and lines a person reads, with parameters as :func:`riskrank.errors.option` marks them.
+
+    They are made once: a page asks for them in several places.
+    """
+    kept = vars(document)
+    if "_sections" not in kept:
+        kept["_sections"] = tuple(_made(document))
+    return kept["_sections"]
+
+
+def _made(document: Document) -> list[Section]:
     module, _, maker = PAPERS[document.schema].view.partition(":")
     body = getattr(import_module(f".{module}", "riskrank.studies"), maker or "view")(document)
     suite = getattr(document, "suite", None)

@@ -76,15 +76,36 @@ def results(k):
         return dict(commands(table(k), [f"candidate-model-{at:02d}" for at in range(k)]))
 
 
-@pytest.fixture(scope="module")
-def ten():
-    return results(10)
+def assert_nothing_is_cut(found):
+    models = [f"candidate-model-{at:02d}" for at in range(10)]
+    for name, result in found.items():
+        for width in (80, 200):
+            shown = page(result, width)
+            told = [one for one in models if one in "".join(shown.split())]
+            assert len(told) >= 2, f"{name}\n{shown}"
+            assert "…" not in shown or "more" in shown, name
+            assert max(map(len, shown.splitlines())) <= width, name
+
+
+def assert_they_hold_together(found):
+    """Each model stands in one row, its name whole; what there is no room for is named."""
+    models = [f"candidate-model-{at:02d}" for at in range(10)]
+    for name in ("rank", "mrm"):
+        shown = page(found[name], 80)
+        assert shown.count("───\n") == 1, f"{name}\n{shown}"
+        rows = shown.split("───\n")[1].split("\n\n")[0].splitlines()
+        assert sorted(model for row in rows for model in models if model in row) == models, shown
 
 
 @pytest.mark.parametrize("k", [2, 10, *(pytest.param(k, marks=pytest.mark.slow) for k in (20, 40))])
 def test_every_command_answers_on_one_screen(k):
-    for name, result in results(k).items():
+    """Of ten models nothing is cut, and they hold together at 80 columns."""
+    found = results(k)
+    for name, result in found.items():
         assert_one_screen(f"{name}, {k} models", result)
+    if k == 10:
+        assert_nothing_is_cut(found)
+        assert_they_hold_together(found)
 
 
 @pytest.mark.parametrize("asked", [{}, {"per_metric": True}, {"per_metric": True, "models": ["a", "b"]}])
@@ -121,27 +142,6 @@ def test_check_names_what_is_wrong_and_commands_on_one_screen():
         shown = page(found, 100)
         assert len(shown.splitlines()) <= LINES, shown
         assert "riskrank rank sample_data/" in shown
-
-
-def test_nothing_is_cut(ten):
-    models = [f"candidate-model-{at:02d}" for at in range(10)]
-    for name, result in ten.items():
-        for width in (80, 200):
-            shown = page(result, width)
-            told = [one for one in models if one in "".join(shown.split())]
-            assert len(told) >= 2, f"{name}\n{shown}"
-            assert "…" not in shown or "more" in shown, name
-            assert max(map(len, shown.splitlines())) <= width, name
-
-
-def test_ten_models_and_four_metrics_hold_together_at_80_columns(ten):
-    """Each model stands in one row, its name whole; what there is no room for is named."""
-    models = [f"candidate-model-{at:02d}" for at in range(10)]
-    for name in ("rank", "mrm"):
-        shown = page(ten[name], 80)
-        assert shown.count("───\n") == 1, f"{name}\n{shown}"
-        rows = shown.split("───\n")[1].split("\n\n")[0].splitlines()
-        assert sorted(model for row in rows for model in models if model in row) == models, shown
 
 
 def test_explain_goes_on_where_the_first_screen_ends():

@@ -183,6 +183,14 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
             else found
         )
 
+    def medians(self, column: str) -> Floats:
+        """Middle scores of all models on a column, shape (k,)."""
+        from riskrank.engine.portfolio.quantiles import quantile
+
+        scores = self.study.columns[column]
+        parts = zip(scores.values, scores.weights, strict=True)
+        return np.array([float(quantile(own, 0.5, weights)) for own, weights in parts])
+
     def agreement_with(self, ranking: Ranking) -> dict[str, float]:
         """Kendall's tau of each method's order to that of one ranking of the same models."""
         return {

@@ -66,8 +66,7 @@ def medians(ranking: RankDocument, _: ReportDocument) -> str:
     one, models = ranking.lead, ranking.provenance.models
     if not one.others:
         return "scores from the worst to the best"
-    found, units = ranking.curves(one.column), ranking.units[one.column]
-    middle = units.of(found.quantiles[:, int(np.searchsorted(found.levels, 0.5 - 1e-9))])
+    middle = ranking.units[one.column].of(ranking.medians(one.column))
     mine, its = apart(float(middle[one.first]), float(middle[one.other]), rounded, 2)
     told = f"{mine} of {models[one.first]}, {its} of {models[one.other]}"
     return f"half of the scores are at most {told} (not tested)"
