@@ -3,7 +3,7 @@
 Weighted norms of ranks, and the weights.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -166,27 +166,30 @@ def rank_models(
     return CopaRanking(p=p, weights=weights, norm=norm, order=order, rank=rank, tie=tie)
 
 
-def pick(keys: Sequence[NDArray]) -> Integers:
+def pick(keys: Iterable[NDArray]) -> Integers:
     """Choose the column of the smallest first key in each row, ties settled by the later keys.
 
     Parameters
     ----------
-    keys : sequence of ndarray, shapes that broadcast to (S, M)
+    keys : iterable of ndarray, the first of shape (S, M), the others of shapes that broadcast to it
         One row per choice to make, one column per candidate; the last one must be distinct within a row.
+        Those that no tie needs are not asked for.
 
     Returns
     -------
     array of int, shape (S,)
         Column of the chosen candidate.
     """
-    left = np.ones(np.broadcast_shapes(*(key.shape for key in keys)), dtype=bool)
+    left: Booleans = np.ones(1, dtype=bool)
     for key in keys:
         open_to = np.where(left, key, np.inf)
-        left &= open_to <= open_to.min(axis=1, keepdims=True) * (1 + TOLERANCE)
+        left = left & (open_to <= open_to.min(axis=1, keepdims=True) * (1 + TOLERANCE))
+        if np.count_nonzero(left) == len(left):
+            break
     return left.argmax(axis=1)
 
 
-def tie_breaking_norms(terms: Floats) -> list[Floats]:
+def tie_breaking_norms(terms: Floats) -> Iterator[Floats]:
     """Keys of :func:`pick` that settle ties: the norm of a robust p, then the mean rank.
 
     Parameters
@@ -194,7 +197,7 @@ def tie_breaking_norms(terms: Floats) -> list[Floats]:
     terms : ndarray, shape (S, M, K)
         Weighted ranks of the candidates, a row per choice to make.
     """
-    return [power_norm(terms, p) for p in TIE_BREAKING_P]
+    return (power_norm(terms, p) for p in TIE_BREAKING_P)
 
 
 def listed(models: Population, ranking: CopaRanking) -> list[int]:

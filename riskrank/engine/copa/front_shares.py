@@ -4,6 +4,7 @@ Shares of resamples, not tests: two equal models are each on the front about hal
 """
 
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -58,7 +59,7 @@ def front_shares(models: Population, ranking: CopaRanking, drawn: Floats, allowe
         norm = np.where(allowed[rows], power_norm(terms, ranking.p), np.inf)
         possible = allowed[rows].any(axis=1)
         front += on_front.sum(axis=0)
-        choice = pick([norm, ~on_front, *tie_breaking_norms(terms), models.name_order])
+        choice = pick(chain([norm, ~on_front], tie_breaking_norms(terms), [models.name_order]))
         chosen += np.bincount(choice[possible], minlength=N)
     return FrontShares(front / resamples, chosen / resamples)
 

@@ -1,6 +1,7 @@
 """How far the choice of COPA hangs on who else is in the population."""
 
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -114,7 +115,7 @@ def bootstrap_choice(
         drawn = counts_of(np.random.default_rng(stream).integers(0, N, (size, N)))
         terms = _resampled_ranks(models, drawn, candidates, order, better, matched) * ranking.weights
         norm = power_norm(terms, ranking.p)
-        choice = pick([norm, *tie_breaking_norms(terms), models.name_order[candidates]])
+        choice = pick(chain([norm], tie_breaking_norms(terms), [models.name_order[candidates]]))
         count += np.bincount(candidates[choice], minlength=count.size)
     return ChoiceBootstrap(chosen=ranking.chosen, count=count, resamples=int(resamples))
 
@@ -151,8 +152,8 @@ def leave_one_out(models: Population, ranking: CopaRanking) -> ModelInfluence:
         # Whatever dominates a model of the smallest norm has that norm too, and is a candidate.
         gone = place[removed][:, None]
         dominators = dominates.sum(axis=0) - ((gone >= 0) & dominates[gone[:, 0]])
-        keys = [norm, dominators > 0, *tie_breaking_norms(terms), models.name_order[candidates]]
-        winner = pick(keys)
+        names = models.name_order[candidates]
+        winner = pick(chain([norm, dominators > 0], tie_breaking_norms(terms), [names]))
         left = np.isfinite(norm[np.arange(removed.size), winner])
         choice[removed[left]] = candidates[winner[left]]
     return ModelInfluence(chosen=ranking.chosen, choice=choice)

@@ -3,8 +3,9 @@
 The winner along a grid, and the intervals on which it stays the same.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from riskrank.engine.weights import normalised_weights
 from riskrank.errors import UsageError
 
 # Keys of `pick` at some positions, shape (S, 1), of candidates by number, shape (S, M).
-Keys = Callable[[Floats, Integers], list[Floats]]
+Keys = Callable[[Floats, Integers], Iterator[Floats]]
 
 # Grid points treated together: near enough for common bounds to rule out nearly every model.
 _BLOCK = 64
@@ -146,8 +147,8 @@ def sweep_weight(
     def norm(low: Floats, high: Floats, columns: Integers, q: float) -> Floats:
         return _norm_of_two(low * own[columns], (1 - high) * other[q][columns], q)
 
-    def keys(alpha: Floats, columns: Integers) -> list[Floats]:
-        return [norm(alpha, alpha, columns, q) for q in (p, *TIE_BREAKING_P)]
+    def keys(alpha: Floats, columns: Integers) -> Iterator[Floats]:
+        return (norm(alpha, alpha, columns, q) for q in (p, *TIE_BREAKING_P))
 
     def able(alpha: Floats) -> Integers:
         # α u_k grows and the rest shrinks with α: over the block no norm is below the first of these,
@@ -180,12 +181,12 @@ def sweep_p(
     weights = normalised_weights(weights, models.metrics, kind="objective")
     candidates = np.flatnonzero(models.front)
     terms = models.u[candidates] * weights
-    settled = tie_breaking_norms(terms)
+    settled = [*tie_breaking_norms(terms)]
 
-    def keys(positions: Floats, columns: Integers) -> list[Floats]:
+    def keys(positions: Floats, columns: Integers) -> Iterator[Floats]:
         pairs = zip(_order_at(positions[:, 0]), columns, strict=True)
-        norms = np.array([power_norm(terms[shown], q) for q, shown in pairs])
-        return [norms, *(key[columns] for key in settled)]
+        yield np.array([power_norm(terms[shown], q) for q, shown in pairs])
+        yield from (key[columns] for key in settled)
 
     def able(positions: Floats) -> Integers:
         # A p-norm never grows with p, which bounds all the norms of the block.
@@ -214,7 +215,7 @@ def _walked(
 
     def decide(at: Floats, columns: Integers) -> Integers:
         columns = np.broadcast_to(columns, (len(at), columns.shape[-1]))
-        choice = pick([*keys(at, columns), name_order[columns]])
+        choice = pick(chain(keys(at, columns), [name_order[columns]]))
         return columns[np.arange(len(at)), choice]
 
     starts = range(0, positions.size, _BLOCK)
