@@ -182,7 +182,7 @@ class Settings:
                 raise UsageError(
                     f"{option(one.name)} must {'not be negative' if least == 0 else f'be at least {least}'}",
                     found=str(given),
-                    hint=f"leave out {option(one.name)} for its default"
+                    hint=f"write {option(one.name, one.asking.metavar)} of {least} or more, or leave it out"
                     if usual is None
                     else f"{usual} is the default",
                 )

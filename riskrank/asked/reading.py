@@ -178,6 +178,8 @@ class ReadOptions(Settings):
         self._check_matrix()
         if self.task == NO_COLUMN and self.task_weight:
             contradict(option("task", NO_COLUMN), option("task_weight", self.task_weight[0]))
+        if self.noise and self.repeats in ("min", "max"):  # all runs are noise of a mean
+            contradict(option("noise", ",".join(self.noise)), option("repeats", self.repeats))
         check_judge(vars(self))
         self._unfold_metrics()
         if both := sorted(set(self.lower) & set(self.higher)):

@@ -135,7 +135,7 @@ def suite_of(
             raise UsageError(
                 f"{option('task_weight', asked[0])} weighs tasks, and there are none",
                 found=f"one task, {tasks[0]}" if tasks else "no column of tasks",
-                hint=f"name the column of the tasks: {option('task', 'COL')}, or leave the weights out",
+                hint=f"leave out {option('task_weight')}, or name a column of tasks, {option('task', 'COL')}",
             )
         return NO_SUITE
     # How many models have each sample.

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
+from riskrank.asked.judges import NO_COLUMN
 from riskrank.errors import listing
 from riskrank.shown.screens import offered, unshown
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
@@ -77,10 +78,19 @@ def _commands(suggestions: Sequence[Suggestion]) -> list[Section]:
     return sections
 
 
+def _readers(found: Inspection) -> str:
+    """The commands that can read a table."""
+    if found.options.noise:
+        return "rank, gate, power and copa take sources of noise; others look at single samples"
+    if found.options.cluster not in (None, NO_COLUMN):
+        return "every command but gsd can read this table"
+    return "every command can read this table"
+
+
 def _problems(found: Inspection) -> list[Section]:
     """The gravest problems whole, the rest counted."""
     if not found.problems:
-        return [Line("none: every command can read this table.", "Problems:", "green")]
+        return [Line(f"none: {_readers(found)}.", "Problems:", "green")]
     shown = map(_problem_line, found.problems[:_PROBLEMS])
     return [*shown, *unshown(len(found.problems) - _PROBLEMS, "problem")]
 

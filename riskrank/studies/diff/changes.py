@@ -9,7 +9,7 @@ from riskrank.engine.changes.cases import Runs, case_p_values, losses_of_one_run
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import InputError, listing, option
+from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.table.metrics import assumed_against_its_name, original_units
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
@@ -216,6 +216,11 @@ def with_texts(table: ScoreTable, cases: Sequence[CaseRow], new: str, old: str) 
     return found
 
 
+def _same_samples(table: ScoreTable) -> bool:
+    first, *others = ({*rows.tolist()} for rows in table.row_samples)
+    return all(one == first for one in others)
+
+
 def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = None) -> DiffDocument:
     """Compare two models case by case: wins, losses, ties, and the cases that lost most.
 
@@ -238,6 +243,12 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
     """
     assert settings.pair is not None
     refuse_distributions(table, "diff", "counts cases")
+    if table.options.unpaired and _same_samples(table):
+        raise UsageError(
+            "diff compares models on the samples both have",
+            found=f"{option('unpaired', True)} of models with the same samples",
+            hint=f"leave out {option('unpaired')}",
+        )
     new, old = resolve_pair(settings.pair, table.models, parameter="pair")
     groups, family = groups_of(table, new), family_of(settings)
     rows: list[CaseRow] = []

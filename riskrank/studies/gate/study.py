@@ -171,7 +171,11 @@ def _otherwise(
 def _refuse_of_rows(table: ScoreTable, settings: ClaimSettings) -> None:
     """Refuse claims on anything but the means of folds, and looks at samples in the order of time."""
     if settings.anytime and table.units is not None:
-        refuse_clusters(table, command=option("anytime", True), why="it bets on independent samples")
+        why, hint = (
+            "it bets on independent samples",
+            f"leave out {option('anytime')}: clusters are drawn whole",
+        )
+        refuse_clusters(table, command=option("anytime", True), why=why, hint=hint)
     means = (MEAN, *(metric.name for metric in table.metrics))
     asked = [option("on", name) for name in settings.on if name not in means]
     asked += [option(name) for name in ("anytime", "each_sample") if getattr(settings, name)]

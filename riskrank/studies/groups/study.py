@@ -256,7 +256,7 @@ def places(groups: Sequence[str | None]) -> str:
     return listing(["all together" if group is None else group for group in groups], 3)
 
 
-def refuse_clusters(table: ScoreTable, *, command: str, why: str) -> None:
+def refuse_clusters(table: ScoreTable, *, command: str, why: str, hint: str) -> None:
     """Refuse clusters of samples where nothing would be done with them.
 
     Raises
@@ -273,7 +273,7 @@ def refuse_clusters(table: ScoreTable, *, command: str, why: str) -> None:
         raise UsageError(
             f"{command} knows no clusters of samples",
             found=f"{counted(len(table.cluster_names), 'cluster')}, but {why}",
-            hint=f"{option('no_test', True)} tells the order untested; riskrank rank draws clusters whole",
+            hint=hint,
         )
 
 

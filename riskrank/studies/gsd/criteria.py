@@ -58,7 +58,7 @@ def tasks_as_samples(
         raise InputError(
             f"to speak of tasks like these takes at least {FEWEST_TASKS} tasks",
             found=f"{len(suite.names)} tasks: {listing(suite.names)}",
-            hint=f"add tasks, test nothing ({option('no_test', True)}), or pool: {option('task', 'none')}",
+            hint=f"add tasks, or pool them: {option('task', 'none')} in the place of {option('tasks')}",
         )
     rows = [suite.of_sample[samples] for samples in table.row_samples]
     count = len(suite.names)

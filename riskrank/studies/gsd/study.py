@@ -95,7 +95,12 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = HERE) -> Gs
         table, asked=settings.tasks == RANDOM, tested=not settings.no_test, ordinal=settings.ordinal
     )
     if not settings.no_test:
-        refuse_clusters(table, command="gsd", why="its relabelling swaps models on single samples")
+        why, cluster = "its relabelling swaps models on single samples", table.options.cluster or "COL"
+        averaged = f"{option('columns', f'sample={cluster}')} and {option('repeats', 'mean')}"
+        hint = (
+            f"compare the means of clusters, {averaged} in the place of {option('cluster')}; or riskrank rank"
+        )
+        refuse_clusters(table, command="gsd", why=why, hint=hint)
     scales = criteria(table, settings)
     front_models = [
         index_of(name, table.models, kind="model", parameter="front_test") for name in settings.front_test

@@ -122,6 +122,20 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
                     option(name), asked, "one is about dominance, the other about means: leave out one"
                 )
 
+    def refuse_cost(self) -> None:
+        """Refuse costs of levels where no sources of noise are planned.
+
+        Raises
+        ------
+        UsageError
+        """
+        if self.cost:
+            raise UsageError(
+                f"{option('cost')} is about levels of {option('noise')}",
+                found="no sources of noise",
+                hint=f"name them, {option('noise', 'COL')}, or leave out {option('cost')}",
+            )
+
     def refuse_margin(self) -> None:
         """Refuse a margin where dominance is planned.
 

@@ -111,6 +111,7 @@ def power(
     """
     if table.noise is not None:
         return plan_of_noise(table, settings)
+    settings.refuse_cost()
     refuse_distributions(table, "power")
     if table.judged is not None:
         return labels_of_pilot(table, settings, runtime)

@@ -202,10 +202,12 @@ def _refuse(table: ScoreTable, settings: RankSettings) -> None:
     asked = [option(name, True) for name in ("all_methods", "paper_exact") if getattr(settings, name)]
     asked += [option(name) for name in ("method", "stability", "aggregate") if getattr(settings, name)]
     asked += [option("group_by")] if table.groups is not None else []
+    hint = f"leave out {' and '.join(asked)}"
     if len(table.metrics) > 1 and not settings.per_metric:
+        each = f"rank each metric by its mean: {option('per_metric', True)}"
+        hint = f"{hint}, and {each}" if asked else each
         asked.append("a combined score of several metrics")
     if asked:
-        hint = f"leave it out, or rank each metric by its mean: {option('per_metric', True)}"
         found = _why(table, settings).rstrip(".")
         raise UsageError(f"{asked[0]} looks at single samples", found=found, hint=hint)
 

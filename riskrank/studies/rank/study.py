@@ -85,7 +85,7 @@ def chosen_methods(settings: RankSettings, table: ScoreTable) -> list[Method]:
             methods += methods_on(METRICS, claims, paired=table.paired)
     else:
         methods = methods_on(scope, claims, paired=by_sample)
-    _check_scopes(methods, table, by_sample=by_sample)
+    _check_scopes(methods, table, settings, by_sample=by_sample)
     return methods
 
 
@@ -98,13 +98,18 @@ def _every_method(table: ScoreTable, claims: tuple[Claim, ...]) -> list[Method]:
     ]
 
 
-def _check_scopes(methods: list[Method], table: ScoreTable, *, by_sample: bool) -> None:
+def _check_scopes(
+    methods: list[Method], table: ScoreTable, settings: RankSettings, *, by_sample: bool
+) -> None:
     metrics = [metric.name for metric in table.metrics]
     several = () if len(metrics) > 1 else {METRICS, INDEPENDENT, EMPIRICAL} - set(metrics)
     for method in methods:
         if method.scope in several:
+            named = bool(settings.method)
             raise UsageError(
-                f"{method.name} needs several metrics", found=metrics[0], hint=f"name it {method.statistic}"
+                f"{method.name} needs several metrics",
+                found=metrics[0],
+                hint=f"name it {method.statistic}" if named else f"leave out {option('aggregate')}",
             )
         if method.scope == EMPIRICAL:
             refuse_weights(table)

@@ -64,7 +64,7 @@ def test_what_cannot_be_taken_as_samples():
     few = with_directions(suite_table([1.0, 0.0], sizes=(10,) * 5))
     with pytest.raises(InputError, match="at least 6 tasks") as error:
         gsd(few, GsdSettings(tasks="random"))
-    assert "no_test" in error.value.hint
+    assert "task" in error.value.hint
     assert gsd(few, GsdSettings(tasks="random", no_test=True, digits=3)).provenance.samples == 5
     with pytest.raises(UsageError, match="about the tasks of a suite"):
         gsd(replace(few, suite=NO_SUITE), GsdSettings(tasks="random"))
