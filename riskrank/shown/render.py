@@ -1,5 +1,6 @@
 """A document in any format: the one place that knows which renderer belongs to it."""
 
+import io
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -103,6 +104,21 @@ def notebook_page(document: Document) -> str:
 def _terminal_page(
     document: Document, encoding: str, width: int | None, color: bool, flags: bool, explain: bool
 ) -> bytes:
+    page = _Page(encoding)
     sections = spelled_sections(document, flags=flags)
-    shown = [*sections, *spelled([WHERE], flags=flags)] if explain else first_screen(sections)
-    return to_terminal(shown, width=width, color=color, encoding=encoding).encode(encoding)
+    whole = [*sections, *spelled([WHERE], flags=flags)]
+    to_terminal(whole if explain else first_screen(sections), page, width=width, color=color)
+    lines = [line.rstrip() for line in page.getvalue().splitlines()]
+    return ("\n".join(lines) + "\n").encode(encoding)
+
+
+class _Page(io.StringIO):
+    """A page in memory that tells Rich which characters its reader can show."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__()
+        self._encoding = encoding
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]  # an attribute in the stubs, a property at run time
+        return self._encoding

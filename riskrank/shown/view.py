@@ -54,7 +54,7 @@ def headed(*left: str, right: Iterable[str] = ()) -> tuple[Column, ...]:
 
 @dataclass(frozen=True)
 class Cell:
-    """Text, bold, dim, red, green or yellow on a terminal, and a bar, which a page draws."""
+    """Text with an optional Rich style, which Markdown leaves out, and a bar, which a page draws."""
 
     text: str
     style: str = ""

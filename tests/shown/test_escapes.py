@@ -1,6 +1,7 @@
 """Names from files act on no reader: terminals, Markdown, HTML, JSON and spreadsheets."""
 
 import html.parser
+import io
 import json
 import re
 import unicodedata
@@ -265,7 +266,10 @@ def test_words_and_cells_wrap_around_it(encoding):
     text = "far more than that: p = 0.125 and 90 % ± 3.5 points, α 0.05, of a few. " * 5
     table = Table("", (Column("name", "left"), Column("why", "left")), (("a", text), ("b", "short")), stub=1)
     for width in range(60, 201):
-        words = to_terminal([Line(text), table], width=width, color=False, encoding=encoding)
+        stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+        to_terminal([Line(text), table], stream, width=width, color=False)
+        stream.seek(0)
+        words = stream.read()
         assert not re.search(r"(p|=|[\d.]|±|\+-|α|alpha) *\n +(= 0|0\.|%|±|\+-|3\.5|points)", words), width
         assert JOINT not in words
 

@@ -1,5 +1,7 @@
 """Tables of many rows on a screen."""
 
+import io
+
 from riskrank.shown.formats import terminal
 from riskrank.shown.formats.terminal import to_terminal
 from riskrank.shown.view import Column, Table
@@ -7,8 +9,11 @@ from riskrank.shown.view import Column, Table
 
 def test_rows_that_nobody_reads_on_a_screen_are_counted(monkeypatch):
     monkeypatch.setattr(terminal, "MOST_ROWS", 2)
+    stream = io.StringIO()
     rows = tuple((name, "1") for name in "abcde")
-    table = Table("A title", (Column("model", "left"), Column("n")), rows)
-    lines = [line.split() for line in to_terminal([table], width=60, color=False).splitlines() if line]
+    to_terminal(
+        [Table("A title", (Column("model", "left"), Column("n")), rows)], stream, width=60, color=False
+    )
+    lines = [line.split() for line in stream.getvalue().splitlines() if line.strip()]
     assert lines[-3:-1] == [["a", "1"], ["b", "1"]]
     assert "3 more rows" in " ".join(lines[-1])

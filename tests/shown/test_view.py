@@ -5,8 +5,6 @@ import io
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from rich.console import Console
-from rich.text import Text
 
 from riskrank.shown.escapes import for_terminal
 from riskrank.shown.formats.markdown import to_markdown
@@ -15,7 +13,6 @@ from riskrank.shown.formats.terminal import (
     fitting_widths,
     to_terminal,
     with_pictures,
-    wrapped,
 )
 from riskrank.shown.view import Cell, Column, Line, Table
 
@@ -36,7 +33,9 @@ def tables(draw):
 
 
 def drawn(view, width) -> str:
-    return to_terminal(view, width=width, color=False)
+    page = io.StringIO()
+    to_terminal(view, page, width=width, color=False)
+    return page.getvalue()
 
 
 @settings(max_examples=25)
@@ -105,36 +104,7 @@ def test_heads_stand_on_the_rule():
     lines = [line.rstrip() for line in drawn([table], 80).splitlines()]
     above, head, rule = lines[2:5]
     assert (above.split(), head.split(), set(rule)) == (["FSD"], ["model", "0.25"], {" ", "─"})
-    assert len(above) == len(head) == len(rule)
-
-
-def test_a_head_that_goes_on_below_ends_on_the_rule():
-    table = Table("", (Column("models" * 2, "left"), Column("n\nof\nall")), (("m" * 12, "123"),))
-    assert drawn([table], 15).splitlines() == [
-        "",
-        "             n",
-        " modelsmo   of",
-        " dels      all",
-        f" {'─' * 13}",
-        " mmmmmmmm  123",
-        " mmmm",
-        "",
-    ]
-
-
-@given(st.text("abcxyz-./ 模é\n", max_size=80), st.integers(2, 30))
-def test_lines_end_where_those_of_rich_end(text, width):
-    theirs = Text(text).wrap(Console(), width)
-    assert [line.rstrip() for line in wrapped(text, width)] == [line.plain.rstrip() for line in theirs]
-
-
-def test_colours_are_those_of_rich():
-    page = Console(file=io.StringIO(), force_terminal=True, color_system="standard")
-    for style in ("bold", "dim", "red", "green", "yellow"):
-        page.print(Text("x", style=style))
-    cells = tuple((Cell("x", style),) for style in ("bold", "dim", "red", "green", "yellow"))
-    ours = to_terminal([Table("", (Column("", "left"),), cells)], width=80, color=True)
-    assert ours.split()[1:] == page.file.getvalue().split()
+    assert len(above) == len(head) == len(rule)  # Rich 13 leaves one more blank between the columns
 
 
 def test_line_breaks_of_a_line_are_kept():

@@ -1,4 +1,4 @@
-"""A view as a terminal page: words, tables and colour.
+"""A view as a terminal page, drawn by Rich, which is imported only then.
 
 On a terminal too narrow for a table nothing is cut: heads go on below, what can be spared is named instead,
 then words and long names go on over several lines, and columns that do not fit follow in a second table.
@@ -6,19 +6,24 @@ then words and long names go on over several lines, and columns that do not fit 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import chain, zip_longest
+from typing import IO, TYPE_CHECKING, Any, Literal, TextIO, cast
 
 from riskrank.shown.escapes import apart
 from riskrank.shown.formats.showable import in_utf, narrowed, showable
-from riskrank.shown.view import Justify, Line, Section, Table, as_cell, text_of
+from riskrank.shown.view import Line, Section, Table, as_cell, text_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
 
 MOST_ROWS = 2000
-"""Rows of a table on a screen: nobody reads ten thousand there."""
+"""Rows of a table on a screen: with ten thousand Rich takes half a minute, and nobody reads them there."""
 
-# Off a terminal nothing is cut: every table has room, and text wraps at a readable length.
+# Off a terminal nothing is cut: wide enough for every table, and text wraps at a readable length.
+UNBOUNDED_WIDTH = 10_000
 TEXT_WIDTH = 100
 
 # Names are folded down to the first width if that saves a second table, and never below the second;
@@ -30,95 +35,89 @@ _EDGES, _GAP = 2, 2
 # Names beside pictures go on below from this width.
 _FOLDED_NAME = 24
 
-# What a terminal calls the styles of a view.
-_CODES = {"": "", "bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
-_WORD = re.compile(r"\s*\S+\s*")
 
-Paint = Callable[[str, str], str]
-
-
-def to_terminal(view: Sequence[Section], *, width: int | None, color: bool, encoding: str = "utf-8") -> str:
-    """Lay a view out.
+def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, color: bool) -> None:
+    """Draw a view with Rich.
 
     Parameters
     ----------
     view : sequence of Section
+    stream : text stream
     width : int or None
         Columns of the terminal; None where there is no terminal.
     color : bool
         Whether to use colour and weight.
-    encoding : str
-        Of who shows it.
     """
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.text import Text
 
-    def paint(text: str, style: str) -> str:
-        return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if color and style and text else text
+    def console(color_system: Literal["auto", "standard"] | None) -> Console:
+        return Console(
+            file=cast("IO[str]", _Blanks(stream)),
+            width=UNBOUNDED_WIDTH,
+            color_system=color_system,
+            force_terminal=color or None,
+            no_color=not color,
+            highlight=False,
+            emoji=False,
+            markup=False,
+            legacy_windows=False,
+        )
 
+    page = console("auto" if color else None)
+    if color and page.color_system is None:
+        page = console("standard")
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    ascii_only = not in_utf(encoding)
     text_width = min(width or TEXT_WIDTH, TEXT_WIDTH)
-    lines: list[str] = []
+    has_room: Callable[[Table], bool]
+    has_room = lambda table: width is None or _total(fitting_widths(table, None)) <= width  # noqa: E731
+
+    def say(text: Text) -> None:
+        page.print(Padding(text, (0, 1)), width=text_width)
+
     spaced = False  # tables begin and end with an empty line, and between two of them one is enough
     shown = [showable(section, encoding) for section in view]
     for before, section in zip([None, *shown], shown, strict=False):
         spaced = spaced and isinstance(section, Table)
-        if isinstance(section, Table):
-            if section.title and isinstance(before, Line):
-                lines.append("")
-            tables = _tables(section, width, text_width, paint, "─" if in_utf(encoding) else "-")
-            told = [*chain.from_iterable(tables)]
-            lines += told[spaced and told[:1] == [""] :]
-            spaced = told[-1] == ""
-        elif section.verbatim:
-            lines += f"   {section.text}".split("\n")
-        else:
-            lines += _said(section, text_width, paint)
-    return apart("".join(f"{line.rstrip()}\n" for line in lines))
+        if isinstance(section, Table) and section.title and isinstance(before, Line):
+            page.print()
+        if isinstance(section, Line) and section.verbatim:
+            page.print(Text(f"   {section.text}"), soft_wrap=True)
+            continue
+        if isinstance(section, Line):
+            label = f"{section.label} " if section.label else ""
+            say(Text.assemble((label, "bold"), (section.text, section.style)))
+            continue
+        more = len(section.rows) - MOST_ROWS
+        section = replace(section, rows=section.rows[:MOST_ROWS])
+        table, left_out = narrowed(with_pictures(section, width), has_room)
+        widths = fitting_widths(table, width)
+        for number, block in enumerate(blocks(widths, table.stub, width)):
+            title = f"{table.title}, continued" if number and table.title else table.title
+            if title:
+                say(Text(title, style="bold"))
+            _print_rows(page, table, block, widths, int(spaced and not title), ascii_only=ascii_only)
+            spaced = True
+        if left_out:
+            say(Text(f"No room here for {', '.join(left_out)}."))
+        if more > 0:
+            say(Text(f"… {more:,} more rows, which data formats have."))
+        spaced = not left_out and more <= 0
 
 
-def _said(line: Line, width: int, paint: Paint) -> Iterator[str]:
-    """A line of text in as many as it takes, its label bold."""
-    label = f"{line.label} " if line.label else ""
-    for text in wrapped(label + line.text, width - _EDGES):
-        yield f" {paint(text[: len(label)], 'bold')}{paint(text[len(label) :], line.style)}"
-        label = label[len(text) :]
+class _Blanks:
+    """A stream that is given joints and writes blanks."""
 
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
 
-def _tables(
-    section: Table, width: int | None, text_width: int, paint: Paint, rule: str
-) -> Iterator[list[str]]:
-    """Lines of the tables that one becomes, each after its title, and what there was no room for."""
+    def write(self, text: str) -> int:
+        return self._stream.write(apart(text))
 
-    def has_room(table: Table) -> bool:
-        return width is None or _total(fitting_widths(table, None)) <= width
-
-    more = len(section.rows) - MOST_ROWS
-    section = replace(section, rows=section.rows[:MOST_ROWS])
-    table, left_out = narrowed(with_pictures(section, width), has_room)
-    widths = fitting_widths(table, width)
-    for number, block in enumerate(blocks(widths, table.stub, width)):
-        title = f"{table.title}, continued" if number and table.title else table.title
-        above = [*_said(Line(title, style="bold"), text_width, paint)] if title else []
-        grid = [*_grid(table, block, widths, paint, rule)]
-        yield above + grid[bool(number and not title) :]
-    if left_out:
-        yield [*_said(Line(f"No room here for {', '.join(left_out)}."), text_width, paint)]
-    if more > 0:
-        yield [*_said(Line(f"… {more:,} more rows, which data formats have."), text_width, paint)]
-
-
-def wrapped(text: str, width: int) -> Iterator[str]:
-    """Lines no wider than this: they end between words, and within those that are wider than a line."""
-    from rich.cells import cell_len, chop_cells
-
-    for line in text.split("\n"):
-        here = ""
-        for word in [line] if cell_len(line) <= width else _WORD.findall(line):
-            if here and cell_len(here) + cell_len(word.rstrip()) > width:
-                yield here
-                here = ""
-            *whole, word = [word] if cell_len(word.rstrip()) <= width else chop_cells(word, max(width, 1))
-            yield from whole
-            here += word
-        yield here
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def with_pictures(table: Table, width: int | None) -> Table:
@@ -204,42 +203,30 @@ def _total(widths: Sequence[int]) -> int:
     return _EDGES + sum(widths) + _GAP * (len(widths) - 1)
 
 
-def _grid(
-    table: Table, block: Sequence[int], widths: Sequence[int], paint: Paint, rule: str
-) -> Iterator[str]:
-    """A table between two empty lines, its heads on the rule."""
-    columns = [table.columns[number] for number in block]
-    own = [widths[number] for number in block]
-    heads = [[*wrapped(column.head, width)] for column, width in zip(columns, own, strict=True)]
-    tallest = max(map(len, heads))
-    cells = [[as_cell(row[number]) for number in block] for row in table.rows]
-    ways = [column.justify for column in columns]
-    yield ""
-    yield from _row(
-        [[""] * (tallest - len(head)) + head for head in heads], ["bold"] * len(own), own, ways, paint
-    )
-    yield " " + rule * (_total(own) - _EDGES)
-    for row in cells:
-        texts = [wrapped(cell.text, width) for cell, width in zip(row, own, strict=True)]
-        yield from _row(texts, [cell.style for cell in row], own, ways, paint)
-    yield ""
+def _print_rows(
+    page: Console, table: Table, block: Sequence[int], widths: Sequence[int], above: int, *, ascii_only: bool
+) -> None:
+    """Draw a table without its first lines, so many of them."""
+    with page.capture() as laid_out:
+        page.print(_grid(table, block, widths, ascii_only=ascii_only))
+    page.file.write("".join(laid_out.get().splitlines(keepends=True)[above:]))
 
 
-def _row(
-    texts: Sequence[Iterable[str]],
-    styles: Sequence[str],
-    widths: Sequence[int],
-    ways: Sequence[Justify],
-    paint: Paint,
-) -> Iterator[str]:
-    """Cells beside each other, in as many lines as the tallest takes."""
-    from rich.cells import cell_len
+def _grid(table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_only: bool) -> RichTable:
+    from rich.box import SIMPLE_HEAD, Box
+    from rich.table import Table as RichTable
+    from rich.text import Text
 
-    for parts in zip_longest(*texts, fillvalue=""):
-        cells = []
-        for part, style, width, way in zip(parts, styles, widths, ways, strict=True):
-            text = part.rstrip()
-            room = max(width - cell_len(text), 0)
-            left = {"left": 0, "right": room, "center": room // 2}[way]
-            cells.append(" " * left + paint(text, style) + " " * (room - left))
-        yield " " + (" " * _GAP).join(cells)
+    rule = Box("    \n    \n -- \n" + "    \n" * 5, ascii=True)
+    grid = RichTable(box=rule if ascii_only else SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    tallest = max(table.columns[number].head.count("\n") for number in block)
+    for number in block:
+        column = table.columns[number]
+        above = "\n" * (tallest - column.head.count("\n"))
+        grid.add_column(
+            Text(above + column.head), justify=column.justify, overflow="fold", width=widths[number]
+        )
+    for row in table.rows:
+        cells = [as_cell(row[number]) for number in block]
+        grid.add_row(*(Text(cell.text, style=cell.style) for cell in cells))
+    return grid

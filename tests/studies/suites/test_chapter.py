@@ -198,7 +198,9 @@ def test_strips_say_what_the_marks_are():
 
 
 def screen(document):
-    return to_terminal(first_screen(spelled_sections(document, flags=True)), width=None, color=False)
+    out = io.StringIO()
+    to_terminal(first_screen(spelled_sections(document, flags=True)), out, width=None, color=False)
+    return out.getvalue()
 
 
 def test_strips_are_against_the_model_that_the_verdict_says_to_look_at():

@@ -1,5 +1,7 @@
 """Tables of models by objectives: what a cell says, and that the table fits a page."""
 
+import io
+
 import numpy as np
 import pytest
 
@@ -77,7 +79,9 @@ def test_many_objectives_go_on_below_and_fit_the_page(width):
     models = list(range(6))
     columns = [(Column("model", "left"), table.name), *objective_cells(table, models)]
     shown = by_row("Title", columns, models, stub=1)
-    page = to_terminal([shown], width=width, color=False)
+    stream = io.StringIO()
+    to_terminal([shown], stream, width=width, color=False)
+    page = stream.getvalue()
     assert max(map(len, page.splitlines())) <= width
     assert all(page.count(f"metric{k} ↑") == 1 for k in range(21))
 
