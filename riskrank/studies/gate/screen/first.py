@@ -36,7 +36,8 @@ def view(document: GateDocument) -> list[Section]:
     """Table of claims, the tests in a line, what to do about open claims; then everything for who asks."""
     rows = document.rows
     short = _common(rows) or max(len(f"{row.new} {_than(row)}") for row in rows) <= _SHORT
-    rows = _listed(document, _ROWS if short else _FEWER)
+    doubtful = any(one.kind == "by-seed" for one in document.findings)  # which takes a line of the verdict
+    rows = _listed(document, (_ROWS if short else _FEWER) - doubtful)
     cases = _lost(document)
     return [
         *(cases if document.comment else []),
