@@ -26,6 +26,8 @@ from riskrank.engine.types import Booleans, Integers
 # drawn and compared for all of these, unless one table takes more.
 _CLOSED, _WHOLE, _WORK = 40, 0.2, 8e6
 _LEAST_WORK = 1e8
+# Fewer whole tests could not say that the closed form is off, if all of them do.
+_FEWEST_WHOLE = 10
 
 # As many numbers take as long as a pair of a table in closed form, by the limit theorem or resamples.
 _CLOSED_WORK = (25, 225)
@@ -199,7 +201,7 @@ class _Search:
         plan, seed = self._plan, self._plan.inference.seed
         work = self._normal.work(size)
         affordable = int(max(_WORK * self._repeats, _LEAST_WORK) / work)
-        tables = max(min(affordable, max(ceil(_WHOLE * self._repeats), 2)), 1)
+        tables = max(min(affordable, max(ceil(_WHOLE * self._repeats), _FEWEST_WHOLE)), 1)
         # Processes of the caller's run already, and cost nothing to start.
         here = isinstance(plan.inference.jobs, int) and tables * work < _WORTH_PROCESSES
         each = self._normal.resamples(size)
