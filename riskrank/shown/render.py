@@ -83,7 +83,8 @@ def suite_of(document: Document) -> "Suite":
     """The tests that a CI server shows of a document."""
     module, _, maker = _SUITES[document.schema].partition(":")
     suite: Suite = getattr(import_module(module), maker)(document)
-    weak = {one.kind: one.sentence for one in document.findings if one.kind in ("few", "worth")}
+    limits = [one for one in document.findings if one.kind in ("few", "worth")]
+    weak = {" ".join(filter(None, (one.kind, one.on))): one.sentence for one in limits}
     return replace(suite, properties={**suite.properties, **weak})
 
 

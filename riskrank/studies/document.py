@@ -22,9 +22,8 @@ Row = TypeVar("Row")
 
 
 def entries(of: object, *names: str) -> dict[str, Any]:
-    """Some attributes by their names, as ``meta`` has them: tuples are lists."""
-    values = ((name, getattr(of, name)) for name in names)
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values}
+    """Some attributes by their names, as ``meta`` has them."""
+    return {name: getattr(of, name) for name in names}
 
 
 def of(source: Callable[..., Any], **default: Any) -> Any:

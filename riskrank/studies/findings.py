@@ -78,7 +78,10 @@ class Sentences(Generic[CaseType]):
 
     def said(self, findings: Iterable[Finding], case: CaseType) -> list[Said]:
         """Findings with their sentences, the gravest first."""
-        return sorted(((one, self.of_kind[one.kind](one, case)) for one in findings), key=_gravity)
+        return sorted(
+            ((one, self.of_kind[one.kind](one, case)) for one in findings),
+            key=lambda said: gravity(said[0].kind),
+        )
 
     def told(
         self,
@@ -124,16 +127,12 @@ def stated(
     return {"verdict": whole, "findings": _written(said, limits, models)}
 
 
-def _gravity(said: Said) -> int:
-    return gravity(said[0].kind)
-
-
 def _written(said: Sequence[Said], limits: Sequence[Said], models: Sequence[str]) -> list[FindingEntry]:
     """Findings as documents write them, the gravest first, with the limits that nobody said."""
-    kinds = {one.kind for one, _ in said}
-    limits = [limit for limit in limits if limit[0].kind not in kinds]
+    kinds = {(one.kind, one.on) for one, _ in said}
+    limits = [(one, text) for one, text in limits if (one.kind, one.on) not in kinds]
     entries = []
-    for one, text in sorted([*said, *limits], key=_gravity):
+    for one, text in sorted([*said, *limits], key=lambda said: gravity(said[0].kind)):
         about, answer = [models[i] for i in one.models], None if one.answer is None else one.answer.word
         entries.append(FindingEntry(one.kind, about, one.on or None, dict(one.figures), answer, text))
     return entries
@@ -207,7 +206,7 @@ class Case:
     @property
     def beside(self) -> list[Finding]:
         """What goes with any answer: that nothing was tested, who is alike, and what a judge is worth."""
-        return [*untested(self), *self.twins, *judge_worth(self)]
+        return [*untested(self.tested), *self.twins, *judge_worth(self)]
 
     def mean_of(self, column: str) -> MetricMeans | None:
         """Raw means of a column that is a metric."""
@@ -229,14 +228,15 @@ def answered(case: Case, side: Side) -> Side | None:
     return side if case.tested else None
 
 
-def untested(case: Case) -> list[Finding]:
-    """That nothing was tested."""
-    return [] if case.tested else [Finding(kind="nothing-tested")]
+def untested(tested: bool) -> list[Finding]:
+    """That nothing was tested, where nothing was."""
+    return [] if tested else [Finding(kind="nothing-tested")]
 
 
 def judge_worth(case: Case) -> list[Finding]:
     """What a judge is worth beside the labels, where it is worth a sentence."""
-    return [Finding(kind="judge-worth")] if case.judged is not None and case.judged.worth else []
+    told = case.judged
+    return [Finding(kind="judge-worth", figures=told.figures)] if told is not None and told.worth else []
 
 
 def same_scores(table: ScoreTable, models: Sequence[str]) -> list[Finding]:
@@ -254,18 +254,20 @@ def best_elsewhere(case: Case, model: int) -> Iterator[Finding]:
     if model not in worst_everywhere(case.means):  # which is told in words of its own
         best = [best_of(mean) for mean in case.means if mean.of(best_of(mean)) != mean.of(model)]
         if best:
-            yield Finding(kind="better-elsewhere", models=(model, *dict.fromkeys(best)))
+            figures = {f"{mean.name}.mean": float(mean.mean[best_of(mean)]) for mean in case.means}
+            figures |= {f"{mean.name}.against": float(mean.mean[model]) for mean in case.means}
+            yield Finding(kind="better-elsewhere", models=(model, *dict.fromkeys(best)), figures=figures)
 
 
 def other_scope(case: Case, column: str, pair: tuple[int, int]) -> Iterator[Finding]:
     """The answer to the question not asked of a suite: of tasks like these, or of these tasks."""
-    if any(words.other_scope(case.of_tasks, case.of_tasks.columns[column], *pair)):
-        yield Finding(kind="other-scope", models=pair, on=column)
+    for p, _ in words.other_scope(case.of_tasks, case.of_tasks.columns[column], *pair):
+        yield Finding(kind="other-scope", models=pair, on=column, figures={"p_adjusted": p})
 
 
 def _other_scope(finding: Finding, case: Case) -> str:
     suite, (first, other) = case.of_tasks, finding.models
-    return " ".join(words.other_scope(suite, suite.columns[finding.on], first, other))
+    return " ".join(text for _, text in words.other_scope(suite, suite.columns[finding.on], first, other))
 
 
 def alike_throughout(models: Sequence[str]) -> str:
@@ -285,7 +287,7 @@ def _best_mean(finding: Finding, case: Case) -> str:
 
 
 SHARED: Mapping[str, Callable[[Finding, Case], str]] = {
-    "nothing-tested": lambda _, _case: NOTHING_TESTED,
+    "nothing-tested": lambda *_: NOTHING_TESTED,
     "judge-worth": lambda _, case: "" if case.judged is None else case.judged.worth,
     "better-elsewhere": lambda found, case: better_elsewhere(case.means, found.models[0], case.models),
     "other-scope": _other_scope,

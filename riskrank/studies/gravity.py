@@ -7,8 +7,9 @@ _GRAVITY = (
     f"more-failed; worse; worse-than-before; was-worse; ruler-moved; {ANSWER}; "
     # What an answer does not rest on, and what speaks against it.
     "worst-on-every-metric; nothing-tested; by-column; not-compared; same-scores; by-seed; few; worth; "
-    "loses-too; better; worse-tail-on-a-metric undecided-tail; ahead-in-order-1; best-mean; "
-    "best-mean-hides-risk hidden-risk worse-tail; holds-at-every-look; blind-to; runs-differ one-run-each; "
+    "open-by-sign-test; loses-too; better; worse-tail-on-a-metric undecided-tail; ahead-in-order-1; "
+    "best-mean; best-mean-hides-risk hidden-risk worse-tail; holds-at-every-look; blind-to; "
+    "runs-differ one-run-each; "
     # What else there is to say of it.
     "judge-alone; judge-worth; by-task; other-scope; gain; best-macro-mean; metric-decides; more-often "
     "more-often-but-worse-tail more-often-but-milder; mean; better-elsewhere; tail tail-of-the-first "

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -92,19 +93,28 @@ def mean_column(table: ScoreTable, at: int) -> MeanColumn | None:
     return MeanColumn(table.metrics[at].name, means, found, sum(one.worth for one in design.folds))
 
 
-def why_means(table: ScoreTable) -> str:
-    """Why only means are compared, and what the rows count as, as a sentence."""
+@dataclass(frozen=True)
+class CountedAs:
+    """What the rows of a table count as of which only means can be compared: a sentence and its figures."""
+
+    sentence: str
+    figures: Mapping[str, float]
+
+
+def why_means(table: ScoreTable) -> CountedAs:
+    """Why only means are compared, and what the rows count as."""
     if table.noise is not None:
         return _sources(table.noise)
     design = table.folds
     assert design is not None
     folds, sets = len(table.samples), len(design.folds)
-    if sets >= FEWEST_TASKS:
-        return f"{folds:,} folds of {sets} data sets count as {sets}: those of one share their training rows."
+    worth = float(sets if sets >= FEWEST_TASKS else sum(one.worth for one in design.folds))
     of = "one data set" if sets == 1 else f"{sets} data sets"
-    worth = rounded(math.floor(10 * sum(one.worth for one in design.folds)) / 10, 1)
-    told = f"{folds:,} folds of {of} share their training rows: counted as {worth} samples"
-    return f"{told}{_unknown(design)}."
+    few = rounded(math.floor(10 * worth) / 10, 1)
+    told = f"{folds:,} folds of {of} share their training rows: counted as {few} samples{_unknown(design)}."
+    if sets >= FEWEST_TASKS:
+        told = f"{folds:,} folds of {of} count as {sets}: those of one share their training rows."
+    return CountedAs(told, {"folds": folds, "data_sets": sets, "worth": worth})
 
 
 def _of_noise(design: NoiseDesign, at: int, name: str) -> MeanColumn:
@@ -138,25 +148,28 @@ def components_of(table: ScoreTable, pair: tuple[int, int]) -> Components:
     return Components.of(apart, {name: own[shared] for name, own in table.noise.factors.items()})
 
 
-def _sources(design: NoiseDesign) -> str:
-    """The sources of noise, and those of few levels, as a sentence."""
+def _sources(design: NoiseDesign) -> CountedAs:
+    """The sources of noise, and those of few levels."""
     if design.shared:
         counts = design.counts()[np.triu_indices(len(design.values), 1)]
         counts = counts[counts >= FEWEST_SHARED]
         least, most, all_of = int(counts.min()), int(counts.max()), design.values.shape[1]
+        figures = {"samples": all_of, "shared_low": least, "shared_high": most}
         if least == all_of:
-            return f"These {all_of:,} samples are taken as drawn from others like them."
+            return CountedAs(f"These {all_of:,} samples are taken as drawn from others like them.", figures)
         span = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-        return (
+        return CountedAs(
             f"Each pair is compared on the samples both have, {span} of {all_of:,}: what lacks must not "
-            "depend on how well a model did."
+            "depend on how well a model did.",
+            figures,
         )
     drawn = [f"{count} of {name}" for name, count in design.levels.items() if name not in design.fixed]
     items = len(np.unique(design.factors[ITEM]))
     told = f"{items:,} items" + (f", {names(drawn)}, each a sample of others like them" if drawn else "")
     told += f"; few of {names(design.few)}" if design.few else ""
     fixed = [f"these {design.levels[name]} of {name}" for name in design.fixed]
-    return f"{told}; speaks of {names(fixed)} alone." if fixed else f"{told}."
+    told = f"{told}; speaks of {names(fixed)} alone." if fixed else f"{told}."
+    return CountedAs(told, {ITEM: items, **design.levels})
 
 
 def _unknown(design: FoldDesign) -> str:

@@ -92,6 +92,15 @@ class MetricMeans:
         return " against ".join(told_apart(*means, self._with, self.decimals))
 
 
+def means_of_two(means: Sequence[MetricMeans], one: int, other: int) -> dict[str, float]:
+    """Figures of a sentence: ``mean`` and ``against``, of several metrics each with its name before."""
+    return {
+        f"{mean.name}.{name}" if len(means) > 1 else name: float(mean.mean[model])
+        for mean in means
+        for name, model in (("mean", one), ("against", other))
+    }
+
+
 def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
     """Means and standard errors of all metrics; of a suite weighted over its tasks.
 
@@ -230,6 +239,10 @@ class TailMeans:
     def words(self) -> str:
         """The share, and of what."""
         return f"{percent(self.level)}{'' if self._metric else ' of the combined score'}"
+
+    def figures(self, one: int, other: int, against: str = "against") -> dict[str, float]:
+        """Those of two models, as findings have them."""
+        return {"level": self.level, "tail": float(self.values[one]), against: float(self.values[other])}
 
     def of(self, model: int) -> str:
         """A model's mean of its worst share."""

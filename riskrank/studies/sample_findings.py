@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
+import numpy as np
+
+from riskrank.engine.changes.cases import sign_test
+from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import FEW_SAMPLES, ClusteredScores, weak_sizes
+from riskrank.errors import listing
 from riskrank.studies.findings import Finding, Said
-from riskrank.studies.wording import rarest_seen, unseen
+from riskrank.studies.wording import p_words, rarest_seen, unseen, unseen_share
 
 LIMITS = ("few", "worth", "blind-to")
 """What hangs on the sizes of samples alone."""
@@ -27,14 +33,16 @@ def size_findings(scores: ClusteredScores, *, tested: bool = True) -> list[Said]
     ]
 
 
-def blind(worth: int) -> Finding:
-    """That so many independent samples cannot see what happens less than once in n/3."""
-    return Finding(kind="blind-to", figures={"worth": worth, "once_in": rarest_seen(worth)})
+def blind(worth: int, unit: str = "samples") -> Finding:
+    """What so many independent samples, or tasks of a kind, cannot see: less than once in n/3 cases."""
+    share = unseen_share(worth) if unit == "tasks" else None
+    figures = {"worth": worth, "once_in": rarest_seen(worth) if share is None else 1 / share}
+    return Finding(kind="blind-to", figures=figures if share is None else figures | {"share": share})
 
 
 def blind_limit(worth: int, unit: str = "samples") -> Said:
     """The same with its sentence."""
-    return blind(worth), unseen(worth, unit)
+    return blind(worth, unit), unseen(worth, unit)
 
 
 def sample_findings(columns: Sequence[ClusteredScores], *, tested: bool = True, each: str = "") -> list[Said]:
@@ -43,3 +51,47 @@ def sample_findings(columns: Sequence[ClusteredScores], *, tested: bool = True, 
         return []
     least = min(columns, key=lambda scores: scores.effective_size)
     return [*size_findings(least, tested=tested), blind_limit(least.effective_size, least.unit + each)]
+
+
+def open_by_sign_test(scores: ClusteredScores, pair: tuple[int, int], family: Family) -> Iterator[Finding]:
+    """An exact sign test of 0/1 scores does not show who is ahead: losses nobody saw, no resample counts."""
+    own = [scores.values[model] for model in pair]
+    if not scores.paired or scores.judged or scores.strata.several or not np.isin(own, (0.0, 1.0)).all():
+        return
+    means = scores.sample_means()
+    gains = means[pair[0]] - means[pair[1]]
+    p = sign_test(gains, scores.sample_clusters()[0])
+    if not family.significant(p):
+        figures = {"changed": int(np.count_nonzero(gains)), "samples": gains.size, "p_value": p}
+        yield Finding(kind="open-by-sign-test", models=pair, figures=figures)
+
+
+def sign_test_sentence(finding: Finding, models: Sequence[str]) -> str:
+    """The same as a sentence."""
+    first, other = (models[i] for i in finding.models)
+    changed, of = (int(finding.figures[name]) for name in ("changed", "samples"))
+    return (
+        f"An exact sign test, as of diff, does not tell {first} from {other}: they differ on {changed:,} of "
+        f"{of:,} samples ({p_words(finding.figures['p_value'])})."
+    )
+
+
+def of_group(group: str | None, sentence: str) -> str:
+    """A sentence on one group of samples; as it is of all together."""
+    return sentence if group is None else f"Group {group}: {sentence[0].lower()}{sentence[1:]}"
+
+
+def limits_of_group(group: str | None, limits: Iterable[Said]) -> list[Said]:
+    """What the samples of one group leave open, with its name."""
+    return [(replace(one, on=group or ""), of_group(group, text)) for one, text in limits]
+
+
+def warnings_of_groups(warnings: Mapping[str | None, Iterable[str]]) -> list[str]:
+    """Warnings of all samples, which have no name, then those that only some groups give rise to."""
+    everywhere = dict.fromkeys(warnings.get(None, ()))
+    told: dict[str, list[str]] = {}
+    for group, lines in warnings.items():
+        for line in dict.fromkeys(lines):
+            if group is not None and line not in everywhere:
+                told.setdefault(line, []).append(group)
+    return [*everywhere, *(f"group {listing(where, 5)}: {text}" for text, where in told.items())]

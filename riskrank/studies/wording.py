@@ -192,11 +192,16 @@ def blind_to(worth: int) -> str:
     return f"too few to see what happens less than once in {rarest_seen(worth):,}"
 
 
+def unseen_share(tasks: int) -> float:
+    """How much of all tasks a kind may be of which so many drawn ones need hold none."""
+    return float(1 - 0.05 ** (1 / tasks))
+
+
 def unseen(worth: int, unit: str = "samples") -> str:
     """The same as a sentence; of T drawn tasks a kind of which none need be drawn, 1 − .05^(1/T) of them."""
     if unit == "tasks":
-        share = math.floor(100 * (1 - 0.05 ** (1 / worth)))
-        return f"A kind of task rarer than {share} in 100 need not be among these {worth}."
+        rarer = math.floor(100 * unseen_share(worth))
+        return f"A kind of task rarer than {rarer} in 100 need not be among these {worth}."
     return f"{worth:,} independent {unit} are {blind_to(worth)}."
 
 

@@ -235,7 +235,8 @@ def against_table(table: Drawn, result) -> list[str]:
     spoken = [entry.sentence for entry in document.findings if entry not in blind]
     spoken = [re.sub(r"^Group \d+: ", "", one) for one in spoken]  # warnings name all groups that are few
     found += ["a sentence from nowhere"] if any(one[:-1] not in told for one in spoken) else []
-    caption, once = " ".join(repr(result).split()), [entry.figures["once_in"] for entry in blind]
+    of_all = [entry.figures for entry in blind if entry.on is None and "share" not in entry.figures]
+    caption, once = " ".join(repr(result).split()), [one["once_in"] for one in of_all]
     found += ["blind-to"] if any(f"less than once in {one:,}" not in caption for one in once) else []
     wide = "people" in table.frame.columns
     plain = table.tasks is None and not wide
@@ -245,8 +246,12 @@ def against_table(table: Drawn, result) -> list[str]:
             of = {(model, metric): mean for model, metric, mean in means}
             first, other = entry.models[:2]
             ends = [entry.figures[end] for end in ("low", "high") if end in entry.figures]
-            given = {m: x for m, x in entry.figures.items() if m not in ("low", "high")}
+            metrics = table.frame["metric"].unique().to_list()
+            given = {m: x for m, x in entry.figures.items() if m in metrics}
             wrong = [m for m, x in given.items() if abs(of[first, m] - of[other, m] - x) > 1e-9]
+            before = (lambda m: f"{m}.") if len(metrics) > 1 else lambda _: ""
+            wrong += [m for m in given if abs(of[first, m] - entry.figures[f"{before(m)}mean"]) > 1e-9]
+            wrong += [m for m in given if abs(of[other, m] - entry.figures[f"{before(m)}against"]) > 1e-9]
             outside = ends and not all(ends[0] <= x <= ends[1] for x in given.values())
             found += [f"{entry.kind}: difference"] if wrong or outside else []
         if "tail" in entry.figures and plain and table.frame["metric"].n_unique() == 1:

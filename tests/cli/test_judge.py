@@ -47,7 +47,8 @@ def test_means_are_prediction_powered(run, command):
             assert row["mean_difference"] == pytest.approx(wanted[row["winner"]] - wanted[row["loser"]])
     assert document["meta"]["settings"]["human"] == "people"
     assert document["meta"]["judge"]["labelled"] == 150
-    assert "150 labels with the judge tell as much of a difference as" in document["meta"]["verdict"]
+    told = {one["kind"]: one["sentence"] for one in document["meta"]["findings"]}
+    assert told["judge-worth"].startswith("150 labels with the judge tell as much of a difference as")
 
 
 COMMANDS = [

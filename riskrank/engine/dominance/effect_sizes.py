@@ -2,8 +2,8 @@
 
 A violation ratio has no unit. Beside it belong each model's mean, the mean of its worst share of samples
 (TVaR), and the difference of both to the leader with intervals from the resamples at hand, which hold for all
-rows together. A pair asked for by name has an interval of its own (`pairwise_differences`), an expanded
-percentile of n samples, which covers 0.94 to 0.95 of true differences (n = 30 to 300).
+rows together. A pair asked for by name has an interval of its own (`pairwise_differences`),
+of two models alone the same.
 
 A difference of tail means rests on the worst n·p samples of either model only, and is widened for 2·n·p where
 both tails vary alike, down to n·p where one of them varies alone (Welch 1947).
@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.dominance.simultaneous import Spread
-from riskrank.engine.sampling.freedom import Behind, Freedom, expanded_interval
+from riskrank.engine.dominance.simultaneous import Spread, spread_of_differences
+from riskrank.engine.sampling.freedom import Behind, Freedom
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import NumericalError
 
@@ -170,7 +170,7 @@ def pairwise_differences(
     replicates: Floats | None = None,
     confidence: float = 0.95,
 ) -> Differences:
-    """Differences of the means of all ordered pairs of models, one model's row at a time to spare memory.
+    """Differences of the means of all ordered pairs of models, each with an interval for itself.
 
     Parameters
     ----------
@@ -194,17 +194,13 @@ def pairwise_differences(
         If a difference is too large for a number.
     """
     values = np.asarray(estimate, dtype=np.float64)
-    k = len(values)
-    low = high = None
-    if replicates is not None:
-        low, high = np.zeros((k, k)), np.zeros((k, k))
-        for i in range(k - 1):
-            behind = samples[i + 1 :, i] if isinstance(samples, Freedom) else samples
-            apart = _subtract(replicates[:, i + 1 :], replicates[:, [i]])
-            ends = expanded_interval(apart, behind, level=confidence)
-            low[i + 1 :, i], high[i + 1 :, i] = ends
-            high[i, i + 1 :], low[i, i + 1 :] = -ends[0], -ends[1]
-    return Differences(_subtract(values[:, None], values), low, high)
+    difference = _subtract(values[:, None], values)
+    if replicates is None:
+        return Differences(difference, None, None)
+    spread = spread_of_differences(values, replicates, confidence=confidence, together=False)
+    of_row = samples.__getitem__ if isinstance(samples, Freedom) else lambda _: samples
+    half = np.stack([spread.half_widths(i, of_row(i)) for i in range(len(values))])
+    return Differences(difference, *_ends(difference, half))
 
 
 def _to_one(estimate: Floats, leader: int, spread: Spread | None, behind: Behind) -> Differences:
@@ -212,11 +208,14 @@ def _to_one(estimate: Floats, leader: int, spread: Spread | None, behind: Behind
     difference = _subtract(estimate, estimate[leader])
     if spread is None:
         return Differences(difference, None, None)
-    half = spread.half_widths(leader, behind)
+    low, high = _ends(difference, spread.half_widths(leader, behind))
+    return Differences(difference, low, high, spread.p_values(difference, leader, behind))
+
+
+def _ends(difference: Floats, half: Floats) -> tuple[Floats, Floats]:
     most = np.finfo(np.float64).max
     with np.errstate(over="ignore"):
-        low, high = (np.clip(difference + side * half, -most, most) for side in (-1, 1))
-        return Differences(difference, low, high, spread.p_values(difference, leader, behind))
+        return np.clip(difference - half, -most, most), np.clip(difference + half, -most, most)
 
 
 def _subtract(minuend: Floats, subtrahend: Floats) -> Floats:

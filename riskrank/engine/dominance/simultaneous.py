@@ -43,8 +43,8 @@ class Spread:
     ----------
     errors : ndarray, shape (k, k)
         Bootstrap standard errors of the differences; 0 where no resample changes one.
-    wide : float
-        So many of them hold every difference at once, with the probability asked for.
+    wide : float, or ndarray of shape (k, k)
+        So many of them hold every difference at once, with the probability asked for; or each by itself.
     variances : ndarray, shape (k,)
         Of the statistics themselves, in units of the largest number squared.
     reach : ndarray, shape (B,)
@@ -52,7 +52,7 @@ class Spread:
     """
 
     errors: Floats
-    wide: float
+    wide: float | Floats
     variances: Floats
     reach: Floats
 
@@ -67,9 +67,10 @@ class Spread:
             Independent samples behind each difference, at least 2, or degrees of freedom.
         """
         of = Widening.of(samples)
-        times = of.widen * -stdtrit(of.df, ndtr(-self.wide))
-        with np.errstate(over="ignore"):
-            return np.asarray(times * self.errors[leader], dtype=np.float64)
+        wide = np.broadcast_to(self.wide, self.errors.shape)[leader]
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = of.widen * -stdtrit(of.df, ndtr(-wide)) * self.errors[leader]
+        return np.where(self.errors[leader] > 0, found, 0.0)
 
     def p_values(self, difference: Floats, leader: int, samples: Behind) -> Floats:
         """P-values of "no difference to the leader" among all pairs, shape (k,).
@@ -83,8 +84,10 @@ class Spread:
         return np.maximum(1 - np.interp(away, self.reach, shares), 1 / (len(self.reach) + 1))
 
 
-def spread_of_differences(estimate: ArrayLike, replicates: Floats, *, confidence: float = 0.95) -> Spread:
-    """Find the standard errors of all differences, and how many of them hold all at once.
+def spread_of_differences(
+    estimate: ArrayLike, replicates: Floats, *, confidence: float = 0.95, together: bool = True
+) -> Spread:
+    """Find the standard errors of all differences, and how many of them hold all at once, or each by itself.
 
     Parameters
     ----------
@@ -94,6 +97,8 @@ def spread_of_differences(estimate: ArrayLike, replicates: Floats, *, confidence
         The same of each resample; resamples drawn for all models together keep the pairing.
     confidence : float
         Probability that all intervals hold.
+    together : bool
+        Whether all hold at once; of two models both are the same.
 
     Returns
     -------
@@ -104,16 +109,21 @@ def spread_of_differences(estimate: ArrayLike, replicates: Floats, *, confidence
     largest = max(float(np.abs(replicates).max()), float(np.abs(expected).max())) or 1.0
     drawn, expected = np.ascontiguousarray((replicates / largest).T), expected / largest
     k, count = drawn.shape
-    errors, reach = np.zeros((k, k)), np.zeros(count)
+    errors, alone, reach = np.zeros((k, k)), np.zeros((k, k)), np.zeros(count)
     for i in range(k if count > 1 else 0):
         for j in range(i):
             away = drawn[i] - drawn[j]
             error = float(away.std(ddof=1))
-            if error > _ROUNDING:
-                errors[i, j] = errors[j, i] = error
-                away -= expected[i] - expected[j]
-                np.maximum(reach, np.abs(away) / error, out=reach)
-    wide = float(np.quantile(reach, confidence))
+            if error <= _ROUNDING:
+                continue
+            errors[i, j] = errors[j, i] = error
+            away -= expected[i] - expected[j]
+            away = np.abs(away) / error
+            if together:
+                np.maximum(reach, away, out=reach)
+            else:
+                alone[i, j] = alone[j, i] = np.quantile(away, confidence)
+    wide = float(np.quantile(reach, confidence)) if together else alone
     return Spread(errors * largest, wide, drawn.var(axis=1), np.sort(reach))
 
 

@@ -417,8 +417,7 @@ def _incomplete(
 ) -> Iterable[RiskrankError]:
     if scores.options.missing == SHARED:
         scores = _asked(scores, missing="keep")
-    if scores.options.noise:
-        scores = _asked(scores, repeats="mean")
+    scores = scores.over_noise
     absent = [*incomplete_tasks(scores)] or [*incomplete_tasks(scores, means)]
     yield from absent
     kept = _asked(scores, missing="keep")

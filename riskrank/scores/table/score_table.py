@@ -99,8 +99,7 @@ def _laid_out(scores: Scores, specs: tuple[MetricSpec, ...], warnings: tuple[str
     if scores.has("noise"):
         refuse_more(scores)
         noise = noise_design(scores, np.where(scores.invalid(), np.nan, values))
-        scores = replace(scores, options=replace(scores.options, repeats="mean"))
-    scores, time = in_time(scores)
+    scores, time = in_time(scores.over_noise)
     if scores.options.missing == SHARED:
         refuse_more(scores, time)
     rows, dropped = assemble(scores, values)

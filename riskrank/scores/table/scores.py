@@ -145,6 +145,11 @@ class Scores:
         return self.frame.get_column(role).dtype != pl.Null
 
     @property
+    def over_noise(self) -> Scores:
+        """The same with what varies by sources of noise averaged, where there are any (method §15)."""
+        return replace(self, options=replace(self.options, repeats="mean")) if self.has("noise") else self
+
+    @property
     def in_tasks(self) -> bool:
         """Whether there are tasks that count: where metrics are objectives, each of these keeps its name."""
         return self.has("task") and self.options.missing != "keep"

@@ -10,7 +10,7 @@ from riskrank.engine.family import Side
 from riskrank.engine.ties import tie_codes
 from riskrank.studies.copa.doubt import FrontDoubt, together
 from riskrank.studies.copa.objectives import Objectives
-from riskrank.studies.findings import Finding, Sentences, alike_throughout, same_distribution
+from riskrank.studies.findings import Finding, Sentences, alike_throughout, same_distribution, untested
 from riskrank.studies.wording import names, percent
 
 _WHERE = {Side.SHOWN: "on the front", Side.OPEN: "open", Side.REFUTED: "off the front"}
@@ -35,8 +35,11 @@ def copa_findings(case: CopaCase) -> list[Finding]:
     """The choice and how sure it is, who else is on the front, and what decides."""
     chosen, doubt = case.ranking.chosen, case.doubt
     figures = {"norm": float(case.ranking.norm[chosen])}
+    figures |= {} if np.isinf(case.ranking.p) else {"p": case.ranking.p}
+    if (worst := _weakest(case.table, case.ranking)) is not None:
+        figures["better_share"] = float(case.table.population.u[chosen, worst])
     if isinstance(doubt, str):
-        return [Finding(kind="choice-without-tests", models=(chosen,), figures=figures)]
+        return [Finding(kind="choice", models=(chosen,), figures=figures), *untested(tested=False)]
     others = tuple(i for i in case.ranking.order.tolist() if i != chosen)
     share = {"chosen_share": float(doubt.shares.chosen[chosen])}
     front = {side.word: sum(doubt.states.state[i] == side for i in others) for side in Side}
@@ -158,12 +161,17 @@ def _alike(table: Objectives, ranking: CopaRanking, tied: Sequence[int]) -> bool
     return bool(population.front[tied].all()) and not np.ptp(places, axis=1).any()
 
 
+def _weakest(table: Objectives, ranking: CopaRanking) -> int | None:
+    """The objective on which most others do better than the chosen model; None where nobody does on any."""
+    ranks = np.where(np.asarray(table.weights) > 0, table.population.u[ranking.chosen], -1.0)
+    worst = int(np.argmax(ranks))
+    return worst if ranks[worst] > 0 else None
+
+
 def _sense(table: Objectives, ranking: CopaRanking, able: int, *, tied: bool) -> str:
     """In which sense the chosen model is the best, or as good as any."""
-    population, chosen = table.population, ranking.chosen
-    ranks = np.where(np.asarray(table.weights) > 0, population.u[chosen], -1.0)
-    worst = int(np.argmax(ranks))
-    if ranks[worst] <= 0:
+    population, chosen, worst = table.population, ranking.chosen, _weakest(table, ranking)
+    if worst is None:
         return "no model is better on any objective that has a weight"
     share = percent(float(population.u[chosen, worst]))
     weak = f"on {population.metrics[worst]}, {share} of the other models do better"
@@ -182,10 +190,10 @@ def _chosen_so(_: Finding, case: CopaCase) -> str:
 
 SENTENCES: Sentences[CopaCase] = Sentences(
     {
-        "choice": _choice,
-        "choice-without-tests": lambda finding, case: (
-            f"{_chosen_so(finding, case)} Nothing says how sure that is: {case.doubt}."
+        "choice": lambda finding, case: (_chosen_so if isinstance(case.doubt, str) else _choice)(
+            finding, case
         ),
+        "nothing-tested": lambda _, case: f"Nothing says how sure that is: {case.doubt}.",
         "same-distribution": lambda _, case: same_distribution(
             case.table.population.names, names(case.table.population.metrics)
         ),

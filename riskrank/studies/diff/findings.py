@@ -10,6 +10,7 @@ def diff_findings(document: DiffDocument) -> list[Finding]:
     """What changed on the first metric, where else more was lost, and what such a list does not say."""
     first, *others = (one for one in document.changes if one.group is None)
     figures: dict[str, float] = {"worse": first.worse, "better": first.better, "samples": first.samples}
+    figures |= {} if document.clusters is None else {"clusters": document.clusters}
     if first.worse == first.better == 0:
         found = [Finding(kind="unchanged", models=(0, 1), on=first.metric, figures=figures)]
     else:

@@ -9,6 +9,7 @@ from riskrank.engine.dominance.effect_sizes import Differences
 from riskrank.engine.dominance.inference import DIRECT, Inference
 from riskrank.engine.dominance.pair_curves import PairCurves, pair_curves, quantile_difference
 from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.findings import Case
 from riskrank.studies.metric_means import TailMeans
@@ -84,6 +85,7 @@ class DominanceCase(Case):
     """What sentences are made from: the tests of every column of scores."""
 
     tests: dict[str, DominanceColumn]
+    family: Family
 
     def against(self, column: DominanceColumn, i: int, j: int) -> str:
         """Whose means, and where the difference lies: ``777 against 785 of b (difference −23 to 6)``."""

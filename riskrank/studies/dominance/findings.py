@@ -5,11 +5,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from riskrank.engine.dominance.column_ranking import share_better
+from riskrank.engine.dominance.inference import ABSOLUTE
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.family import Side
 from riskrank.studies.dominance.columns import DominanceCase, DominanceColumn
 from riskrank.studies.findings import Finding, answered, best_elsewhere, other_scope
-from riskrank.studies.metric_means import MetricMeans, best_of, worst_everywhere
+from riskrank.studies.metric_means import MetricMeans, best_of, means_of_two, worst_everywhere
+from riskrank.studies.sample_findings import open_by_sign_test
 from riskrank.studies.suites import words
 
 
@@ -62,7 +64,8 @@ def _leaders(case: DominanceCase) -> tuple[int, ...]:
 def _of_tasks(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
     suite, pair = case.of_tasks, (column.standing[0], column.standing[1])
     if words.by_task(suite, suite.columns[column.name], *pair):
-        yield Finding(kind="by-task", models=pair, on=column.name)
+        figures = words.task_figures(suite, suite.columns[column.name], *pair)
+        yield Finding(kind="by-task", models=pair, on=column.name, figures=figures)
     yield from other_scope(case, column.name, pair)
 
 
@@ -71,7 +74,8 @@ def _of_pair(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
     if all(one is None for one in first.values()):
         few = any(not tests.decided.all() for tests in column.orders.values())
         open_ = answered(case, Side.OPEN)
-        yield Finding(kind="not-decided" if few else "not-separated", models=(0, 1), on=on, answer=open_)
+        kind = "not-decided" if few else "not-separated"
+        yield Finding(kind=kind, models=(0, 1), on=on, figures=_drawn(kind, column), answer=open_)
         yield from _means(case, column, 0)
         yield from _tails(case, column, 0, "untested-tail")
         return
@@ -79,13 +83,18 @@ def _of_pair(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
     assert leader is not None
     against = case.mean_of(on) is None and all(behind(mean, leader) for mean in case.means)
     yield _ahead(case, column, (leader, 1 - leader), against=against)
+    if case.tested:
+        yield from open_by_sign_test(column.scores, (leader, 1 - leader), case.family)
     tail, share = column.tail, share_better(column.scores, 1 - leader, leader)
     milder = bool(column.study.estimates.tails[leader] > column.study.estimates.tails[1 - leader])
     often = share is not None and share > 0.5
     if often:
         assert share is not None
         kind = "more-often-but-milder" if tail.says_something and milder and _told(case, on) else "more-often"
-        yield Finding(kind=kind, models=(leader, 1 - leader), on=on, figures={"share": share})
+        figures = {"share": share} | (
+            column.tail.figures(leader, 1 - leader) if kind == "more-often-but-milder" else {}
+        )
+        yield Finding(kind=kind, models=(leader, 1 - leader), on=on, figures=figures)
     yield from _means(case, column, leader)
     if case.mean_of(on) is None:
         yield from best_elsewhere(case, leader)
@@ -99,9 +108,16 @@ def _ahead(
     """Who is ahead; of a combined score that forgets how bad is bad, whether every mean speaks against it."""
     ratio = float(column.leading.ratios[models[0], models[1]])
     figures = {"violation_ratio": ratio, "order": column.leading.claim.order}
+    if column.leading.claim.kind == ABSOLUTE:
+        figures["threshold"] = column.leading.claim.boundary
     kind = "ahead-against-means" if against else "ahead"
     answer = answered(case, Side.SHOWN)
     return Finding(kind=kind, models=models, on=column.name, figures=figures, answer=answer)
+
+
+def _drawn(kind: str, column: DominanceColumn) -> dict[str, float]:
+    """How many resamples were too few."""
+    return {"resamples": column.study.resamples or 0} if kind == "not-decided" else {}
 
 
 def _told(case: DominanceCase, on: str) -> bool:
@@ -111,16 +127,21 @@ def _told(case: DominanceCase, on: str) -> bool:
 
 
 def _means(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[Finding]:
-    if case.mean_of(column.name) is not None:
-        difference = float(column.units.of(column.differences.estimate)[i, 1 - i])
-        yield Finding(kind="mean", models=(i, 1 - i), on=column.name, figures={"difference": difference})
+    mean, apart = case.mean_of(column.name), column.differences
+    if mean is None:
+        return
+    figures = {"difference": float(column.units.of(apart.estimate)[i, 1 - i])}
+    if apart.low is not None and apart.high is not None:
+        low, high = column.units.ends(apart.low, apart.high)
+        figures |= {"low": float(low[i, 1 - i]), "high": float(high[i, 1 - i])}
+    figures |= means_of_two([mean], i, 1 - i)
+    yield Finding(kind="mean", models=(i, 1 - i), on=column.name, figures=figures)
 
 
 def _tails(case: DominanceCase, column: DominanceColumn, i: int, kind: str) -> Iterator[Finding]:
     tail = column.tail
     if tail.says_something and _told(case, column.name):
-        figures = {"level": tail.level, "tail": float(tail.values[i]), "against": float(tail.values[1 - i])}
-        yield Finding(kind=kind, models=(i, 1 - i), on=column.name, figures=figures)
+        yield Finding(kind=kind, models=(i, 1 - i), on=column.name, figures=tail.figures(i, 1 - i))
 
 
 def _of_field(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
@@ -137,7 +158,13 @@ def _of_field(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]
         yield Finding(kind="no-model-ahead-of-all", models=tuple(free), on=on, answer=open_)
     else:
         kind = "none-apart" if tests.decided.all() else "not-decided"
-        yield Finding(kind=kind, models=tuple(range(len(case.models))), on=on, answer=open_)
+        yield Finding(
+            kind=kind,
+            models=tuple(range(len(case.models))),
+            on=on,
+            figures=_drawn(kind, column),
+            answer=open_,
+        )
     if free:
         yield from _doubts(case, column, free[0])
 
@@ -152,4 +179,5 @@ def _doubts(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[Fi
     if mean is None:
         yield from best_elsewhere(case, i)
     elif mean.of(best_of(mean)) != mean.of(i):
-        yield Finding(kind="best-mean", models=(best_of(mean), i), on=column.name)
+        figures = means_of_two([mean], best_of(mean), i)
+        yield Finding(kind="best-mean", models=(best_of(mean), i), on=column.name, figures=figures)

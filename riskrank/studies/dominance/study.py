@@ -161,6 +161,7 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
         tested=inference.test,
         alike=[column.name for column in found if alike(column.scores)],
         tests={column.name: column for column in found},
+        family=inference.family,
     )
     limits = sample_findings([column.target.scores for column in found], tested=inference.test)
     return DominanceDocument(

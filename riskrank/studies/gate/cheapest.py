@@ -167,7 +167,7 @@ def _document(
     rows = [_of_candidate(row, choice.candidates) for row in rows]
     models, said = quality.provenance.models, f"{outcome.upper()}: {_sentence(choice, rows)}"
     chosen = [models.index(one) for one in (choice.model, choice.reference)]
-    answer = stated(models, answered(outcome, said, {"saves_a_call": choice.saves_a_call}, chosen))
+    answer = stated(models, answered(outcome, said, _figures(choice, rows), chosen))
     answer["findings"] += [one for one in quality.findings if one.kind in (*LIMITS, "same-distribution")]
     return replace(
         quality,
@@ -178,6 +178,15 @@ def _document(
         choice=choice,
         **answer,
     )
+
+
+def _figures(choice: Choice, rows: Sequence[GateRow]) -> dict[str, float]:
+    """The numbers of the sentence below."""
+    names = ("reference_price", "saves_a_call", "saves_a_year", "volume")
+    given = {name: getattr(choice, name) for name in names}
+    given |= {"candidates": len(choice.candidates), "price": choice.reference_price - choice.saves_a_call}
+    given |= {f"{row.metric}.margin": row.margin for row in claims_among(rows) if row.margin}
+    return {name: float(value) for name, value in given.items() if value is not None}
 
 
 def _sentence(choice: Choice, rows: Sequence[GateRow]) -> str:

@@ -11,10 +11,11 @@ from riskrank.engine.family import Family, Side
 from riskrank.scores.table.baseline import Overlap, Unshared
 from riskrank.studies.diff.document import CaseRow
 from riskrank.studies.document import Gated, of
-from riskrank.studies.gate.claim import FAILED, ORDERS, place_of
+from riskrank.studies.gate.claim import FAILED, MEAN, ORDERS, place_of
 from riskrank.studies.gate.looks import Looks
 from riskrank.studies.gate.verdicts import INCONCLUSIVE, VERDICTS, coarse, counts, known, whole
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
+from riskrank.studies.means_only import CountedAs
 
 # Of more samples than so many times what there is nobody should be told.
 _REACH = 100
@@ -79,6 +80,11 @@ class GateRow:
             return False
         boundary = 0.5 if self.statistic in ORDERS else self.boundary
         return self.estimate_low < self.estimate_high and self.estimate_low <= boundary <= self.estimate_high
+
+    @property
+    def cautious(self) -> bool:
+        """Whether its ends count one sample more (method §4, "Gates")."""
+        return self.e_value is None and self.statistic.startswith((MEAN, "tvar"))
 
     @property
     def beyond_reach(self) -> bool:
@@ -218,7 +224,7 @@ class GateDocument(Gated[GateRow], schema="gate"):
         What this look and the ones before it saw, where the answers hold whenever one looks.
     judged : JudgedChapter or None
         Of a judge and people, what they are worth together.
-    counted_as : str
+    counted_as : CountedAs or None
         Where only means are compared, why, and what the rows count as.
     choice : Choice or None
         Which model to take, where that was asked.
@@ -237,7 +243,7 @@ class GateDocument(Gated[GateRow], schema="gate"):
     overlap: Overlap | None = None
     unshared: Sequence[Unshared] = ()
     judged: JudgedChapter | None = None
-    counted_as: str = ""
+    counted_as: CountedAs | None = None
     choice: Choice | None = None
     visible: Mapping[str, float] = field(default_factory=dict)
 

@@ -192,7 +192,8 @@ def _said(rows: Sequence[SampleRow], outcome: str, always: int | None) -> list[t
     failing = [row.sample for row in rows if row.verdict == FAIL]
     parts += [f"{found[FAIL]:,} less often ({names(list(dict.fromkeys(failing)), 5)})"] if failing else []
     parts += [f"of {found[INCONCLUSIVE]:,} neither is shown"] if found[INCONCLUSIVE] else []
-    told = [answered(outcome, f"{outcome.upper()}: of {_counted(rows)} {', '.join(parts)}.", found)]
+    figures = {"samples": len(rows), "at_least": rows[0].at_least, **found}
+    told = [answered(outcome, f"{outcome.upper()}: of {_counted(rows)} {', '.join(parts)}.", figures)]
     if enough := _enough(rows, always):
         told.append((Finding(kind="needed", figures={"runs": float(always or 0)}), f"{enough}."))
     return told

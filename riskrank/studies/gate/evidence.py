@@ -1,6 +1,6 @@
 """What the samples say of claims about two models, by the kind of the claim."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import ceil
 
@@ -29,6 +29,7 @@ from riskrank.engine.sampling.design import (
 from riskrank.errors import InputError, option
 from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.passing import evidence_of_costs
+from riskrank.studies.sample_findings import warnings_of_groups
 
 # Resamples of an automatic number that are expected beyond the end of an interval, and the least there are.
 _BEYOND_AN_END = 25
@@ -211,15 +212,20 @@ def _require_tail(claim: GateClaim, labelled: int) -> None:
 
 
 def _few_samples(claims: Sequence[GateClaim]) -> list[str]:
-    advice = list[str]()
-    for claim in claims:
-        scores, unit = claim.scores, claim.scores.unit
-        counts = scores.cluster_counts
-        n = scores.labelled or min(counts[claim.new], counts[claim.old])
-        advice += weak_sizes(claim.pair_scores).values()
-        if claim.level is not None and n * claim.level < 5:
-            advice.append(
-                f"{option('on', claim.statistic)} looks at {n * claim.level:.2g} of {n} {unit}: fewer than "
-                "5 tell little of a tail"
-            )
-    return advice
+    groups = dict.fromkeys(claim.column.group for claim in claims)
+    of_group = {group: [claim for claim in claims if claim.column.group == group] for group in groups}
+    return warnings_of_groups(
+        {group: [line for claim in of for line in _few(claim)] for group, of in of_group.items()}
+    )
+
+
+def _few(claim: GateClaim) -> Iterator[str]:
+    """What to warn of one claim's samples."""
+    scores = claim.scores
+    yield from weak_sizes(claim.pair_scores).values()
+    n = scores.labelled or min(scores.cluster_counts[claim.new], scores.cluster_counts[claim.old])
+    if claim.level is not None and n * claim.level < 5:
+        yield (
+            f"{option('on', claim.statistic)} looks at {n * claim.level:.2g} of {n} {scores.unit}: fewer "
+            "than 5 tell little of a tail"
+        )

@@ -1,20 +1,31 @@
 """What a gate finds, the answer to all claims first, and how each kind of finding is said."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from riskrank.asked.tiers import ADVISORY
 from riskrank.errors import option
 from riskrank.studies.findings import Finding, Sentences, same_distribution
-from riskrank.studies.gate.document import GateDocument, claims_among
+from riskrank.studies.gate.document import GateDocument, GateRow, claims_among
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, VERDICTS, counts, overall
 from riskrank.studies.gate.words import deciding_row, more_resamples, row_sentence, unit_of, what_decides
 from riskrank.studies.judged.chapter import sentences
-from riskrank.studies.sample_findings import blind
+from riskrank.studies.sample_findings import blind, of_group
 from riskrank.studies.wording import names, unseen
 
 SIDES = {word: side for side, word in VERDICTS.items()}
 """The answer of a test behind what a gate says."""
-_FIGURES = ("estimate", "low", "high", "margin", "p_adjusted", "samples")
+_FIGURES = (
+    "estimate",
+    "estimate_low",
+    "estimate_high",
+    "low",
+    "high",
+    "margin",
+    "relative_margin",
+    "p_adjusted",
+    "samples",
+)
 
 
 def _needed_words(case: GateDocument) -> str:
@@ -29,18 +40,22 @@ def _alike(case: GateDocument) -> list[str]:
     return [] if told.verdict == PASS else list(dict.fromkeys(others))
 
 
-def gate_findings(case: GateDocument, *, alike: bool, rare: bool) -> list[Finding]:
+def gate_findings(case: GateDocument, *, alike: bool, rare: bool, least: str | None = None) -> list[Finding]:
     """The answer to all claims, the claim that decides, what would decide it, and what it does not say.
 
     Of models that are `alike` on all that is claimed there is nothing to tell; what is `rare` a pass does not
-    speak of.
+    speak of, of the group of `least` samples least of all.
     """
     row, outcome, models = deciding_row(case.rows), overall(case.rows), case.provenance.models
     given = ((name, getattr(row, name)) for name in _FIGURES)
     figures = {name: float(value) for name, value in given if value is not None}
+    if row.statistic.startswith("tvar@"):
+        figures["level"] = float(row.statistic.partition("@")[2])
     pair, answer = tuple(models.index(model) for model in (row.new, row.old)), SIDES[row.verdict]
     found = [
-        Finding(kind="outcome", figures=dict(counts(case.rows)), answer=SIDES[outcome]),
+        Finding(
+            kind="outcome", figures={"claims": len(_claims(case)), **counts(case.rows)}, answer=SIDES[outcome]
+        ),
         Finding(kind="deciding", models=pair, on=row.metric, figures=figures, answer=answer),
     ]
     if _needed_words(case):
@@ -54,19 +69,24 @@ def gate_findings(case: GateDocument, *, alike: bool, rare: bool) -> list[Findin
     if alike:
         found.append(Finding(kind="same-distribution", models=pair, on=row.metric))
     passed = outcome == PASS
-    asides = {
-        "tasks-alike": _alike(case),
-        "holds-at-every-look": row.e_value is not None,
-        "counted-as": passed and case.counted_as,
-        "judge-worth": sentences(case.judged),
+    asides: dict[str, tuple[object, Mapping[str, float]]] = {
+        "tasks-alike": (_alike(case), {}),
+        "holds-at-every-look": (row.e_value is not None, {}),
+        "counted-as": (passed and case.counted_as, case.counted_as.figures if case.counted_as else {}),
+        "judge-worth": (sentences(case.judged), case.judged.figures if case.judged else {}),
     }
-    found += [Finding(kind=kind) for kind, told in asides.items() if told]
-    return [*found, blind(case.worth)] if passed and rare else found
+    found += [Finding(kind=kind, figures=figures) for kind, (told, figures) in asides.items() if told]
+    return [*found, replace(blind(case.worth, case.unit), on=least or "")] if passed and rare else found
+
+
+def _claims(case: GateDocument) -> list[GateRow]:
+    """Claims that a gate can fail by."""
+    return [row for row in claims_among(case.rows) if row.tier != ADVISORY]
 
 
 def _outcome(_: Finding, case: GateDocument) -> str:
     advisory = [row for row in case.rows if row.tier == ADVISORY]
-    claims = [row for row in claims_among(case.rows) if row.tier != ADVISORY]
+    claims = _claims(case)
     found = counts(claims)
     parts = [f"{found[PASS]} of {len(claims)} claim{'s' if len(claims) > 1 else ''} shown"]
     parts += [f"{found[FAIL]} refuted"] if found[FAIL] else []
@@ -114,8 +134,8 @@ SENTENCES: Sentences[GateDocument] = Sentences(
         ),
         "tasks-alike": _tasks_alike,
         "holds-at-every-look": lambda _, _case: "It may be looked at again at any time.",
-        "blind-to": lambda _, case: unseen(case.worth, case.unit),
-        "counted-as": lambda _, case: case.counted_as,
+        "blind-to": lambda found, case: of_group(found.on or None, unseen(case.worth, case.unit)),
+        "counted-as": lambda _, case: case.counted_as.sentence if case.counted_as else "",
         "judge-worth": lambda _, case: " ".join(sentences(case.judged)),
     }
 )

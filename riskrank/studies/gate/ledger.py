@@ -241,9 +241,15 @@ def confirm(
         row = ConfirmRow(
             ledger.number, settings.alpha * ledger.share, "; ".join(claims), PASS if passed else INCONCLUSIVE
         )
-        said = answered(row.verdict, f"{row.verdict.upper()}: {row.sentence}.", {"level": row.level})
+        said = answered(
+            row.verdict,
+            f"{row.verdict.upper()}: {row.sentence}.",
+            {"level": row.level, "question": row.question},
+        )
         limits = [one for one in document.findings if one.kind in LIMITS]  # which no score decides
-        sizes = [(Finding(kind=one.kind, figures=one.figures), one.sentence) for one in limits]
+        sizes = [
+            (Finding(kind=one.kind, on=one.on or "", figures=one.figures), one.sentence) for one in limits
+        ]
         answer = ConfirmDocument(
             provenance=replace(document.provenance, warnings=(), scored=(), resamples=None),
             rows=[row],

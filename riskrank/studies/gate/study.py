@@ -11,7 +11,7 @@ from riskrank.errors import option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_assumed_costs, refuse_distributions
 from riskrank.studies.document import entries
-from riskrank.studies.findings import stated
+from riskrank.studies.findings import Said, stated
 from riskrank.studies.gate.anytime import look, wagered
 from riskrank.studies.gate.cheapest import cheapest
 from riskrank.studies.gate.claim import MEAN, TASK, GateClaim, Statistic, statistics
@@ -32,7 +32,7 @@ from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.means_only import why_means
 from riskrank.studies.runtime import HERE, Runtime
-from riskrank.studies.sample_findings import blind_limit, size_findings
+from riskrank.studies.sample_findings import blind_limit, limits_of_group, size_findings
 from riskrank.studies.settings import family_of, inference_of, provenance
 from riskrank.studies.task_scale import on_task_scale
 
@@ -106,7 +106,7 @@ def _decided(
         rows = [row.with_chosen_labels(chosen_p) for row in rows]
     rows = [*failures(claimed, counted, settings, given[0].options.missing), *rows]
     outcome, unit = overall(rows), _unit(claims)
-    why = why_means(given[0]) if given[0].means_only else ""
+    why = why_means(given[0]) if given[0].means_only else None
     samples = {sample for one in tables for sample in one.samples}
     document = GateDocument(
         provenance=provenance(
@@ -152,10 +152,22 @@ def _told(document: GateDocument, claims: Sequence[GateClaim], *, exact: bool) -
     # A score that may be as bad as any, or a task of another kind, is what a pass does not speak of.
     rare = unit == "tasks" or any(not claim.column.bounded for claim in claims)
     same = of_samples and exact and all(map(alike, pairs))
-    said = SENTENCES.said(gate_findings(document, alike=same, rare=of_samples and rare), document)
-    least = min((claim.pair_scores for claim in claims), key=lambda scores: scores.effective_size)
-    limits = [*size_findings(least), blind_limit(document.worth, unit)] if of_samples else []
-    return stated(models, *said, limits=limits)
+    least = min(claims, key=lambda claim: claim.worth).column.group if of_samples and rare else None
+    said = SENTENCES.said(
+        gate_findings(document, alike=same, rare=of_samples and rare, least=least), document
+    )
+    return stated(models, *said, limits=_limits(claims, unit) if of_samples else ())
+
+
+def _limits(claims: Sequence[GateClaim], unit: str) -> list[Said]:
+    """What the samples of all, and of each group, leave open."""
+    found: list[Said] = []
+    for group in dict.fromkeys(claim.column.group for claim in claims):
+        of_group = [claim for claim in claims if claim.column.group == group]
+        least = min((claim.pair_scores for claim in of_group), key=lambda scores: scores.effective_size)
+        worth = min(claim.worth for claim in of_group)
+        found += limits_of_group(group, [*size_findings(least), blind_limit(worth, unit)])
+    return found
 
 
 def _otherwise(

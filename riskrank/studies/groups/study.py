@@ -4,7 +4,7 @@
 A group's study is that of its samples alone, with portfolios and families of tests of its own.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, TypeVar
 
@@ -22,6 +22,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, FindingEntry, Row, entries
 from riskrank.studies.gravity import gravity
 from riskrank.studies.runtime import Runtime
+from riskrank.studies.sample_findings import LIMITS, of_group, warnings_of_groups
 from riskrank.studies.wording import counted, fitting, names, so_many
 
 Kind = TypeVar("Kind", bound="GroupedDocument[Any]")
@@ -208,7 +209,7 @@ class Groups(Generic[Kind]):
         return sorted(moved, key=lambda part: part.tau[method] or 0.0)
 
     def findings(self) -> Iterator[FindingEntry]:
-        """Where the ranking changes, and in which groups samples are few or of very different sizes."""
+        """Where the ranking changes, and what the samples of each group leave open."""
         moved = self._moved(method := next(iter(self.whole)))
         figures: dict[str, float] = {"groups": len(self.parts), "changed": len(moved)}
         if moved and (tau := moved[0].tau[method]) is not None:
@@ -216,9 +217,8 @@ class Groups(Generic[Kind]):
         yield FindingEntry("by-group", [], None, figures, None, self.sentence())
         for part in self.parts:
             for one in part.document.findings:
-                if one.kind in ("few", "worth"):
-                    told = f"Group {part.name}: {one.sentence[0].lower()}{one.sentence[1:]}"
-                    yield replace(one, on=part.name, sentence=told)
+                if one.kind in LIMITS:
+                    yield replace(one, on=part.name, sentence=of_group(part.name, one.sentence))
 
     def _reversed(self, method: str) -> str:
         if self.whole[method].beats is None:
@@ -337,26 +337,17 @@ def study_by_group(
     groups = Groups(str(table.options.group_by), table.models, everywhere, tuple(found))
     verdict, more = fitting([whole.verdict, groups.sentence()])
     rows = [replace(row, group=part.name) for part in found for row in part.document.rows]
+    warnings: dict[str | None, Iterable[str]] = {None: whole.provenance.warnings}
+    warnings |= {part.name: part.document.provenance.warnings for part in found}
     return replace(
         whole,
         rows=[*whole.rows, *rows],
         verdict=verdict,
         more=(*whole.more, *more),
         findings=sorted([*whole.findings, *groups.findings()], key=lambda one: gravity(one.kind)),
-        provenance=replace(whole.provenance, warnings=_warnings(whole, groups)),
+        provenance=replace(whole.provenance, warnings=warnings_of_groups(warnings)),
         groups=groups,
     )
-
-
-def _warnings(whole: Document, groups: Groups) -> list[str]:
-    """Warnings of all samples, then those that only some groups give rise to."""
-    told: dict[str, list[str]] = {}
-    for part in groups.parts:
-        for warning in part.document.provenance.warnings:
-            if warning not in whole.provenance.warnings:
-                told.setdefault(warning, []).append(part.name)
-    everywhere = dict.fromkeys(whole.provenance.warnings)
-    return [*everywhere, *(f"group {listing(where, 5)}: {text}" for text, where in told.items())]
 
 
 def require_samples(parts: Mapping[str, ScoreTable], table: ScoreTable, *, otherwise: str) -> None:

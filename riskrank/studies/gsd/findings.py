@@ -7,7 +7,14 @@ import numpy as np
 
 from riskrank.engine.family import Side
 from riskrank.engine.gsd.analysis import GsdAnalysis
-from riskrank.studies.findings import NOTHING_TESTED, Finding, Sentences, same_distribution
+from riskrank.studies.findings import (
+    NOTHING_TESTED,
+    Finding,
+    Sentences,
+    alike_throughout,
+    same_distribution,
+    untested,
+)
 from riskrank.studies.wording import all_others, counted, names, percent
 
 _HOWEVER = "however one values the metrics"
@@ -38,9 +45,16 @@ def gsd_findings(case: GsdCase) -> list[Finding]:
     kind = "same-distribution" if case.alike else "best" if best else "front"
     first = Finding(kind=kind, models=tuple(best or free))
     if not analysis.tests:
-        return [first, Finding(kind="nothing-tested")]
+        return [first, *untested(tested=False)]
     shown, pairs = int(analysis.significant.sum()), int(dominates.sum())
-    figures = {"pairs": pairs, "shown": shown, "undecided": int(analysis.undecided.sum())}
+    fewest = min((test.resamples for test in analysis.tests.values()), default=0)
+    figures = {
+        "relabellings": fewest,
+        "pairs": pairs,
+        "shown": shown,
+        "undecided": int(analysis.undecided.sum()),
+        "level": analysis.family.level(1),
+    }
     answer = Side.SHOWN if shown else Side.OPEN
     return [first, Finding(kind="pairs-shown", figures=figures, answer=answer)]
 
@@ -63,8 +77,11 @@ def _pairs_shown(finding: Finding, case: GsdCase) -> str:
     if not pairs:
         return f"No two models are ordered so {case.where}."
     at = f"significant at {percent(case.analysis.family.level(1))}"
-    fewest = min((test.resamples for test in case.analysis.tests.values()), default=0)
-    left = f"; {undecided} not decided by {fewest:,} relabellings" if undecided else ""
+    left = (
+        f"; {undecided} not decided by {int(finding.figures['relabellings']):,} relabellings"
+        if undecided
+        else ""
+    )
     shown = f"{proven} {_are(proven)}" if proven else "none is"
     return f"Of {counted(pairs, 'pair')} of models ordered so {case.where}, {shown} {at}{left}."
 
@@ -79,6 +96,7 @@ SENTENCES: Sentences[GsdCase] = Sentences(
         "best": _best,
         "front": _front,
         "pairs-shown": _pairs_shown,
+        "same-scores": lambda found, case: alike_throughout([case.models[i] for i in found.models]),
         "nothing-tested": lambda _, _case: NOTHING_TESTED,
     }
 )

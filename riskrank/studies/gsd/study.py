@@ -17,6 +17,7 @@ from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Provenance, entries
+from riskrank.studies.findings import same_scores
 from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.gsd.criteria import Criteria, criteria, tasks_as_samples
 from riskrank.studies.gsd.document import Explanation, GsdDocument, rows
@@ -124,6 +125,7 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = HERE) -> Gs
     names = tuple(spec.name for spec in scales.specs)
     there = "on these tasks" if tasks else "in these samples"
     alike = quality.alike and not (settings.digits or settings.tolerance)
+    twins = [] if alike else same_scores(table, table.models)
     case = GsdCase(analyses[-1], table.models, names, alike, there)
     if table.cluster_names is None:
         limit = blind_limit(len(table.samples), "tasks" if tasks else "samples")
@@ -132,7 +134,7 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = HERE) -> Gs
     return GsdDocument(
         provenance=_provenance(table, scales, settings, how),
         rows=rows(analyses, table.models),
-        **SENTENCES.told(gsd_findings(case), case, table.models, limits=[limit]),
+        **SENTENCES.told([*gsd_findings(case), *twins], case, table.models, limits=[limit]),
         means=means,
         analyses=tuple(analyses),
         criteria=names,

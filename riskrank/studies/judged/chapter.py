@@ -115,6 +115,13 @@ class JudgedChapter:
         return f"{n:,} labels with the judge tell as much of a difference as {span} labels alone."
 
     @property
+    def figures(self) -> dict[str, float]:
+        """The numbers of that sentence."""
+        ends = {"worth_low": self.entry.worth_low, "worth_high": self.entry.worth_high}
+        known = {name: end for name, end in ends.items() if end is not None}
+        return {"labelled": self.entry.labelled, **known}
+
+    @property
     def _why_nothing(self) -> str:
         models = self.entry.models
         if self.otherwise:

@@ -9,7 +9,7 @@ from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.studies.findings import SHARED, Case, Finding, Sentences, best_elsewhere
-from riskrank.studies.metric_means import best_of, worst_everywhere
+from riskrank.studies.metric_means import best_of, means_of_two, worst_everywhere
 from riskrank.studies.wording import all_metrics, interval, names, number, percent
 
 
@@ -45,8 +45,9 @@ def mrm_findings(case: MeanRiskCase) -> list[Finding]:
     """
     several = len(case.columns) > 1
     answer = case.same or (_together(case) if several else _first(case, case.columns[0]))
+    level = {"confidence": case.confidence}
     gains = [
-        Finding(kind="gain", models=(order[0], order[1]), on=name, figures=_lead(study))
+        Finding(kind="gain", models=(order[0], order[1]), on=name, figures=_lead(study) | level)
         for name, study in case.studies.items()
         for order in (order_of(study),)
     ]
@@ -74,10 +75,14 @@ def _first(case: MeanRiskCase, column: str) -> Iterator[Finding]:
     study, mean = case.studies[column], case.mean_of(column)
     first, equal = order_of(study)[0], _equal(study)
     rivals = [i for i in equal if i != first]
-    yield Finding(kind="tie" if rivals else "first", models=(first, *rivals), on=column)
+    figures: dict[str, float] = (
+        {} if study.aggregation is None else {"measures": int(study.models.ssd_consistent.sum())}
+    )
+    yield Finding(kind="tie" if rivals else "first", models=(first, *rivals), on=column, figures=figures)
     if mean is not None:
         if mean.of(best_of(mean)) != mean.of(first):
-            yield Finding(kind="best-mean", models=(best_of(mean), first), on=column)
+            figures = means_of_two([mean], best_of(mean), first)
+            yield Finding(kind="best-mean", models=(best_of(mean), first), on=column, figures=figures)
         return
     if first in worst_everywhere(case.means) and len(case.means) > 1:
         yield Finding(kind="worst-on-every-metric", models=(first,))
@@ -102,7 +107,8 @@ def _consistent(study: MeanRiskStudy) -> int:
 def _lead(study: MeanRiskStudy) -> dict[str, float]:
     """Mean minus the first consistent risk, of the leader, with its interval, and of the next."""
     at, (leader, following) = _consistent(study), order_of(study)[:2]
-    found = {"value": study.models.value[leader, at], "against": study.models.value[following, at]}
+    value, against = study.models.value[[leader, following], at]
+    found = {"value": value, "against": against, "difference": value - against}
     if study.value_low is not None and study.value_high is not None:
         found |= {"low": study.value_low[leader, at], "high": study.value_high[leader, at]}
     return {name: float(value) for name, value in found.items()}

@@ -14,7 +14,6 @@ from riskrank.studies.portfolio.study import (
     PortfolioDocument,
     PortfolioRow,
     PortfolioSummaryDocument,
-    summary_decimals,
 )
 from riskrank.studies.wording import percent, rounded
 
@@ -46,7 +45,7 @@ def _cell(name: str, row: PortfolioRow) -> str:
 def _summary(document: PortfolioSummaryDocument) -> list[Section]:
     """Models by mean with their worst cases; every quantile for who asks."""
     summary, models = document.found, document.provenance.models
-    decimals, shown = summary_decimals(summary), summary.best_mean_first[:MOST_ROWS]
+    decimals, shown = document.decimals, summary.best_mean_first[:MOST_ROWS]
     level = summary.levels[0]
     lines = sparklines(document.quantiles(_SPARK))
     columns: list[OfModel] = [

@@ -17,12 +17,17 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Document, Row, of, rows_from
 from riskrank.studies.metric_means import assumed
+from riskrank.studies.portfolio.findings import (
+    SENTENCES,
+    PortfolioCase,
+    portfolio_findings,
+    portfolio_limits,
+)
 from riskrank.studies.portfolio.options import FoldingSettings
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.settings import portfolio_settings, provenance
 from riskrank.studies.suites.chapter import SuiteOutline, suite_outline
 from riskrank.studies.targets import check_portfolio, fold, tasks_of
-from riskrank.studies.wording import decimals_of, percent, rounded
 
 METRIC = "portfolio"
 """Metric of the scores in the table that is written, which every command reads."""
@@ -128,9 +133,12 @@ class PortfolioSummaryDocument(FoldedDocument[PortfolioSummary], schema="portfol
     Attributes
     ----------
     found : Summary
+    decimals : int
+        Digits that the errors of the means leave.
     """
 
     found: Summary
+    decimals: int
 
     def quantiles(self, levels: ArrayLike) -> Floats:
         """Quantiles of all models at probabilities in (0, 1], shape (k, l)."""
@@ -166,9 +174,12 @@ def portfolio(
     scores, weights = fold(table, settings), _row_weights(table)
     found = summarise(scores, tuple(sorted(set(settings.level or DEFAULT_LEVELS))), weights)
     doubtful = [metric.name for metric in table.metrics if assumed_against_its_name(metric)]
+    case, limits = PortfolioCase(found, table.models), portfolio_limits(table)
     shared: dict[str, Any] = {
         "provenance": provenance("portfolio", table, settings, portfolio_settings(settings, table)),
-        "verdict": assumed(doubtful) + portfolio_verdict(found, table.models),
+        **SENTENCES.told(
+            portfolio_findings(case, table), case, table.models, assumed(doubtful), limits=limits
+        ),
         "scores": scores,
         "weights": weights,
         "suite": suite_outline(table),
@@ -176,7 +187,7 @@ def portfolio(
     if settings.summary:
         records = ((found, table.models, i) for i in range(len(table.models)))
         rows = rows_from(PortfolioSummary, "found models i", records)
-        return PortfolioSummaryDocument(rows=rows, found=found, **shared)
+        return PortfolioSummaryDocument(rows=rows, found=found, decimals=case.decimals, **shared)
     kind = PortfolioDrawsDocument if table.has_draws else PortfolioDocument
     return kind(rows=PortfolioScores(_frame(table, scores), kind.row_type), **shared)
 
@@ -196,23 +207,6 @@ def _frame(table: ScoreTable, scores: Sequence[Floats]) -> pl.DataFrame:
 
 def _by_level(found: Summary, values: Floats) -> dict[str, float]:
     return dict(zip((f"{level:g}" for level in found.levels), values.tolist(), strict=True))
-
-
-def summary_decimals(found: Summary) -> int:
-    """Digits that the errors of the means leave."""
-    return decimals_of(found.sd / np.sqrt(found.size))
-
-
-def portfolio_verdict(found: Summary, models: Sequence[str]) -> str:
-    """Who has the best mean, and who the best worst cases; rounded as the table is."""
-    best, level = int(np.argmax(found.mean)), found.levels[0]
-    safest = int(np.argmax(found.tail_values[:, 0]))
-    decimals = summary_decimals(found)
-    worst = f"the worst {percent(level)} average {rounded(float(found.tail_values[safest, 0]), decimals)}"
-    text = f"{models[best]} has the largest mean, {rounded(float(found.mean[best]), decimals)}"
-    if safest == best:
-        return f"{text}, and the mildest bad cases: {worst}."
-    return f"{text}; {models[safest]} has the mildest bad cases: {worst}."
 
 
 def _row_weights(table: ScoreTable) -> tuple[np.ndarray, ...]:

@@ -207,7 +207,11 @@ def _said(
     """Samples until an answer in the median run, and what a single look takes."""
     claim, pair = planned.sentence, (models.index(planned.new), models.index(planned.old))
     share, median = float(np.mean(np.isfinite(stops.answered))), stops.by_share(0.5)
-    figures = {"answered_by_limit": share} | ({} if median is None else {"median": float(median)})
+    figures = {"answered_by_limit": share, "limit": float(stops.limit)}
+    if median is not None:
+        ends = zip(("median", "low", "high"), (median, *stops.median_interval()), strict=True)
+        figures |= {name: float(end) for name, end in ends if end}
+        figures["refuted"] = float(np.mean(np.isfinite(stops.failed)))
     found = Finding(kind="samples-until-answer", models=pair, figures=figures)
     if median is None:
         text = (
@@ -216,7 +220,7 @@ def _said(
         )
         return [(found, text)]
     low, high = (f"{end:,}" if end else f"more than {stops.limit:,}" for end in stops.median_interval())
-    fails = float(np.mean(np.isfinite(stops.failed)))
+    fails = figures.get("refuted")
     wrong = f"; {100 * fails:.0f} % refute it" if fails else ""
     told = (
         f"About {median:,} samples ({low} to {high}) until a gate that is looked at again answers whether "
@@ -225,4 +229,5 @@ def _said(
     if single is None:
         return [(found, told)]
     beside = f"A single look takes {single:,} for a power of {100 * settings.target:g} %."
-    return [(found, told), (Finding(kind="single-look", models=pair, figures={"samples": single}), beside)]
+    figures = {"samples": single, "target": settings.target}
+    return [(found, told), (Finding(kind="single-look", models=pair, figures=figures), beside)]

@@ -15,10 +15,9 @@ from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, entries, of, rows_from
-from riskrank.studies.findings import Finding, stated
+from riskrank.studies.findings import Case, Finding, stated
 from riskrank.studies.gate.columns import score_columns
-from riskrank.studies.judged.chapter import GAIN, judged_chapter, refuse_with_judge
-from riskrank.studies.metric_means import assumed
+from riskrank.studies.judged.chapter import GAIN, refuse_with_judge
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.planned import PlannedClaim, PlannedRow, planned_pair, size_found
 from riskrank.studies.power.verdict import needed, possible_sizes, size_finding
@@ -131,8 +130,7 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
     rows = rows_from(
         LabelsRow, "claim size curve at", ((planned, size, curve, at) for at, size in enumerate(curve.sizes))
     )
-    chapter = judged_chapter(table)
-    granted = assumed((), "" if chapter is None else chapter.taken_for_granted)
+    case = Case(table=table, columns=[metric.name])
     described = {
         "pair": [new, old],
         "margin": settings.margin,
@@ -153,7 +151,7 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
         labelled=len(judged.labelled),
         samples=pilot.samples,
     )
-    said = stated(table.models, *_said(document, planned, pair), assuming=granted)
+    said = stated(table.models, *_said(document, planned, pair), assuming=case.assuming)
     return replace(document, **said)
 
 

@@ -85,7 +85,7 @@ def plan_of_noise(table: ScoreTable, settings: PowerSettings) -> NoisePlanDocume
         components=found,
         error=error,
         planned=planned,
-        why=why_means(table),
+        why=why_means(table).sentence,
     )
 
 

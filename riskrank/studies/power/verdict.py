@@ -21,7 +21,7 @@ def power_said(study: PowerStudy) -> list[tuple[Finding, str]]:
 
 def size_finding(required: RequiredSize, models: tuple[int, ...]) -> Finding:
     """The size that has the power wanted, or the power of the largest one tried."""
-    size = {} if required.size is None else {"size": float(required.size)}
+    size = {"limit": float(required.sizes[-1])} if required.size is None else {"size": float(required.size)}
     figures = size | {"power": required.power, "target": required.target}
     return Finding(kind="size-needed", models=models, figures=figures)
 
@@ -30,7 +30,8 @@ def possible_sizes(interval: SizeInterval | None, models: tuple[int, ...]) -> li
     """What else a pilot is compatible with, where that says something."""
     if interval is None or interval.low is None or interval.low == interval.high:
         return []
-    ends = {"low": interval.low, "high": interval.high}
+    beyond = interval.limit if interval.high is None else None
+    ends = {"low": interval.low, "high": interval.high, "limit": beyond}
     figures = {name: float(end) for name, end in ends.items() if end is not None}
     found = Finding(kind="possible-sizes", models=models, figures=figures)
     above = f"more than {interval.limit:,}" if interval.high is None else f"{interval.high:,}"

@@ -18,7 +18,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.costs import PER_SUCCESS, cost_and_success, require_costs, require_successes
 from riskrank.studies.document import Document, rows_of
 from riskrank.studies.findings import Said
-from riskrank.studies.means_only import MeanColumn, components_of, mean_column, why_means
+from riskrank.studies.means_only import CountedAs, MeanColumn, components_of, mean_column, why_means
 from riskrank.studies.metric_means import MetricMeans, assumed, doubtful, metric_means
 from riskrank.studies.rank.document import PLACES, RankRow
 from riskrank.studies.rank.mean_ranking import (
@@ -165,7 +165,7 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
         named=[one.first for one in found[:1] if len(one.beaten(family)) == len(table.models) - 1],
         rankings=found,
         family=family,
-        why=case.why,
+        why=case.why.sentence,
         components=None if table.noise is None or table.noise.shared else components_of(table, (i, j)),
     )
 
@@ -194,8 +194,8 @@ def _limits(table: ScoreTable, settings: RankSettings, found: Sequence[MeanRanki
     return [blind_limit(np.unique(table.noise.factors[ITEM]).size, "items")]
 
 
-def _why(table: ScoreTable, settings: RankSettings) -> str:
-    return WHY if settings.on else why_means(table)
+def _why(table: ScoreTable, settings: RankSettings) -> CountedAs:
+    return CountedAs(WHY, {}) if settings.on else why_means(table)
 
 
 def _refuse(table: ScoreTable, settings: RankSettings) -> None:
@@ -208,7 +208,7 @@ def _refuse(table: ScoreTable, settings: RankSettings) -> None:
         hint = f"{hint}, and {each}" if asked else each
         asked.append("a combined score of several metrics")
     if asked:
-        found = _why(table, settings).rstrip(".")
+        found = _why(table, settings).sentence.rstrip(".")
         raise UsageError(f"{asked[0]} looks at single samples", found=found, hint=hint)
 
 

@@ -1,7 +1,6 @@
 """What a ranking finds, the gravest first: whether the first may be shipped, and what speaks against it."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -9,87 +8,15 @@ from riskrank.asked.suites import RANDOM
 from riskrank.engine.dominance.column_ranking import share_better
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.family import Side
-from riskrank.studies.findings import Case, Finding, judge_worth, other_scope, untested
+from riskrank.studies.findings import Finding, judge_worth, other_scope, untested
+from riskrank.studies.metric_means import means_of_two
+from riskrank.studies.rank.case import AGAINST, NOT_SHOWN, RankCase, ends_of
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail, worse_cases
-from riskrank.studies.sample_findings import blind
+from riskrank.studies.sample_findings import blind, open_by_sign_test
 from riskrank.studies.suites import words
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.targets import units_of
-
-AGAINST = "another model is ahead of the first head to head, on every metric, or in bad cases on one"
-TRADED = "the first is ahead, and another model has the better mean"
-AHEAD = "the first is significantly ahead of all others"
-NOT_SHOWN = "the first is not shown to be ahead of all others"
-
-
-@dataclass(frozen=True, kw_only=True)
-class RankCase(Case):
-    """What sentences are made from.
-
-    Attributes
-    ----------
-    leading : dict of str to Leading
-    unique : bool
-        Whether an aggregated order is the only one that fits.
-    """
-
-    leading: Mapping[str, Leading]
-    unique: bool = True
-
-    @property
-    def lead(self) -> Leading:
-        """The first column of scores, mostly the only one."""
-        return next(iter(self.leading.values()))
-
-    @property
-    def states(self) -> Mapping[str, list[str]]:
-        """Columns of scores by what the evidence says of their first model, the gravest first."""
-        found: dict[str, list[str]] = {AGAINST: [], TRADED: [], AHEAD: [], NOT_SHOWN: []}
-        for name, one in self.leading.items():
-            ahead = TRADED if one.trade else AHEAD
-            found[AGAINST if one.refuted else ahead if one.ahead else NOT_SHOWN].append(self.score(name))
-        return {state: columns for state, columns in found.items() if columns}
-
-
-def means_differ(one: Leading, case: RankCase) -> bool:
-    """Whether the interval told of the only metric's means leaves out 0."""
-    if len(case.means) > 1:
-        return False
-    difference, following = one.found.effects[one.method].mean_difference, one.others[0]
-    if difference.low is None or difference.high is None:
-        return False
-    return bool(difference.low[following] > 0 or difference.high[following] < 0)
-
-
-def ends_of(one: Leading, pair: tuple[int, int], case: RankCase) -> tuple[()] | tuple[float, float]:
-    """Ends of a difference of means as the file has them, of two models of which one is the first."""
-    difference, mean = one.found.effects[one.method].mean_difference, case.means[0]
-    units = units_of(one.column, case.table.metrics)
-    if difference.low is None or difference.high is None or units.label != mean.name:
-        return ()
-    # Differences of every model to the first, turned where the first stands first.
-    model, turned = (pair[1], True) if pair[0] == one.first else (pair[0], False)
-    ends = (-difference.high, -difference.low) if turned else (difference.low, difference.high)
-    low, high = units.ends(*ends)
-    return float(low[model]), float(high[model])
-
-
-def span_of(one: Leading, pair: tuple[int, int], case: RankCase) -> str:
-    """The same in words; none of nothing."""
-    ends = ends_of(one, pair, case)
-    return case.means[0].span(*ends) if ends else ""
-
-
-def differing(span: str) -> str:
-    """The interval of a difference, where there is one, in brackets."""
-    return f" (difference {span})" if span else ""
-
-
-def strongest(strength: np.ndarray, count: int) -> list[int]:
-    """Numbers of the strongest, the strongest first."""
-    return np.argsort(-np.abs(strength), kind="stable")[:count].tolist()
-
 
 # Means of the same numbers summed up in another order differ by less, relatively.
 _ROUNDING = 1e-12
@@ -115,14 +42,20 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
         return [*_of_columns(case), *case.twins]
     one = case.lead
     answer = _answer(one, case)
-    found = [answer, *_worst_on_a_metric(one, case), *_best_mean(one, answer, case)]
+    found = [answer, *untested(one.tested), *_worst_on_a_metric(one, case), *_best_mean(one, answer, case)]
+    if one.ahead and one.others:
+        found += open_by_sign_test(one.scores, (one.first, one.others[0]), case.family)
     if case.suite is not None:
         found += _of_tasks(one, case, case.suite)
         if one.ahead and case.suite.scope == RANDOM:
-            found.append(blind(one.scores.effective_size))
+            found.append(blind(one.scores.effective_size, one.scores.unit))
     else:
         if case.judged is not None and (best := case.judged.best_alone) != one.first:
-            found.append(Finding(kind="judge-alone", models=(best, one.first)))
+            alone = {"judge_mean": case.judged.entry.models[best].judge_mean}
+            alone["judge_against"] = case.judged.entry.models[one.first].judge_mean
+            ends = _ends(one, (one.first, best), case)
+            figures = alone | ends | means_of_two(case.means, one.first, best)
+            found.append(Finding(kind="judge-alone", models=(best, one.first), figures=figures))
         found += judge_worth(case)
         found += _gain(one, case)
     return [*found, *case.twins, *_deciding(one, case), *_caveats(one, case)]
@@ -134,12 +67,19 @@ def _answer(one: Leading, case: RankCase) -> Finding:
         return alike[0]
     same = (one.first, *one.identical)
     if not one.tested:
-        return Finding(kind="not-tested", models=same, on=one.column, figures=_lead(one, case))
+        return Finding(kind="first", models=same, on=one.column, figures=_lead(one, case))
     if one.refuted is not None:
         pair = (one.first, one.refuted.rival)
-        return Finding(kind="refuted", models=pair, on=one.column, answer=Side.REFUTED)
+        figures = means_of_two(case.means, *pair[::-1])
+        if (worse := worse_cases(one, case.table.metrics)) is not None:
+            figures |= worse.tail.figures(*pair, "tail_against")
+        return Finding(kind="refuted", models=pair, on=one.column, figures=figures, answer=Side.REFUTED)
     if one.trade:
-        figures = _differences(one.first, one.trade[0], case)
+        rival = one.trade[0]
+        tails = Tail(one, case.table).figures(one.first, rival, "tail_against")
+        more = [(case.means[m].name, found) for m, found in one.first_with_more.items()]
+        tails |= {f"{name}.times": min(found.values()) for name, found in more}
+        figures = tails | _ends(one, (one.first, rival), case) | _differences(one.first, rival, case)
         return Finding(
             kind="trade", models=(one.first, *one.trade), on=one.column, figures=figures, answer=Side.SHOWN
         )
@@ -147,7 +87,7 @@ def _answer(one: Leading, case: RankCase) -> Finding:
         kind="ahead" if one.ahead else "level",
         models=same if one.ahead else (*same, *one.level, *one.undecided),
         on=one.column,
-        figures=_lead(one, case),
+        figures=_lead(one, case) | ({} if one.ahead else {"worth": one.scores.effective_size}),
         answer=Side.SHOWN if one.ahead else Side.OPEN,
     )
 
@@ -173,7 +113,9 @@ def _best_mean(one: Leading, told: Finding, case: RankCase) -> Iterator[Finding]
     apart = mean[best] - mean[one.first] > _ROUNDING * np.abs(mean).max()
     apart = apart and best not in Tail(one, case.table).risks  # which is told with its risk
     if apart and best not in told.models and one.refuted is None:
-        yield Finding(kind="best-mean", models=(best, one.first), on=one.column)
+        units = units_of(one.column, case.table.metrics)
+        figures = dict(zip(("mean", "against"), units.of(mean)[[best, one.first]].tolist(), strict=True))
+        yield Finding(kind="best-mean", models=(best, one.first), on=one.column, figures=figures)
 
 
 def _lead(one: Leading, case: RankCase) -> dict[str, float]:
@@ -196,7 +138,10 @@ def _worst_on_a_metric(one: Leading, case: RankCase) -> Iterator[Finding]:
     found = worse_cases(one, case.table.metrics)
     if found is not None and one.refuted is None:
         pair = (found.first, found.rival)
-        yield Finding(kind="worse-tail-on-a-metric", models=pair, on=found.metric, answer=Side.SHOWN)
+        figures = found.tail.figures(*pair)
+        yield Finding(
+            kind="worse-tail-on-a-metric", models=pair, on=found.metric, figures=figures, answer=Side.SHOWN
+        )
     elif one.undecided_tails and not one.undecided:
         others = tuple(one.undecided_tails)
         yield Finding(kind="undecided-tail", models=(one.first, *others), answer=Side.OPEN)
@@ -209,7 +154,10 @@ def _of_tasks(one: Leading, case: RankCase, suite: SuiteChapter) -> Iterator[Fin
         return
     pair, metric = (one.first, one.others[0]), one.column in case.metrics
     if held and (metric or words.by_task(suite, column, *pair)):
-        yield Finding(kind="by-task", models=pair, on=one.column)
+        figures = words.task_figures(suite, column, *pair)
+        if (mean := case.mean_of(one.column)) is not None:
+            figures |= means_of_two([mean], *pair) | _ends(one, pair, case)
+        yield Finding(kind="by-task", models=pair, on=one.column, figures=figures)
     yield from other_scope(case, one.column, one.pair)
     if held and not metric:
         yield from _gain(one, case)
@@ -222,13 +170,18 @@ def _gain(one: Leading, case: RankCase) -> Iterator[Finding]:
     found = one.recommendation
     if found is not None and found.holds and one.others and not one.trade:
         pair = one.first, one.others[0]
-        ends = dict(zip(("low", "high"), ends_of(one, pair, case), strict=False))
-        yield Finding(kind="gain", models=pair, figures=ends | _differences(*pair, case))
+        yield Finding(kind="gain", models=pair, figures=_ends(one, pair, case) | _differences(*pair, case))
+
+
+def _ends(one: Leading, pair: tuple[int, int], case: RankCase) -> dict[str, float]:
+    """Both ends of the interval of a difference, where there is one."""
+    return dict(zip(("low", "high"), ends_of(one, pair, case), strict=False))
 
 
 def _differences(one: int, other: int, case: RankCase) -> dict[str, float]:
-    """Differences of means as the file has them."""
-    return {mean.name: float(mean.mean[one] - mean.mean[other]) for mean in case.means}
+    """Differences of means as the file has them, and the means."""
+    apart = {mean.name: float(mean.mean[one] - mean.mean[other]) for mean in case.means}
+    return apart | means_of_two(case.means, one, other)
 
 
 def _caveats(one: Leading, case: RankCase) -> Iterator[Finding]:
@@ -247,10 +200,10 @@ def _caveats(one: Leading, case: RankCase) -> Iterator[Finding]:
     elif one.worse_tails and one.worse_tails[0].worse != best:
         worst = one.worse_tails[0]
         pair = worst.worse, worst.better
-        figures = {"p_adjusted": worst.p_adjusted, **_tails(tail, pair)}
+        figures = {"p_adjusted": worst.p_adjusted, **tail.figures(*pair)}
         yield Finding(kind="worse-tail", models=pair, on=one.column, figures=figures, answer=Side.SHOWN)
     elif not often and (side := tail.side(one, other)) and best != other:
-        pair, figures = (one.first, other), _tails(tail, (one.first, other))
+        pair, figures = (one.first, other), tail.figures(one.first, other)
         yield Finding(kind="tail-of-the-first", models=pair, on=one.column, figures=figures, answer=side)
     if (found := one.recommendation) is None or not found.holds:
         return
@@ -262,13 +215,8 @@ def _caveats(one: Leading, case: RankCase) -> Iterator[Finding]:
 
 def _risk(kind: str, model: int, one: Leading, tail: Tail) -> Finding:
     """A hidden risk, against the model that it is held against."""
-    figures = _tails(tail, (model, tail.rival(model)))
+    figures = tail.figures(model, tail.rival(model))
     return Finding(kind=kind, models=(model,), on=one.column, figures=figures, answer=Side.SHOWN)
-
-
-def _tails(tail: Tail, pair: tuple[int, int]) -> dict[str, float]:
-    """Means of the worst share of two models."""
-    return {"level": tail.level, "tail": float(tail.values[pair[0]]), "against": float(tail.values[pair[1]])}
 
 
 def _more_often(one: Leading, tail: Tail) -> Iterator[Finding]:
@@ -283,6 +231,8 @@ def _more_often(one: Leading, tail: Tail) -> Iterator[Finding]:
     if share is not None and share > 0.5:
         kind = "more-often-but-worse-tail" if tail.side(one) > 0 else "more-often"
         pair, figures = (one.first, one.beaten[0]), {"share": share}
+        if kind == "more-often-but-worse-tail":
+            figures |= tail.figures(*pair[::-1])
         yield Finding(kind=kind, models=pair, on=one.column, figures=figures)
 
 
@@ -292,7 +242,7 @@ def _of_columns(case: RankCase) -> Iterator[Finding]:
     kind = "first-on-each" if len(firsts) == 1 else "first-here-and-there"
     yield from case.same or [Finding(kind=kind, models=firsts)]
     if not case.tested:
-        yield from untested(case)
+        yield from untested(tested=False)
         return
     answers = {AGAINST: Side.REFUTED, NOT_SHOWN: Side.OPEN}
     yield Finding(kind="by-column", answer=answers.get(next(iter(case.states)), Side.SHOWN))

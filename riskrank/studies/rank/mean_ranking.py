@@ -16,9 +16,9 @@ from riskrank.engine.family import Family, Side
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.findings import Finding, Sentences
-from riskrank.studies.means_only import MeanColumn, visible_of
-from riskrank.studies.metric_means import MetricMeans, doubtful
+from riskrank.studies.findings import NOTHING_TESTED, Finding, Sentences, untested
+from riskrank.studies.means_only import CountedAs, MeanColumn, visible_of
+from riskrank.studies.metric_means import MetricMeans, doubtful, means_of_two
 from riskrank.studies.visible import visible_sentence
 from riskrank.studies.wording import all_others, names
 
@@ -51,6 +51,21 @@ class MeanRanking:
     low: Floats | None
     high: Floats | None
     visible: float | None
+
+    def lead(self, first: int, following: int) -> dict[str, float]:
+        """The means of two, and their difference with its interval, as the sentence on them has these."""
+        gap = float(self.column.told(self.column.differences.value)[first, following])
+        figures = {"difference": -gap if self.means.lower and self.column.statistic == "mean" else gap}
+        if self.low is not None and self.high is not None:
+            ends = -float(self.high[following]), -float(self.low[following])
+            figures |= dict(zip(("low", "high"), self.oriented(ends), strict=True))
+        if self.samples is not None:
+            figures["shared"] = int(self.samples[first, following])
+        return figures | means_of_two([self.means], first, following)
+
+    def oriented(self, ends: tuple[float, float]) -> tuple[float, float]:
+        """Ends of a difference of means in the direction of the file."""
+        return (-ends[1], -ends[0]) if self.means.lower and self.column.statistic == "mean" else ends
 
     @property
     def what(self) -> str:
@@ -140,7 +155,7 @@ class MeanCase:
     models: Sequence[str]
     rankings: Sequence[MeanRanking]
     family: Family
-    why: str
+    why: CountedAs
 
     def of(self, metric: str) -> MeanRanking:
         """The ranking by a metric."""
@@ -157,14 +172,20 @@ def mean_findings(case: MeanCase) -> list[Finding]:
         compared = tuple(i for i in order if i not in apart)
         if len(beaten) == len(compared) - 1:
             kind, answer = "ahead-of-those-compared" if apart else "ahead", Side.SHOWN
-        kind = kind if one.p_adjusted is not None else "not-tested"
+        kind = kind if one.p_adjusted is not None else "first"
         named = tuple(i for i in compared if i not in beaten) if kind == "level" else compared
-        found.append(Finding(kind=kind, models=named, on=one.column.name, answer=answer))
+        figures = one.lead(*compared[:2])
+        found.append(Finding(kind=kind, models=named, on=one.column.name, figures=figures, answer=answer))
         if len(case.rankings) == 1:
-            found.append(Finding(kind="gain", models=compared[:2], on=one.column.name))
+            found.append(Finding(kind="gain", models=compared[:2], on=one.column.name, figures=figures))
         if apart:
-            found.append(Finding(kind="not-compared", models=(order[0], *apart), on=one.column.name))
-    found.append(Finding(kind="counted-as", figures={"worth": case.rankings[0].column.worth}))
+            figures = {"fewest": FEWEST_SHARED}
+            apart = [order[0], *apart]
+            found.append(Finding(kind="not-compared", models=(*apart,), on=one.column.name, figures=figures))
+    found += untested(case.rankings[0].p_adjusted is not None)
+    found.append(
+        Finding(kind="counted-as", figures={**case.why.figures, "worth": case.rankings[0].column.worth})
+    )
     if len(case.rankings) == 1 and case.rankings[0].visible is not None:
         found.append(Finding(kind="visible", figures={"difference": case.rankings[0].visible}))
     return found
@@ -205,21 +226,17 @@ def _level(finding: Finding, case: MeanCase) -> str:
     return f"{whom}: no test separates their {one.several}{beaten}."
 
 
-def _not_tested(finding: Finding, case: MeanCase) -> str:
-    return f"{case.models[finding.models[0]]} has the best {case.of(finding.on).what}; nothing was tested."
+def _first(finding: Finding, case: MeanCase) -> str:
+    return f"{case.models[finding.models[0]]} has the best {case.of(finding.on).what}."
 
 
 def _gain(finding: Finding, case: MeanCase) -> str:
     one, (first, following) = case.of(finding.on), finding.models
-    span = ""
-    if one.low is not None and one.high is not None:
-        ends = (-one.high[following], -one.low[following])
-        if one.column.statistic != "mean":
-            other, more = case.models[following], one.means.span(float(ends[0]), float(ends[1]))
-            span = f" ({other}'s is more by a share of {more})"
-        else:
-            ends = (-ends[1], -ends[0]) if one.means.lower else ends
-            span = f" (difference {one.means.span(float(ends[0]), float(ends[1]))})"
+    span, figures = "", finding.figures
+    if "low" in figures:
+        told = one.means.span(figures["low"], figures["high"])
+        by_share = f" ({case.models[following]}'s is more by a share of {told})"
+        span = f" (difference {told})" if one.column.statistic == "mean" else by_share
     shared = one.samples
     if shared is not None and shared[first, following] < max(
         shared[first, first], shared[following, following]
@@ -240,9 +257,10 @@ SENTENCES: Sentences[MeanCase] = Sentences(
         "ahead-of-those-compared": _ahead_of_some,
         "not-compared": _not_compared,
         "level": _level,
-        "not-tested": _not_tested,
+        "first": _first,
+        "nothing-tested": lambda _, _case: NOTHING_TESTED,
         "gain": _gain,
-        "counted-as": lambda _, case: case.why,
+        "counted-as": lambda _, case: case.why.sentence,
         "visible": lambda finding, case: visible_sentence(
             finding.figures["difference"], case.rankings[0].means.share
         ),

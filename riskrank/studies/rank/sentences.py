@@ -10,9 +10,10 @@ from riskrank.engine.family import Side
 from riskrank.engine.sampling.design import FEW_SAMPLES
 from riskrank.studies.findings import SHARED, Finding, Sentences
 from riskrank.studies.metric_means import MetricMeans, best_of
-from riskrank.studies.rank.findings import RankCase, differing, means_differ, span_of, strongest
+from riskrank.studies.rank.case import RankCase, differing, means_differ, span_of, strongest
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail, worse_cases
+from riskrank.studies.sample_findings import sign_test_sentence
 from riskrank.studies.suites import words
 from riskrank.studies.targets import weighed
 from riskrank.studies.wording import (
@@ -43,10 +44,9 @@ def _whose(one: Leading, case: RankCase) -> str:
     return same[0] if len(same) == 1 else f"{names(same)} (same distribution of scores)"
 
 
-def _not_tested(finding: Finding, case: RankCase) -> str:
+def _first(finding: Finding, case: RankCase) -> str:
     one = case.leading[finding.on]
-    first = f"{_whose(one, case)} comes first on {case.score(one.column)}{_by(one)}"
-    return f"{first}; nothing was tested, so nothing says how sure that is."
+    return f"{_whose(one, case)} comes first on {case.score(one.column)}{_by(one)}."
 
 
 def _on_the_rest(one: Leading, case: RankCase) -> str:
@@ -483,7 +483,8 @@ def _by_column(_: Finding, case: RankCase) -> str:
 SENTENCES: Sentences[RankCase] = Sentences(
     {
         **SHARED,
-        "not-tested": _not_tested,
+        "first": _first,
+        "open-by-sign-test": lambda finding, case: sign_test_sentence(finding, case.models),
         "refuted": _refuted,
         "ahead": _shipped,
         "trade": _trade,

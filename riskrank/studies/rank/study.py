@@ -21,8 +21,9 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance, rows_of
 from riskrank.studies.groups.study import study_by_group
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
+from riskrank.studies.rank.case import RankCase
 from riskrank.studies.rank.document import PLACES, RankDocument, RankRow, standings
-from riskrank.studies.rank.findings import RankCase, rank_findings
+from riskrank.studies.rank.findings import rank_findings
 from riskrank.studies.rank.leading import firsts, lead, named
 from riskrank.studies.rank.marks import Tail, marks, worse_cases
 from riskrank.studies.rank.options import RankSettings
@@ -232,6 +233,7 @@ def _case(
         tested=inference.test,
         alike=[name for name, one in leading.items() if alike(one.scores)],
         leading=leading,
+        family=inference.family,
         unique=all(found.unique for found in study.aggregations.values()),
     )
 

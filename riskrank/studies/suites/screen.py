@@ -57,7 +57,7 @@ def screen(
         one = chapter.columns[name]
         answers = other_scope(chapter, one, *one.pair) if len(models) > 1 else ()
         on = "" if len(shown) == 1 else f"{name}:"
-        sections += [Line(answer, on) for answer in answers if len(shown) > 1 or answer in more]
+        sections += [Line(answer, on) for _, answer in answers if len(shown) > 1 or answer in more]
     return sections
 
 

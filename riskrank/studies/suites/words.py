@@ -33,6 +33,14 @@ def by_task(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> 
     return "; ".join(filter(None, (found, without_a_task(chapter, one, first, other))))
 
 
+def task_figures(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> dict[str, float]:
+    """How many tasks are won, lost and open against another model, where tasks are tested."""
+    if not chapter.tested:
+        return {}
+    counts = len(one.won(first, other)), len(one.won(other, first)), one.open(first, other)
+    return dict(zip(("better", "worse", "open"), counts, strict=True))
+
+
 def _on(how: str, tasks: list[str], count: int) -> str:
     """Few tasks are named."""
     if not tasks:
@@ -83,8 +91,10 @@ def _without(chapter: SuiteChapter, task: int, model: int, what: str, others: in
     return f"without {chapter.names[task]} {chapter.models[model]} {what}{more}"
 
 
-def other_scope(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> Iterator[str]:
-    """The answer to the question the ranking does not ask: tasks like these, or these tasks.
+def other_scope(
+    chapter: SuiteChapter, one: SuiteColumn, first: int, other: int
+) -> Iterator[tuple[float, str]]:
+    """The p-value and the answer to the question the ranking does not ask: tasks like these, or these tasks.
 
     Where the ranking shows the other of the two ahead, the question is about that one. Of tasks like these
     nothing is shown that the ranking does not show of these; where it shows that, nobody says of these that
@@ -104,10 +114,10 @@ def other_scope(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int)
     size = f" ({test}{p_words(p)}{', corrected over all pairs' if every else ''})"
     if asked == RANDOM:
         answer = f"shown{size}" if shown and ranked else "not shown" if shown else f"not shown{size}"
-        yield f"Whether {whom}tasks like these: {answer}."
+        yield p, f"Whether {whom}tasks like these: {answer}."
     elif shown or not ranked or one.ahead is None:
         answer = "shown" if shown else "not shown"
-        yield f"Whether {whom}these {len(chapter.names)} tasks themselves: {answer}{size}."
+        yield p, f"Whether {whom}these {len(chapter.names)} tasks themselves: {answer}{size}."
 
 
 def by_mean(chapter: SuiteChapter, one: SuiteColumn, first: int) -> Iterator[str]:

@@ -103,7 +103,9 @@ def trend_findings(document: TrendDocument) -> list[Finding]:
             figures, answer = _figures(row, of), _ANSWERS[kind]
             found.append(Finding(kind=kind, models=models, on=line.metric, figures=figures, answer=answer))
         if line.more_failed is not None:
-            share = {"share": line.last.failed, "more": line.more_failed}
+            last = line.last
+            share = {"share": last.failed, "more": line.more_failed, "of": last.samples}
+            share["failed"] = last.samples - last.scored
             found.append(
                 Finding(kind=_MORE_FAILED, models=models, on=line.metric, figures=share, answer=Side.REFUTED)
             )

@@ -10,7 +10,6 @@ from riskrank.engine.dominance.effect_sizes import (
     samples_behind_tail,
 )
 from riskrank.engine.dominance.simultaneous import spread_of_differences
-from riskrank.engine.sampling.freedom import expanded_interval
 from riskrank.errors import NumericalError
 
 
@@ -144,10 +143,18 @@ def test_a_pair_by_name_has_an_interval_of_its_own(resampled):
     pairs = pairwise_differences(estimate, samples=50, replicates=means)
     for i in range(4):
         for j in range(4):
-            low, high = expanded_interval(means[:, i] - means[:, j], 50)
-            assert (pairs.low[i, j], pairs.high[i, j]) == pytest.approx((low, high), abs=1e-12)
+            both, two = [i, j], means[:, [i, j]]
+            spread = spread_of_differences(estimate[both], two)
+            alone = effect_sizes(
+                *[estimate[both]] * 2, leader=1, level=0.1, samples=50, mean_spread=spread
+            ).mean_difference
+            ends = (alone.low[0], alone.high[0]) if i != j else (0, 0)
+            assert (pairs.low[i, j], pairs.high[i, j]) == pytest.approx(ends, abs=1e-12)
             assert pairs.estimate[i, j] == estimate[i] - estimate[j]
     assert np.array_equal(pairs.low, -pairs.high.T)
+    away = np.abs(means[:, 1] - means[:, 0] - 2.0)
+    covered = np.mean(away <= (pairs.high[1, 0] - pairs.low[1, 0]) / 2)
+    assert 0.95 <= covered <= 0.97  # a little wider than the resamples, as Student's t is
     untested = pairwise_differences(estimate, samples=50)
     assert untested.low is None
     assert untested.estimate[1, 0] == 2

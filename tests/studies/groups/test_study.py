@@ -180,8 +180,8 @@ def test_reversals_are_those_tests_show():
     found = {(one["model"], one["other"]): one for one in document.meta()["reversals"]}
     # Over all samples the hard ones decide; A leads on the easy ones.
     for pair in (("A", "B"), ("A", "C"), ("B", "C")):
-        assert found[pair]["better_in"] == ["easy"]
-        assert found[pair]["worse_in"] == [None, "hard"]
+        assert found[pair]["better_in"] == ("easy",)
+        assert found[pair]["worse_in"] == (None, "hard")
     rows = {(row.group, row.order, row.test, row.winner, row.loser): row.dominates for row in document.rows}
     assert rows["easy", 2, "direct", "A", "B"]
     assert rows["hard", 2, "direct", "B", "A"]

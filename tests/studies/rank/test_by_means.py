@@ -65,7 +65,7 @@ def test_findings_say_what_the_sentences_rest_on():
 
 def test_without_a_test():
     found = rank(folds((0.1, 0.0)), no_test=True)
-    assert "nothing was tested" in found.verdict
+    assert "Nothing was tested" in found.verdict
     assert found.rows[0].rank_low is None
     assert found.rows[0].difference_low is None
 

@@ -300,7 +300,7 @@ def test_the_other_question_is_answered_without_contradiction(scope, ahead, p, s
     answers = {name: replace(one, p_adjusted=np.full((2, 2), p)) for name, one in column.scopes.items()}
     column = replace(column, scopes=answers, ahead=np.array([[False, ahead], [False, False]]))
     whom = "Whether m1 is better than m2"
-    assert [*other_scope(chapter, column, 0, 1)] == [f"{whom} {one}" for one in said]
+    assert [*other_scope(chapter, column, 0, 1)] == [(p, f"{whom} {one}") for one in said]
 
 
 def test_what_is_shipped_for_tasks_like_these_is_better_by_their_means(monkeypatch):

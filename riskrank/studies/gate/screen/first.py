@@ -133,7 +133,8 @@ def _tests(document: GateDocument) -> str:
     if document.judged is not None:
         size = f"{fewest:,} of {document.judged.entry.samples:,} samples labelled"
     again = "" if document.looks is None else f", at every look (this is look {document.looks.number})"
-    seen = f"{size} ({blind_to(document.worth)})" if not document.counted_as else document.counted_as[:-1]
+    counted = document.counted_as
+    seen = f"{size} ({blind_to(document.worth)})" if counted is None else counted.sentence[:-1]
     apart = ""
     if len(document.visible) == 1:
         margin = " from the margin" if any(row.margin for row in rows) else ""
@@ -195,6 +196,10 @@ def _details(document: GateDocument) -> list[Section]:
         "a claim passes if its interval lies wholly on its side, fails if wholly on the other, and is "
         "inconclusive otherwise; p is adjusted for all claims",
     ]
+    if not document.counted_as and any(row.cautious for row in document.rows):
+        text.append(
+            "an end counts one sample more against its side, so that it may lie a little beyond rank's"
+        )
     if any(row.statistic in ORDERS for row in document.rows):
         text.append("the ratio is that of violations, below 0.5 where new is ahead")
     if any(map(ranges, document.rows)):
