@@ -1,7 +1,6 @@
 """What a reader should know of a result, each with what it rests on, and how findings become a verdict.
 
-A study makes a list of findings and has one table of sentences, a kind of finding an entry; no sentence on a
-result is made anywhere else. Findings stand by their gravity.
+A study makes a list of findings and has one table of sentences, a kind of finding an entry, by their gravity.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -110,8 +109,10 @@ class Sentences(Generic[CaseType]):
             The fields ``verdict``, ``more`` and ``findings`` of a document.
         """
         said = self.said(findings, case)
-        first, *rest = (text for one, text in said if one.kind not in self.aside)
-        verdict, more = fitting([assuming + first, *rest])
+        (_, first), *rest = ((one.kind, text) for one, text in said if one.kind not in self.aside)
+        # How sure an answer is belongs to it.
+        first += f" {rest.pop(0)[1]}" if rest and rest[0][0] == "nothing-tested" else ""
+        verdict, more = fitting([assuming + first, *(text for _, text in rest)])
         aside = [text for one, text in said if one.kind in self.aside]
         return {"verdict": verdict, "more": (*more, *aside), "findings": _written(said, limits, models)}
 
