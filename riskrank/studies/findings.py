@@ -91,7 +91,7 @@ class Sentences(Generic[CaseType]):
         *,
         limits: Sequence[Said] = (),
     ) -> dict[str, Any]:
-        """The findings as a document tells them: as many as a reader takes in, the others, all as entries.
+        """The findings as a document tells them, how sure the first is with it; the others, all as entries.
 
         Parameters
         ----------
@@ -110,7 +110,6 @@ class Sentences(Generic[CaseType]):
         """
         said = self.said(findings, case)
         (_, first), *rest = ((one.kind, text) for one, text in said if one.kind not in self.aside)
-        # How sure an answer is belongs to it.
         first += f" {rest.pop(0)[1]}" if rest and rest[0][0] == "nothing-tested" else ""
         verdict, more = fitting([assuming + first, *(text for _, text in rest)])
         aside = [text for one, text in said if one.kind in self.aside]
