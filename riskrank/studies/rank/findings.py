@@ -232,7 +232,7 @@ def _more_often(one: Leading, tail: Tail) -> Iterator[Finding]:
         kind = "more-often-but-worse-tail" if tail.side(one) > 0 else "more-often"
         pair, figures = (one.first, one.beaten[0]), {"share": share}
         if kind == "more-often-but-worse-tail":
-            figures |= tail.figures(*pair[::-1])
+            figures |= tail.figures(*pair)
         yield Finding(kind=kind, models=pair, on=one.column, figures=figures)
 
 
