@@ -7,17 +7,20 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 STORED = sorted([*ROOT.glob("*/screens/*.txt"), *ROOT.glob("cli/made/*.txt")])
 NUMBER = re.compile(r"(?<![\w.-])[+−]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?![\w])")
-# Counts of what `meta` lists, levels that say how a test was made, names, and how long a list goes on.
+# Counts of what `meta` lists, means of models that the finding does not name,
+# levels that say how a test was made, names, and how long a list goes on.
 TOLD_ELSEWHERE = re.compile(
     r"\b(?:of|all|All|these|the|both|its?) (?:these )?\d+ (?:tasks?|models?|metrics|others?|criteria|columns)"
     r"|(?<![\d.,])\d+ (?:of \d+ )?(?:others?|more|other models?|other pairs?)\b|\d+ of these \d+"
     r"|these \d+\b|of \d+ models"
     r"|(?:run|runs|Group|groups) [^:;,.]*|among these \d+|p < 0\.001|[<>]=? ?[\d.]+|\w+[@^][\d.]+"
+    r"|[Oo]thers are better on [^;]*|\S+ is better on [^;]*; against"
+    r"|; \S+ is better on [^;]*\.$"
     r"|-\w+ at [\d.]+|\ball \d+\b|of \d+ of them| in 100\b"
 )
 """What a sentence has of the table, of the run, or of names."""
-KINDS_LEFT = {"nothing-tested"}
-"""Whose numbers say why nothing could be tested, in words of copa."""
+KINDS_LEFT = {"nothing-tested", "by-seed"}
+"""Whose numbers say why nothing could be tested, in words of copa; and how many resamples would settle it."""
 
 
 def findings():
