@@ -11,6 +11,7 @@ import difflib
 import json
 import re
 import sys
+import textwrap
 from functools import cache, wraps
 
 import numpy as np
@@ -18,7 +19,10 @@ import pytest
 
 from riskrank.errors import InputError, RiskrankError, UsageError
 from riskrank.results import Result, result_of
+from riskrank.shown.formats.terminal import with_pictures
 from riskrank.shown.page.chapters import chapters
+from riskrank.shown.sections import spelled_sections
+from riskrank.shown.view import Table, text_of
 from riskrank.studies.document import Document
 from riskrank.studies.rank.document import MEANING
 from riskrank.version import __version__
@@ -27,7 +31,7 @@ from tests.examples import ROOT, difference
 MOST = 2  # of the results of a test, and of its cases
 ERRORS = 6  # of a test
 SAID = re.compile(r"riskrank\.(studies|shown)\b")
-LINES = 100
+LINES, WIDTH = 100, 98
 ROWS = 4
 MADE = []
 # Of tests of what is no answer of a study, or of what is computed for several of them.
@@ -112,12 +116,23 @@ def shown(one):
         parts = [part for chapter in chapters(document) for part in chapter.parts]
         head += [f"{part.title}: {part.finding}" for part in parts if part.anchor != "glossary"]
         document = of_document(json.loads(one.to_json()))
-        return [one.to_text(100, explain=True), "\n".join([*head, *document])]
+        return ["\n".join(page(one.document)), "\n".join([*head, *document])]
     if not one.stdout or "\x1b" in one.stdout or one.stdout.startswith("<"):
         return []
     document = one.stdout.startswith("{\n") and "meta" in (found := json.loads(one.stdout))
     said = re.sub(r"takes about \d+ (\w+): .*", r"takes some \1", one.stderr)  # a clock tells how long
     return ["\n".join([f"exit {one.status}", *(of_document(found) if document else [one.stdout]), said])]
+
+
+def page(document):
+    """Words and cells of a whole screen; how they are laid out is held by tests/shown."""
+    for section in spelled_sections(document, flags=False):
+        if isinstance(section, Table):
+            table = with_pictures(section, WIDTH)
+            rows = [[column.head for column in table.columns], *table.rows]
+            yield from (table.title, *("  ".join(map(text_of, row)).replace("\n", " ") for row in rows))
+        else:
+            yield from textwrap.wrap(f"{section.label} {section.text}", WIDTH)
 
 
 def of_document(found):
