@@ -3,7 +3,6 @@
 import errno
 import os
 import re
-import shlex
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +19,6 @@ from riskrank.errors import (
     NumericalError,
     RiskrankError,
     UsageError,
-    as_one_word,
     nearest,
     option,
     spell,
@@ -90,33 +88,10 @@ def _answer(error: BaseException, environment: Environment, arguments: Sequence[
     for line in known.lines(flags=True):
         environment.say(line)
     for way in (told for told, _ in known.ways if told):
+        from riskrank.cli.again import to_copy
+
         environment.say(f"  {to_copy(arguments, spell(way, flags=True), known.instead_of)}")
     return known.exit_status
-
-
-def to_copy(arguments: Sequence[str], more: str, instead_of: Sequence[str] = ()) -> str:
-    """The command line again with more options, each in the place of one of its name.
-
-    Where the first of them is none it is another command, or inputs instead of those that were given.
-    """
-    given, kept = shlex.split(more), list[str]()
-    arguments = [word for word in arguments if word not in instead_of]
-    if not given[0].startswith("--") and not instead_of:
-        arguments = [given.pop(0), *arguments[1:]]
-    names = [word for word in given if word.startswith("--")]
-    rest = iter(arguments)
-    for word in rest:
-        name = word.partition("=")[0]
-        if name not in names or given.count(name) > 1:
-            kept.append(word)
-        elif name == word and _takes_a_value(given, name):
-            next(rest, None)
-    return " ".join(["riskrank", *map(as_one_word, [*kept, *given])])
-
-
-def _takes_a_value(given: Sequence[str], name: str) -> bool:
-    after = given[given.index(name) + 1 : given.index(name) + 2]
-    return bool(after) and not after[0].startswith("--")
 
 
 def _as_riskrank_error(error: BaseException) -> RiskrankError:

@@ -9,7 +9,7 @@ from riskrank.asked.flags import among_commas
 from riskrank.asked.option import options_of
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.values import ALL_OTHERS
-from riskrank.errors import InputError, listing, option
+from riskrank.errors import InputError, by_door, listing, option
 from riskrank.scores.names.directions import doubtful_by_name, lower_by_name, names_a_metric
 from riskrank.scores.table.metrics_file import described_metrics
 
@@ -95,7 +95,9 @@ def written(options: ReadOptions, before: ReadOptions) -> str:
         value = getattr(options, one.name)
         if value == getattr(before, one.name) or one.asking.instead:
             continue
-        if one.by_name:
+        if value is None or value == ():
+            found.append(by_door(option(one.name), option(one.name, "None")))
+        elif one.by_name:
             found += [option(one.name, f"{name}={number:g}") for name, number in value.items()]
         elif one.asking.commas:
             found.append(option(one.name, ",".join(map(among_commas, value))))
