@@ -25,7 +25,7 @@ LINE = re.compile(r"^[| ]*(?:  )?(riskrank [a-z]+ .*)$", re.MULTILINE)
     [
         ("rank t.csv --columns draw=k --seed 2", "--columns --noise k", "rank t.csv --seed 2 --noise k"),
         ("rank t.csv --missing=drop", "--missing worst", "rank t.csv --missing worst"),
-        ("copa t.csv --lower ms", "--lower err --higher '*'", "copa t.csv --lower ms --lower err --higher '*'"),
+        ("copa t.csv --lower ms", "--lower e --higher a", "copa t.csv --lower ms --lower e --higher a"),
         ("gate t.csv --lower a,b", "--lower b,c", "gate t.csv --lower a --lower b,c"),
         ("gate t.csv --lower=a --lower b", "--lower b,a", "gate t.csv --lower b,a"),
         ("diff t.csv --pair a:b --time t -q", "gate --better b:a", "gate t.csv --time t -q --better b:a"),
