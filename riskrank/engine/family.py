@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.evidence.evidence import Evidence
-from riskrank.engine.sampling.monte_carlo import Counts, resamples_to_settle
+from riskrank.engine.sampling.monte_carlo import resamples_to_settle
 from riskrank.engine.types import Booleans, Floats, Integers
 
 METHODS = ("bonferroni", "holm", "bh", "none")
@@ -239,15 +239,15 @@ class Family:
             high,
             needed,
             evidence.decided,
-            self._resamples_needed(evidence.counts, p_adjusted, asked),
+            self._resamples_needed(evidence, p_adjusted, asked),
         )
 
-    def _resamples_needed(self, counts: Counts | None, found: Floats, asked: ArrayLike | None) -> Floats:
+    def _resamples_needed(self, evidence: Evidence, found: Floats, asked: ArrayLike | None) -> Floats:
         """Resamples at which the p-values of all claims lie on their sides of the level."""
-        if counts is None:
+        if not evidence.resamples:
             return np.zeros(found.shape)
-        low, high = (self.adjusted(end, asked) for end in counts.p_values(self.sides))
-        return resamples_to_settle(found, low, high, self.alpha, counts.resamples)
+        low, high = (self.adjusted(end, asked) for end in evidence.p_value_ends(self.sides))
+        return resamples_to_settle(found, low, high, self.alpha, evidence.resamples)
 
     def serial(self, evidence: Evidence, tier: Integers) -> Answers:
         """Decide claims in tiers (method §17): the second waits until all of the first are shown.

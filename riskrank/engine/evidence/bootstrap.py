@@ -16,7 +16,7 @@ import numpy as np
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.student import MeanDifference, Student
 from riskrank.engine.sampling.freedom import Freedom, Widening, expanded_p_value, expanded_share
-from riskrank.engine.sampling.monte_carlo import Counts, counted_share
+from riskrank.engine.sampling.monte_carlo import counted_share
 from riskrank.engine.types import Floats
 
 # Chance that the number of samples said to decide a claim does decide it, if the estimate is the truth.
@@ -119,9 +119,9 @@ class ResampledDifference:
         if ordered is not None:
             least = [float(ordered.p_above(boundary)), float(ordered.mirrored.p_above(-boundary))]
             p_values = np.maximum(p_values, np.array(least)[:, None])
-        for row, side in enumerate((1, -1) if relabelled is not None else ()):
-            if relabelled is not None and p_values[row, 0] <= _DOUBTED:
-                beyond = round(relabelled(side) * (count + 1)) - 1
+        if relabelled is not None:
+            for row in np.flatnonzero(p_values[:, 0] <= _DOUBTED).tolist():
+                beyond = round(relabelled(1 - 2 * row) * (count + 1)) - 1
                 p_values[row] = np.maximum(p_values[row], counted_share(beyond, count))
         above, below = p_values[:, 0].tolist()
         return replace(
@@ -194,10 +194,7 @@ def of_replicates(claims: Sequence[ResampledDifference]) -> Evidence:
         low, high = zip(*(one.interval(level) for one in claims), strict=True)
         return np.array(low), np.array(high)
 
-    counted = [
-        Counts.of(one.p_above, one.p_below).ends if one.between is None else one.between for one in claims
-    ]
-    resamples = max(0 if one.low is None else len(one.low) for one in claims)
+    known = ([[one.p_above] * 2, [one.p_below] * 2] if one.between is None else one.between for one in claims)
     return Evidence.of(
         [one.estimate for one in claims],
         [one.p_above for one in claims],
@@ -207,5 +204,6 @@ def of_replicates(claims: Sequence[ResampledDifference]) -> Evidence:
         worth=[one.samples for one in claims],
         ends=ends,
         needed=lambda level: np.array([one.samples_needed(level) for one in claims]),
-        counts=Counts(np.array(counted), resamples),
+        between=np.array([*known]),
+        resamples=max(0 if one.low is None else len(one.low) for one in claims),
     )

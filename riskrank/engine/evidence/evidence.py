@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.sampling.monte_carlo import Counts
 from riskrank.engine.types import Booleans, Floats
 
 Ends = Callable[[float], tuple[Floats, Floats]]
@@ -56,8 +55,11 @@ class Evidence:
         See :data:`Needed`; by default no number is known.
     log_e : (ndarray, ndarray) or None
         Of bets: logarithms of the e-values for the statistic lying above, and below, its boundary.
-    counts : Counts or None
-        Of p-values that were counted: between which ends those of other resamples lie.
+    between : ndarray, shape (..., 2, 2), or None
+        Of p-values that were counted, of "above" and of "below": the ends between which those of other
+        resamples lie.
+    resamples : float
+        That they were counted in; 0 where nothing was.
     """
 
     estimate: Floats
@@ -70,7 +72,8 @@ class Evidence:
     ends: Ends = field(repr=False)
     needed: Needed = field(repr=False)
     log_e: tuple[Floats, Floats] | None = None
-    counts: Counts | None = None
+    between: Floats | None = None
+    resamples: float = 0
 
     @classmethod
     def of(
@@ -86,7 +89,8 @@ class Evidence:
         ends: Ends | None = None,
         needed: Needed | None = None,
         log_e: tuple[Floats, Floats] | None = None,
-        counts: Counts | None = None,
+        between: Floats | None = None,
+        resamples: float = 0,
     ) -> Evidence:
         """Fill in what is not known, in the shape of the estimate."""
         own = np.asarray(estimate, dtype=np.float64)
@@ -105,18 +109,31 @@ class Evidence:
             ends or (lambda _level: (np.full(own.shape, -np.inf), np.full(own.shape, np.inf))),
             needed or (lambda _level: np.full(own.shape, np.inf)),
             log_e,
-            counts,
+            between,
+            resamples,
         )
 
     @property
     def p_value(self) -> Floats:
         """Two-sided p-value of "the statistic is at its boundary"."""
-        return np.minimum(1.0, 2 * np.minimum(self.p_above, self.p_below))
+        return _two_sided(self.p_above, self.p_below)
+
+    @property
+    def p_ends(self) -> Floats:
+        """Ends of the p-values of "above" and "below", shape (..., 2, 2): these where nothing was counted."""
+        if self.between is not None:
+            return self.between
+        return np.stack([np.stack([self.p_above, self.p_below], axis=-1)] * 2, axis=-1)
+
+    def p_value_ends(self, sides: int) -> tuple[Floats, Floats]:
+        """Low and high ends of the p-values of "above", or of both sides."""
+        above, below = self.p_ends[..., 0, :], self.p_ends[..., 1, :]
+        ends = above if sides == 1 else _two_sided(above, below)
+        return ends[..., 0], ends[..., 1]
 
 
-def _counts_of(evidence: Evidence) -> Counts:
-    """What other resamples may count; the p-values themselves where nothing was counted."""
-    return evidence.counts or Counts.of(evidence.p_above, evidence.p_below)
+def _two_sided(above: Floats, below: Floats) -> Floats:
+    return np.minimum(1.0, 2 * np.minimum(above, below))
 
 
 def together(parts: Sequence[tuple[Sequence[int], Evidence]]) -> Evidence:
@@ -132,10 +149,12 @@ def together(parts: Sequence[tuple[Sequence[int], Evidence]]) -> Evidence:
 
     names = ("estimate", "p_above", "p_below", "error", "boundary", "worth", "decided")
     known: dict[str, Any] = {name: joined([getattr(one, name) for _, one in parts]) for name in names}
-    of_parts = [_counts_of(one) for _, one in parts]
-    known["counts"] = Counts(joined([one.ends for one in of_parts]), max(one.resamples for one in of_parts))
     return Evidence.of(
-        **known, ends=ends, needed=lambda level: joined([one.needed(level) for _, one in parts])
+        **known,
+        ends=ends,
+        needed=lambda level: joined([one.needed(level) for _, one in parts]),
+        between=joined([one.p_ends for _, one in parts]),
+        resamples=max(one.resamples for _, one in parts),
     )
 
 
@@ -173,5 +192,6 @@ def either_way(against: Evidence, in_favour: Evidence) -> Evidence:
         ends=ends,
         needed=needed,
         log_e=(against.log_e[0], in_favour.log_e[1]) if against.log_e and in_favour.log_e else None,
-        counts=_counts_of(against).with_below(_counts_of(in_favour)),
+        between=np.concatenate([against.p_ends[..., :1, :], in_favour.p_ends[..., 1:, :]], axis=-2),
+        resamples=max(against.resamples, in_favour.resamples),
     )

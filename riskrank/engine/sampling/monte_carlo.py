@@ -8,11 +8,8 @@ the binomial. Biometrika 26(4), 404-413. doi:10.1093/biomet/26.4.404
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy  # loads its functions when they are first used
-from numpy.typing import ArrayLike
 
 from riskrank.engine.types import Floats
 
@@ -26,48 +23,12 @@ _WIDTH, _SURELY = 2.5758, 0.8416
 _FINER, _FINEST = 10.0, 100.0
 
 
-@dataclass(frozen=True, eq=False)
-class Counts:
-    """Between which ends p-values lie that were counted.
-
-    Attributes
-    ----------
-    ends : ndarray, shape (..., 2, 2)
-        Of "above" and of "below" of every claim.
-    resamples : float
-        That they were counted in.
-    """
-
-    ends: Floats
-    resamples: float
-
-    @classmethod
-    def of(cls, p_above: ArrayLike, p_below: ArrayLike) -> Counts:
-        """Those of p-values that were not counted: they are what they are."""
-        both = np.stack([p_above, p_below], axis=-1)
-        return cls(np.stack([both, both], axis=-1), 0.0)
-
-    def with_below(self, other: Counts) -> Counts:
-        """The p-values of "above" with those of "below" of another."""
-        ends = np.stack([self.ends[..., 0, :], other.ends[..., 1, :]], axis=-2)
-        return Counts(ends, max(self.resamples, other.resamples))
-
-    def p_values(self, sides: int) -> tuple[Floats, Floats]:
-        """Low and high ends, of "above" or of both sides."""
-        above, below = self.ends[..., 0, :], self.ends[..., 1, :]
-        of_sides = above if sides == 1 else np.minimum(1.0, 2 * np.minimum(above, below))
-        return of_sides[..., 0], of_sides[..., 1]
-
-
 def counted_share(beyond: int, resamples: int) -> Floats:
     """The share (1 + beyond)/(resamples + 1), and the ends of its exact 99 % interval, shape (3,)."""
-    tail = (1 - COVERAGE) / 2
-    low = scipy.special.betaincinv(max(beyond, 1), resamples - beyond + 1, tail) if beyond else 0.0
-    rest = resamples - beyond
+    tail, rest = (1 - COVERAGE) / 2, resamples - beyond
+    low = scipy.special.betaincinv(beyond, rest + 1, tail) if beyond else np.finfo(float).tiny
     high = scipy.special.betaincinv(beyond + 1, rest, 1 - tail) if rest else 1.0
-    return np.array(
-        [(1 + beyond) / (resamples + 1), max(float(low), float(np.finfo(float).tiny)), float(high)]
-    )
+    return np.array([(1 + beyond) / (resamples + 1), low, high])
 
 
 def resamples_to_settle(found: Floats, low: Floats, high: Floats, level: float, resamples: float) -> Floats:

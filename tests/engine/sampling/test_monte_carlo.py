@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from riskrank.engine.sampling.monte_carlo import Counts, counted_share, resamples_to_settle
+from riskrank.engine.evidence.evidence import Evidence, either_way
+from riskrank.engine.sampling.monte_carlo import counted_share, resamples_to_settle
 
 
 @pytest.mark.parametrize(("beyond", "resamples"), [(0, 20), (7, 300), (25, 1000), (999, 1000), (40, 40)])
@@ -45,9 +46,9 @@ def test_another_seed_seldom_says_otherwise_where_nobody_doubts(resamples):
 
 
 def test_sides_are_told_apart():
-    low = Counts.of(np.array([0.01]), np.array([0.99]))
-    assert [end.tolist() for end in low.p_values(1)] == [[0.01], [0.01]]
-    other = Counts(np.array([[[0.0, 0.1], [0.004, 0.006]]]), 300)
-    both = low.with_below(other)
+    low = Evidence.of([0.0], [0.01], [0.99])
+    assert [end.tolist() for end in low.p_value_ends(1)] == [[0.01], [0.01]]
+    other = Evidence.of([0.0], 0.5, 0.5, between=np.array([[[0.0, 0.1], [0.004, 0.006]]]), resamples=300)
+    both = either_way(low, other)
     assert both.resamples == 300
-    assert [end.tolist() for end in both.p_values(2)] == [[0.008], [0.012]]
+    assert [end.tolist() for end in both.p_value_ends(2)] == [[0.008], [0.012]]
