@@ -132,11 +132,10 @@ class Scores:
         """Options the table is read with, as they were given."""
         return dict(self._options)
 
-    def report(self, options: Mapping[str, Any]) -> Inspection:
+    def inspected(self) -> Inspection:
         """What the sources hold and what is wrong with it."""
         inspect_scores = named("riskrank.scores", "table.inspection:inspect_scores")
-        reading = BY_NAME["check"].reading_type
-        return inspect_scores(self._sources, reading(**self._options | dict(options)))
+        return inspect_scores(self._sources, BY_NAME["check"].reading_type(**self._options))
 
     def with_options(self, options: Mapping[str, Any]) -> Scores:
         """Read the same sources with further options."""
@@ -206,14 +205,7 @@ def check(scores: Given | Iterable[Given], /, **options: Any) -> Result:
     UsageError
         If an option is unknown or makes no sense.
     """
-    options = _checked_reading(_named(options, options_of(ReadOptions)))
-    if isinstance(scores, Scores):
-        found = scores.report(options)
-    else:
-        reading = BY_NAME["check"].reading_type
-        inspect_scores = named("riskrank.scores", "table.inspection:inspect_scores")
-        found = inspect_scores(_sources(scores), reading(**options))
-    return result_of(named("riskrank.studies", "check.study:check")(found))
+    return result_of(named("riskrank.studies", "check.study:check")(_of(scores, options).inspected()))
 
 
 def _checked_reading(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -67,7 +67,7 @@ class Sentences(Generic[CaseType]):
     Attributes
     ----------
     of_kind : mapping of str to callable
-        Of a finding and the case it was made from; an empty sentence is not said.
+        Of a finding and its case, where :data:`SHARED` has no words or others; an empty one is not said.
     aside : collection of str
         Kinds that take a command's own words to be understood: only for who asks.
     """
@@ -77,10 +77,9 @@ class Sentences(Generic[CaseType]):
 
     def said(self, findings: Iterable[Finding], case: CaseType) -> list[Said]:
         """Findings with their sentences, the gravest first."""
-        return sorted(
-            ((one, self.of_kind[one.kind](one, case)) for one in findings),
-            key=lambda said: gravity(said[0].kind),
-        )
+        words = {**SHARED, **self.of_kind}
+        found = ((one, words[one.kind](one, case)) for one in findings)
+        return sorted(found, key=lambda said: gravity(said[0].kind))
 
     def told(
         self,
@@ -286,7 +285,7 @@ def _best_mean(finding: Finding, case: Case) -> str:
     return f"{case.models[best]} has the best mean{'' if mean is None else f', {mean.against(best, first)}'}."
 
 
-SHARED: Mapping[str, Callable[[Finding, Case], str]] = {
+SHARED: Mapping[str, Callable[[Finding, Any], str]] = {
     "nothing-tested": lambda *_: NOTHING_TESTED,
     "judge-worth": lambda _, case: "" if case.judged is None else case.judged.worth,
     "better-elsewhere": lambda found, case: better_elsewhere(case.means, found.models[0], case.models),
@@ -297,4 +296,4 @@ SHARED: Mapping[str, Callable[[Finding, Case], str]] = {
         case.models, names([case.score(name) for name in (found.on and [found.on]) or case.columns])
     ),
 }
-"""Sentences that every study says alike."""
+"""Sentences that every study says alike, if it has no words of its own."""

@@ -8,6 +8,7 @@ import numpy as np
 from riskrank.asked.option import Settings
 from riskrank.asked.suites import FIXED, RANDOM, SuiteSettings
 from riskrank.asked.values import contradict
+from riskrank.engine.dominance.effect_sizes import Differences
 from riskrank.engine.portfolio.folding import portfolio
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
@@ -53,6 +54,15 @@ class Units:
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
         """The same, where there are intervals."""
         return (None, None) if low is None or high is None else self.ends(low, high)
+
+    def span(self, found: Differences, at: int | tuple[int, int]) -> dict[str, float]:
+        """Both ends of one interval as the file has them; none without resampling."""
+        low, high = self.interval(found.low, found.high)
+        return {} if low is None or high is None else {"low": float(low[at]), "high": float(high[at])}
+
+    def figures(self, found: Differences, at: int | tuple[int, int]) -> dict[str, float]:
+        """A difference with its interval, as findings have them."""
+        return {"difference": float(self.of(found.estimate)[at]), **self.span(found, at)}
 
 
 def units_of(column: str, metrics: Sequence[MetricSpec]) -> Units:

@@ -44,6 +44,11 @@ class Differences:
     high: Floats | None
     p_value: Floats | None = None
 
+    def turned(self) -> "Differences":
+        """The same the other way round."""
+        low, high = (None if end is None else -end for end in (self.high, self.low))
+        return Differences(-self.estimate, low, high, self.p_value)
+
 
 @dataclass(frozen=True)
 class EffectSizes:

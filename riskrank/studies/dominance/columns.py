@@ -93,15 +93,13 @@ class DominanceCase(Case):
         if mean is None:
             return ""
         both, ends = f"{mean.against(i, j)} of {self.models[j]}", self._ends(column, i, j)
-        return both if ends is None else f"{both} (difference {mean.span(*ends)})"
+        return f"{both} (difference {mean.span(**ends)})" if ends else both
 
     def means_differ(self, column: DominanceColumn, i: int, j: int) -> bool:
         """Whether the interval told of two means leaves out 0."""
         ends = self._ends(column, i, j)
-        return self.mean_of(column.name) is not None and ends is not None and (ends[0] > 0 or ends[1] < 0)
+        return self.mean_of(column.name) is not None and bool(ends) and (ends["low"] > 0 or ends["high"] < 0)
 
-    def _ends(self, column: DominanceColumn, i: int, j: int) -> tuple[float, float] | None:
-        low, high = column.units.interval(column.differences.low, column.differences.high)
-        if low is None or high is None or column.units.label not in self.metrics:
-            return None
-        return float(low[i, j]), float(high[i, j])
+    def _ends(self, column: DominanceColumn, i: int, j: int) -> dict[str, float]:
+        known = column.units.label in self.metrics
+        return column.units.span(column.differences, (i, j)) if known else {}

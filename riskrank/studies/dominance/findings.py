@@ -85,15 +85,13 @@ def _of_pair(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
     yield _ahead(case, column, (leader, 1 - leader), against=against)
     if case.tested:
         yield from open_by_sign_test(column.scores, (leader, 1 - leader), case.family)
-    tail, share = column.tail, share_better(column.scores, 1 - leader, leader)
+    tail, share = column.tail, share_better(column.scores, 1 - leader, leader) or 0.0
     milder = bool(column.study.estimates.tails[leader] > column.study.estimates.tails[1 - leader])
-    often = share is not None and share > 0.5
+    often = share > 0.5
     if often:
-        assert share is not None
-        kind = "more-often-but-milder" if tail.says_something and milder and _told(case, on) else "more-often"
-        figures = {"share": share} | (
-            column.tail.figures(leader, 1 - leader) if kind == "more-often-but-milder" else {}
-        )
+        kind, figures = "more-often", {"share": share}
+        if tail.says_something and milder and _told(case, on):
+            kind, figures = "more-often-but-milder", figures | tail.figures(leader, 1 - leader)
         yield Finding(kind=kind, models=(leader, 1 - leader), on=on, figures=figures)
     yield from _means(case, column, leader)
     if case.mean_of(on) is None:
@@ -127,15 +125,9 @@ def _told(case: DominanceCase, on: str) -> bool:
 
 
 def _means(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[Finding]:
-    mean, apart = case.mean_of(column.name), column.differences
-    if mean is None:
-        return
-    figures = {"difference": float(column.units.of(apart.estimate)[i, 1 - i])}
-    if apart.low is not None and apart.high is not None:
-        low, high = column.units.ends(apart.low, apart.high)
-        figures |= {"low": float(low[i, 1 - i]), "high": float(high[i, 1 - i])}
-    figures |= means_of_two([mean], i, 1 - i)
-    yield Finding(kind="mean", models=(i, 1 - i), on=column.name, figures=figures)
+    if (mean := case.mean_of(column.name)) is not None:
+        figures = column.units.figures(column.differences, (i, 1 - i)) | means_of_two([mean], i, 1 - i)
+        yield Finding(kind="mean", models=(i, 1 - i), on=column.name, figures=figures)
 
 
 def _tails(case: DominanceCase, column: DominanceColumn, i: int, kind: str) -> Iterator[Finding]:
@@ -154,17 +146,10 @@ def _of_field(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]
         yield from _doubts(case, column, best)
         return
     open_ = answered(case, Side.OPEN)
-    if tests.dominates.any():
-        yield Finding(kind="no-model-ahead-of-all", models=tuple(free), on=on, answer=open_)
-    else:
-        kind = "none-apart" if tests.decided.all() else "not-decided"
-        yield Finding(
-            kind=kind,
-            models=tuple(range(len(case.models))),
-            on=on,
-            figures=_drawn(kind, column),
-            answer=open_,
-        )
+    kind, models = "no-model-ahead-of-all", tuple(free)
+    if not tests.dominates.any():
+        kind, models = "none-apart" if tests.decided.all() else "not-decided", (*range(len(case.models)),)
+    yield Finding(kind=kind, models=models, on=on, figures=_drawn(kind, column), answer=open_)
     if free:
         yield from _doubts(case, column, free[0])
 

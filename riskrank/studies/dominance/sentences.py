@@ -5,7 +5,7 @@ import numpy as np
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, Claim
 from riskrank.studies.dominance.columns import DominanceCase, DominanceColumn
 from riskrank.studies.dominance.findings import ahead_of_all, behind, winner
-from riskrank.studies.findings import SHARED, Finding, Sentences
+from riskrank.studies.findings import Finding, Sentences
 from riskrank.studies.sample_findings import sign_test_sentence
 from riskrank.studies.suites import words
 from riskrank.studies.wording import all_metrics, all_others, names, percent
@@ -157,7 +157,6 @@ def _by_task(finding: Finding, case: DominanceCase) -> str:
 
 SENTENCES: Sentences[DominanceCase] = Sentences(
     {
-        **SHARED,
         "not-decided": _not_decided,
         "not-separated": _not_separated,
         "none-apart": _none_apart,

@@ -13,7 +13,7 @@ from riskrank.studies.diff.document import CaseRow
 from riskrank.studies.document import Gated, of
 from riskrank.studies.gate.claim import FAILED, MEAN, ORDERS, place_of
 from riskrank.studies.gate.looks import Looks
-from riskrank.studies.gate.verdicts import INCONCLUSIVE, VERDICTS, coarse, counts, known, whole
+from riskrank.studies.gate.verdicts import INCONCLUSIVE, VERDICTS, counts, known, whole
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
 from riskrank.studies.means_only import CountedAs
 
@@ -60,7 +60,7 @@ class GateRow:
     tier: str | None = of(lambda found: found.claim.tier, default=None)
     relative_margin: float | None = of(lambda found: found.claim.share, default=None)
     resamples_needed: int | None = of(
-        lambda found: coarse(found.answers.resamples_needed[found.at]), default=None
+        lambda found: int(found.answers.resamples_needed[found.at]) or None, default=None
     )
 
     def with_chosen_labels(self, p: float) -> GateRow:

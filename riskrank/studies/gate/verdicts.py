@@ -32,11 +32,6 @@ def whole(count: float) -> int | None:
     return int(count) if math.isfinite(count) else None
 
 
-def coarse(resamples: float) -> int | None:
-    """Resamples at which another seed would answer alike; None where it does."""
-    return int(resamples) or None
-
-
 def counts(rows: Sequence[Any]) -> dict[str, int]:
     """Claims by answer; advisory ones fail nothing."""
     rows = [row for row in rows if getattr(row, "tier", None) != ADVISORY]

@@ -7,14 +7,7 @@ import numpy as np
 
 from riskrank.engine.family import Side
 from riskrank.engine.gsd.analysis import GsdAnalysis
-from riskrank.studies.findings import (
-    NOTHING_TESTED,
-    Finding,
-    Sentences,
-    alike_throughout,
-    same_distribution,
-    untested,
-)
+from riskrank.studies.findings import Finding, Sentences, same_distribution, untested
 from riskrank.studies.wording import all_others, counted, names, percent
 
 _HOWEVER = "however one values the metrics"
@@ -96,8 +89,6 @@ SENTENCES: Sentences[GsdCase] = Sentences(
         "best": _best,
         "front": _front,
         "pairs-shown": _pairs_shown,
-        "same-scores": lambda found, case: alike_throughout([case.models[i] for i in found.models]),
-        "nothing-tested": lambda _, _case: NOTHING_TESTED,
     }
 )
 """How each kind of finding is said."""

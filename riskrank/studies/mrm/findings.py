@@ -8,7 +8,7 @@ import numpy as np
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.engine.portfolio.risks import RiskColumn
-from riskrank.studies.findings import SHARED, Case, Finding, Sentences, best_elsewhere
+from riskrank.studies.findings import Case, Finding, Sentences, best_elsewhere
 from riskrank.studies.metric_means import best_of, means_of_two, worst_everywhere
 from riskrank.studies.wording import all_metrics, interval, names, number, percent
 
@@ -179,7 +179,6 @@ def _words(column: RiskColumn) -> str:
 
 SENTENCES: Sentences[MeanRiskCase] = Sentences(
     {
-        **SHARED,
         "first": _who,
         "tie": _who,
         "first-on-each": _on_columns,

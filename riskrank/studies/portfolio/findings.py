@@ -8,15 +8,7 @@ import numpy as np
 from riskrank.engine.portfolio.summary import Summary
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.findings import (
-    NOTHING_TESTED,
-    Finding,
-    Said,
-    Sentences,
-    alike_throughout,
-    same_scores,
-    untested,
-)
+from riskrank.studies.findings import NOTHING_TESTED, Finding, Said, Sentences, same_scores, untested
 from riskrank.studies.sample_findings import sample_findings
 from riskrank.studies.wording import decimals_of, percent, rounded
 
@@ -64,11 +56,5 @@ def _mildest(finding: Finding, case: PortfolioCase) -> str:
     return f"{case.models[safest]} has the mildest bad cases: {text}."
 
 
-SENTENCES: Sentences[PortfolioCase] = Sentences(
-    {
-        "first": _first,
-        "mildest-tail": _mildest,
-        "same-scores": lambda found, case: alike_throughout([case.models[i] for i in found.models]),
-    }
-)
+SENTENCES: Sentences[PortfolioCase] = Sentences({"first": _first, "mildest-tail": _mildest})
 """How each kind of finding is said."""

@@ -47,38 +47,32 @@ class RankCase(Case):
         return {state: columns for state, columns in found.items() if columns}
 
 
-def means_differ(one: Leading, case: RankCase) -> bool:
-    """Whether the interval told of the only metric's means leaves out 0."""
-    if len(case.means) > 1:
-        return False
-    difference, following = one.found.effects[one.method].mean_difference, one.others[0]
-    if difference.low is None or difference.high is None:
-        return False
-    return bool(difference.low[following] > 0 or difference.high[following] < 0)
-
-
-def ends_of(one: Leading, pair: tuple[int, int], case: RankCase) -> tuple[()] | tuple[float, float]:
-    """Ends of a difference of means as the file has them, of two models of which one is the first."""
-    difference, mean = one.found.effects[one.method].mean_difference, case.means[0]
-    units = units_of(one.column, case.table.metrics)
-    if difference.low is None or difference.high is None or units.label != mean.name:
-        return ()
+def apart(one: Leading, pair: tuple[int, int], case: RankCase) -> dict[str, float]:
+    """Difference of the means of two models, of which one is the first, with its interval."""
+    to_first, units = one.found.effects[one.method].mean_difference, units_of(one.column, case.table.metrics)
     # Differences of every model to the first, turned where the first stands first.
-    model, turned = (pair[1], True) if pair[0] == one.first else (pair[0], False)
-    ends = (-difference.high, -difference.low) if turned else (difference.low, difference.high)
-    low, high = units.ends(*ends)
-    return float(low[model]), float(high[model])
+    if pair[0] == one.first:
+        return units.figures(to_first.turned(), pair[1])
+    return units.figures(to_first, pair[0])
 
 
-def span_of(one: Leading, pair: tuple[int, int], case: RankCase) -> str:
-    """The same in words; none of nothing."""
+def means_differ(one: Leading, pair: tuple[int, int], case: RankCase) -> bool:
+    """Whether the interval told of the only metric's means leaves out 0."""
+    found = apart(one, pair, case)
+    return len(case.means) == 1 and "low" in found and (found["low"] > 0 or found["high"] < 0)
+
+
+def ends_of(one: Leading, pair: tuple[int, int], case: RankCase) -> dict[str, float]:
+    """Ends of that interval, where it is one of the first metric as the file has it."""
+    if units_of(one.column, case.table.metrics).label != case.means[0].name:
+        return {}
+    return {name: value for name, value in apart(one, pair, case).items() if name != "difference"}
+
+
+def differing(one: Leading, pair: tuple[int, int], case: RankCase, text: str = " (difference {})") -> str:
+    """The same in words, where there is one."""
     ends = ends_of(one, pair, case)
-    return case.means[0].span(*ends) if ends else ""
-
-
-def differing(span: str) -> str:
-    """The interval of a difference, where there is one, in brackets."""
-    return f" (difference {span})" if span else ""
+    return text.format(case.means[0].span(**ends)) if ends else ""
 
 
 def strongest(strength: np.ndarray, count: int) -> list[int]:

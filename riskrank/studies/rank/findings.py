@@ -10,7 +10,7 @@ from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.family import Side
 from riskrank.studies.findings import Finding, judge_worth, other_scope, untested
 from riskrank.studies.metric_means import means_of_two
-from riskrank.studies.rank.case import AGAINST, NOT_SHOWN, RankCase, ends_of
+from riskrank.studies.rank.case import AGAINST, NOT_SHOWN, RankCase, apart, ends_of
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail, worse_cases
 from riskrank.studies.sample_findings import blind, open_by_sign_test
@@ -53,7 +53,7 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
         if case.judged is not None and (best := case.judged.best_alone) != one.first:
             alone = {"judge_mean": case.judged.entry.models[best].judge_mean}
             alone["judge_against"] = case.judged.entry.models[one.first].judge_mean
-            ends = _ends(one, (one.first, best), case)
+            ends = ends_of(one, (one.first, best), case)
             figures = alone | ends | means_of_two(case.means, one.first, best)
             found.append(Finding(kind="judge-alone", models=(best, one.first), figures=figures))
         found += judge_worth(case)
@@ -79,7 +79,7 @@ def _answer(one: Leading, case: RankCase) -> Finding:
         tails = Tail(one, case.table).figures(one.first, rival, "tail_against")
         more = [(case.means[m].name, found) for m, found in one.first_with_more.items()]
         tails |= {f"{name}.times": min(found.values()) for name, found in more}
-        figures = tails | _ends(one, (one.first, rival), case) | _differences(one.first, rival, case)
+        figures = tails | ends_of(one, (one.first, rival), case) | _differences(one.first, rival, case)
         return Finding(
             kind="trade", models=(one.first, *one.trade), on=one.column, figures=figures, answer=Side.SHOWN
         )
@@ -110,9 +110,9 @@ def _best_mean(one: Leading, told: Finding, case: RankCase) -> Iterator[Finding]
     """The model that sorting by the mean would put first, where nobody has named it yet."""
     mean = one.found.effects[one.method].mean
     best = int(np.argmax(mean))
-    apart = mean[best] - mean[one.first] > _ROUNDING * np.abs(mean).max()
-    apart = apart and best not in Tail(one, case.table).risks  # which is told with its risk
-    if apart and best not in told.models and one.refuted is None:
+    larger = mean[best] - mean[one.first] > _ROUNDING * np.abs(mean).max()
+    larger = larger and best not in Tail(one, case.table).risks  # which is told with its risk
+    if larger and best not in told.models and one.refuted is None:
         units = units_of(one.column, case.table.metrics)
         figures = dict(zip(("mean", "against"), units.of(mean)[[best, one.first]].tolist(), strict=True))
         yield Finding(kind="best-mean", models=(best, one.first), on=one.column, figures=figures)
@@ -122,12 +122,8 @@ def _lead(one: Leading, case: RankCase) -> dict[str, float]:
     """The lead of the first over the next in the mean of what is ranked, with its interval and p-value."""
     if not one.others:
         return {}
-    following, lead = one.others[0], one.found.effects[one.method].mean_difference
-    units, tests = units_of(one.column, case.table.metrics), one.found.tests_of(one.method)
-    figures = {"difference": float(units.of(-lead.estimate)[following])}
-    if lead.low is not None and lead.high is not None:
-        low, high = units.ends(-lead.high, -lead.low)
-        figures |= {"low": float(low[following]), "high": float(high[following])}
+    following, tests = one.others[0], one.found.tests_of(one.method)
+    figures = apart(one, (one.first, following), case)
     if tests is not None and tests.p_adjusted is not None:
         figures["p_adjusted"] = float(tests.p_adjusted[one.first, following])
     return figures
@@ -156,7 +152,7 @@ def _of_tasks(one: Leading, case: RankCase, suite: SuiteChapter) -> Iterator[Fin
     if held and (metric or words.by_task(suite, column, *pair)):
         figures = words.task_figures(suite, column, *pair)
         if (mean := case.mean_of(one.column)) is not None:
-            figures |= means_of_two([mean], *pair) | _ends(one, pair, case)
+            figures |= means_of_two([mean], *pair) | ends_of(one, pair, case)
         yield Finding(kind="by-task", models=pair, on=one.column, figures=figures)
     yield from other_scope(case, one.column, one.pair)
     if held and not metric:
@@ -170,18 +166,13 @@ def _gain(one: Leading, case: RankCase) -> Iterator[Finding]:
     found = one.recommendation
     if found is not None and found.holds and one.others and not one.trade:
         pair = one.first, one.others[0]
-        yield Finding(kind="gain", models=pair, figures=_ends(one, pair, case) | _differences(*pair, case))
-
-
-def _ends(one: Leading, pair: tuple[int, int], case: RankCase) -> dict[str, float]:
-    """Both ends of the interval of a difference, where there is one."""
-    return dict(zip(("low", "high"), ends_of(one, pair, case), strict=False))
+        yield Finding(kind="gain", models=pair, figures=ends_of(one, pair, case) | _differences(*pair, case))
 
 
 def _differences(one: int, other: int, case: RankCase) -> dict[str, float]:
     """Differences of means as the file has them, and the means."""
-    apart = {mean.name: float(mean.mean[one] - mean.mean[other]) for mean in case.means}
-    return apart | means_of_two(case.means, one, other)
+    found = {mean.name: float(mean.mean[one] - mean.mean[other]) for mean in case.means}
+    return found | means_of_two(case.means, one, other)
 
 
 def _caveats(one: Leading, case: RankCase) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from riskrank.engine.dominance.column_ranking import mean_over, sample_weights
 from riskrank.studies.document import Quote
 from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.rank.case import RankCase, differing, span_of, strongest
+from riskrank.studies.rank.case import RankCase, differing, strongest
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail, worse_cases
 from riskrank.studies.rank.sentences import test_of
@@ -39,7 +39,7 @@ def quoted(case: RankCase) -> tuple[Quote, ...]:
 def _mean(one: Leading, mean: MetricMeans, case: RankCase) -> Quote:
     """What both reach on a metric, and on a single one where the difference lies."""
     what = f"{mean.name}{' (lower is better)' if mean.lower else ''}, mean"
-    span = differing(span_of(one, one.pair, case)) if len(case.means) == 1 else ""
+    span = differing(one, one.pair, case) if len(case.means) == 1 else ""
     return _of_two(one.pair, mean.against(*one.pair), what, case, span)
 
 

@@ -10,7 +10,7 @@ from riskrank.engine.family import Side
 from riskrank.engine.sampling.design import FEW_SAMPLES
 from riskrank.studies.findings import SHARED, Finding, Sentences
 from riskrank.studies.metric_means import MetricMeans, best_of
-from riskrank.studies.rank.case import RankCase, differing, means_differ, span_of, strongest
+from riskrank.studies.rank.case import RankCase, differing, means_differ, strongest
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail, worse_cases
 from riskrank.studies.sample_findings import sign_test_sentence
@@ -102,13 +102,7 @@ def _trade(finding: Finding, case: RankCase) -> str:
 
 def _sure_span(one: Leading, pair: tuple[int, int], case: RankCase) -> str:
     """The interval of a difference that a test shows, where the interval shows it too."""
-    difference = one.found.effects[one.method].mean_difference
-    other = pair[0] if pair[1] == one.first else pair[1]
-    if difference.low is None or difference.high is None:
-        return ""
-    across = difference.low[other] <= 0 <= difference.high[other]
-    span = "" if across or len(case.means) > 1 else span_of(one, pair, case)
-    return f", difference {span}" if span else ""
+    return differing(one, pair, case, ", difference {}") if means_differ(one, pair, case) else ""
 
 
 def _trade_of_metrics(one: Leading, case: RankCase, also: str) -> str:
@@ -236,7 +230,7 @@ def _told_apart(one: Leading, case: RankCase) -> bool:
     means = held is not None and bool((held.better | held.worse)[level].any())
     marks = None if case.suite is None else case.suite.columns[one.column].marks
     tasks = marks is not None and bool(marks[one.first, level].any())
-    return means_differ(one, case) or means or tasks or bool(one.worse_tails)
+    return means_differ(one, (one.first, one.others[0]), case) or means or tasks or bool(one.worse_tails)
 
 
 def _any(level: Sequence[str], others: int) -> str:
@@ -343,7 +337,7 @@ def _by_task(finding: Finding, case: RankCase) -> str:
     if told.startswith(("better", "worse")) and suite.tested:
         told = f"task by task {told}"
     if (mean := case.mean_of(one.column)) is not None:
-        span = differing(span_of(one, one.pair, case))
+        span = differing(one, one.pair, case)
         means = f"macro mean {mean.against(first, following)}{span}"
         told = "; ".join(filter(None, (means, told)))
     return f"Against {case.models[following]}: {told}."
@@ -357,7 +351,7 @@ def _judge_alone(finding: Finding, case: RankCase) -> str:
     assert case.judged is not None
     (best, first), mean, scored = finding.models, case.means[0], case.judged.entry.models
     alone = " against ".join(mean.said(scored[i].judge_mean) for i in finding.models)
-    span = differing(span_of(case.lead, (first, best), case))
+    span = differing(case.lead, (first, best), case)
     return (
         f"The judge alone would put {case.models[best]} first, {alone}; corrected by the labels "
         f"{case.models[first]} has {mean.against(first, best)}{span}."
@@ -373,7 +367,7 @@ def _gain(finding: Finding, case: RankCase) -> str:
     worse = [m for m in order if held.better[following, m]]
     first, next_one = case.models[one.first], case.models[following]
     if len(case.means) == 1:
-        mean, span = case.means[0], differing(span_of(one, one.pair, case))
+        mean, span = case.means[0], differing(one, one.pair, case)
         return f"{first}'s mean {mean.name} is {mean.against(one.first, following)} of {next_one}{span}."
 
     def sides(which: Sequence[int]) -> str:
@@ -482,7 +476,6 @@ def _by_column(_: Finding, case: RankCase) -> str:
 
 SENTENCES: Sentences[RankCase] = Sentences(
     {
-        **SHARED,
         "first": _first,
         "open-by-sign-test": lambda finding, case: sign_test_sentence(finding, case.models),
         "refuted": _refuted,
