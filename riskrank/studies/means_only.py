@@ -1,6 +1,5 @@
 """Tables that say nothing of single samples, so that only means can be compared (method §13)."""
 
-import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -120,24 +119,22 @@ def why_means(table: ScoreTable) -> CountedAs:
 def _of_noise(design: NoiseDesign, at: int, name: str) -> MeanColumn:
     """Means over all rows, and differences over those that both models have."""
     values, factors = design.values[:, :, at], [*design.factors.values()]
+    k = len(values)
+    pairs = np.triu_indices(k, 1)
     if design.shared:
         found = shared_differences(values, factors[0])
-        return MeanColumn(name, additive_means(values), found, float(np.nanmedian(found.df)) + 1)
-    k = len(values)
+        return MeanColumn(name, additive_means(values), found, float(np.nanmedian(found.df[pairs])) + 1)
     of_pairs = np.zeros((3, k, k))
     of_pairs[2] = 1.0
-    for i, j in itertools.combinations(range(k), 2):
+    alone = np.zeros((k, k))
+    for i, j in zip(*pairs, strict=True):
         apart, shared = design.differences(i, j, at)
         one = crossed_difference(apart, [own[shared] for own in factors])
         of_pairs[:, i, j] = one.value, one.error, one.df
         of_pairs[:, j, i] = -one.value, one.error, one.df
+        alone[i, j] = crossed_difference(apart, [factors[0][shared]]).error
     items = len(np.unique(factors[0]))
-    whole = of_pairs[1][np.triu_indices(k, 1)]
-    alone = [
-        float(crossed_difference(apart, [factors[0][shared]]).error)
-        for apart, shared in (design.differences(i, j, at) for i, j in itertools.combinations(range(k), 2))
-    ]
-    worth = items * float(np.median((np.array(alone) / np.maximum(whole, 1e-300)) ** 2))
+    worth = items * float(np.median((alone / np.maximum(of_pairs[1], 1e-300))[pairs] ** 2))
     return MeanColumn(name, np.nanmean(values, axis=1), Student(*of_pairs), min(worth, items))
 
 

@@ -45,8 +45,8 @@ class Recommendation:
         tests choose another than the first.
     passed_over : tuple of PassedOver
         Unbeaten models before the choice by the metrics' rankings, that another betters on balance.
-    first_by_metrics : int
-        First model of RA(R-SSD@M), or R-FSD where the first order is ranked by.
+    first_by_metrics : int or None
+        First model of RA(R-SSD@M), or R-FSD where the first order is ranked by; None where names settle it.
     first_without : dict of int to int, or None
         By model left out: who comes first then, where that is not the leader. None where nobody looked.
     first_without_metric : dict of int to int, or None
@@ -55,6 +55,8 @@ class Recommendation:
         Where the leader does not stand: models significantly ahead of the choice head to head.
     before_choice : tuple of int
         Models but the leader that the ranking puts before the choice.
+    tied : int or None
+        Another that is the choice as well, where only names settle which of them comes first.
     trade : tuple of int
         Where the leader stands: models of a significantly higher mean of the score ranked, or of a metric
         that nobody weighed, the surest first.
@@ -68,11 +70,12 @@ class Recommendation:
     choice: int | None
     deciding: tuple[int, ...]
     passed_over: tuple[PassedOver, ...]
-    first_by_metrics: int
+    first_by_metrics: int | None
     first_without: dict[int, int] | None
     first_without_metric: dict[int, int] | None
     ahead_of_choice: tuple[int, ...] = ()
     before_choice: tuple[int, ...] = ()
+    tied: int | None = None
     trade: tuple[int, ...] = ()
     hidden_tails: Booleans | None = None
 
@@ -83,10 +86,10 @@ class Recommendation:
 
     @property
     def alternative(self) -> int | None:
-        """The choice, where no third model speaks against it."""
+        """The choice, where no third model speaks against it, nor another is as much one."""
         ahead = {*self.ahead_of_choice}
         third = ahead - {self.leader.model} or (ahead and self.before_choice)
-        return None if third else self.choice
+        return None if third or self.tied is not None else self.choice
 
     @property
     def rival(self) -> int:
@@ -115,23 +118,23 @@ def recommend(ranked: Ranked, order: Sequence[int], inference: Inference) -> Rec
     tables, leader = ranked.tables, order[0]
     first = challenge(ranked, leader, inference)
     places = metric_places(tables, ranked.order)
-    by_metrics = _together(places, tables.weights)
-    hidden, best = _hidden_tails(first, places), int(by_metrics[0])
+    by_metrics, renamed = _together(places, tables.weights)
+    hidden, best = _hidden_tails(first, places), by_metrics[0] if by_metrics[0] == renamed[0] else None
     without = leaders_without(ranked, leader), leaders_without_metric(ranked, leader)
     if not first.beaten_by:
         traded = _trade(ranked, first, inference)
-        return Recommendation(first, (leader,), leader, (), (), best, *without, (), (), traded, hidden)
-    unbeaten = [
-        model for model in by_metrics.tolist() if model != leader and not beaten(ranked, model, inference)
-    ]
-    passed = passed_over(ranked.tables, unbeaten, inference)
+        return Recommendation(first, (leader,), leader, (), (), best, *without, trade=traded, hidden_tails=hidden)
+    unbeaten = [model for model in by_metrics if model != leader and not beaten(ranked, model, inference)]
+    passed = passed_over(tables, unbeaten, inference)
     choice = unbeaten[len(passed)] if unbeaten else None
-    taste = len(unbeaten) > 1 and not passed
+    again = [model for model in renamed if model in unbeaten]
+    tied = choice if again == unbeaten else again[len(passed_over(tables, again, inference))]
+    taste = len(unbeaten) > 1 and not passed and tied == choice
     deciding = _deciding(places[:, unbeaten], tables.weights) if taste else ()
     ahead = () if choice is None else challenge(ranked, choice, inference).ahead
     before = () if choice is None else tuple(order[1 : order.index(choice)])
     found = first, tuple(unbeaten), choice, deciding, passed, best
-    return Recommendation(*found, *without, ahead, before, (), hidden)
+    return Recommendation(*found, *without, ahead, before, None if tied == choice else tied, (), hidden)
 
 
 def _trade(ranked: Ranked, leader: Challenge, inference: Inference) -> tuple[int, ...]:
@@ -164,17 +167,20 @@ def metric_places(tables: ScoreTables, order: int) -> Integers:
     return np.array([competition_ranks(ratios(tables.column(name), order)) for name in tables.metrics])
 
 
-def _together(places: Integers, weights: Floats) -> Integers:
-    """Order of the metrics' own rankings together."""
-    return aggregate_rankings(places, weights=weights).order
+def _together(places: Integers, weights: Floats) -> tuple[list[int], list[int]]:
+    """Order of the metrics' own rankings together, and as it is where names settle ties the other way round."""
+    found = aggregate_rankings(places, weights=weights)
+    order, last = found.order, places.shape[1] - 1
+    renamed = order if found.unique else last - aggregate_rankings(places[:, ::-1], weights=weights).order
+    return order.tolist(), renamed.tolist()
 
 
 def _deciding(places: Integers, weights: Floats) -> tuple[int, ...]:
     """Metrics without which another of some models comes first; ``places`` has shape (m, models)."""
-    first = int(_together(places, weights)[0])
-    found = []
+    first, found = _together(places, weights)[0][0], []
     for at in range(len(places)):
         kept = [m for m in range(len(places)) if m != at]
-        if kept and weights[kept].sum() > 0 and int(_together(places[kept], weights[kept])[0]) != first:
-            found.append(at)
+        if kept and weights[kept].sum() > 0:
+            orders = _together(places[kept], weights[kept])
+            found += [at] * all(order[0] != first for order in orders)
     return tuple(found)

@@ -55,7 +55,7 @@ def recommendations(
             "choice": None if found.alternative is None else models[found.alternative],
             "unbeaten": [models[i] for i in found.unbeaten],
             "deciding_metrics": [means[m].name for m in found.deciding],
-            "first_by_metrics": models[found.first_by_metrics],
+            "first_by_metrics": None if found.first_by_metrics is None else models[found.first_by_metrics],
             "first_without": None
             if found.first_without is None
             else {models[out]: models[first] for out, first in found.first_without.items()},

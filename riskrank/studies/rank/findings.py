@@ -200,7 +200,8 @@ def _caveats(one: Leading, case: RankCase) -> Iterator[Finding]:
         return
     if found.first_without:
         yield Finding(kind="first-without", models=next(iter(found.first_without.items())))
-    if len(case.means) > 1 and one.column not in case.metrics and found.first_by_metrics != one.first:
+    several = len(case.means) > 1 and one.column not in case.metrics
+    if several and found.first_by_metrics not in (one.first, None):
         yield Finding(kind="first-by-metrics", models=(found.first_by_metrics,))
 
 

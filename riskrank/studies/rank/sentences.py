@@ -277,6 +277,9 @@ def _instead(one: Leading, found: Recommendation, case: RankCase) -> str:
     if found.choice is None:
         return "Every other model is beaten by some other in its turn."
     chosen = case.models[found.choice]
+    if found.tied is not None:
+        alike = names([chosen, case.models[found.tied]])
+        return f"No other stands out: by the metrics' own rankings {alike} come first alike."
     if found.alternative is None:
         ahead = [i for i in found.ahead_of_choice if i != found.leader.model]
         whom = names([case.models[i] for i in ahead or found.before_choice], 2)

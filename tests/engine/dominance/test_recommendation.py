@@ -96,6 +96,20 @@ def test_a_shown_difference_outweighs_ranks_that_no_test_separates(order):
         assert (held.answers.p_against[one.rival] > 0.05).all()
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 2, 1, 3)])
+def test_names_put_no_model_first(order):
+    """Each of two models is ahead by a hair on a metric of its own: only their names could settle it."""
+    values = trade_off()
+    hair = (values[1] - values[2]).mean(axis=0)
+    values[2] = values[2] + hair + np.array([-1e-4, 1e-4])
+    column, _ = ranked([values[i] for i in order])
+    found = recommend(column, _from(0, 4), INFERENCE)
+    assert {found.choice, found.tied} == {1, 2}
+    assert found.alternative is None
+    assert found.first_by_metrics is None
+    assert found.deciding == ()
+
+
 def test_a_trade_off_of_metrics_blocks_nothing():
     rng = np.random.default_rng(2)
     a, b = rng.normal([1, -1], 1, (400, 2)), rng.normal([-1, 1], 1, (400, 2))

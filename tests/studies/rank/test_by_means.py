@@ -175,6 +175,14 @@ def test_a_pair_of_few_shared_samples_is_not_compared(others, named):
     assert (row.difference, row.difference_low) == (None, None)
 
 
+def test_two_models_are_blind_to_what_their_shared_samples_do_not_show():
+    scores = {"a": few("a", range(60)), "b": few("b", range(20, 90), 1.0)}
+    found = rr.rank(long(scores), wide=True, higher="acc", missing="shared")
+    blind = next(one for one in found.document.findings if one.kind == "blind-to")
+    assert blind.figures["worth"] == 40
+    assert "40 independent samples are too few" in found.to_text()
+
+
 def test_groups_that_nothing_connects_and_circles_of_wins_are_refused():
     scores = {"a": few("a", range(10)), "b": few("b", range(10)), "c": few("c", range(10, 20))}
     with pytest.raises(InputError, match="share fewer than 6 samples") as caught:
