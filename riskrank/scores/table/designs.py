@@ -204,8 +204,8 @@ _ONE_REPEAT = 20
 
 
 def columns_of_folds(given: Sequence[Source], named: Mapping[str, str]) -> dict[str, str]:
-    """Roles of columns of numbered folds, where no column is one of samples; else none."""
-    if "sample" in named or any("sample" in source.columns for source in given):
+    """Roles of columns of numbered folds, where a column of samples, if there is one, names the same; else none."""
+    if "sample" in named:
         return {}
     for fold in (name for name in given[0].columns if _FOLD.fullmatch(name)):
         if not all(fold in source.columns and _numbered(source, fold) for source in given):
@@ -214,8 +214,16 @@ def columns_of_folds(given: Sequence[Source], named: Mapping[str, str]) -> dict[
         repeat = next((name for name in given[0].columns if name in shared and _REPEAT.fullmatch(name)), None)
         found = {"sample": fold if repeat is None else f"{repeat}+{fold}"}
         of_data = [name for name in given[0].columns if name in shared and _DATA_SET.fullmatch(name)]
-        return found | ({"task": of_data[0]} if of_data and "task" not in named else {})
+        parts = [*found["sample"].split("+"), *of_data[:1]]
+        if all("sample" not in source.columns or _same(source, fold, parts) for source in given):
+            return found | ({"task": of_data[0]} if of_data and "task" not in named else {})
     return {}
+
+
+def _same(source: Source, fold: str, parts: Sequence[str]) -> bool:
+    """Whether each sample is of one fold, and the only one of its repeat and data set there."""
+    met = source.load(["sample", *parts]).unique()
+    return met.n_unique(parts) == met.height and met.n_unique(["sample", fold]) == met["sample"].n_unique()
 
 
 def _numbered(source: Source, column: str) -> bool:

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.errors import UsageError
+from riskrank.errors import InputError, UsageError
 
 
 def table(columns, rows):
@@ -33,6 +33,9 @@ REPEATED = [(repeat, fold) for repeat in range(3) for fold in range(4)]
         (["repeat", "fold"], REPEATED, [(12, 4)]),
         (["fold", "rep"], [row[::-1] for row in REPEATED], [(12, 4)]),
         (["resample"], [(n,) for n in range(25)], [(25, None)]),
+        (["sample", "repeat", "fold"], [(f"r{r}f{n}", r, n) for r, n in REPEATED], [(12, 4)]),
+        (["sample", "repeat", "fold"], [(f"f{n}", r, n) for r, n in REPEATED], [(12, 4)]),
+        (["dataset", "sample", "fold"], [(d, f"f{n}", n) for d in "xyz" for n in range(4)], [(4, 4)] * 3),
         (["dataset", "fold"], [(d, n) for d in "xyz" for n in range(4)], [(4, 4)] * 3),
         (["sample"], [(f"split{n}",) for n in range(10)], [(10, None)]),
         (["sample"], [(f"Fold{n:02}.Rep{r}",) for r in (1, 2) for n in range(5)], [(10, 5)]),
@@ -54,6 +57,11 @@ def test_folds_are_recognised(columns, rows, expected):
 )
 def test_other_samples_are_none(columns, rows):
     assert folds_of(table(columns, rows)) is None
+
+
+def test_a_sample_of_several_folds_is_no_fold():
+    with pytest.raises(InputError, match="a second score"):
+        folds_of(table(["sample", "fold"], [("iris", n) for n in range(10)]))
 
 
 def test_how_many_there_are_can_be_said():
