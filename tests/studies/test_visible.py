@@ -32,6 +32,9 @@ def table(rng, shift, n=60, k=2):
     return pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
 
 
+ASKED = {rr.rank: {}, rr.gate: {"better": "m0:m1"}}
+
+
 @pytest.mark.slow
 def test_one_of_that_size_is_found_four_times_out_of_five():
     """By a gate, of 300 tables of two models, ± 0.023."""
@@ -47,3 +50,15 @@ def test_every_command_that_tests_means_says_it():
         result = ask(frame)
         assert result.document.meta()["smallest_visible"]["q"] == pytest.approx(0.53, abs=0.15)
         assert "could have shown differences from" in result.to_text()
+
+
+def test_a_gate_says_it_of_a_suite_too_and_not_of_what_does_not_vary():
+    frame = table(np.random.default_rng(1), 0.3, k=2, n=60)
+    number = pl.col("sample").str.slice(1).cast(pl.Int64)
+    suite = frame.with_columns(task=pl.format("t{}", number % 3))
+    says = {ask: ask(suite, **more).document.visible["q"] for ask, more in ASKED.items()}
+    assert says[rr.gate] == pytest.approx(says[rr.rank], rel=0.15)
+    alike = frame.with_columns(score=number * 1.0)
+    for constant in (alike, alike.with_columns(pl.col("score") + 2 * (pl.col("model") == "m0"))):
+        for ask, more in ASKED.items():
+            assert dict(ask(constant, **more).document.visible) == {}

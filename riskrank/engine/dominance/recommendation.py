@@ -123,7 +123,8 @@ def recommend(ranked: Ranked, order: Sequence[int], inference: Inference) -> Rec
     without = leaders_without(ranked, leader), leaders_without_metric(ranked, leader)
     if not first.beaten_by:
         traded = _trade(ranked, first, inference)
-        return Recommendation(first, (leader,), leader, (), (), best, *without, trade=traded, hidden_tails=hidden)
+        stands = first, (leader,), leader, (), (), best
+        return Recommendation(*stands, *without, trade=traded, hidden_tails=hidden)
     unbeaten = [model for model in by_metrics if model != leader and not beaten(ranked, model, inference)]
     passed = passed_over(tables, unbeaten, inference)
     choice = unbeaten[len(passed)] if unbeaten else None
@@ -168,7 +169,7 @@ def metric_places(tables: ScoreTables, order: int) -> Integers:
 
 
 def _together(places: Integers, weights: Floats) -> tuple[list[int], list[int]]:
-    """Order of the metrics' own rankings together, and as it is where names settle ties the other way round."""
+    """Order of the metrics' own rankings together, and the same if names settle ties the other way round."""
     found = aggregate_rankings(places, weights=weights)
     order, last = found.order, places.shape[1] - 1
     renamed = order if found.unique else last - aggregate_rankings(places[:, ::-1], weights=weights).order

@@ -204,33 +204,31 @@ _ONE_REPEAT = 20
 
 
 def columns_of_folds(given: Sequence[Source], named: Mapping[str, str]) -> dict[str, str]:
-    """Roles of columns of numbered folds, where a column of samples, if there is one, names the same; else none."""
+    """Roles of columns of numbered folds, where a column of samples, if any, names the same; else none."""
     if "sample" in named:
         return {}
-    for fold in (name for name in given[0].columns if _FOLD.fullmatch(name)):
-        if not all(fold in source.columns and _numbered(source, fold) for source in given):
-            continue
-        shared = set.intersection(*(set(source.columns) for source in given)) - set(named.values())
-        repeat = next((name for name in given[0].columns if name in shared and _REPEAT.fullmatch(name)), None)
-        found = {"sample": fold if repeat is None else f"{repeat}+{fold}"}
-        of_data = [name for name in given[0].columns if name in shared and _DATA_SET.fullmatch(name)]
-        parts = [*found["sample"].split("+"), *of_data[:1]]
-        if all("sample" not in source.columns or _same(source, fold, parts) for source in given):
-            return found | ({"task": of_data[0]} if of_data and "task" not in named else {})
+    free = set.intersection(*(set(source.columns) for source in given)) - set(named.values())
+    columns = [name for name in given[0].columns if name in free]
+    repeat = [name for name in columns if _REPEAT.fullmatch(name)][:1]
+    of_data = [name for name in columns if _DATA_SET.fullmatch(name)][:1]
+    for fold in filter(_FOLD.fullmatch, given[0].columns):
+        if all(_are_folds(source, fold, [*repeat, fold, *of_data]) for source in given):
+            tasks = {"task": of_data[0]} if of_data and "task" not in named else {}
+            return {"sample": "+".join([*repeat, fold])} | tasks
     return {}
 
 
-def _same(source: Source, fold: str, parts: Sequence[str]) -> bool:
-    """Whether each sample is of one fold, and the only one of its repeat and data set there."""
+def _are_folds(source: Source, fold: str, parts: Sequence[str]) -> bool:
+    """Whether a column has numbered folds, and each sample is in one, alone in its repeat and data set."""
+    if "sample" not in source.columns or fold not in source.columns:
+        return fold in source.columns and _numbered(source, fold)
     met = source.load(["sample", *parts]).unique()
-    return met.n_unique(parts) == met.height and met.n_unique(["sample", fold]) == met["sample"].n_unique()
+    alone = met.n_unique(parts) == met.height and met.n_unique(["sample", fold]) == met["sample"].n_unique()
+    return alone and _numbered(source, fold)
 
 
 def _numbered(source: Source, column: str) -> bool:
-    values = source.load([column])[column].drop_nulls()
-    if values.dtype.is_integer():
-        return True
-    texts = values.cast(pl.String, strict=False).unique()
+    texts = source.load([column])[column].drop_nulls().cast(pl.String, strict=False).unique()
     return not texts.dtype.is_nested() and all(re.fullmatch(r"\D{0,12}\d{1,4}(\.0)?", text) for text in texts)
 
 
@@ -260,8 +258,8 @@ def fold_design(
         return None
     from riskrank.engine.evidence.folds import Folds
 
-    found = [_fold_named(name) for name in samples]
-    repeats = [_repeat(name, match, column) for name, match in zip(samples, found, strict=True)]
+    found = [*map(_fold_named, samples)]
+    repeats = [_repeat(*one, column) for one in zip(samples, found, strict=True)]
     tasks = np.zeros(len(samples), dtype=np.int64) if of_task is None else of_task
     used = np.unique(tasks)
     told = [match["fold"] if match else column for match in found]
@@ -289,9 +287,9 @@ def _repeat(name: str, match: re.Match[str] | None, column: str) -> str | None:
     if match is not None and (match["first"] or match["last"]):
         return match["first"] or match["last"]
     parts = column.split("+")
-    at = next((number for number, part in enumerate(parts) if _REPEAT.fullmatch(part)), None)
     # A name may begin with that of its task.
-    return None if at is None or len(parts) < 2 else name.split("+")[-len(parts) :][at]
+    values = zip(parts, name.split("+")[-len(parts) :], strict=True)
+    return next((value for part, value in values if len(parts) > 1 and _REPEAT.fullmatch(part)), None)
 
 
 def _splits(repeats: Sequence[str | None], word: str) -> int | None:

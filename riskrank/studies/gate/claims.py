@@ -15,9 +15,12 @@ from riskrank.engine.evidence.student import POWER
 from riskrank.engine.family import Answers, Family
 from riskrank.engine.types import Booleans, Floats
 from riskrank.studies.document import rows_from
-from riskrank.studies.gate.claim import MEAN, GateClaim
+from riskrank.studies.gate.claim import MACRO, MEAN, GateClaim
 from riskrank.studies.gate.document import GateRow
 from riskrank.studies.gate.evidence import evidence_of_claims
+
+# Means of the same difference on every sample vary by so much of it.
+_ROUNDING = 1e-9
 
 
 def decide(
@@ -140,11 +143,12 @@ class _Decided:
 def visible(rows: Sequence[GateRow], claims: Sequence[GateClaim], family: Family) -> dict[str, float]:
     """By metric how far from its margin a mean has to lie to be decided, four times out of five.
 
-    The interval of a claim reaches as far as its tests do; one that is open on both sides tells nothing.
+    The interval of a claim reaches as far as its tests do; one that is open on both sides tells nothing, nor
+    does a mean that does not vary.
     """
     found: dict[str, float] = {}
     for row, claim in zip(rows, claims, strict=True):
-        if row.statistic != MEAN:
+        if row.statistic not in (MEAN, MACRO) or row.standard_error <= _ROUNDING * abs(row.estimate):
             continue
         if claim.column.means is not None:
             apart = claim.column.means.differences.visible(family.level(len(rows)))
