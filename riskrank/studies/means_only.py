@@ -127,7 +127,7 @@ def _of_noise(design: NoiseDesign, at: int, name: str) -> MeanColumn:
     of_pairs = np.zeros((3, k, k))
     of_pairs[2] = 1.0
     alone = np.zeros((k, k))
-    for i, j in zip(*pairs, strict=True):
+    for i, j in np.transpose(pairs).tolist():
         apart, shared = design.differences(i, j, at)
         one = crossed_difference(apart, [own[shared] for own in factors])
         of_pairs[:, i, j] = one.value, one.error, one.df

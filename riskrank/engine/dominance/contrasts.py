@@ -63,6 +63,10 @@ class Contrasts:
         """How many standard errors apart, shape (k, m)."""
         return np.abs(self.difference) / np.maximum(self.error, 1e-300)
 
+    def p_better(self, other: int) -> float:
+        """One-sided p-value of the metric on which another's mean is most surely better."""
+        return float(self.answers.p_adjusted[other].min())
+
     def visible(self, family: Family) -> Floats:
         """Differences that these tests would show four times out of five, shape (k, m)."""
         claims = (len(self.error) - 1) * self.error.shape[1]

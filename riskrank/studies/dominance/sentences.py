@@ -175,7 +175,7 @@ SENTENCES: Sentences[DominanceCase] = Sentences(
         "mean": _mean,
         "tail": _tail,
         "untested-tail": lambda finding, case: (
-            f"In these samples the {_worst(finding, case)}, which nobody tested."
+            f"In these samples the {_worst(finding, case)}; this is not tested here."
         ),
         "ahead-in-order-1": _in_order_1,
     }

@@ -71,12 +71,16 @@ def _answer(one: Leading, case: RankCase) -> Finding:
     if one.refuted is not None:
         pair = (one.first, one.refuted.rival)
         figures = means_of_two(case.means, *pair[::-1])
+        if pair[1] in one.refuted.leader.better:
+            figures["p_adjusted"] = one.contrasts.p_better(pair[1])
         if (worse := worse_cases(one, case.table.metrics)) is not None:
             figures |= worse.tail.figures(*pair, "tail_against")
         return Finding(kind="refuted", models=pair, on=one.column, figures=figures, answer=Side.REFUTED)
     if one.trade:
         rival = one.trade[0]
         tails = Tail(one, case.table).figures(one.first, rival, "tail_against")
+        if len(case.means) == 1:
+            tails["p_adjusted"] = one.contrasts.p_better(rival)
         more = [(case.means[m].name, found) for m, found in one.first_with_more.items()]
         tails |= {f"{name}.times": min(found.values()) for name, found in more}
         figures = tails | ends_of(one, (one.first, rival), case) | _differences(one.first, rival, case)
@@ -207,7 +211,9 @@ def _caveats(one: Leading, case: RankCase) -> Iterator[Finding]:
 
 def _risk(kind: str, model: int, one: Leading, tail: Tail) -> Finding:
     """A hidden risk, against the model that it is held against."""
-    figures = tail.figures(model, tail.rival(model))
+    risks = one.found.hidden_risks
+    assert risks is not None
+    figures = {"p_adjusted": float(risks.p_adjusted[model]), **tail.figures(model, tail.rival(model))}
     return Finding(kind=kind, models=(model,), on=one.column, figures=figures, answer=Side.SHOWN)
 
 

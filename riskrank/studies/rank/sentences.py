@@ -22,6 +22,7 @@ from riskrank.studies.wording import (
     counted,
     method_words,
     names,
+    p_words,
     percent,
     rounded,
     so_many,
@@ -101,8 +102,11 @@ def _trade(finding: Finding, case: RankCase) -> str:
 
 
 def _sure_span(one: Leading, pair: tuple[int, int], case: RankCase) -> str:
-    """The interval of a difference that a test shows, where the interval shows it too."""
-    return differing(one, pair, case, ", difference {}") if means_differ(one, pair, case) else ""
+    """The interval of a difference that a one-sided test shows, or its p-value where that leaves it open."""
+    if means_differ(one, pair, case):
+        return differing(one, pair, case, ", difference {}")
+    other = pair[0] if pair[1] == one.first else pair[1]
+    return "" if len(case.means) > 1 else f", one-sided {p_words(one.contrasts.p_better(other))}"
 
 
 def _trade_of_metrics(one: Leading, case: RankCase, also: str) -> str:
@@ -257,7 +261,7 @@ def _refuted(finding: Finding, case: RankCase) -> str:
         every = all_metrics(len(case.means)) if len(case.means) > 1 else "average"
         shown = strongest(found.leader.contrasts.strength[ahead], 2)
         parts = [_against_of(case.means[m], ahead, one.first) for m in shown]
-        why = f"but {against} is better on {every} ({', '.join(parts)})"
+        why = f"but {against} is better on {every} ({', '.join(parts)}, {_one_sided(finding)})"
         if others := [models[i] for i in found.leader.better if i != ahead]:
             why += f", as {'is' if len(others) == 1 else 'are'} {names(others)}"
         if one.column not in case.metrics:
@@ -431,15 +435,22 @@ def _more_often_but(finding: Finding, case: RankCase) -> str:
     return f"{often}, but its worst {tail.words} average {tail.against(following, first)}."
 
 
+def _one_sided(finding: Finding) -> str:
+    """The p-value of a guard, whose level is one-sided, as those of intervals is not."""
+    return f"one-sided {p_words(finding.figures['p_adjusted'])}"
+
+
 def _best_mean(finding: Finding, case: RankCase) -> str:
     one, best = case.lead, finding.models[0]
     against = Tail(one, case.table).risk(best).replace(" of the combined score", "")  # which is said already
-    return f"{case.models[best]} has the best mean{_of_scores(one, case)} and hides a risk: {against}."
+    told = f"{case.models[best]} has the best mean{_of_scores(one, case)} and hides a risk"
+    return f"{told}: {against} ({_one_sided(finding)})."
 
 
 def _hidden(finding: Finding, case: RankCase) -> str:
     first = finding.models[0]
-    return f"Mind the tail of {case.models[first]}: {Tail(case.lead, case.table).risk(first)}."
+    risk = Tail(case.lead, case.table).risk(first)
+    return f"Mind the tail of {case.models[first]}: {risk} ({_one_sided(finding)})."
 
 
 def _tail(finding: Finding, case: RankCase) -> str:

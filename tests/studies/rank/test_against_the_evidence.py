@@ -153,3 +153,22 @@ def test_two_combined_scores_have_names(classifiers):
     assert "naive_bayes on the combined score P(IC)" in verdict
     assert "On the combined score P(IC) another model is ahead of the first" in verdict
     assert "significantly ahead of all others" not in verdict
+
+
+def test_a_one_sided_guard_says_so_beside_an_interval_that_leaves_it_open():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=100)
+    apart = (noise - noise.mean()) / noise.std(ddof=1) + 0.175
+    old = rng.normal(size=100)
+    rows = [
+        (m, f"s{i}", "q", x) for m, own in (("old", old), ("new", old + apart)) for i, x in enumerate(own)
+    ]
+    frame = pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+    found = rr.rank(frame)
+    refuted = next(one for one in found.document.findings if one.kind == "refuted")
+    assert found.rows[1].difference_low < 0 < found.rows[1].difference_high
+    assert 2 * refuted.figures["p_adjusted"] == pytest.approx(0.083, abs=0.003)
+    assert "(q 0.12 against −0.05, one-sided p = 0.042)" in found.verdict
+    assert "of old (one-sided p = 0.027)" in found.verdict
+    assert "nobody tested" not in rr.dominance(frame).verdict
+    assert "not shown to differ (two-sided)" in " ".join(rr.report(frame).to_text().split())

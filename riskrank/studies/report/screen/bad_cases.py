@@ -28,7 +28,7 @@ def tails_apart(ranking: RankDocument, _: ReportDocument) -> str:
         return ""
     side = one.found.tail_answer(one.method, one.other)[0]
     pair = (one.first, one.other)[:: side or 1]
-    how = "{} shown to be milder than of {}" if side else "{} and of {} not shown to differ"
+    how = "{} shown to be milder than of {}" if side else "{} and of {} not shown to differ (two-sided)"
     return f"worst {tail.words} of {how.format(*(models[i] for i in pair))} ({tail.against(*pair)})"
 
 
