@@ -16,6 +16,7 @@ import typer
 from riskrank.cli.environment import Environment
 from riskrank.cli.main import app
 from tests.screens import MADE, screens  # noqa: F401
+from tests.tables import of_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = typer.main.get_command(app)
@@ -126,15 +127,11 @@ def start():
 def scores(models=("A", "B", "C"), metrics=("acc", "f1"), n=40, seed=0, gap=0.5) -> pl.DataFrame:
     """A long table in which the first model is the best by far."""
     rng = np.random.default_rng(seed)
-    return pl.DataFrame(
-        [
-            (model, f"s{sample}", metric, round(rng.normal() - gap * place, 4))
-            for place, model in enumerate(models)
-            for sample in range(n)
-            for metric in metrics
-        ],
-        schema=["model", "sample", "metric", "score"],
-        orient="row",
+    return of_rows(
+        (model, f"s{sample}", metric, round(rng.normal() - gap * place, 4))
+        for place, model in enumerate(models)
+        for sample in range(n)
+        for metric in metrics
     )
 
 

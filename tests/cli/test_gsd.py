@@ -8,20 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.tables import long_table
+
 UCI = Path(__file__).parents[2] / "sample_data" / "uci.csv"
 UCI_OPTIONS = (str(UCI), "--metrics-file", str(UCI.with_suffix(".toml")))
-
-
-def long_table(models, metric="level"):
-    return pl.DataFrame(
-        [
-            (model, f"s{sample}", metric, float(score))
-            for model, scores in models.items()
-            for sample, score in enumerate(scores)
-        ],
-        schema=["model", "sample", "metric", "score"],
-        orient="row",
-    )
 
 
 def mixed_table(models=("A", "B", "C"), n=7, seed=0):
@@ -153,7 +143,7 @@ def test_same_bytes_whatever_the_jobs(run, mixed):
 
 
 def test_equal_models_share_a_node(run, write, tmp_path):
-    path = write("t.csv", long_table({"A": (1, 2, 3), 'B"': (3, 1, 2), "C": (0, 1, 2)}))
+    path = write("t.csv", long_table({"A": (1, 2, 3), 'B"': (3, 1, 2), "C": (0, 1, 2)}, "level"))
     dot = tmp_path / "order.dot"
     options = ("--higher", "level", "--no-test", "--jobs", "1")
     text = run("gsd", path, *options, "--dot", dot, "--explain").stdout

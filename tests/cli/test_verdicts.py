@@ -6,6 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.tables import long_table
+
 
 def rows(outcome) -> list[dict]:
     assert outcome.status == 0, outcome.stderr
@@ -34,14 +36,7 @@ def planted(n=400) -> pl.DataFrame:
     risky = base * 0.2 + 3.0
     risky[rng.permutation(n)[: n // 10]] -= 12
     models = {"risky": risky} | {f"steady{k}": base + 1.6 - 0.2 * k for k in range(4)}
-    return pl.concat(
-        [
-            pl.DataFrame(
-                {"model": name, "sample": [str(i) for i in range(n)], "metric": "gain", "score": values}
-            )
-            for name, values in models.items()
-        ]
-    )
+    return long_table(models, "gain", str)
 
 
 def test_a_planted_hidden_risk(run, write, quick):

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 from riskrank.api import read, report
+from tests.tables import of_rows
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -20,15 +21,11 @@ def scores(names, metrics=("acc", "f1"), n=40, seed=0) -> pl.DataFrame:
     """A long table in which earlier models are a little better."""
     rng = np.random.default_rng(seed)
     base = rng.normal(size=(n, len(metrics)))
-    return pl.DataFrame(
-        [
-            (name, f"s{sample}", metric, float(base[sample, m] + rng.normal() - 0.2 * place))
-            for place, name in enumerate(names)
-            for sample in range(n)
-            for m, metric in enumerate(metrics)
-        ],
-        schema=["model", "sample", "metric", "score"],
-        orient="row",
+    return of_rows(
+        (name, f"s{sample}", metric, float(base[sample, m] + rng.normal() - 0.2 * place))
+        for place, name in enumerate(names)
+        for sample in range(n)
+        for m, metric in enumerate(metrics)
     )
 
 

@@ -3,13 +3,13 @@
 import re
 
 import numpy as np
-import polars as pl
 import pytest
 
 from riskrank.api import gate, read, report
 from riskrank.shown import numbers
 from riskrank.shown.sections import sections
 from riskrank.shown.view import Table, text_of
+from tests.tables import long_table
 
 POWER = re.compile(r"\de[-−+]?\d")
 
@@ -20,8 +20,7 @@ def close():
     rng = np.random.default_rng(0)
     common = rng.normal(size=400)
     columns = {"a": common, "b": common + rng.normal(0, 0.05, 400) - 0.0002, "c": common - 1}
-    rows = [(name, f"s{s}", "q", float(x)) for name, column in columns.items() for s, x in enumerate(column)]
-    return read(pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row"), higher="*")
+    return read(long_table(columns), higher="*")
 
 
 def tables(document):

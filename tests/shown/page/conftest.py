@@ -5,19 +5,16 @@ import polars as pl
 import pytest
 
 from riskrank.api import read, report
+from tests.tables import of_rows
 
 
 def scores(names, metrics=("acc", "f1"), n=30, seed=0, spread=0.2) -> pl.DataFrame:
     rng = np.random.default_rng(seed)
-    return pl.DataFrame(
-        [
-            (name, f"s{sample}", metric, float(rng.normal() - spread * place))
-            for place, name in enumerate(names)
-            for sample in range(n)
-            for metric in metrics
-        ],
-        schema=["model", "sample", "metric", "score"],
-        orient="row",
+    return of_rows(
+        (name, f"s{sample}", metric, float(rng.normal() - spread * place))
+        for place, name in enumerate(names)
+        for sample in range(n)
+        for metric in metrics
     )
 
 

@@ -434,23 +434,6 @@ def test_wrong_questions_of_samples(columns, options, what):
     assert what in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("options", "what"),
-    [
-        ({"margin": "acc=-1"}, "a number not below 0"),
-        ({"alpha": 1.5}, "must lie between 0 and 1"),
-        ({"resamples": 5}, "must be at least 20"),
-        ({"sweep": "acc", "margin": "acc=0.1"}, "margin says nothing about sweep"),
-        ({"compare": True, "alpha": 0.1}, "alpha says nothing about compare"),
-        ({"why": "a", "tasks": "random"}, "tasks says nothing about why"),
-    ],
-)
-def test_settings_of_samples_are_checked_at_the_door(options, what):
-    with pytest.raises(UsageError) as error:
-        CopaSettings(**options)
-    assert what in str(error.value)
-
-
 def test_objectives_that_are_no_means_need_samples():
     table = {"model": ["a", "b"], "acc": [1.0, 2.0], "cost": [1.0, 2.0]}
     with pytest.raises(UsageError, match="a statistic of samples"):

@@ -211,19 +211,3 @@ def test_every_document_has_typed_rows_and_a_view(values, question):
     assert tuple(document.columns()) == document.fields
     assert document.meta()["dropped_models"] == ()
     assert sections(document)
-
-
-@pytest.mark.parametrize(
-    ("options", "what"),
-    [
-        ({"p": 0.5}, "p must be a number of at least 1"),
-        ({"ties": "mean"}, "the choices are min, average, max"),
-        ({"denominator": "N"}, "the choices are n-1, n"),
-        ({"missing": "keep"}, "the choices are error, drop, worst"),
-        ({"against": "sw"}, 'did you mean against="saw"'),
-    ],
-)
-def test_settings_are_checked_at_the_door(options, what):
-    with pytest.raises(UsageError) as error:
-        CopaSettings(**options)
-    assert what in str(error.value)

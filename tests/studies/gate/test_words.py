@@ -12,13 +12,13 @@ from riskrank.shown.view import Line, Table, text_of
 from riskrank.studies.gate.screen.first import view
 from riskrank.studies.gate.screen.junit import suite
 from riskrank.studies.gate.words import interval_of, quoted
+from tests.tables import long_table, of_rows
 
 
 @pytest.fixture(scope="module")
 def document():
     rng = np.random.default_rng(0)
-    rows = [(model, at, "latency", score) for model in "ab" for at, score in enumerate(rng.normal(9, 2, 60))]
-    frame = pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+    frame = long_table({model: rng.normal(9, 2, 60) for model in "ab"}, "latency", int)
     return rr.gate(frame, better="a:b", lower=["latency"]).document
 
 
@@ -62,7 +62,7 @@ def two_metrics(second: float) -> pl.DataFrame:
         for model, mean in (("old", 0.0), ("new", shift)):
             noise = rng.normal(size=300)
             rows += [(model, at, metric, score) for at, score in enumerate(noise - noise.mean() + mean)]
-    return pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+    return of_rows(rows)
 
 
 def test_the_size_that_would_decide_says_which_claim():

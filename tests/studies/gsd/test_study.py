@@ -9,14 +9,13 @@ import pytest
 
 from riskrank.asked.commands import BY_NAME
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import UsageError
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from riskrank.shown.sections import sections
 from riskrank.studies.gsd.document import GsdRow
 from riskrank.studies.gsd.options import GsdSettings
 from riskrank.studies.gsd.screen.hasse import to_dot
-from riskrank.studies.gsd.study import gsd, thresholds
+from riskrank.studies.gsd.study import gsd
 from riskrank.studies.runtime import Runtime
 from tests.cli.test_gsd import UCI, long_table, mixed_table
 
@@ -229,27 +228,6 @@ def test_a_model_and_itself_are_no_pair():
     for numbers in (relation.optimum, relation.slack, relation.largest_slack):
         assert np.isnan(numbers.diagonal()).all()
         assert np.isfinite(numbers[~np.eye(3, dtype=bool)]).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "what"),
-    [
-        ({"system": "pairs"}, 'did you mean system="pair"'),
-        ({"resampling": "swaps"}, 'did you mean resampling="swap"'),
-        ({"pairs": "none"}, "is not a choice"),
-        ({"delta_on": "r2"}, "the choices are r1, r1+r2"),
-        ({"correction": "holmes"}, 'did you mean correction="holm"'),
-        ({"regularization": 0.5, "delta_on": "r1"}, "contradict each other"),
-        ({"no_test": True, "front_test": "A"}, 'no_test=True and front_test="A" contradict each other'),
-        ({"digits": "=3"}, "digits takes a whole number"),
-        ({"tolerance": {"acc": -1}}, "tolerance takes a number above 0"),
-        ({"resamples": 5}, "resamples must be at least 20"),
-    ],
-)
-def test_settings_are_checked_at_the_door(options, what):
-    with pytest.raises(UsageError) as error:
-        thresholds(GsdSettings(**options))
-    assert what in str(error.value)
 
 
 def test_draws_fill_an_array_in_order():

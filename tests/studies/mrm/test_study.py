@@ -128,25 +128,6 @@ def test_settings_take_one_or_several_in_any_form():
         MeanRiskSettings().seed = 1
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ({"risk": "tail"}, 'did you mean risk="gini-tail"'),
-        ({"aggregate": "kemmeny"}, 'did you mean aggregate="kemeny"'),
-        ({"level": 0}, "outside (0, 1]"),
-        ({"level": np.nextafter(1, 2)}, "outside (0, 1]"),
-        ({"level": "many"}, "level takes numbers"),
-        ({"with_portfolio": True}, "goes with per_metric=True"),
-        ({"resamples": 19}, "at least 20"),
-        ({"copula": "clayton"}, "copula"),
-    ],
-)
-def test_settings_are_refused_at_the_door(options, told):
-    with pytest.raises(UsageError) as error:
-        columns_of(MeanRiskSettings(**options))
-    assert told in str(error.value)
-
-
 def test_portfolio_options_without_effect_are_refused(table):
     with pytest.raises(UsageError, match="contradict each other"):
         mrm(table(weight={"acc": 2.0, "f1": 1.0}), MeanRiskSettings(per_metric=True))

@@ -97,22 +97,6 @@ def test_one_model_is_enough(table, scores):
     assert len(document.rows) == 40
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ({"level": 0.1}, "level goes with summary=True"),
-        ({"level": 0, "summary": True}, "above 0"),
-        ({"level": 1.5, "summary": True}, "above 0"),
-        ({"copula": "bogus"}, "copula"),
-        ({"copula_scope": "model"}, 'goes with copula="empirical"'),
-    ],
-)
-def test_settings_are_refused_at_the_door(options, told):
-    with pytest.raises(UsageError) as error:
-        FoldingSettings(**options)
-    assert told in str(error.value)
-
-
 def test_weights_are_refused_by_the_empirical_copula(table):
     with pytest.raises(UsageError, match="no meaning for the empirical copula"):
         portfolio(table(weight={"acc": 1.0, "f1": 2.0}), FoldingSettings(copula="empirical"))

@@ -95,24 +95,6 @@ def test_what_is_a_distribution(tmp_path, monkeypatch):
         assert told in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ({"test": "both"}, "test"),
-        ({"sizes": 10.5}, "sizes takes whole numbers"),
-        ({"sizes": 5, "tasks": "random"}, "at least 6"),
-        ({"sizes": (10, 20), "limit": 19}, "limit=19"),
-        ({"target": 0}, "between 0 and 1"),
-        ({"paper_exact": True, "correction": "none"}, "contradict each other"),
-        ({"resamples": 19}, "at least 20"),
-    ],
-)
-def test_settings_are_refused_at_the_door(options, told):
-    with pytest.raises(UsageError) as error:
-        claim_of(PowerSettings(**options))
-    assert told in str(error.value)
-
-
 def test_a_limit_below_the_fewest_samples():
     with pytest.raises(UsageError, match="limit=9"):
         power_between(named_distributions(THREE), PowerSettings(limit=9))

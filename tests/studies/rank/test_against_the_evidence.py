@@ -7,18 +7,14 @@ import polars as pl
 import pytest
 
 import riskrank as rr
+from tests.tables import long_table
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 def long(**models):
     """Long table of one metric: an array a model."""
-    return pl.concat(
-        [
-            pl.DataFrame({"model": name, "sample": np.arange(len(of)), "metric": "q", "score": of})
-            for name, of in models.items()
-        ]
-    )
+    return long_table(models, named=int)
 
 
 @pytest.fixture(scope="module")

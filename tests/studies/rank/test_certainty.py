@@ -7,6 +7,7 @@ import pytest
 from riskrank.api import gate, rank, read, report
 from riskrank.studies.rank.document import MEANING
 from riskrank.studies.wording import p_words
+from tests.tables import long_table
 
 
 def table(shifts, n=200, seed=0, metrics=("q",)):
@@ -63,8 +64,7 @@ def crowd():
     rng = np.random.default_rng(0)
     models = {"A": rng.normal(0.1, 1, 1500), "B": rng.normal(0.65, 2, 1500)}
     models |= {f"c{i}": rng.normal(0, 1, 1500) for i in range(8)}
-    rows = [(name, f"s{s}", "q", float(x)) for name, column in models.items() for s, x in enumerate(column)]
-    return read(pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row"), higher="*")
+    return read(long_table(models), higher="*")
 
 
 def test_disagreement_if_another_is_ahead_of_the_first():

@@ -8,17 +8,12 @@ import pytest
 
 import riskrank as rr
 from riskrank.studies.rank.document import TRADE
+from tests.tables import long_table
 
 
 def long(**metrics):
     """Rows of every model's scores under every metric."""
-    return pl.concat(
-        [
-            pl.DataFrame({"model": model, "sample": np.arange(len(x)), "metric": metric, "score": 1.0 * x})
-            for metric, models in metrics.items()
-            for model, x in models.items()
-        ]
-    )
+    return pl.concat(long_table(models, metric, int) for metric, models in metrics.items())
 
 
 def steady_and_wild(seed, n=1000):

@@ -8,6 +8,7 @@ import pytest
 
 import riskrank as rr
 from riskrank.studies.wording import number
+from tests.tables import long_table
 
 SAMPLES = Path(__file__).resolve().parents[3] / "sample_data"
 NOISE = np.random.default_rng(5).normal(size=60)
@@ -15,14 +16,7 @@ NOISE = np.random.default_rng(5).normal(size=60)
 
 def table(metric="x", **scores):
     """Long table of models' scores."""
-    return pl.concat(
-        [
-            pl.DataFrame(
-                {"model": name, "sample": [f"{i}" for i in range(len(of))], "metric": metric, "score": of}
-            )
-            for name, of in scores.items()
-        ]
-    )
+    return long_table(scores, metric, str)
 
 
 def test_minus_zero_is_zero():

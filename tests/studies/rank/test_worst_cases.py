@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import riskrank as rr
+from tests.tables import long_table
 
 N = 300
 
@@ -27,18 +28,10 @@ def scores(seed=0, *, alike=True, bad=("p", "q"), better=("p", "q"), gain=2.9):
 
 
 def frame(found, rename=None, factor=None):
+    rename, factor = rename or {}, factor or {}
     return pl.concat(
-        [
-            pl.DataFrame(
-                {
-                    "model": (rename or {}).get(model, model),
-                    "sample": np.arange(N),
-                    "metric": metric,
-                    "score": own * (factor or {}).get(metric, 1.0),
-                }
-            )
-            for (model, metric), own in found.items()
-        ]
+        long_table({rename.get(model, model): own * factor.get(metric, 1.0)}, metric, int)
+        for (model, metric), own in found.items()
     )
 
 

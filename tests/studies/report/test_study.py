@@ -10,6 +10,7 @@ import riskrank as rr
 from riskrank.api import report
 from riskrank.studies.report.screen.bad_cases import details
 from riskrank.studies.report.screen.by_metric import differences
+from tests.tables import long_table
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -62,11 +63,7 @@ def test_bad_cases_of_the_two_models_are_told_apart_as_a_test_does(spread, said)
     """One is a little ahead of another whose scores spread so much more, or less."""
     own, other = np.random.default_rng(0).normal(size=(2, 400))
     rows = {"one": own + 0.02 + (spread < 1), "other": spread * other}
-    long = pl.DataFrame(
-        [(name, str(at), "q", float(x)) for name, values in rows.items() for at, x in enumerate(values)],
-        schema=["model", "sample", "metric", "score"],
-        orient="row",
-    )
+    long = long_table(rows, named=str)
     result = report(long, resamples=400, jobs=1, higher="*")
     ranked = [row.model for row in result.document.ranking.rows[:2]]
     assert f"Bad cases:** worst 5 % of {said.format(*ranked)} (" in result.to_markdown()
