@@ -89,7 +89,7 @@ def callable_of(
         Annotated[list[str], argument] if needed else Annotated[list[str] | None, argument]
     )
     annotations |= {one.name: _annotation(one, row) for one in known}
-    defaults = {one.name: _default(one) for one in known}
+    defaults = {one.name: None if one.several else one.default for one in known}
     if not needed:
         defaults["scores"] = None
 
@@ -139,10 +139,6 @@ def _kind(one: Option) -> Any:
     plain = [kind for kind in get_args(one.kind) or (one.kind,) if kind is not type(None)]
     kind = str if str in plain else plain[0]
     return kind | None if one.default is None else kind
-
-
-def _default(one: Option) -> Any:
-    return None if one.several else one.default
 
 
 def _value(one: Option, given: Any) -> Any:

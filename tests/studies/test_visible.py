@@ -6,6 +6,7 @@ import pytest
 
 import riskrank as rr
 from riskrank.studies.visible import visible_words
+from tests.tables import of_rows
 
 
 @pytest.mark.parametrize(
@@ -24,12 +25,11 @@ def test_one_digit_rounded_up(difference, share, words):
 
 def table(rng, shift, n=60, k=2):
     hard = rng.normal(size=n)
-    rows = [
+    return of_rows(
         (f"m{i}", f"s{j}", "q", hard[j] + rng.normal() + (shift if i == 0 else 0.0))
         for i in range(k)
         for j in range(n)
-    ]
-    return pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+    )
 
 
 ASKED = {rr.rank: {}, rr.gate: {"better": "m0:m1"}}

@@ -8,6 +8,7 @@ import pytest
 
 import riskrank as rr
 from riskrank.errors import GateFailed, GateInconclusive, InputError, UsageError
+from tests.tables import of_rows
 
 
 def table(shift=0.0, n=200, metrics=("acc",), seed=0, **models) -> pl.DataFrame:
@@ -267,12 +268,11 @@ def test_half_of_a_model_without_scores_is_no_run():
 
 def shares(**columns) -> pl.DataFrame:
     """Scores of the models on samples of each metric, by ``model_metric``."""
-    rows = [
+    return of_rows(
         (name.partition("_")[0], f"{name.partition('_')[2]}{at}", name.partition("_")[2], float(value))
         for name, values in columns.items()
         for at, value in enumerate(values)
-    ]
-    return pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+    )
 
 
 def test_models_without_a_mistake_need_as_many_samples_as_any_share():

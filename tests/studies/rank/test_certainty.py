@@ -113,8 +113,7 @@ def test_every_word_has_a_meaning_and_stands_in_json():
 def test_figures_of_shares_count_samples():
     """Of zeros and ones: how often the first is right where the other is wrong, counted by hand."""
     right = {"a": [1] * 150 + [0] * 50, "b": [1] * 100 + [0] * 60 + [1] * 40}
-    rows = [(name, f"s{s}", "acc", x) for name, column in right.items() for s, x in enumerate(column)]
-    frame = pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+    frame = long_table(right, "acc")
     mean, wins, _ = rank(read(frame, higher="*"), resamples=200, jobs=1).document.quotes
     assert mean.figure == "75 % against 70 %"
     assert mean.words.startswith("acc, mean of a and of b (difference ")
@@ -182,8 +181,7 @@ def test_a_figure_of_bad_cases_says_which_way_is_better(sign, said):
     rng = np.random.default_rng(0)
     b = rng.normal(0, 1, 1000)
     a = b + 1 + rng.normal(0, 0.1, 1000) - np.where(np.arange(1000) % 25 == 0, 5, 0)
-    rows = [(m, s, "q", sign * float(x)) for m, own in {"a": a, "b": b}.items() for s, x in enumerate(own)]
-    frame = pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+    frame = long_table({"a": sign * a, "b": sign * b}, named=int)
     way = {"higher": "*"} if sign > 0 else {"lower": ["q"]}
     found = rank(read(frame, **way), resamples=400, jobs=1).document
     assert found.named == (0,)

@@ -10,13 +10,13 @@ from riskrank.shown.figures.key import in_focus
 from riskrank.shown.figures.marks import marked_models
 from riskrank.shown.view import Table
 from riskrank.studies.rank.screen.first import view
+from tests.tables import long_table
 
 B = "#d55e00"
 
 
 def table(columns):
-    rows = [(name, f"s{s}", "q", float(x)) for name, column in columns.items() for s, x in enumerate(column)]
-    return read(pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row"), higher="*")
+    return read(long_table(columns), higher="*")
 
 
 def crowd():

@@ -10,7 +10,7 @@ import riskrank as rr
 from riskrank.api import report
 from riskrank.studies.report.screen.bad_cases import details
 from riskrank.studies.report.screen.by_metric import differences
-from tests.tables import long_table
+from tests.tables import long_table, of_rows
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -18,13 +18,12 @@ ROOT = Path(__file__).resolve().parents[3]
 def scores(seed=0, n=60):
     """Four models; the first is best by one metric and worst by the other."""
     rng = np.random.default_rng(seed)
-    rows = [
+    return of_rows(
         (name, str(sample), metric, float(rng.normal() + shift))
         for name, shifts in {"a": (4, -4), "b": (1, 1), "c": (0.5, 0.5), "d": (0, 0)}.items()
         for metric, shift in zip(("p", "q"), shifts, strict=True)
         for sample in range(n)
-    ]
-    return pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+    )
 
 
 def test_other_leaders_are_in_the_table_of_methods_and_not_in_the_verdict():

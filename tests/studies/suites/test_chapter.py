@@ -36,6 +36,7 @@ from riskrank.studies.suites.column import suite_column
 from riskrank.studies.suites.figures.pictures import task_forest, task_map
 from riskrank.studies.suites.screen import MARKS, strips
 from riskrank.studies.suites.words import other_scope
+from tests.tables import long_table
 
 NAMES = ("arc", "boolq", "gsm8k", "hellaswag", "ifeval", "mmlu", "piqa", "winogrande")
 
@@ -49,16 +50,7 @@ def suite_table(means, *, sizes=(40, 30, 60, 200, 50, 300, 30, 60), weights=None
     for model, of_task in enumerate(means, 1):
         for metric in range(metrics):
             score = base + 0.5 * rng.normal(size=task.size) + np.broadcast_to(of_task, len(sizes))[task]
-            rows.append(
-                pl.DataFrame(
-                    {
-                        "model": f"m{model}",
-                        "sample": [f"{NAMES[t]}/{at}" for at, t in enumerate(task)],
-                        "metric": f"x{metric}",
-                        "score": score,
-                    }
-                )
-            )
+            rows.append(long_table({f"m{model}": score}, f"x{metric}", lambda at: f"{NAMES[task[at]]}/{at}"))
     table = read_scores([FrameSource(pl.concat(rows))], ReadOptions(weighs_tasks=True))
     of_sample = np.array([NAMES.index(sample.partition("/")[0]) for sample in table.samples])
     share = np.ones(len(sizes)) if weights is None else np.asarray(weights, dtype=float)
@@ -385,17 +377,8 @@ def own_metrics():
         base = rng.normal(size=size)
         for model, up in (("a", 0.0), ("b", 0.6)):
             score = 10.0**at * (5 + sign * (base + up + 0.5 * rng.normal(size=size)))
-            frames.append(
-                pl.DataFrame(
-                    {
-                        "model": model,
-                        "task": task,
-                        "sample": range(size),
-                        "metric": f"the {task}",
-                        "score": score,
-                    }
-                )
-            )
+            of_task = long_table({model: score}, f"the {task}", int)
+            frames.append(of_task.with_columns(task=pl.lit(task)))
     frame = pl.concat(frames)
     higher = tuple(f"the {task}" for task in ("bleu", "f1", "acc", "rouge", "em"))
     asked = ReadOptions(lower=("the loss",), higher=higher, weighs_tasks=True)

@@ -9,6 +9,7 @@ import riskrank as rr
 from riskrank.asked.commands import BY_NAME
 from riskrank.engine.suites.macro_means import RANDOM
 from riskrank.studies.suites.figures.pictures import pictures, standing, task_forest, task_map
+from tests.tables import long_table
 
 TASKS = {"arc": 40, "boolq": 30, "gsm8k": 60, "mmlu": 100, "piqa": 30, "wino": 45}
 KINDS = ("taskmap", "taskforest", "profile")
@@ -18,16 +19,11 @@ def scores(sign=1):
     rng = np.random.default_rng(0)
     names = [f"{task}" for task, size in TASKS.items() for _ in range(size)]
     base = rng.normal(size=len(names))
-    frames = []
+    found = {}
     for model, up in (("a", 0.4), ("b", 0.2), ("c", 0.0)):
         better = np.where(np.array(names) == "gsm8k", -up, up)
-        score = sign * (base + better + 0.4 * rng.normal(size=len(names)))
-        frames.append(
-            pl.DataFrame(
-                {"model": model, "task": names, "sample": range(len(names)), "metric": "x", "score": score}
-            )
-        )
-    return pl.concat(frames)
+        found[model] = sign * (base + better + 0.4 * rng.normal(size=len(names)))
+    return long_table(found, "x", int).with_columns(task=pl.Series(names * 3))
 
 
 @pytest.fixture(scope="module", params=[1, -1], ids=["higher", "lower"])
@@ -116,20 +112,8 @@ def test_profiles_fall_from_one_to_none(ranked):
 def test_few_and_many_tasks_are_drawn(tasks):
     rng = np.random.default_rng(1)
     names = [f"a task of a rather long name, number {t}" for t in range(tasks) for _ in range(12)]
-    frame = pl.concat(
-        [
-            pl.DataFrame(
-                {
-                    "model": f"model {model}",
-                    "task": names,
-                    "sample": range(len(names)),
-                    "metric": "x",
-                    "score": rng.integers(0, 2, len(names)).astype(float),
-                }
-            )
-            for model in range(12)
-        ]
-    )
+    frame = long_table({f"model {at}": rng.integers(0, 2, len(names)) for at in range(12)}, "x", int)
+    frame = frame.with_columns(task=pl.Series(names * 12))
     document = rr.rank(frame, no_test=True, higher=["x"]).document
     for picture in pictures(document.suite):
         assert len(picture.draw().to_bytes("svg")) > 1000

@@ -11,7 +11,7 @@ from riskrank.engine.portfolio.risks import RISKS
 from riskrank.engine.types import Floats
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.agreement import Aggregations, aggregation_lines
+from riskrank.shown.agreement import aggregation_lines
 from riskrank.shown.means import (
     also,
     combined,
@@ -44,7 +44,9 @@ def details(document: MeanRiskDocument) -> list[Section]:
         sections.append(_value_table(metric, study, order, models))
         sections += _contradiction_line(study, models)
     sections += aggregation_lines(aggregations)
-    sections += _orders_over_metrics(aggregations, models)
+    if (overall := by_name.get("RA(MRM@M)")) is not None:
+        order_over_all = " > ".join(models[i] for i in overall.order)
+        sections.append(Line(f"{order_over_all}.", "Over all metrics:"))
     sections.append(_reading(document.by_column[0][1]))
     return sections
 
@@ -104,14 +106,6 @@ def _contradiction_line(study: MeanRiskStudy, models: Sequence[str]) -> list[Lin
         "every consistent risk says the opposite."
     )
     return [Line(text, "Note:", "yellow")]
-
-
-def _orders_over_metrics(aggregations: Aggregations, models: Sequence[str]) -> list[Line]:
-    return [
-        Line(" > ".join(models[i] for i in found.order) + ".", "Over all metrics:")
-        for name, found in aggregations
-        if name == "RA(MRM@M)"
-    ]
 
 
 def _reading(study: MeanRiskStudy) -> Line:
