@@ -121,7 +121,7 @@ class NormalTables:
         claims = self.plan.inference.family
         away = (sqrt(size) * self.effects.mean + noise) / spread - height
         if self.plan.inference.paper_exact:
-            return claims.significant(claims.each(ndtr(-sqrt(size) * away)))
+            return claims.significant(self.plan.scores.models**2 * ndtr(-sqrt(size) * away))
         if not self.plan.inference.resampled:
             # That both distributions are equal has to be refuted as well, whichever is ahead.
             return claims.significant(claims.each(np.minimum(2 * ndtr(-away), 1.0)))

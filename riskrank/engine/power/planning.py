@@ -14,7 +14,7 @@ from math import ceil
 import numpy as np
 
 from riskrank.engine.dominance.column import Inference, study_dominance
-from riskrank.engine.dominance.inference import ABSOLUTE, RELATIVE, Claim
+from riskrank.engine.dominance.inference import ABSOLUTE, Claim
 from riskrank.engine.dominance.ranking import estimate
 from riskrank.engine.dominance.tests import DominanceTests, compare, family_of
 from riskrank.engine.power.distributions import Distribution
@@ -54,8 +54,6 @@ class Plan:
         The claim on the pilot, or on many quantiles of the distributions, without a test.
     scores : ClusteredScores
         The pilot, or these quantiles.
-    alone : bool
-        Whether the pairs are a family of their own.
     named : bool
         Whether tables are drawn from named distributions.
     between : ndarray, shape (pairs,), or None
@@ -67,7 +65,6 @@ class Plan:
     pairs: tuple[tuple[int, int], ...]
     reference: DominanceTests
     scores: ClusteredScores
-    alone: bool
     named: bool = False
     between: Floats | None = None
 
@@ -88,8 +85,7 @@ class Plan:
             return [False] * len(self.pairs)
         number = int.from_bytes(test.generate_state(4).tobytes(), "little")
         inference = replace(self.inference, seed=number, jobs=jobs)
-        pairs = self.pairs if self.alone else None
-        study = study_dominance(scores, [self.claim], inference, pairs=pairs, progress=progress)
+        study = study_dominance(scores, [self.claim], inference, progress=progress)
         return [bool(study.tests[0].dominates[pair]) for pair in self.pairs]
 
     @cached_property
@@ -105,7 +101,7 @@ class Plan:
     @cached_property
     def family(self) -> tuple[tuple[int, int], ...]:
         """The pairs whose tests are corrected for together."""
-        winners, losers = family_of(self.scores.models, self.pairs if self.alone else None)
+        winners, losers = family_of(self.scores.models, None)
         return tuple(zip(winners.tolist(), losers.tolist(), strict=True))
 
     @property
@@ -164,8 +160,8 @@ def plan_from_pilot(
     inference : Inference
         How to test.
     pair : (int, int), optional
-        Winner and loser, a family of their own but for relative claims, which need the field; by default
-        every dominance that is significant in the pilot.
+        Winner and loser; by default every dominance that is significant in the pilot. The family is all
+        ordered pairs of the pilot's models either way.
     progress : callable, optional
         Called with the resamples of the pilot that are done, and those planned so far.
 
@@ -202,7 +198,7 @@ def plan_from_pilot(
             hint="score more samples, or plan with distributions: normal:0.5,2 normal:0,1",
         )
     between = shares_between_tasks(scores, pairs) if scores.strata.random else None
-    return Plan(claim, inference, pairs, reference, scores, _alone(claim, pair), between=between)
+    return Plan(claim, inference, pairs, reference, scores, between=between)
 
 
 def plan_from_distributions(
@@ -242,12 +238,7 @@ def plan_from_distributions(
     scores = ClusteredScores.build(shapes, paired=False)
     reference = compare(estimate(scores), claim)
     pairs = tuple((i, j) for i in range(k) for j in range(i + 1, k)) if pair is None else (pair,)
-    return Plan(claim, inference, pairs, reference, scores, _alone(claim, pair), named=True)
-
-
-def _alone(claim: Claim, pair: tuple[int, int] | None) -> bool:
-    """Whether a pair that was named is a family of its own: a relative claim needs the field."""
-    return pair is not None and claim.kind != RELATIVE
+    return Plan(claim, inference, pairs, reference, scores, named=True)
 
 
 def shares_between_tasks(scores: ClusteredScores, pairs: Sequence[tuple[int, int]]) -> Floats:

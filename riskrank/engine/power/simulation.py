@@ -50,16 +50,19 @@ class PowerCurve:
     repeats: int
 
     @classmethod
-    def of(cls, sizes: Sequence[int], shown: Sequence[Booleans], doubt: float = 0.0) -> PowerCurve:
+    def of(
+        cls, sizes: Sequence[int], shown: Sequence[Booleans], doubt: float = 0.0, divided: float = 0.25
+    ) -> PowerCurve:
         """Count verdicts, of shape (R, c) for each size.
 
-        A doubt is the error that whole tests leave; it weighs most where verdicts may be divided.
+        A doubt is the error that whole tests leave where verdicts are divided as told; it weighs more where
+        they may be divided more evenly.
         """
         hits = np.array([np.append(own.sum(axis=0), own.all(axis=1).sum()) for own in shown])
         repeats = len(shown[0])
         share = hits / repeats
         turned = share + doubt * (1 - 2 * share)
-        error = np.hypot(share_error(hits, repeats), 4 * turned * (1 - turned) * doubt)
+        error = np.hypot(share_error(hits, repeats), turned * (1 - turned) / divided * doubt)
         return cls(np.array(sizes), share[:, :-1], error[:, :-1], share[:, -1], error[:, -1], repeats)
 
     def at(self, sizes: Sequence[int]) -> PowerCurve:
@@ -78,11 +81,6 @@ class PowerCurve:
     def easiest_first(self) -> Integers:
         """Claims by their mean power over all sizes, the largest first."""
         return np.argsort(-self.power.mean(axis=0), kind="stable")
-
-    @property
-    def largest_error(self) -> float:
-        """Largest error of a power."""
-        return float(self.standard_error.max())
 
 
 def verdicts_of(test: Test, size: int, tables: int, *, seed: int) -> Booleans:

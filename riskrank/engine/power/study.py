@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import ceil, hypot, sqrt
 
 import numpy as np
 from scipy.special import ndtri
@@ -20,6 +20,7 @@ from riskrank.engine.power.required_size import (
 )
 from riskrank.engine.power.simulation import PowerCurve, Test, streams, verdicts_of
 from riskrank.engine.sampling.processes import Jobs, Workers, workers_for
+from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.engine.types import Booleans, Integers
 
 # For each simulation asked for: tables whose answers are known in closed form, and tested whole; and numbers
@@ -48,17 +49,23 @@ class Agreement:
     size, tables : int
     verdicts, agreed : int
         Of all pairs on all tables.
+    shift : int
+        How many more of them the closed form shows.
+    divided : float
+        Mean of w(1 − w), of the shares w of tables in which whole tests show a pair.
     """
 
     size: int
     tables: int
     verdicts: int
     agreed: int
+    shift: int
+    divided: float
 
     @property
     def doubt(self) -> float:
-        """Error of a share of these verdicts, if as many of them are others in either direction."""
-        return sqrt(self.verdicts - self.agreed + 0.5) / (self.verdicts + 1)
+        """Error of a share of these verdicts: by chance, and as far as they are others in one direction."""
+        return hypot(sqrt(self.verdicts - self.agreed + 0.5), self.shift) / (self.verdicts + 1)
 
 
 @dataclass(frozen=True)
@@ -85,16 +92,21 @@ class PowerStudy:
     interval: SizeInterval | None = None
 
     @property
+    def largest_error(self) -> float:
+        """Largest error of a power, that of the size found among them."""
+        return max(float(self.curve.standard_error.max()), self.required.standard_error)
+
+    @property
     def endless(self) -> int | None:
         """Where tasks are drawn: how many it takes with endless samples on each, or more than that.
 
         The size needed is proportional to the variance, of which the hardest pair keeps the share between
-        tasks; fewer than two tasks say nothing of others.
+        tasks; fewer than are tested say nothing of others.
         """
         if self.plan.between is None or self.plan.unattainable:
             return None
         size = self.required.sizes[-1] if self.required.size is None else self.required.size
-        return max(2, ceil(float(self.plan.between[self.curve.hardest_first[0]]) * int(size)))
+        return max(FEWEST_TASKS, ceil(float(self.plan.between[self.curve.hardest_first[0]]) * int(size)))
 
 
 def study_power(
@@ -192,9 +204,11 @@ class _Search:
 
     def curve(self, sizes: Sequence[int], height: float) -> PowerCurve:
         """Powers at some sizes, with what whole tests leave in doubt."""
-        assert self.agreement is not None
+        found = self.agreement
+        assert found is not None
         self._planned = self._done + len(sizes) * self._closed_cost
-        return PowerCurve.of(sizes, [self.shown(size, height) for size in sizes], self.agreement.doubt)
+        shown = [self.shown(size, height) for size in sizes]
+        return PowerCurve.of(sizes, shown, found.doubt, found.divided)
 
     def look(self, size: int, height: float) -> float:
         """Test tables whole; the height at which the closed form agrees best, if that given does not."""
@@ -219,12 +233,13 @@ class _Search:
             return closed(height)[:, self._claimed].astype(np.int64) - whole
 
         found = apart(height)
-        differing = int(np.abs(found).sum())
-        if abs(int(found.sum())) > 2 * sqrt(max(differing, 1)):
+        if abs(int(found.sum())) > 2 * sqrt(max(int(np.abs(found).sum()), 1)):
             left = np.array([abs(int(apart(one).sum())) for one in _HEIGHTS])
             height = float(_HEIGHTS[left == left.min()].mean())
-            differing = int(np.abs(apart(height)).sum())
-        self.agreement = Agreement(size, tables, whole.size, whole.size - differing)
+            found = apart(height)
+        share = (whole.sum(axis=0) + 0.5) / (tables + 1)
+        agreed, divided = int((found == 0).sum()), float((share * (1 - share)).mean())
+        self.agreement = Agreement(size, tables, whole.size, agreed, int(found.sum()), divided)
         return height
 
     def foresee(self, sizes: Sequence[int], steps: int) -> None:

@@ -30,7 +30,7 @@ from riskrank.studies.runs import RunsSplit, split_of_runs
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.sample_findings import size_findings
 from riskrank.studies.settings import inference_of, level_of, portfolio_settings, provenance
-from riskrank.studies.targets import check_portfolio, draws_tasks, targets
+from riskrank.studies.targets import check_portfolio, draws_tasks, score_tables, targets
 from riskrank.studies.task_scale import on_task_scale
 
 
@@ -87,8 +87,8 @@ def power(
 ) -> PowerDocument | AnytimePowerDocument | LabelsDocument | NoisePlanDocument:
     """Say how often dominance would be significant with so many samples, and how many it takes.
 
-    Data sets are drawn with replacement from a pilot; each is tested as ``dominance`` would test it. The
-    order planned for is every dominance that is significant in the pilot. With a judge it is the labels that
+    Data sets are drawn with replacement from a pilot; each is tested as ``rank`` tests it, a pair that is
+    named as ``dominance`` of these two. The order planned for is every one that is significant in the pilot. With a judge it is the labels that
     a gate on means needs.
 
     Parameters
@@ -120,19 +120,25 @@ def power(
     settings.refuse_margin()
     table = on_task_scale(table, settings)
     check_portfolio(table, settings)
-    pair = _pair(settings, table.models)
-    column = targets(table, settings)[0]
+    claim, pair = claim_of(settings), _pair(settings, table.models)
+    column, models = targets(table, settings)[0], table.models
+    if pair is not None and claim.kind != RELATIVE:
+        # Two models alone: nobody else folds metrics or is tested with them.
+        both = score_tables(table, settings).of_models(pair) if len(table.metrics) > 1 else None
+        scores = column.scores.of_models(pair) if both is None else both.column(column.name)
+        column, models, pair = replace(column, scores=scores), tuple(models[at] for at in pair), (0, 1)
     inference = inference_of(settings, runtime.jobs)
     with runtime.progress(
         "testing the pilot's tasks" if draws_tasks(settings) else "testing the pilot"
     ) as progress:
-        plan = plan_from_pilot(column.scores, claim_of(settings), inference, pair=pair, progress=progress)
+        plan = plan_from_pilot(column.scores, claim, inference, pair=pair, progress=progress)
     folded = portfolio_settings(settings, table) if len(table.metrics) > 1 else {}
 
     def origin(how: Mapping[str, Any], **more: Any) -> Provenance:
-        return provenance("power", table, settings, {**folded, **how}, seed=settings.seed, **more)
+        found = provenance("power", table, settings, {**folded, **how}, seed=settings.seed, **more)
+        return replace(found, models=models)
 
-    document = _simulated(plan, settings, runtime, table.models, column.name, origin)
+    document = _simulated(plan, settings, runtime, models, column.name, origin)
     return replace(document, split=split_of_runs(column.name, column.scores))
 
 
@@ -162,14 +168,14 @@ def power_between(
     if settings.anytime:
         return anytime_between(distributions, settings, runtime)
     settings.refuse_margin()
+    claim, inference = claim_of(settings), inference_of(settings, runtime.jobs)
     models = tuple(distributions)
-    inference = inference_of(settings, runtime.jobs)
-    plan = plan_from_distributions(
-        list(distributions.values()), claim_of(settings), inference, pair=_pair(settings, models)
-    )
-    return _simulated(
-        plan, settings, runtime, models, None, partial(of_distributions, settings, distributions)
-    )
+    pair = _pair(settings, models)
+    if pair is not None and claim.kind != RELATIVE:
+        models, pair = tuple(models[at] for at in pair), (0, 1)
+    kept = {model: distributions[model] for model in models}
+    plan = plan_from_distributions(list(kept.values()), claim, inference, pair=pair)
+    return _simulated(plan, settings, runtime, models, None, partial(of_distributions, settings, kept))
 
 
 def claim_of(settings: PowerSettings) -> Claim:

@@ -1,9 +1,11 @@
 """How many samples are needed, in a sentence or two."""
 
+from riskrank.engine.dominance.inference import RELATIVE
 from riskrank.engine.power.planning import TASKS
 from riskrank.engine.power.required_size import RequiredSize, SizeInterval
 from riskrank.engine.power.simulation import PowerCurve
 from riskrank.engine.power.study import PowerStudy
+from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.studies.findings import Finding
 from riskrank.studies.wording import percent
 
@@ -70,6 +72,13 @@ def power_words(required: RequiredSize, curve: PowerCurve) -> str:
     return f"{asked} ({found} of {curve.repeats:,} simulated tables)"
 
 
+def tested_by(study: PowerStudy) -> str:
+    """The command that answers so, and about whom."""
+    plan = study.plan
+    command = "rank" if plan.claim.kind == RELATIVE else "dominance"
+    return f"{command} tests {'these two' if plan.scores.models == 2 else f'all {plan.scores.models} models'}"
+
+
 def unit_words(study: PowerStudy) -> str:
     """What sizes count; of a suite with the tasks there are."""
     plan = study.plan
@@ -87,6 +96,7 @@ def _endless(study: PowerStudy) -> str:
     if needed is not None and needed <= count:
         return ""
     least = f"at least {fewest:,}" if needed is None else f"about {fewest:,}"
+    least += ", the fewest that are tested" * (fewest == FEWEST_TASKS)
     said = f"With endless samples on each it would take {least}"
     if fewest > count:
         return f"{said}, more than the {count} there are: more tasks are the only help."

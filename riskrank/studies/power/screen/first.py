@@ -16,7 +16,7 @@ from riskrank.studies.power.labels import LabelsDocument
 from riskrank.studies.power.noise import NoisePlanDocument
 from riskrank.studies.power.planned import AS_TRUTH
 from riskrank.studies.power.study import PowerDocument
-from riskrank.studies.power.verdict import unit_words
+from riskrank.studies.power.verdict import tested_by, unit_words
 from riskrank.studies.wording import claim_words, counted
 
 # Pairs that a screen has room for.
@@ -44,13 +44,13 @@ def _repeats(document: PowerDocument) -> list[Line]:
 
 def _shares(study: PowerStudy) -> str:
     """How many tables the shares are of, how they were told, and how often whole tests said the same."""
-    said = f"Shares of {study.curve.repeats:,} drawn tables"
+    said = f"Shares of {study.curve.repeats:,} drawn tables as {tested_by(study)}"
     how = "Student's t of macro means" if study.plan.by_means else "what their samples add to the effects"
     found, unit = study.agreement, study.plan.unit
     units = "tasks" if unit == TASKS else unit.removesuffix(" a model")
     agreed = f"{found.agreed:,} of {found.verdicts:,} verdicts of the whole test are the same"
     on = f"{counted(found.tables, 'table')} of {found.size:,} {units}"
-    return f"{said} by {how}, ± {100 * study.curve.largest_error:.1f} points at most ({agreed}, on {on})"
+    return f"{said}, by {how}, ± {100 * study.largest_error:.1f} points at most ({agreed}, on {on})"
 
 
 def _curve_table(document: PowerDocument, shown: Sequence[int]) -> Table:
@@ -84,7 +84,7 @@ def _simulated(document: PowerDocument) -> Line:
     text = (
         f"found is a significant {claim_words(plan.claim)}; ε is the violation ratio of what is drawn from. "
         f"{study.curve.repeats:,} tables of n {unit_words(study)} a size, {study.agreement.tables:,} more "
-        f"tested by {how}, seed {inference.seed}; {rule} over {counted(len(plan.family), 'pair')}, level "
+        f"tested by {how}, seed {inference.seed}; {rule} over {counted(len(plan.family), 'ordered pair')}, level "
         f"{inference.family.level(1):g}."
     )
     if document.metric is not None and document.provenance.settings.get("pair") is None:
