@@ -149,7 +149,7 @@ def study_power(
     if sizes is None:
         sizes = [size for size in plan.sizes if limit is None or size <= limit] or [limit or plan.smallest]
     sizes = sorted(set(sizes))
-    of = TASKS if plan.unit == TASKS else ""
+    of = TASKS * (plan.unit == TASKS)
     limit = check_search(sizes, target=target, limit=limit, smallest=plan.smallest, of=of)
     with workers_for(plan.inference.jobs) as workers:
         search = _Search(plan, repeats, workers, progress)

@@ -60,7 +60,7 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
         metavar="N,N,...",
         unset="100,500,1000; 20,50,100 samples a task; 10,20,50 tasks; labels around those needed",
     )
-    pair: str | None = ask("One pair instead of the whole order.", metavar="BETTER:WORSE")
+    pair: str | None = ask("One pair, as dominance of these two alone tests it.", metavar="BETTER:WORSE")
     target: float = ask("Power to find the sample size of.", 0.8, metavar="POWER")
     limit: int | None = rare(
         "Largest size to try.",

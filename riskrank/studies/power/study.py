@@ -88,8 +88,8 @@ def power(
     """Say how often dominance would be significant with so many samples, and how many it takes.
 
     Data sets are drawn with replacement from a pilot; each is tested as ``rank`` tests it, a pair that is
-    named as ``dominance`` of these two. The order planned for is every one that is significant in the pilot. With a judge it is the labels that
-    a gate on means needs.
+    named as ``dominance`` of these two. The order planned for is every one that is significant in the
+    pilot. With a judge it is the labels that a gate on means needs.
 
     Parameters
     ----------
@@ -186,11 +186,9 @@ def claim_of(settings: PowerSettings) -> Claim:
     UsageError
         If its threshold, a size or the target makes no sense.
     """
-    drawn = draws_tasks(settings)
-    smallest = FEWEST_TASKS if drawn else FEWEST_SAMPLES
+    of, smallest = (TASKS, FEWEST_TASKS) if draws_tasks(settings) else ("", FEWEST_SAMPLES)
     # Sizes that nobody asked for are known with the table.
     sizes = settings.sizes or (smallest,)
-    of = TASKS if drawn else ""
     check_search(sizes, target=settings.target, limit=settings.limit, smallest=smallest, of=of)
     if settings.threshold:
         return Claim(int(settings.order), ABSOLUTE, settings.threshold[0])

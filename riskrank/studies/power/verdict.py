@@ -5,7 +5,6 @@ from riskrank.engine.power.planning import TASKS
 from riskrank.engine.power.required_size import RequiredSize, SizeInterval
 from riskrank.engine.power.simulation import PowerCurve
 from riskrank.engine.power.study import PowerStudy
-from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.studies.findings import Finding
 from riskrank.studies.wording import percent
 
@@ -96,7 +95,6 @@ def _endless(study: PowerStudy) -> str:
     if needed is not None and needed <= count:
         return ""
     least = f"at least {fewest:,}" if needed is None else f"about {fewest:,}"
-    least += ", the fewest that are tested" * (fewest == FEWEST_TASKS)
     said = f"With endless samples on each it would take {least}"
     if fewest > count:
         return f"{said}, more than the {count} there are: more tasks are the only help."

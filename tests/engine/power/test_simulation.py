@@ -43,6 +43,9 @@ def test_doubt_weighs_most_where_half_are_shown():
     assert plain.power.tolist() == doubted.power.tolist() == [[0.5, 1.0, 0.0]]
     sure = np.hypot(plain.standard_error[0, 1:], 4 * 0.8 * 0.2 * 0.2)
     assert doubted.standard_error[0] == pytest.approx([np.hypot(0.05, 0.2), *sure])
+    # Whole tests of which a tenth is shown leave more in doubt where half are.
+    elsewhere = PowerCurve.of([10], [shown], doubt=0.02, divided=0.09)
+    assert elsewhere.standard_error[0, 0] == pytest.approx(np.hypot(0.05, 0.02 * 0.25 / 0.09))
 
 
 def test_what_a_page_asks_of_a_curve():
@@ -51,7 +54,6 @@ def test_what_a_page_asks_of_a_curve():
     error = np.array([[0.01, 0.04, 0.02], [0.03, 0.01, 0.01]])
     curve = PowerCurve(np.array([10, 20]), power, error, power.min(axis=1), error.max(axis=1), 100)
     assert curve.hardest_first.tolist() == [1, 2, 0]
-    assert curve.largest_error == 0.04
 
 
 def sampler_of(*scores, **design):

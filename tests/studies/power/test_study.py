@@ -6,10 +6,13 @@ import pytest
 from riskrank.engine.power.required_size import RequiredSize
 from riskrank.engine.power.simulation import PowerCurve
 from riskrank.errors import InputError, UsageError
+from riskrank.studies.dominance.options import DominanceSettings
+from riskrank.studies.dominance.study import dominance
 from riskrank.studies.power.distributions import named_distributions
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.study import claim_of, power, power_between
 from riskrank.studies.power.verdict import power_words
+from riskrank.studies.runtime import HERE
 from tests.studies.suites.test_chapter import screen, suite_table
 
 QUICK = {"variance": "clt", "simulations": 10, "sizes": (20, 60), "limit": 60}
@@ -66,6 +69,34 @@ def test_a_pilot_is_planned_with_what_is_significant_in_it(table, scores):
     single = power(table(scores(gap=1.5, metrics=("acc",))), PowerSettings(pair="A:C", **QUICK))
     assert single.metric == "acc"
     assert "copula" not in single.provenance.method
+
+
+@pytest.mark.parametrize("metrics", [("acc",), ("acc", "f1")])
+def test_a_pair_is_planned_as_dominance_tests_these_two(table, scores, metrics):
+    """Both directions are tested, whoever else is in the table, and the screen names the command."""
+    columns, asked = scores(gap=0.3, metrics=metrics), PowerSettings(pair="A:B", **QUICK)
+    pair, two = power(table(columns), asked), table(columns, models=("A", "B"))
+    assert pair.study.plan.family == ((0, 1), (1, 0))
+    assert pair.provenance.models == ("A", "B")
+    assert pair.provenance.method["family"] == 2
+    assert pair.rows == power(two, asked).rows
+    found = dominance(two, DominanceSettings(order=2, test="direct", variance="clt"), HERE)
+    assert pair.rows[0].violation_ratio == pytest.approx(found.rows[0].violation_ratio)
+    assert "drawn tables as dominance tests these two, by" in screen(pair)
+
+
+def test_a_pair_against_the_field_is_planned_as_rank_tests_all(table, scores):
+    asked = PowerSettings(pair="A:C", test="relative", **QUICK)
+    document = power(table(scores(gap=0.3, metrics=("acc",))), asked)
+    assert len(document.study.plan.family) == 6
+    assert "drawn tables as rank tests all 3 models, by" in screen(document)
+
+
+def test_a_pair_of_distributions_is_planned_as_of_these_two_alone():
+    asked = PowerSettings(pair="best:worst", **QUICK)
+    found = power_between(named_distributions(THREE), asked)
+    assert found.rows == power_between(named_distributions([THREE[0], THREE[2]]), asked).rows
+    assert found.study.plan.family == ((0, 1), (1, 0))
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from riskrank.engine.power.planning import TASKS
 from riskrank.engine.power.study import PowerStudy
 from riskrank.errors import option
 from riskrank.shown import numbers
@@ -29,25 +28,21 @@ def view(document: PowerDocument) -> list[Section]:
     hardest = study.curve.hardest_first.tolist()
     shown = hardest if len(hardest) <= _MOST_PAIRS + 1 else hardest[:_MOST_PAIRS]
     every = [_curve_table(document, hardest)] if len(shown) < len(hardest) else []
+    repeats = [] if document.split is None else [Line(document.split.sentence, "Repeats:")]
     given = AS_TRUTH if document.metric is not None else "the distributions are taken as given"
     return [
         _curve_table(document, shown),
         *unshown(len(hardest) - len(shown), "easier pair"),
         Line(f"{_shares(study)}; {given}."),
-        *offered([*every, _simulated(document), *_repeats(document)]),
+        *offered([*every, _simulated(document), *repeats]),
     ]
-
-
-def _repeats(document: PowerDocument) -> list[Line]:
-    return [] if document.split is None else [Line(document.split.sentence, "Repeats:")]
 
 
 def _shares(study: PowerStudy) -> str:
     """How many tables the shares are of, how they were told, and how often whole tests said the same."""
     said = f"Shares of {study.curve.repeats:,} drawn tables as {tested_by(study)}"
     how = "Student's t of macro means" if study.plan.by_means else "what their samples add to the effects"
-    found, unit = study.agreement, study.plan.unit
-    units = "tasks" if unit == TASKS else unit.removesuffix(" a model")
+    found, units = study.agreement, study.plan.unit.removesuffix(" a model")
     agreed = f"{found.agreed:,} of {found.verdicts:,} verdicts of the whole test are the same"
     on = f"{counted(found.tables, 'table')} of {found.size:,} {units}"
     return f"{said}, by {how}, ± {100 * study.largest_error:.1f} points at most ({agreed}, on {on})"
@@ -84,8 +79,8 @@ def _simulated(document: PowerDocument) -> Line:
     text = (
         f"found is a significant {claim_words(plan.claim)}; ε is the violation ratio of what is drawn from. "
         f"{study.curve.repeats:,} tables of n {unit_words(study)} a size, {study.agreement.tables:,} more "
-        f"tested by {how}, seed {inference.seed}; {rule} over {counted(len(plan.family), 'ordered pair')}, level "
-        f"{inference.family.level(1):g}."
+        f"tested by {how}, seed {inference.seed}; {rule} over {counted(len(plan.family), 'ordered pair')}, "
+        f"level {inference.family.level(1):g}."
     )
     if document.metric is not None and document.provenance.settings.get("pair") is None:
         text += " Pairs were chosen as they are significant in the pilot, which flatters them."
