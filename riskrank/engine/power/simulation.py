@@ -62,7 +62,8 @@ class PowerCurve:
         repeats = len(shown[0])
         share = hits / repeats
         turned = share + doubt * (1 - 2 * share)
-        error = np.hypot(share_error(hits, repeats), turned * (1 - turned) / divided * doubt)
+        beside = np.minimum(turned * (1 - turned) / divided * doubt, np.maximum(share, 1 - share))
+        error = np.hypot(share_error(hits, repeats), beside)
         return cls(np.array(sizes), share[:, :-1], error[:, :-1], share[:, -1], error[:, -1], repeats)
 
     def at(self, sizes: Sequence[int]) -> PowerCurve:

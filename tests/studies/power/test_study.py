@@ -173,7 +173,9 @@ def test_tasks_like_these_are_counted_and_may_be_the_only_help():
     assert "20 tasks like these" in document.verdict
     assert "more than the 8 there are: more tasks are the only help." in document.verdict
     said = " ".join(screen(document).split())
-    assert "Shares of 400 drawn tables by Student's t of macro means, ± " in said
+    assert (
+        "Shares of 400 drawn tables as dominance tests these two, by Student's t of macro means, ± " in said
+    )
     assert "verdicts of the whole test are the same, on 2 tables of" in said
     found = document.meta()["required_size"]
     assert (found["of"], found["size_low"]) == ("tasks", None)
