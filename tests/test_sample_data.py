@@ -215,11 +215,7 @@ def test_verdicts_are_what_the_script_makes():
     assert made.shape == (120, 4)
 
 
-def test_the_weeks_are_what_their_script_draws():
-    made = runpy.run_path(str(SAMPLE_DATA / "make_weeks.py"))["weeks_table"]()
-    assert made.equals(pl.read_csv(SAMPLE_DATA / "weeks.csv"))
-
-
-def test_the_judged_answers_are_what_their_script_draws():
-    made = runpy.run_path(str(SAMPLE_DATA / "make_judge.py"))["judged_table"]()
-    assert made.equals(pl.read_csv(SAMPLE_DATA / "judge.csv"))
+@pytest.mark.parametrize(("table", "maker"), [("weeks", "weeks_table"), ("judge", "judged_table")])
+def test_weeks_and_judged_answers_are_what_their_scripts_draw(table, maker):
+    made = runpy.run_path(str(SAMPLE_DATA / f"make_{table}.py"))[maker]()
+    assert made.equals(pl.read_csv(SAMPLE_DATA / f"{table}.csv"))

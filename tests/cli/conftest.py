@@ -99,6 +99,12 @@ def refused(run, tmp_path):
 
 
 @pytest.fixture
+def told(refused):
+    """The three lines of an error, as one text."""
+    return lambda *arguments: "\n".join(refused(*arguments))
+
+
+@pytest.fixture
 def no_reading(monkeypatch):
     """Fail if a command reads scores."""
 

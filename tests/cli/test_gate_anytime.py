@@ -16,12 +16,6 @@ def table(n, *, seed=0, new=0.8, old=0.7):
     return pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
 
 
-@pytest.fixture
-def told(refused):
-    """The three lines of an error, as one text."""
-    return lambda *arguments: "\n".join(refused(*arguments))
-
-
 def test_the_evidence_is_that_of_the_formula(run, write):
     scores = table(60)
     row = run(

@@ -43,12 +43,6 @@ def bless(run, write, tmp_path):
     return blessed
 
 
-@pytest.fixture
-def told(refused):
-    """The three lines of an error, as one text."""
-    return lambda *arguments: "\n".join(refused(*arguments))
-
-
 def rows_of(outcome):
     assert outcome.status in (0, 1, 4), outcome.stderr
     return outcome.document["results"]

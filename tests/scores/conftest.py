@@ -8,6 +8,7 @@ import pytest
 import zstandard
 
 from riskrank.scores.files.parquet import ParquetSource
+from tests.tables import of_rows
 
 
 def _encode(frame: pl.DataFrame, suffix: str) -> bytes:
@@ -53,10 +54,9 @@ def write(tmp_path):
 @pytest.fixture
 def long_frame():
     """Three models, four samples, two metrics; no ties, no gaps."""
-    rows = [
+    return of_rows(
         (model, sample, metric, round(0.1 + 0.37 * i + 0.11 * j * j + (0.05 * k if i else -0.07 * k), 4))
         for i, model in enumerate(["B", "A", "C"])
         for j, sample in enumerate(["s2", "s10", "s1", "s3"])
         for k, metric in enumerate(["acc", "loss"])
-    ]
-    return pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+    )

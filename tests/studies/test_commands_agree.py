@@ -6,9 +6,8 @@ import pytest
 
 import riskrank as rr
 from riskrank.studies.gravity import ANSWER, gravity
+from tests.studies.test_findings import DRAWS, OPTIONS
 
-DRAWS = np.random.default_rng(5).normal(size=(3, 60)) + np.array([[0.6], [0.0], [-0.6]])
-OPTIONS = {"wide": True, "higher": "*"}
 TESTED = OPTIONS | {"jobs": 1, "resamples": 400}
 
 

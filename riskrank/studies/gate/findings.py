@@ -52,10 +52,9 @@ def gate_findings(case: GateDocument, *, alike: bool, rare: bool, least: str | N
     if row.statistic.startswith("tvar@"):
         figures["level"] = float(row.statistic.partition("@")[2])
     pair, answer = tuple(models.index(model) for model in (row.new, row.old)), SIDES[row.verdict]
+    answers: dict[str, float] = {"claims": len(_claims(case)), **counts(case.rows)}
     found = [
-        Finding(
-            kind="outcome", figures={"claims": len(_claims(case)), **counts(case.rows)}, answer=SIDES[outcome]
-        ),
+        Finding(kind="outcome", figures=answers, answer=SIDES[outcome]),
         Finding(kind="deciding", models=pair, on=row.metric, figures=figures, answer=answer),
     ]
     if _needed_words(case):

@@ -241,11 +241,8 @@ def confirm(
         row = ConfirmRow(
             ledger.number, settings.alpha * ledger.share, "; ".join(claims), PASS if passed else INCONCLUSIVE
         )
-        said = answered(
-            row.verdict,
-            f"{row.verdict.upper()}: {row.sentence}.",
-            {"level": row.level, "question": row.question},
-        )
+        figures = {"level": row.level, "question": row.question}
+        said = answered(row.verdict, f"{row.verdict.upper()}: {row.sentence}.", figures)
         limits = [one for one in document.findings if one.kind in LIMITS]  # which no score decides
         sizes = [
             (Finding(kind=one.kind, on=one.on or "", figures=one.figures), one.sentence) for one in limits

@@ -153,9 +153,8 @@ def _told(document: GateDocument, claims: Sequence[GateClaim], *, exact: bool) -
     rare = unit == "tasks" or any(not claim.column.bounded for claim in claims)
     same = of_samples and exact and all(map(alike, pairs))
     least = min(claims, key=lambda claim: claim.worth).column.group if of_samples and rare else None
-    said = SENTENCES.said(
-        gate_findings(document, alike=same, rare=of_samples and rare, least=least), document
-    )
+    findings = gate_findings(document, alike=same, rare=of_samples and rare, least=least)
+    said = SENTENCES.said(findings, document)
     return stated(models, *said, limits=_limits(claims, unit) if of_samples else ())
 
 
@@ -183,10 +182,8 @@ def _otherwise(
 def _refuse_of_rows(table: ScoreTable, settings: ClaimSettings) -> None:
     """Refuse claims on anything but the means of folds, and looks at samples in the order of time."""
     if settings.anytime and table.units is not None:
-        why, hint = (
-            "it bets on independent samples",
-            f"leave out {option('anytime')}: clusters are drawn whole",
-        )
+        why = "it bets on independent samples"
+        hint = f"leave out {option('anytime')}: clusters are drawn whole"
         refuse_clusters(table, command=option("anytime", True), why=why, hint=hint)
     means = (MEAN, *(metric.name for metric in table.metrics))
     asked = [option("on", name) for name in settings.on if name not in means]

@@ -12,9 +12,6 @@ PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"
 VERDICTS = {Side.SHOWN: PASS, Side.REFUTED: FAIL, Side.OPEN: INCONCLUSIVE}
 """What a gate says of the answer to a claim."""
 
-MOST_RESAMPLES = 1_000_000
-"""Nobody should be told of more: where so many do not settle it a p-value is at its level."""
-
 
 def ends_with(outcome: str, inconclusive: str | None) -> type[GateFailed] | type[GateInconclusive] | None:
     """What a run of this outcome ends with, by what an open one counts as; None where it passes."""

@@ -10,17 +10,11 @@ from riskrank.studies.document import Quote
 from riskrank.studies.gate.claim import FAILED, MACRO, MEAN, NOT_WORSE, ORDERS
 from riskrank.studies.gate.document import GateDocument, GateRow, claims_among
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.gate.verdicts import (
-    FAIL,
-    INCONCLUSIVE,
-    MOST_RESAMPLES,
-    PASS,
-    counts,
-    ends_with,
-    overall,
-)
+from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, counts, ends_with, overall
 from riskrank.studies.wording import decimals_of, p_words, percent, rounded, rounded_up, told_apart, typeset
 
+# Nobody should be told of more resamples: where so many do not settle it a p-value is at its level.
+_MOST_RESAMPLES = 1_000_000
 # Letters of the longest head that names two models.
 _HEAD = 20
 _CHOSEN = "the labels do not look chosen by chance"
@@ -262,7 +256,7 @@ def more_resamples(document: GateDocument) -> tuple[list[GateRow], int]:
     rows = [row for row in asked if row.resamples_needed]
     if any(row.verdict == FAIL and row not in rows for row in asked):
         return [], 0  # whatever the others are
-    most = 0 if (document.provenance.resamples or 0) >= MOST_RESAMPLES else MOST_RESAMPLES
+    most = 0 if (document.provenance.resamples or 0) >= _MOST_RESAMPLES else _MOST_RESAMPLES
     return rows, min(most, rounded_up(max((row.resamples_needed or 0 for row in rows), default=0)))
 
 

@@ -16,7 +16,7 @@ from riskrank.engine.family import Family, Side
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.findings import NOTHING_TESTED, Finding, Sentences, untested
+from riskrank.studies.findings import Finding, Sentences, untested
 from riskrank.studies.means_only import CountedAs, MeanColumn, visible_of
 from riskrank.studies.metric_means import MetricMeans, doubtful, means_of_two
 from riskrank.studies.visible import visible_sentence
@@ -183,9 +183,8 @@ def mean_findings(case: MeanCase) -> list[Finding]:
             apart = [order[0], *apart]
             found.append(Finding(kind="not-compared", models=(*apart,), on=one.column.name, figures=figures))
     found += untested(case.rankings[0].p_adjusted is not None)
-    found.append(
-        Finding(kind="counted-as", figures={**case.why.figures, "worth": case.rankings[0].column.worth})
-    )
+    worth = {**case.why.figures, "worth": case.rankings[0].column.worth}
+    found.append(Finding(kind="counted-as", figures=worth))
     if len(case.rankings) == 1 and case.rankings[0].visible is not None:
         found.append(Finding(kind="visible", figures={"difference": case.rankings[0].visible}))
     return found
@@ -258,7 +257,6 @@ SENTENCES: Sentences[MeanCase] = Sentences(
         "not-compared": _not_compared,
         "level": _level,
         "first": _first,
-        "nothing-tested": lambda _, _case: NOTHING_TESTED,
         "gain": _gain,
         "counted-as": lambda _, case: case.why.sentence,
         "visible": lambda finding, case: visible_sentence(

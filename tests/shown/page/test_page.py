@@ -21,6 +21,7 @@ from riskrank.shown.glossary import GLOSSARY
 from riskrank.shown.page.chapters import answer, chapters
 from riskrank.shown.view import Table, text_of
 from riskrank.studies.report.screen.contents import parts
+from tests.tables import of_rows
 
 pytestmark = pytest.mark.slow  # a page holds every picture
 
@@ -294,13 +295,12 @@ def test_bars_of_the_model_to_ship_are_in_colour(make, make_scores):
 
 def test_a_model_far_away_is_an_arrow_and_a_scale_of_many_sizes_says_so(make):
     names, rng = ["a", "b", "c", "d"], np.random.default_rng(0)
-    rows = [
+    frame = of_rows(
         (name, sample, metric, mean + 0.01 * mean * rng.normal())
         for metric, means in (("far", (281, 328, 350, 4442)), ("sizes", (1, 10, 100, 1000)))
         for name, mean in zip(names, means, strict=True)
         for sample in range(30)
-    ]
-    frame = pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+    )
     answer = make(frame).to_html().partition('<section class="answer"')[2].partition("</section>")[0]
     assert answer.count("<path") == 1
     assert re.search(

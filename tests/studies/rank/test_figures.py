@@ -10,6 +10,7 @@ from riskrank.shown.figures.style import PALETTE, QUIET
 from riskrank.studies.rank.document import trade
 from riskrank.studies.rank.figures.means import forest as forest_of_means
 from riskrank.studies.rank.figures.pictures import forest, method_ranks, pictures
+from tests.tables import of_rows
 
 SCORES = {
     "model": [name for name in "abcd" for _ in range(40)],
@@ -118,13 +119,12 @@ def _swapped(metric_turned=""):
     """Three metrics: a is better on p, b on q, and nobody on r."""
     rng = np.random.default_rng(0)
     up = {("a", "p"): 1.0, ("b", "q"): 1.0}
-    rows = [
+    frame = of_rows(
         (model, sample, metric, base + up.get((model, metric), 0.0) + rng.normal(scale=0.3))
         for metric in "pqr"
         for sample, base in enumerate(rng.normal(size=80))
         for model in "ab"
-    ]
-    frame = pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+    )
     turned = pl.when(pl.col("metric") == metric_turned).then(-pl.col("score")).otherwise("score")
     return frame.with_columns(turned.alias("score"))
 
