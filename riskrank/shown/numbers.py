@@ -52,11 +52,14 @@ def ends(low: float, high: float, decimals: int) -> str:
 
 
 def interval(low: float, high: float) -> str:
-    """Interval of two ratios in [0, 1] with three decimals, rounded outwards so that it still holds them."""
-    # 0.3 * 1000 is a little above 300 in floating point; nine decimals forgive that.
-    below = f"{math.floor(round(low * 1000, 9)) / 1000:.3f}"
-    above = f"{math.ceil(round(high * 1000, 9)) / 1000:.3f}"
-    return below if below == above else f"{below}–{above}"
+    """Interval of two ratios in [0, 1], rounded inwards, so that all that is shown lies in it."""
+    for decimals in (3, 6):
+        unit = 10**decimals
+        # 0.3 * 1000 is a little above 300 in floating point; more decimals forgive that.
+        ends = math.ceil(round(low * unit, 6)), math.floor(round(high * unit, 6))
+        if ends[0] <= ends[1]:
+            return "–".join(dict.fromkeys(f"{end / unit:.{decimals}f}" for end in ends))
+    return f"{low:.3f}"
 
 
 def rank_interval(low: int, high: int) -> str:

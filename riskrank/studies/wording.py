@@ -202,7 +202,8 @@ def unseen(worth: int, unit: str = "samples") -> str:
     if unit == "tasks":
         rarer = math.floor(100 * unseen_share(worth))
         return f"A kind of task rarer than {rarer} in 100 need not be among these {worth}."
-    return f"{worth:,} independent {unit} are {blind_to(worth)}."
+    unit, verb = (re.sub(r"s\b", "", unit, count=1), "is") if worth == 1 else (unit, "are")
+    return f"{worth:,} independent {unit} {verb} {blind_to(worth)}."
 
 
 def design(scores: ClusteredScores) -> str:

@@ -25,8 +25,8 @@ SHOWN = {
         (1e-300, "<0.001"),
     ],
     numbers.interval: [
-        *((0, 0, "0.000"), (0.3, 0.3, "0.300"), (0.2, 0.7, "0.200–0.700"), (1e-9, 0.4441, "0.000–0.445")),
-        (0.9999, 1, "0.999–1.000"),
+        *((0, 0, "0.000"), (0.3, 0.3, "0.300"), (0.2, 0.7, "0.200–0.700"), (1e-9, 0.4441, "0.001–0.444")),
+        (0.9999, 1, "1.000"),
     ],
     numbers.rank_interval: [(2, 2, "2"), (1, 3, "1–3")],
     numbers.score: [
@@ -65,12 +65,19 @@ def test_a_p_value_shown_as_a_bound_lies_below_it(value):
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
-def test_an_interval_shown_holds_the_interval(a, b):
+def test_an_interval_shown_lies_in_the_interval(a, b):
     low, high = sorted((a, b))
     ends = [float(end) for end in numbers.interval(low, high).split("–")]
-    assert ends[0] <= low + 1e-11
-    assert ends[-1] >= high - 1e-11
-    assert ends[-1] - ends[0] <= high - low + 0.0021
+    assert ends == sorted(ends)
+    assert ends[-1] - ends[0] >= high - low - 0.0021
+    if high - low > 1e-5:
+        assert low - 1e-11 <= ends[0] <= ends[-1] <= high + 1e-11
+    else:
+        assert abs(ends[0] - low) <= 0.001
+
+
+def test_a_bound_of_a_weight_is_rounded_inwards():
+    assert numbers.interval(1 / 11, 2 / 3) == "0.091–0.666"
 
 
 @given(st.floats(-1e300, 1e300))

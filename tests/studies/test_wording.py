@@ -36,3 +36,8 @@ def test_what_samples_and_what_tasks_cannot_see():
     assert 1 - (1 - 1 / 8) ** 24 > 0.95
     assert unseen(6, "tasks") == "A kind of task rarer than 39 in 100 need not be among these 6."
     assert 1 - 0.61**6 < 0.95 < 1 - 0.60**6
+
+
+def test_one_unit_is_singular():
+    assert unseen(1, "clusters of samples").startswith("1 independent cluster of samples is too few")
+    assert unseen(2, "samples").startswith("2 independent samples are too few")

@@ -25,11 +25,15 @@ class FrontShares:
     front : ndarray, shape (N,)
         In which each model may be chosen and no other that may dominates it.
     chosen : ndarray, shape (N,)
-        In which COPA chooses it; they sum to less than 1 if in some resample no model may be chosen.
+        In which COPA chooses it; they sum to less than 1 if in some resample no model may be chosen, or
+        only names choose between several.
+    tied : float
+        In which only names do.
     """
 
     front: Floats
     chosen: Floats
+    tied: float
 
 
 def front_shares(models: Population, ranking: CopaRanking, drawn: Floats, allowed: Booleans) -> FrontShares:
@@ -50,18 +54,22 @@ def front_shares(models: Population, ranking: CopaRanking, drawn: Floats, allowe
     FrontShares
     """
     resamples, N, _ = drawn.shape
-    front, chosen = np.zeros(N), np.zeros(N)
+    front, chosen, tied = np.zeros(N), np.zeros(N), 0
     step = max(_PAIRS // (N * N), 1)
     for start in range(0, resamples, step):
         rows = slice(start, start + step)
         on_front, ranks = _fronts_and_ranks(models, drawn[rows], allowed[rows])
         terms = ranks * ranking.weights
         norm = np.where(allowed[rows], power_norm(terms, ranking.p), np.inf)
-        possible = allowed[rows].any(axis=1)
         front += on_front.sum(axis=0)
-        choice = pick(chain([norm, ~on_front], tie_breaking_norms(terms), [models.name_order]))
-        chosen += np.bincount(choice[possible], minlength=N)
-    return FrontShares(front / resamples, chosen / resamples)
+        choice, other = (
+            pick(chain([norm, ~on_front], tie_breaking_norms(terms), [names]))
+            for names in (models.name_order, N - 1 - models.name_order)
+        )
+        possible, same = allowed[rows].any(axis=1), choice == other
+        chosen += np.bincount(choice[possible & same], minlength=N)
+        tied += int(np.count_nonzero(possible & ~same))
+    return FrontShares(front / resamples, chosen / resamples, tied / resamples)
 
 
 def _fronts_and_ranks(models: Population, drawn: Floats, allowed: Booleans) -> tuple[Booleans, Floats]:

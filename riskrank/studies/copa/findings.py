@@ -41,7 +41,7 @@ def copa_findings(case: CopaCase) -> list[Finding]:
     if isinstance(doubt, str):
         return [Finding(kind="choice", models=(chosen,), figures=figures), *untested(tested=False)]
     others = tuple(i for i in case.ranking.order.tolist() if i != chosen)
-    share = {"chosen_share": float(doubt.shares.chosen[chosen])}
+    share = {"chosen_share": float(doubt.shares.chosen[chosen]), "tied_share": doubt.shares.tied}
     front = {side.word: sum(doubt.states.state[i] == side for i in others) for side in Side}
     return [
         Finding(kind="choice", models=(chosen,), figures=share, answer=Side(doubt.states.state[chosen])),
@@ -63,11 +63,15 @@ def _choice(_: Finding, case: CopaCase) -> str:
     if together(doubt.answers[chosen]) != Side.SHOWN:
         told = _unmet(table, doubt, chosen)
     drawn = "resampled tasks" if doubt.of_tasks else "resamples"
+    if doubt.alike:
+        every = names([table.name(i) for i in case.ranking.order.tolist()])
+        return f"Nothing but names chooses between {every}: all tie."
     text = f"Choose {table.name(chosen)}: {told}; chosen in {_share(shares[chosen])} of {drawn}"
     other = int(np.argsort(-shares, kind="stable")[0])
     if other == chosen and shares[chosen] < 0.5 and len(shares) > 1:
         other = int(np.argsort(-shares, kind="stable")[1])
-    return text + (f", {table.name(other)} in {_share(shares[other])}." if other != chosen else ".")
+    text += f", {table.name(other)} in {_share(shares[other])}" if other != chosen else ""
+    return f"{text}, tied in {_share(doubt.shares.tied)}." if doubt.shares.tied >= 0.01 else f"{text}."
 
 
 def _share(share: float) -> str:

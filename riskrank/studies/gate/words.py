@@ -140,14 +140,13 @@ def said(row: GateRow, value: float) -> str:
 
 def interval_of(row: GateRow, none: str = "") -> str:
     """The interval of a difference; on which side of the boundary an end is, which decides, is seen."""
-    if row.low is None or row.high is None:
+    ends = [end for end in (row.low, row.high) if end is not None]
+    if not ends:
         return none
     decimals, boundary = decimals_of([row.standard_error]), row.boundary
     others = (boundary, 0.0) if row.better_or_worse else (boundary,)
-    return " to ".join(
-        max((told_apart(end, other, rounded, decimals)[0] for other in others), key=len)
-        for end in (row.low, row.high)
-    )
+    told = [max((told_apart(end, other, rounded, decimals)[0] for other in others), key=len) for end in ends]
+    return " to ".join(told) if len(told) > 1 else f"{'below' if row.low is None else 'above'} {told[0]}"
 
 
 def ranges(row: GateRow) -> bool:

@@ -107,7 +107,7 @@ def _deciding(one: Leading, case: RankCase) -> Iterator[Finding]:
         other, m = max(shown, key=lambda at: float(held.strength[at]))
         mean, pair = case.means[m], (one.first, other)
         figures = {"mean": float(mean.mean[one.first]), "against": float(mean.mean[other])}
-        yield Finding(kind="metric-decides", models=pair, on=mean.name, figures=figures, answer=Side.SHOWN)
+        yield Finding(kind="metric-decides", models=pair, on=mean.name, figures=figures)
 
 
 def _best_mean(one: Leading, told: Finding, case: RankCase) -> Iterator[Finding]:

@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy import stats
 
+import riskrank as rr
 from riskrank.asked.commands import BY_NAME
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.copa.replicates import replicates
@@ -489,3 +491,12 @@ def test_who_is_as_good_up_to_margins_only_is_not_called_as_good(columns):
     for loser in np.flatnonzero(doubt.states.dominator >= 0).tolist():
         everywhere = np.all(values[doubt.states.dominator[loser]] >= values[loser])
         assert ("up to the margins" in dominating(table, doubt, loser)) != everywhere
+
+
+def test_what_only_names_choose_is_no_choice():
+    acc = np.random.default_rng(0).integers(0, 2, 40) * 1.0
+    columns = {"model": ["new"] * 40 + ["old"] * 40, "sample": [*range(40)] * 2, "acc": [*acc, *acc]}
+    found = rr.copa(pl.DataFrame(columns), wide=True, higher="acc").document
+    assert found.doubt.shares.chosen.tolist() == [0, 0]
+    assert found.doubt.shares.tied == 1
+    assert found.verdict.startswith("Nothing but names chooses between new and old: all tie.")

@@ -8,6 +8,7 @@ import pytest
 
 import riskrank as rr
 from riskrank.errors import GateFailed, GateInconclusive, InputError, UsageError
+from riskrank.studies.gate.words import interval_of
 from tests.tables import of_rows
 
 
@@ -350,3 +351,10 @@ def test_cvar_is_tvar_by_another_name():
     assert cvar.rows == tvar.rows
     risks = [rr.mrm(frame, risk=name, no_test=True).rows for name in ("negative-tvar", "negative-cvar")]
     assert risks[0] == risks[1]
+
+
+def test_an_interval_of_one_end_shows_it():
+    row = rr.gate(table(0.5), better="new:old").rows[0]
+    assert interval_of(replace(row, low=None), "–").startswith("below 0.5")
+    assert interval_of(replace(row, high=None), "–").startswith("above 0.4")
+    assert interval_of(replace(row, low=None, high=None), "–") == "–"
