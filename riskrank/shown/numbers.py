@@ -51,12 +51,13 @@ def ends(low: float, high: float, decimals: int) -> str:
     return f"{rounded_beside_zero(low, decimals)} to {rounded_beside_zero(high, decimals)}"
 
 
-def interval(low: float, high: float) -> str:
-    """Interval of two ratios in [0, 1], rounded inwards, so that all that is shown lies in it."""
+def interval(low: float, high: float, *, now: float | None = None) -> str:
+    """Interval of two ratios in [0, 1], rounded inwards to what lies in it, but for one that surely does."""
     for decimals in (3, 6):
         unit = 10**decimals
         # 0.3 * 1000 is a little above 300 in floating point; more decimals forgive that.
-        ends = math.ceil(round(low * unit, 6)), math.floor(round(high * unit, 6))
+        held = [] if now is None else [round(now * unit)]
+        ends = min([math.ceil(round(low * unit, 6)), *held]), max([math.floor(round(high * unit, 6)), *held])
         if ends[0] <= ends[1]:
             return "–".join(dict.fromkeys(f"{end / unit:.{decimals}f}" for end in ends))
     return f"{low:.3f}"

@@ -78,6 +78,7 @@ def test_an_interval_shown_lies_in_the_interval(a, b):
 
 def test_a_bound_of_a_weight_is_rounded_inwards():
     assert numbers.interval(1 / 11, 2 / 3) == "0.091–0.666"
+    assert numbers.interval(0.1171, 0.14289, now=1 / 7) == "0.118–0.143"
 
 
 @given(st.floats(-1e300, 1e300))

@@ -85,7 +85,8 @@ def _knob_table(document: CopaDocument) -> Table:
     def stays(k: int) -> Cell:
         low, high = found[k].low, found[k].high
         firm = low == 0 and high == 1
-        return Cell("any weight" if firm else numbers.interval(low, high), "" if firm else "yellow")
+        told = numbers.interval(low, high, now=float(table.weights[k]))
+        return Cell("any weight" if firm else told, "" if firm else "yellow")
 
     columns: list[OfModel | None] = [
         (Column("weight of", "left"), lambda k: table.population.metrics[k]),

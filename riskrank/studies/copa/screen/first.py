@@ -121,7 +121,7 @@ def _firm(document: CopaDocument) -> list[str]:
         k = _narrowest(document)
         found = document.weight_ranges[k]
         if found.low > 0 or found.high < 1:
-            place = numbers.interval(found.low, found.high)
+            place = numbers.interval(found.low, found.high, now=float(table.weights[k]))
             now = numbers.ratio(table.weights[k])
             parts.append(f"while the weight of {table.population.metrics[k]} is {place} (now {now})")
         else:
