@@ -7,13 +7,13 @@ import resource
 import subprocess
 import sys
 import threading
-import tracemalloc
 
 import pytest
 
 from riskrank.errors import InputError
 from riskrank.scores.files.contents import read_bytes, read_stream
 from tests.cli.conftest import ROOT
+from tests.memory import memory_below
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="pipes, devices and limits of POSIX")
 TABLE = "model,sample,metric,score\n" + "".join(f"{m},{s},acc,{s / 7:.3f}\n" for m in "ab" for s in range(12))
@@ -51,11 +51,8 @@ def pipe(tmp_path):
 
 def test_a_stream_is_asked_for_in_pieces():
     """A table of a kilobyte needs no room for the sixteen gigabytes that are allowed."""
-    tracemalloc.start()
-    assert read_stream(io.BytesIO(b"x" * 1000), "-", 16 * 1024**3) == b"x" * 1000
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 5_000_000
+    with memory_below(5_000_000):
+        assert read_stream(io.BytesIO(b"x" * 1000), "-", 16 * 1024**3) == b"x" * 1000
 
 
 def test_an_endless_stream_is_left_at_the_limit():

@@ -1,6 +1,5 @@
 """The program over many entangled items: which rows it finds, and what it needs."""
 
-import tracemalloc
 from itertools import combinations, permutations
 
 import numpy as np
@@ -10,6 +9,7 @@ from riskrank.engine.aggregation import order_program
 from riskrank.engine.aggregation.kemeny import _solve_by_subsets
 from riskrank.engine.aggregation.order_program import CUT_TOLERANCE, OrderProgram, Work, cost_of
 from riskrank.engine.aggregation.rank_aggregation import aggregate_rankings
+from tests.memory import memory_below
 
 
 def disagreements(rankings):
@@ -58,13 +58,10 @@ def test_pairs_that_all_rankings_order_alike_are_no_variables():
 def test_entangled_items_are_solved_within_the_memory_of_their_pairs():
     rankings = similar_rankings(100, 8, 6, 4)
     aggregate_rankings(rankings)  # so that no module's own code is counted
-    tracemalloc.start()
-    found = aggregate_rankings(rankings)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert found.gap == 0
-    # The pairs of 100 items are 0.08 MB of numbers; the corners of all triples 24 MB.
-    assert peak < 15e6
+    with memory_below(
+        15e6
+    ):  # the pairs of 100 items are 0.08 MB of numbers; the corners of all triples 24 MB
+        assert aggregate_rankings(rankings).gap == 0
 
 
 def unlike_rankings(k, seed):

@@ -27,14 +27,11 @@ def test_integrated_distance(sizes):
     assert integrated_distance(x, y, grid) == pytest.approx((difference**2).mean(), rel=1e-9)
 
 
-def both(winner, loser):
-    return [violation_ratio(winner, loser, order=order) for order in (1, 2)]
-
-
 def test_the_ratio_is_the_share_of_the_area_plotted():
     rng = np.random.default_rng(1)
     winner, loser = rng.normal(0.3, 1, 30), rng.normal(0, 1.5, 17)
-    found = pair_curves(winner, loser, both(winner, loser))
+    ratios = [violation_ratio(winner, loser, order=order) for order in (1, 2)]
+    found = pair_curves(winner, loser, ratios)
     levels = np.concatenate([[0], found.levels])
     difference = found.winner - found.loser
     first = np.diff(levels) * difference[0] ** 2

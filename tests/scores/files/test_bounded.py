@@ -1,5 +1,4 @@
 import gzip
-import tracemalloc
 import zlib
 
 import polars as pl
@@ -11,6 +10,7 @@ from riskrank.scores.files.beginnings import head_of
 from riskrank.scores.files.bounded import INFLATE, decompressed, parse_lines, unpacked
 from riskrank.scores.files.limits import Room
 from riskrank.scores.files.opening import open_sources
+from tests.memory import memory_below
 
 
 def test_lines_are_counted_from_one_blank_ones_too():
@@ -84,11 +84,8 @@ def test_what_is_refused_takes_no_room():
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
 def test_a_beginning_takes_no_more_than_is_asked_for(pack):
     packed = pack(bytes(50_000_000))
-    tracemalloc.start()
-    assert head_of(packed[:4096], 100) == bytes(100)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 10_000_000
+    with memory_below(10_000_000):
+        assert head_of(packed[:4096], 100) == bytes(100)
 
 
 def test_members_that_follow_are_not_copied(monkeypatch):

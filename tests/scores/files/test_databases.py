@@ -4,7 +4,6 @@ import hashlib
 import shutil
 import sqlite3
 import sys
-import tracemalloc
 from contextlib import closing
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from riskrank.scores.files import budget, databases
 from riskrank.scores.files.json_objects import column
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.table.score_table import read_scores
+from tests.memory import memory_below
 from tests.pace import at_most
 from tests.scores.same import assert_same
 
@@ -211,12 +211,8 @@ def test_an_answer_has_a_reason_in_the_bytes_of_its_file(tmp_path, monkeypatch):
 
 def test_large_cells_are_asked_for_a_few_at_a_time(tmp_path):
     path = _with_view(tmp_path / "t.sqlite", "sqlite", ENDLESS.format("zeroblob(3000000) AS score", ""))
-    tracemalloc.start()
-    with pytest.raises(InputError, match="more than 50,000,000 bytes"):
+    with memory_below(600_000_000), pytest.raises(InputError, match="more than 50,000,000 bytes"):
         read_scores([path], ReadOptions(max_bytes=50_000_000))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 600_000_000
 
 
 # Rows that are asked for at once are 65,536 at most, twice as many each time.
@@ -232,12 +228,8 @@ def test_values_larger_than_all_that_is_allowed_are_never_made(tmp_path, small, 
     """Sixty-four of them were, before anybody looked; and thousands, where small ones go before."""
     view = ENDLESS.format(f"CASE WHEN i < {small} THEN 1 ELSE zeroblob(50000000) END AS score", "")
     path = _with_view(tmp_path / "t.sqlite", "sqlite", view)
-    tracemalloc.start()
-    with pytest.raises(InputError, match=message) as caught:
+    with memory_below(100_000_000), pytest.raises(InputError, match=message) as caught:
         read_scores([path], ReadOptions(max_bytes=most))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 100_000_000
     assert hint in caught.value.hint
 
 
@@ -246,12 +238,8 @@ def test_many_large_values_after_small_ones_fill_no_memory(tmp_path, monkeypatch
     monkeypatch.setattr(budget, "_LEAST_ROOM", 200_000_000)
     view = ENDLESS.format("CASE WHEN i < 140000 THEN 1 ELSE randomblob(900000) END AS score", "")
     path = _with_view(tmp_path / "t.sqlite", "sqlite", view)
-    tracemalloc.start()
-    with pytest.raises(InputError, match="more than 20,000,000 bytes"):
+    with memory_below(600_000_000), pytest.raises(InputError, match="more than 20,000,000 bytes"):
         read_scores([path], ReadOptions(max_bytes=20_000_000))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 600_000_000
 
 
 @pytest.mark.slow

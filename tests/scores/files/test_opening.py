@@ -168,12 +168,9 @@ def test_scores_are_parsed_exactly(scores):
         options = ReadOptions(input_format=kind, unpaired=True)
         table = read_scores(["-"], options, stdin=io.BytesIO(data.encode()))
         for model in range(2):
-            expected = [scores[2 * int(s) + model] + 0.0 for s in _samples_of(table, model)]
+            samples = (table.samples[code] for code in table.clusters[model])
+            expected = [scores[2 * int(s) + model] + 0.0 for s in samples]
             assert table.values[model].ravel().tolist() == expected
-
-
-def _samples_of(table, model):
-    return [table.samples[code] for code in table.clusters[model]]
 
 
 # Not .filter(bool): the lists of Hypothesis 6.100 let what it refuses through.

@@ -28,14 +28,10 @@ def folder(tmp_path):
     return writing
 
 
-def by_template(place, template, **options):
-    return read_scores([f"{place}/{template}"], ReadOptions(**options))
-
-
 @pytest.mark.parametrize("where", ["{model}/{task}.csv", "{task}/{model}.csv", "x/{task}/y/{model}.csv"])
 def test_the_rows_of_files_tell_folders_of_models_from_folders_of_tasks(folder, where):
     place = folder(where)
-    table, wanted = read_scores([place], ReadOptions()), by_template(place, where)
+    table, wanted = read_scores([place], ReadOptions()), read_scores([f"{place}/{where}"], ReadOptions())
     assert (table.models, table.samples) == (("A", "B"), wanted.samples)
     assert table.suite.names == tuple(SIZES)
     assert [part.tolist() for part in table.values] == [part.tolist() for part in wanted.values]
