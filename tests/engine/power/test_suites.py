@@ -89,12 +89,10 @@ def test_against_data_sets_drawn_by_hand(weights):
     for _ in range(repeats):
         rows = np.concatenate([rng.integers(*ends, size) for ends in itertools.pairwise(bounds)])
         values = [value[rows] for value in scores.values]
-        (tested,) = study_dominance(
-            ClusteredScores.build(values, tasks=tasks), [DIRECT], inference, pairs=[(0, 1)]
-        ).tests
+        (tested,) = study_dominance(ClusteredScores.build(values, tasks=tasks), [DIRECT], inference).tests
         drawn = TaskScores.build(values, [of] * 2, weights=weights)
         t = macro_differences(drawn, task_differences(drawn)).p_above()
-        shown.append((tested.dominates[0, 1], t[0, 1] <= 0.05))
+        shown.append((tested.dominates[0, 1], t[0, 1] <= 0.025))
     dominance, means = np.mean(shown, axis=0)
     assert 0.3 < dominance < 0.95
     assert found == pytest.approx(dominance, abs=0.09)
@@ -103,13 +101,13 @@ def test_against_data_sets_drawn_by_hand(weights):
     parts = [np.subtract(*scores.values)[low:high] for low, high in itertools.pairwise(bounds)]
     spread = np.sqrt(sum(w**2 * part.var() for w, part in zip(weight, parts, strict=True)) / size)
     effect = sum(w * part.mean() for w, part in zip(weight, parts, strict=True)) / spread
-    assert means == pytest.approx(ndtr(effect - 1.6449), abs=0.06)
+    assert means == pytest.approx(ndtr(effect - 1.96), abs=0.06)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "test", "tasks"),
-    [(7, "direct", 8), (12, "relative", 8), (16, "direct", 12), (16, "absolute", 12)],
+    [(12, "direct", 8), (12, "relative", 8), (16, "direct", 12), (16, "absolute", 12)],
 )
 def test_drawn_tasks_against_every_data_set_tested_whole(size, test, tasks):
     """Below ten tasks, too: the test of a ranking, not resamples alone."""
