@@ -9,7 +9,7 @@ import numpy as np
 
 from riskrank.asked.reading import SHARED, ReadOptions
 from riskrank.engine.evidence.shared import FEWEST_SHARED
-from riskrank.engine.sampling.design import ClusteredScores, weak_sizes
+from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores, found_samples, weak_sizes
 from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, RiskrankError, listing, option
 from riskrank.scores.files.limits import BeyondLimitError
@@ -29,6 +29,7 @@ from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.suite import NO_SUITE, suite_of
 from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
 from riskrank.scores.table.validate import constant_metrics, incomplete_tasks, unusable
+from riskrank.scores.table.ways import tried_on
 
 _Made = TypeVar("_Made")
 # Rows of larger tables are not looked at as tests would: that takes as long as reading them.
@@ -39,13 +40,14 @@ _MOST_ROWS = 5_000_000
 class Problem:
     """Something wrong (``error``: the commands would refuse it) or doubtful (``warning``).
 
-    A warning is one sentence in `what`; its `found` and `hint` are empty.
+    A warning is one sentence in `what`; its `found` and `hint` are empty. `ways` are those of the error.
     """
 
     severity: str
     what: str
     found: str = ""
     hint: str = ""
+    ways: Sequence[tuple[str, object]] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,6 +167,8 @@ class Inspection:
         A judge's scores corrected by people's, where that was asked for and nothing is wrong.
     folds : bool
         Whether samples are folds of cross-validation.
+    worth : int or None
+        Independent samples that tests have, where nothing is wrong and they are no folds, nor of tasks.
     holes : tuple of Hole
         Where each pair of models is compared on the samples both have: those that some lack, most first.
     apart : tuple of (str, str)
@@ -192,6 +196,7 @@ class Inspection:
     scored: tuple[Scored, ...] = ()
     judged: ScoreTable | None = None
     folds: bool = False
+    worth: int | None = None
     holes: tuple[Hole, ...] = ()
     apart: tuple[tuple[str, str], ...] = ()
 
@@ -249,7 +254,9 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         errors += _incomplete(used, specs, means, whole=whole or bool(unclear))
     judges = asked.corrects_judge and not errors
     judged, errors = _tried(_judged, read, asked) if judges else (None, errors)
-    folds, told = (False, []) if errors or not whole else _as_tested(read)
+    table, refused = (None, []) if asked.corrects_judge else _as_tested(found)
+    errors = [*refused, *errors[1:]] if not errors or {e.what for e in refused} & {errors[0].what} else errors
+    told = [] if table is None else [*table.warnings, *_said_of(table)]
     warnings = [*scores.notes.warnings, *doubts, *_undeclared(read_specs, options)]
     warnings += [] if whole else _dropped(used)
     warnings += [text for text in (*(judged.warnings if judged else ()), *told) if text not in warnings]
@@ -271,7 +278,10 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         most_repeats=int(repeats.max(initial=0)),
         repeated_cells=int(np.count_nonzero(repeats > 1)),
         problems=(
-            *(Problem(severity="error", what=e.what, found=e.found, hint=e.hint) for e in errors),
+            *(
+                Problem(severity="error", what=e.what, found=e.found, hint=e.hint, ways=e.ways)
+                for e in errors
+            ),
             *(Problem(severity="warning", what=text) for text in warnings),
         ),
         options=asked,
@@ -280,7 +290,8 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         scored=() if asked.corrects_judge else tuple(one for one in scored(read) if one.lacks),
         divisions=() if errors or options.group_by or not whole else dividing_columns(read),
         judged=judged,
-        folds=folds,
+        folds=table is not None and table.folds is not None,
+        worth=None if table is None or (sizes := _sizes(table)) is None else sizes.effective_size,
         **_holes(scores, means),
     )
 
@@ -310,27 +321,36 @@ def _models(scores: Scores, covered: Booleans) -> tuple[InspectedModel, ...]:
     )
 
 
-def _as_tested(scores: Scores) -> tuple[bool, list[str]]:
-    """Whether samples are folds, and what tests say of the rows; of large tables nothing."""
-    if scores.notes.rows > _MOST_ROWS or scores.options.unpaired:
-        return False, []
-    try:
-        table = checked_table(_asked(scores, tests=True, allow_constant=True))
-    except RiskrankError:
-        return False, []
-    if table.folds is None:
-        return False, [*table.warnings, *_weak_clusters(table)]
-    only = "samples are folds, which share their training rows: only means can be compared"
-    return True, [*table.warnings, only]
+def _as_tested(found: Scores) -> tuple[ScoreTable | None, list[RiskrankError]]:
+    """The table as whoever tests reads it, or why not; of large tables, and of one row a model, nothing."""
+    if found.notes.rows > _MOST_ROWS or not found.notes.has_samples:
+        return None, []
+    asked, given = (replace(one, tests=True) for one in (found.notes.asked, found.notes.given))
+    scores = replace(found, options=asked.as_read, notes=replace(found.notes, asked=asked, given=given))
+    table, errors = _tried(checked_table, scores)
+    trials = (one for one in errors if isinstance(one, InputError))
+    return table, [tried_on(one, scores, checked_table, read_frame) for one in trials]
 
 
-def _weak_clusters(table: ScoreTable) -> list[str]:
-    """What few clusters, or a few large ones, mean for all that rests on them."""
-    if table.cluster_names is None or table.suite:
+def _said_of(table: ScoreTable) -> list[str]:
+    """What folds, few samples, or a few large clusters, mean for all that rests on them."""
+    if table.folds is not None:
+        return ["samples are folds, which share their training rows: only means can be compared"]
+    sizes = _sizes(table)
+    if sizes is None or (sizes.effective_size < FEWEST_SAMPLES and table.cluster_names is None):
         return []
+    if sizes.effective_size < FEWEST_SAMPLES:
+        many = f"{sizes.unit} a model, and there are {found_samples(sizes)}"
+        return [f"a test needs at least {FEWEST_SAMPLES} {many}"]
+    return [*weak_sizes(sizes).values()]
+
+
+def _sizes(table: ScoreTable) -> ClusteredScores | None:
+    """Scores of the first metric with what is drawn, where each draw counts alike."""
+    if table.suite or table.noise is not None or table.folds is not None:
+        return None
     first = [values[:, 0] for values in table.values]
-    scores = ClusteredScores.build(first, table.clusters, samples=table.row_samples, paired=table.paired)
-    return [*weak_sizes(scores).values()]
+    return ClusteredScores.build(first, table.clusters, samples=table.row_samples, paired=table.paired)
 
 
 def _judged(scores: Scores, options: ReadOptions) -> ScoreTable:

@@ -143,10 +143,13 @@ def _duplicates(scores: Scores, cell: np.ndarray) -> InputError:
 
 def _twice(scores: Scores, cell: np.ndarray, what: str, otherwise: str) -> InputError:
     """What stands in one cell twice: where, and what tells both apart."""
-    from riskrank.scores.table.further_columns import hint_for_repeats
+    from riskrank.scores.table.further_columns import hint_for_repeats, how_runs
 
     first, second, count = _first_repeat(cell)
     hint, readings = hint_for_repeats(scores)
+    ways: list[tuple[str, object]] = [("", one.options) for one in readings]
+    if scores.notes.draw_column and scores.options.repeats == "error":
+        ways += [("", {"repeats": how_runs(scores)[0]})]
     if scores.where(first)[0] != scores.where(second)[0]:
         otherwise = (
             "if files are tasks or runs, a column 'task' or 'draw' says so, or names in braces in their "
@@ -156,7 +159,7 @@ def _twice(scores: Scores, cell: np.ndarray, what: str, otherwise: str) -> Input
         f"{scores.place(second)}: {what} for {scores.cell(second)}",
         found=f"the first score is {scores.near(first, second)}; duplicates in all: {count:,}",
         hint=hint or otherwise,
-        ways=[("", one.options) for one in readings],
+        ways=ways,
     )
 
 

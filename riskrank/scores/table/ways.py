@@ -89,7 +89,9 @@ def tried_on(
         if notes.rows > _MOST_ROWS:
             raise error
         if all(getattr(options, name) == getattr(notes.asked, name) for name in _COLUMNS):
-            return read(replace(scores, options=options.as_read, notes=replace(notes, asked=options)))
+            return read(
+                replace(scores, options=options.as_read, notes=replace(notes, asked=options, given=options))
+            )
         if not notes.sources:
             raise error
         return read(read_frame(notes.sources, options, baseline=notes.baseline))

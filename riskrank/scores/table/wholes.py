@@ -144,8 +144,13 @@ def require_like_runs(scores: Scores, values: Floats) -> None:
         return
     others = {role: name for role, name in parse_columns(asked.columns).items() if role != "draw"}
     columns = ",".join(f"{role}={name}" for role, name in others.items()) or None
-    ways = []
-    if of_means and not few:
+    ways, means = [], option("noise", column)
+    hint = f"riskrank rank and gate take them as a sample of others like them: {means}"
+    if few:
+        hint = f"run {FEWEST_LEVELS} or more: fewer do not tell how others would do"
+        of_means = of_means and unlike
+        hint += f"; {means} compares means of these alone" if of_means else ""
+    if of_means:
         ways = [("", replace(scores.notes.asked, noise=(column,), columns=columns, repeats="error"))]
     raise UnlikeRunsError(
         f"runs of a {column} are better or worse on all samples, and cannot be drawn sample by sample"
@@ -153,9 +158,7 @@ def require_like_runs(scores: Scores, values: Floats) -> None:
         else f"runs of a {column} may be better or worse on all samples, and two do not tell",
         found=f"{np.unique(runs).size} values of {column}"
         + (": means lie further apart than those of like runs" if unlike else ""),
-        hint=f"run {FEWEST_LEVELS} or more: fewer do not tell how others would do"
-        if few
-        else f"riskrank rank and gate take them as a sample of others like them: {option('noise', column)}",
+        hint=hint,
         ways=ways,
     )
 

@@ -93,7 +93,7 @@ class CheckDocument(Document[MetricRow], schema="check"):
             return None
         first, rest = errors[0], len(errors) - 1
         more = f" (and {rest} more problem{'s' if rest > 1 else ''})" if rest else ""
-        return InputError(first.what + more, found=first.found, hint=first.hint)
+        return InputError(first.what + more, found=first.found, hint=first.hint, ways=first.ways)
 
 
 def check(inspection: Inspection) -> CheckDocument:

@@ -120,7 +120,9 @@ def _said(sources: Sequence[str], options: ReadOptions, purpose: str, command: s
 
 
 def _fewest(inspection: Inspection) -> int:
-    """Units of resampling a test would have."""
+    """Independent units a test would have."""
+    if inspection.worth is not None:
+        return inspection.worth
     if inspection.clusters is not None:
         return inspection.clusters
     if inspection.options.unpaired:
