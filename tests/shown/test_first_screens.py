@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import polars as pl
 import pytest
 
 import riskrank as rr
@@ -119,6 +120,30 @@ def test_what_a_screen_has_no_room_for_is_counted(asked):
     for command in (rr.mrm, rr.rank, rr.dominance, *([] if asked else [rr.gsd])):
         shown = command(table, wide=True, higher="*", **asked, **FEW).to_text()
         assert f"… {12 - shown.count('↑')} metrics more: " in shown, shown
+
+
+@pytest.mark.parametrize("kind", ["runs", "clusters", "tasks", "gaps"])
+def test_a_diff_fits_a_terminal_whatever_there_is_to_say(kind):
+    rng = np.random.default_rng(3)
+    runs, n = (4, 40) if kind == "runs" else (1, 140)
+    found = {"model": np.repeat(["old", "new"], n * runs), "sample": [*np.repeat(range(n), runs)] * 2}
+    found |= {"run": [*range(runs)] * (2 * n), "q": rng.normal(size=2 * n * runs).round(3)}
+    options = {"columns": "draw=run", "repeats": "draws"} if kind == "runs" else {}
+    part = {"clusters": "cluster", "tasks": "task"}.get(kind)
+    if part:
+        found[part] = [f"part {at % (40 if part == 'cluster' else 7)}" for at in found["sample"]]
+        options = {part: part}
+    frame = pl.DataFrame(found)
+    if kind == "gaps":
+        frame, options = frame.filter(pl.int_range(pl.len()) % 17 > 0), {"missing": "drop"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = rr.diff(frame, pair="new:old", wide=True, metric="q", higher="q", **options)
+    for width in (80, 100):
+        shown = page(result, width).splitlines()
+        assert len(shown) <= LINES, "\n".join(shown)
+        assert max(map(len, shown)) <= width
+    assert "Cases that new lost" in result.to_text()
 
 
 @pytest.mark.slow

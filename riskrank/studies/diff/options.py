@@ -15,7 +15,7 @@ class DiffSettings(LevelSettings):
     cases: int | None = ask(
         "Cases to show of those that got worse, the worst first.",
         metavar="N",
-        unset="2 to 6, as fit a screen",
+        unset="1 to 6, as fit a screen",
         least=0,
     )
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from textwrap import wrap
 
-from riskrank.errors import option
+from riskrank.errors import option, spell
 from riskrank.shown import numbers
 from riskrank.shown.screens import all_rows, asked_for, offered, unseen, unshown
+from riskrank.shown.sections import scored_line
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.diff.document import MOST_CHANGES, CaseRow, Change, DiffDocument
 from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
@@ -13,33 +15,52 @@ from riskrank.studies.wording import counted
 
 # Cases that a page may hold beside those that matter; of more, files are the list.
 _LISTED = 1_000
+# Lines and columns of a small terminal, lines around what is counted, and counts it shows at least.
+_LINES, _COLUMNS, _AROUND, _FEWEST = 25, 79, 11, 3
 
 
 def view(document: DiffDocument) -> list[Section]:
     """Counts, the cases that lost most, and where the others are; what was won for who asks."""
-    changes = document.changes
-    shown = changes if len(changes) <= MOST_CHANGES else _gravest(changes)
-    lost = document.lost
-    texts = texts_of_cases(lost[: document.cases], document.new, document.old, document.texts)
+    changes, lost = document.changes, document.lost
+    lines, listed = _room(document)
+    shown = changes if len(changes) <= lines else _gravest(changes, lines)
+    texts = texts_of_cases(lost[:listed], document.new, document.old, document.texts)
     sections: list[Section] = [_counts(document, shown), *unshown(len(changes) - len(shown), "line")]
-    if lost and document.cases:
+    if lost and listed:
         title = f"Cases that {document.new} lost"
-        sections.append(cases_table(lost[: document.cases], document.new, document.old, title))
-        sections += _unlisted(len(lost) - document.cases, "worse", option("cases", len(lost)))
+        sections.append(cases_table(lost[:listed], document.new, document.old, title))
+        sections += _unlisted(len(lost) - listed, "worse", option("cases", len(lost)))
         sections += texts if document.settings.cases is not None else asked_for(texts)
     return [
         *sections,
         *unseen(document),
-        Line(all_rows(f"all {len(document.rows):,} cases") + "."),
-        *offered(_details(document, every_change=len(changes) > len(shown))),
+        _files(document),
+        *offered(_details(document, listed, every_change=len(changes) > len(shown))),
     ]
 
 
-def _gravest(changes: Sequence[Change]) -> list[Change]:
+def _files(document: DiffDocument) -> Line:
+    return Line(all_rows(f"all {len(document.rows):,} cases") + ".")
+
+
+def _room(document: DiffDocument) -> tuple[int, int]:
+    """Counts and cases that fit a small terminal below the words, unless somebody asked for so many."""
+    asked, counts = document.settings.cases, min(len(document.changes), MOST_CHANGES)
+    if asked is not None or not document.lost:
+        return MOST_CHANGES, document.cases
+    lines = [Line(document.verdict, "Verdict:"), *scored_line(document.provenance), *unseen(document)]
+    words = [spell(f"{one.label} {one.text}", flags=True) for one in (*lines, _files(document))]
+    taken = _AROUND + document.repeated + sum(len(wrap(text, _COLUMNS)) for text in words)
+    while (left := _LINES - taken - counts - 2 * (len(document.changes) > counts)) < 1 and counts > _FEWEST:
+        counts -= 1
+    return counts, min(max(left, 1), document.cases)
+
+
+def _gravest(changes: Sequence[Change], most: int) -> list[Change]:
     """All together, then the groups with the smallest p-values."""
-    together = [one for one in changes if one.group is None][:MOST_CHANGES]
+    together = [one for one in changes if one.group is None][:most]
     groups = sorted((one for one in changes if one.group is not None), key=lambda one: one.p_adjusted)
-    return [*together, *groups[: MOST_CHANGES - len(together)]]
+    return [*together, *groups[: most - len(together)]]
 
 
 def _counts(document: DiffDocument, changes: Sequence[Change], title: str = "") -> Table:
@@ -71,7 +92,7 @@ def _unlisted(count: int, how: str, asked: str) -> list[Line]:
     return [Line(f"… {counted(count, 'case')} more that got {how}{where}")] if count > 0 else []
 
 
-def _details(document: DiffDocument, *, every_change: bool) -> list[Section]:
+def _details(document: DiffDocument, listed: int, *, every_change: bool) -> list[Section]:
     """All counts where some were left out, what was won, how to read it, and the other cases."""
     new, old, lost, won = document.new, document.old, document.lost, document.won
     best = won[: document.cases]
@@ -80,7 +101,7 @@ def _details(document: DiffDocument, *, every_change: bool) -> list[Section]:
         *([cases_table(best, new, old, f"Cases that {new} won")] if best else []),
         *([] if len(won) - len(best) <= _LISTED else _unlisted(len(won) - len(best), "better", "")),
         Line(_reading(document), "Reading:"),
-        *_others(document, lost[document.cases :], "lost"),
+        *_others(document, lost[listed:], "lost"),
         *_others(document, won[document.cases :], "won"),
     ]
 
