@@ -53,6 +53,7 @@ def _room(document: DiffDocument) -> tuple[int, int]:
     taken = _AROUND + document.repeated + sum(len(wrap(text, _COLUMNS)) for text in words)
     while (left := _LINES - taken - counts - 2 * (len(document.changes) > counts)) < 1 and counts > _FEWEST:
         counts -= 1
+    left += len(document.lost) == left + 1  # the last one in the place of the line that counts it
     return counts, min(max(left, 1), document.cases)
 
 
