@@ -138,10 +138,10 @@ def _of_noise(design: NoiseDesign, at: int, name: str) -> MeanColumn:
     return MeanColumn(name, np.nanmean(values, axis=1), Student(*of_pairs), min(worth, items))
 
 
-def components_of(table: ScoreTable, pair: tuple[int, int]) -> Components:
-    """Where the variance of a difference of means of the first metric comes from."""
+def components_of(table: ScoreTable, pair: tuple[int, int], at: int = 0) -> Components:
+    """Where the variance of a difference of means of a metric comes from."""
     assert table.noise is not None
-    apart, shared = table.noise.differences(*pair, 0)
+    apart, shared = table.noise.differences(*pair, at)
     return Components.of(apart, {name: own[shared] for name, own in table.noise.factors.items()})
 
 

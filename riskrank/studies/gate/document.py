@@ -210,6 +210,8 @@ class GateDocument(Gated[GateRow], schema="gate"):
     family : Family
     unit : str
         What is drawn, and what more of would decide a claim: samples, clusters of them, tasks or labels.
+    noisiest : str
+        What more of would decide the first open claim, where there are several sources of noise.
     worth : int
         Independent ones of equal size that tell as much, of the claim that has fewest.
     lost : sequence of Lost
@@ -236,6 +238,7 @@ class GateDocument(Gated[GateRow], schema="gate"):
 
     family: Family
     unit: str = "samples"
+    noisiest: str = ""
     worth: int = 0
     lost: Sequence[Lost] = ()
     texts: str = ""

@@ -8,6 +8,7 @@ from typing import Any
 from riskrank.asked.suites import RANDOM
 from riskrank.engine.dominance.ranking import alike
 from riskrank.errors import option
+from riskrank.scores.table.designs import ITEM
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_assumed_costs, refuse_distributions
 from riskrank.studies.document import entries
@@ -18,7 +19,7 @@ from riskrank.studies.gate.claim import MEAN, TASK, GateClaim, Statistic, statis
 from riskrank.studies.gate.claimed import claims_at_best, claims_of, wanted_metrics
 from riskrank.studies.gate.claims import decide, visible
 from riskrank.studies.gate.columns import without_a_claim
-from riskrank.studies.gate.document import GateDocument
+from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.each_sample import SampleDocument, each_sample
 from riskrank.studies.gate.evidence import resamples_of
 from riskrank.studies.gate.failures import claimed_metrics, counted_scores, failures
@@ -26,11 +27,11 @@ from riskrank.studies.gate.findings import SENTENCES, gate_findings
 from riskrank.studies.gate.ledger import ConfirmDocument, HandOut, confirm
 from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.gate.verdicts import overall
+from riskrank.studies.gate.verdicts import INCONCLUSIVE, overall
 from riskrank.studies.gate.words import ending, quoted
 from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
-from riskrank.studies.means_only import why_means
+from riskrank.studies.means_only import components_of, why_means
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.sample_findings import blind_limit, limits_of_group, size_findings
 from riskrank.studies.settings import family_of, inference_of, provenance
@@ -124,6 +125,7 @@ def _decided(
         rows=rows,
         quotes=quoted(rows),
         unit=unit,
+        noisiest=_noisiest(given[0], rows),
         worth=min(claim.worth for claim in claims),
         family=family_of(settings),
         outcome=outcome,
@@ -203,6 +205,20 @@ def _unit(claims: Sequence[GateClaim]) -> str:
     """What is drawn: clusters before samples, as of some groups each cluster may hold one."""
     units = {claim.scores.unit for claim in claims}
     return "tasks" if "tasks" in units else min(units)
+
+
+def _noisiest(table: ScoreTable, rows: Sequence[GateRow]) -> str:
+    """What most of the variance of the first open claim comes from, where it is not of items alone."""
+    row = next((one for one in rows if one.verdict == INCONCLUSIVE), None)
+    if row is None or table.noise is None or table.noise.shared:
+        return ""
+    names = [spec.name for spec in table.metrics]
+    if row.metric not in names or not {row.new, row.old} <= {*table.models}:
+        return ""
+    pair = (table.models.index(row.new), table.models.index(row.old))
+    shares = components_of(table, pair, names.index(row.metric)).shares
+    most = max((some for some in shares if some), key=shares.__getitem__)
+    return " and ".join("items" if name == ITEM else f"values of {name}" for name in sorted(most))
 
 
 def _notes(tables: Sequence[ScoreTable], wanted: Sequence[Statistic]) -> list[str]:

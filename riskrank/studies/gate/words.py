@@ -274,7 +274,7 @@ def to_decide(document: GateDocument) -> str:
     which = f" ({row.name})" if len(document.rows) > 1 else ""
     alike = any(one.kind == "same-distribution" for one in document.findings)
     needed = what_decides(row, unit, document.scored) or f"no number of {unit}" * alike
-    decides, never = f"more {unit}", needed.startswith("no ")
+    decides, never = f"more {document.noisiest or unit}", needed.startswith("no ")
     if needed:
         truth = " would decide it" if never else ", were the difference found the true one"
         decides = f"{needed}{truth}{which}"
