@@ -2,17 +2,29 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from riskrank.errors import by_door, option
 from riskrank.shown.view import Line, Section
-from riskrank.studies.document import Document
+from riskrank.studies.document import Document, Provenance
 from riskrank.studies.wording import counted
 
 # Models a screen has room for beside words.
 MOST_ROWS = 10
 # Metrics beside each other; a table of more is read by nobody.
 MOST_METRICS = 6
+# Models that lack most, which a line has room for.
+_MOST = 3
+# What became of what is missing.
+_RULES = {
+    "drop": "their samples are left out",
+    "worst": "what is missing counts as the worst there can be",
+    "bounds": "answers hold whatever is missing",
+    "auto": "answers hold whatever is missing",
+}
+# Where models are averaged, and one that lacks scores is dropped as a whole.
+_OF_MODELS = {"drop": "models that lack scores are left out"}
 
 
 def first_screen(sections: Iterable[Section]) -> list[Section]:
@@ -54,3 +66,28 @@ def all_rows(what: str) -> str:
         f"{option('output', 'FILE.csv')} or FILE.parquet writes {what}, {csv} prints them",
         f"rows and frame hold {what}, to_csv() writes them",
     )
+
+
+def scored_line(origin: Provenance, *, of_models: bool = False) -> list[Line]:
+    """A line on the models that lack scores; none where all are there."""
+    rules = _RULES | (_OF_MODELS if of_models else {})
+    told: list[tuple[int, str]] = []
+    for model, of_model in groupby(origin.scored, key=lambda one: one.model):
+        entries = [*of_model]
+        alike = len({one.said for one in entries}) == 1 and len(entries) == len(origin.metrics)
+        for one in entries[:1] if alike else entries:
+            on = "" if alike else f" on {one.metric}"
+            # What a model has once, as a price, is absent once.
+            said = "none" if of_models and one.absent else one.said
+            told.append((one.scored - one.total, f"{model} {said}{on}"))
+    if not told:
+        return []
+    told.sort(key=lambda one: one[0])
+    texts = [text for _, text in told[:_MOST]]
+    if more := sum(lacking < 0 for lacking, _ in told[_MOST:]):
+        texts.append(f"{more} more {'lacks' if more == 1 else 'lack'} some")
+    missing = origin.method.get("missing")
+    rule = ""
+    if missing in rules and told[0][0] < 0:
+        rule = f"; {rules[missing]}" + (f" ({option('missing', missing)})" if missing != "auto" else "")
+    return [Line(f"{'; '.join(texts)}{rule}.", "Scored:")]

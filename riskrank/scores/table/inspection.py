@@ -254,8 +254,7 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         errors += _incomplete(used, specs, means, whole=whole or bool(unclear))
     judges = asked.corrects_judge and not errors
     judged, errors = _tried(_judged, read, asked) if judges else (None, errors)
-    table, refused = (None, []) if asked.corrects_judge else _as_tested(found)
-    errors = [*refused, *errors[1:]] if not errors or {e.what for e in refused} & {errors[0].what} else errors
+    table, errors = _as_tested(found, errors)
     told = [] if table is None else [*table.warnings, *_said_of(table)]
     warnings = [*scores.notes.warnings, *doubts, *_undeclared(read_specs, options)]
     warnings += [] if whole else _dropped(used)
@@ -291,7 +290,7 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         divisions=() if errors or options.group_by or not whole else dividing_columns(read),
         judged=judged,
         folds=table is not None and table.folds is not None,
-        worth=None if table is None or (sizes := _sizes(table)) is None else sizes.effective_size,
+        worth=_worth(table),
         **_holes(scores, means),
     )
 
@@ -321,15 +320,18 @@ def _models(scores: Scores, covered: Booleans) -> tuple[InspectedModel, ...]:
     )
 
 
-def _as_tested(found: Scores) -> tuple[ScoreTable | None, list[RiskrankError]]:
-    """The table as whoever tests reads it, or why not; of large tables, and of one row a model, nothing."""
-    if found.notes.rows > _MOST_ROWS or not found.notes.has_samples:
-        return None, []
-    asked, given = (replace(one, tests=True) for one in (found.notes.asked, found.notes.given))
-    scores = replace(found, options=asked.as_read, notes=replace(found.notes, asked=asked, given=given))
-    table, errors = _tried(checked_table, scores)
-    trials = (one for one in errors if isinstance(one, InputError))
-    return table, [tried_on(one, scores, checked_table, read_frame) for one in trials]
+def _as_tested(found: Scores, errors: list[RiskrankError]) -> tuple[ScoreTable | None, list[RiskrankError]]:
+    """The table as whoever tests reads it, and errors with theirs; of large tables and of judges nothing."""
+    notes = found.notes
+    if notes.rows > _MOST_ROWS or not notes.has_samples or notes.asked.corrects_judge:
+        return None, errors
+    asked, given = (replace(one, tests=True) for one in (notes.asked, notes.given))
+    scores = replace(found, options=asked.as_read, notes=replace(notes, asked=asked, given=given))
+    table, refused = _tried(checked_table, scores)
+    if errors and not {one.what for one in refused} & {errors[0].what}:
+        return table, errors
+    ways = (one for one in refused if isinstance(one, InputError))
+    return table, [*(tried_on(one, scores, checked_table, read_frame) for one in ways), *errors[1:]]
 
 
 def _said_of(table: ScoreTable) -> list[str]:
@@ -343,6 +345,11 @@ def _said_of(table: ScoreTable) -> list[str]:
         many = f"{sizes.unit} a model, and there are {found_samples(sizes)}"
         return [f"a test needs at least {FEWEST_SAMPLES} {many}"]
     return [*weak_sizes(sizes).values()]
+
+
+def _worth(table: ScoreTable | None) -> int | None:
+    sizes = None if table is None else _sizes(table)
+    return None if sizes is None else sizes.effective_size
 
 
 def _sizes(table: ScoreTable) -> ClusteredScores | None:

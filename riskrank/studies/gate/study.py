@@ -107,7 +107,6 @@ def _decided(
         rows = [row.with_chosen_labels(chosen_p) for row in rows]
     rows = [*failures(claimed, counted, settings, given[0].options.missing), *rows]
     outcome, unit = overall(rows), _unit(claims)
-    why = why_means(given[0]) if given[0].means_only else None
     samples = {sample for one in tables for sample in one.samples}
     document = GateDocument(
         provenance=provenance(
@@ -138,7 +137,7 @@ def _decided(
         lost=lost_cases(given, rows, settings),
         texts=next((one.texts.said for one in given if one.texts is not None), ""),
         judged=judged,
-        counted_as=why,
+        counted_as=why_means(given[0]) if given[0].means_only else None,
         visible=seen,
     )
     # Cases could be listed that are not: models with samples of their own may share none.

@@ -6,8 +6,7 @@ from textwrap import wrap
 
 from riskrank.errors import option, spell
 from riskrank.shown import numbers
-from riskrank.shown.screens import all_rows, asked_for, offered, unseen, unshown
-from riskrank.shown.sections import scored_line
+from riskrank.shown.screens import all_rows, asked_for, offered, scored_line, unseen, unshown
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.diff.document import MOST_CHANGES, CaseRow, Change, DiffDocument
 from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
