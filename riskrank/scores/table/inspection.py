@@ -276,13 +276,7 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         fewest_repeats=int(repeats.min(initial=repeats.max(initial=0))),
         most_repeats=int(repeats.max(initial=0)),
         repeated_cells=int(np.count_nonzero(repeats > 1)),
-        problems=(
-            *(
-                Problem(severity="error", what=e.what, found=e.found, hint=e.hint, ways=e.ways)
-                for e in errors
-            ),
-            *(Problem(severity="warning", what=text) for text in warnings),
-        ),
+        problems=(*map(_refusing, errors), *(Problem(severity="warning", what=text) for text in warnings)),
         options=asked,
         sources=tuple(paths),
         runs=() if errors or of_task or asked.corrects_judge else _runs(used, specs),
@@ -293,6 +287,10 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         worth=_worth(table),
         **_holes(scores, means),
     )
+
+
+def _refusing(error: RiskrankError) -> Problem:
+    return Problem(severity="error", what=error.what, found=error.found, hint=error.hint, ways=error.ways)
 
 
 def _holes(scores: Scores, means: Rows) -> dict[str, Any]:
