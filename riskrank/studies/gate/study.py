@@ -217,7 +217,7 @@ def _noisiest(table: ScoreTable, rows: Sequence[GateRow]) -> str:
     pair = (table.models.index(row.new), table.models.index(row.old))
     shares = components_of(table, pair, names.index(row.metric)).shares
     most = max((some for some in shares if some), key=shares.__getitem__)
-    return " and ".join("items" if name == ITEM else f"values of {name}" for name in sorted(most))
+    return " and ".join("samples" if name == ITEM else f"values of {name}" for name in sorted(most))
 
 
 def _notes(tables: Sequence[ScoreTable], wanted: Sequence[Statistic]) -> list[str]:
