@@ -67,11 +67,12 @@ def _choice(_: Finding, case: CopaCase) -> str:
         every = names([table.name(i) for i in case.ranking.order.tolist()])
         return f"Nothing but names chooses between {every}: all tie."
     text = f"Choose {table.name(chosen)}: {told}; chosen in {_share(shares[chosen])} of {drawn}"
+    if doubt.shares.tied >= 0.01:
+        return f"{text}, tied in {_share(doubt.shares.tied)}."
     other = int(np.argsort(-shares, kind="stable")[0])
     if other == chosen and shares[chosen] < 0.5 and len(shares) > 1:
         other = int(np.argsort(-shares, kind="stable")[1])
-    text += f", {table.name(other)} in {_share(shares[other])}" if other != chosen else ""
-    return f"{text}, tied in {_share(doubt.shares.tied)}." if doubt.shares.tied >= 0.01 else f"{text}."
+    return text + (f", {table.name(other)} in {_share(shares[other])}." if other != chosen else ".")
 
 
 def _share(share: float) -> str:
