@@ -326,6 +326,8 @@ def _as_tested(found: Scores, errors: list[RiskrankError]) -> tuple[ScoreTable |
     asked, given = (replace(one, tests=True) for one in (notes.asked, notes.given))
     scores = replace(found, options=asked.as_read, notes=replace(notes, asked=asked, given=given))
     table, refused = _tried(checked_table, scores)
+    if any(one.what.startswith("which way is better") for one in refused):  # what fits says a guess of it
+        return None, errors
     if errors and not {one.what for one in refused} & {errors[0].what}:
         return table, errors
     ways = (one for one in refused if isinstance(one, InputError))
