@@ -132,7 +132,8 @@ def page(document):
             rows = [[column.head for column in table.columns], *table.rows]
             yield from (table.title, *("  ".join(map(text_of, row)).replace("\n", " ") for row in rows))
         else:
-            yield from textwrap.wrap(f"{section.label} {section.text}", WIDTH)
+            text = f"{section.label} {section.text}"
+            yield from textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def of_document(found):
