@@ -286,13 +286,19 @@ def test_shares_against_one_ranking_a_resample(drawn, allowed, p, ties):
     models = population(drawn[0], ties=ties)
     weights = [0.5, 0.3, 0.2]
     found = front_shares(models, rank_models(models, weights, p=p), drawn, allowed)
-    front, chosen = np.zeros(6), np.zeros(6)
+    front, chosen, tied = np.zeros(6), np.zeros(6), 0
     for values, able in zip(drawn, allowed, strict=True):
         front += front_by_loops(values, able)
-        if able.any():
-            chosen[rank_models(population(values, feasible=able, ties=ties), weights, p=p).chosen] += 1
+        if able.any():  # whom only names choose is another one if names are the other way round
+            one, other = (
+                rank_models(population(values[::way], feasible=able[::way], ties=ties), weights, p=p).chosen
+                for way in (1, -1)
+            )
+            chosen[one] += one == 5 - other
+            tied += one != 5 - other
     assert found.front == pytest.approx(front / 5)
     assert found.chosen == pytest.approx(chosen / 5)
+    assert found.tied == pytest.approx(tied / 5)
 
 
 def test_many_resamples_at_once_are_those_one_by_one(monkeypatch):

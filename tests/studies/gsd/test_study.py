@@ -53,7 +53,7 @@ def brute_force_optimum(a, b):
 
 
 def test_exact_p_values_against_brute_force():
-    document = study(long_table(LEVELS), **ORDINAL, pairs="all", correction="none")
+    document = study(long_table(LEVELS, "level"), **ORDINAL, pairs="all", correction="none")
     for row in document.rows:
         a, b = LEVELS[row.winner], LEVELS[row.loser]
         null = np.array(list(brute_force_null(a, b)))
@@ -66,7 +66,7 @@ def test_exact_p_values_against_brute_force():
 
 
 def test_correction_counts_every_ordered_pair():
-    document = study(long_table(LEVELS), **ORDINAL)
+    document = study(long_table(LEVELS, "level"), **ORDINAL)
     for row in document.rows:
         if row.p_value is not None:
             assert row.p_adjusted == pytest.approx(min(1, 6 * row.p_value))
@@ -95,7 +95,7 @@ def test_untested_pairs_are_part_of_the_family(correction):
 @pytest.mark.slow
 def test_contamination_against_brute_force():
     a, b = [4, 4, 3, 4, 4, 3, 4, 4, 3, 4], [1, 2, 1, 1, 1, 2, 1, 1, 2, 1]
-    far = long_table({"A": a, "B": b})
+    far = long_table({"A": a, "B": b}, "level")
     options = {**ORDINAL, "delta": 0.1, "delta_on": "r1", "resamples": 1024}
     document = study(far, **options, contamination=True)
     document_of_all = study(far, **options, pairs="all")
@@ -121,7 +121,7 @@ def test_contamination_against_brute_force():
 
 
 def test_front_test_against_brute_force():
-    document = study(long_table(LEVELS), **ORDINAL, front_test="A", contamination=True)
+    document = study(long_table(LEVELS, "level"), **ORDINAL, front_test="A", contamination=True)
     (front,) = document.meta()["front_tests"]
     for entry in front["competitors"]:
         a, b = LEVELS[entry["model"]], LEVELS["A"]
@@ -171,8 +171,8 @@ def test_pair_system_does_not_see_other_models():
 
 
 def test_draws_repeated_alike_change_nothing():
-    once = study(long_table(LEVELS), **ORDINAL, pairs="all")
-    table = long_table(LEVELS).with_columns(draw=1)
+    once = study(long_table(LEVELS, "level"), **ORDINAL, pairs="all")
+    table = long_table(LEVELS, "level").with_columns(draw=1)
     again = table.filter(pl.col("sample") != "s0").with_columns(draw=2)  # s0 keeps a single draw
     draws = {**ORDINAL, "repeats": "draws"}
     twice = study(pl.concat([table, again]), **draws, pairs="all")
@@ -231,7 +231,7 @@ def test_a_model_and_itself_are_no_pair():
 
 
 def test_draws_fill_an_array_in_order():
-    table = pl.concat([long_table(LEVELS), long_table({"B": (9, 8)})])
+    table = pl.concat([long_table(LEVELS, "level"), long_table({"B": (9, 8)}, "level")])
     scores = read_scores([FrameSource(table)], ReadOptions(repeats="draws")).as_draws()
     assert scores.shape == (3, 6, 2, 1)
     assert scores[0, :, 0, 0].tolist() == list(LEVELS["A"])
