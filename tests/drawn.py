@@ -3,6 +3,7 @@
 Places in the units of axes are plain numbers; all others are points from the lower left corner.
 """
 
+import difflib
 import itertools
 import math
 import re
@@ -188,6 +189,16 @@ def told(figure):
         yield from artists(figure.texts)
         for axes in figure.axes:
             yield from of_axes(axes)
+
+
+def hold(stored, made, write_made):
+    """Compare lines with those of a file, or write them there."""
+    before = stored.read_text("utf-8").splitlines()
+    if write_made:
+        stored.write_text("\n".join(made) + "\n", "utf-8")
+    elif len(made) != len(before) or not all(map(same, made, before)):
+        changes = difflib.unified_diff(before, made, "stored", "made", lineterm="", n=0)
+        pytest.fail("\n".join(["if that is meant, write it anew with --write-made", *changes]))
 
 
 def same(made, stored):

@@ -3,11 +3,12 @@
 import ast
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.programs import run_program
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -83,14 +84,7 @@ def house(tmp_path_factory):
 
 
 def in_house(house: Path, *words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, *words],
-        cwd=house,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"PYTHONPATH": str(house)},
-    )
+    done = run_program(sys.executable, *words, cwd=house, env={"PYTHONPATH": str(house)})
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

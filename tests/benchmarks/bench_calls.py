@@ -5,7 +5,6 @@ takes, where there is one and it is installed (group `bench`). Other ways have t
 """
 
 import argparse
-import csv
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+import polars as pl
 from measure import LONG, ROOT
 
 from riskrank.engine.aggregation.rank_aggregation import METHODS, aggregate_rankings
@@ -186,15 +186,9 @@ def gsd() -> Iterator[Call]:
 
 
 def uci_table() -> Any:
-    with (ROOT / "sample_data/uci.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    models, samples = (sorted({row[key] for row in rows}) for key in ("model", "sample"))
-    metrics = ["auc", "acc", "brier"]
-    scores = np.empty((len(models), len(samples), 3))
-    for row in rows:
-        sign = -1 if row["metric"] == "brier" else 1
-        cell = models.index(row["model"]), samples.index(row["sample"]), metrics.index(row["metric"])
-        scores[cell] = sign * float(row["score"])
+    frame = pl.read_csv(ROOT / "sample_data/uci.csv").sort("model", "sample")
+    columns = [frame.filter(metric=metric)["score"] for metric in ("auc", "acc", "brier")]
+    scores = np.stack(columns, axis=-1).reshape(frame["model"].n_unique(), -1, 3) * [1, 1, -1]
     return quality_table(scores, ordinal=[False] * 3, bounds=[[0, 1], [0, 1], [-1, 0]])
 
 

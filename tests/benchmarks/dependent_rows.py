@@ -95,14 +95,15 @@ def _series(rng: np.random.Generator, k: int, n: int, alike: float) -> np.ndarra
     return noise[:, 100:]
 
 
+def _table(scores: Sequence[np.ndarray], samples: list[str], metric: str) -> pl.DataFrame:
+    rest = {"sample": samples, "metric": metric}
+    return pl.concat([pl.DataFrame({"model": f"m{i}", **rest, "score": own}) for i, own in enumerate(scores)])
+
+
 def _days(scores: np.ndarray) -> pl.DataFrame:
     first = datetime.date(2025, 1, 1)
     days = [str(first + datetime.timedelta(days=at)) for at in range(scores.shape[1])]
-    parts = [
-        pl.DataFrame({"model": f"m{i}", "sample": days, "metric": "loss", "score": own})
-        for i, own in enumerate(scores)
-    ]
-    return pl.concat(parts)
+    return _table([*scores], days, "loss")
 
 
 def _wins(rng: np.random.Generator, k: int, n: int, alike: float, method: str = "R-SSD") -> bool:
@@ -171,11 +172,7 @@ def _visible(
     scores = [hard + spread(rng, n) for _ in range(2)]
 
     def asked() -> rr.api.Result:
-        parts = [
-            pl.DataFrame({"model": f"m{i}", "sample": names, "metric": "q", "score": own})
-            for i, own in enumerate(scores)
-        ]
-        return rr.gate(pl.concat(parts), better="m0:m1", time="none")
+        return rr.gate(_table(scores, names, "q"), better="m0:m1", time="none")
 
     scores[0] = scores[0] + asked().document.visible["q"]
     return asked().rows[0].verdict == "pass"

@@ -4,6 +4,7 @@
 """
 
 import numpy as np
+from cost_simulation import error
 from scipy.special import betaincinv
 
 from riskrank.engine.changes.cases import SHARES, evidence_of, family_of_look
@@ -39,11 +40,6 @@ def simulate(tables: int, before: float, after: float, since: int, seed: int = 0
     return np.array(
         [first_worse(passes(np.random.default_rng(one), before, after, since)) for one in streams]
     )
-
-
-def error(share: float, tables: int) -> float:
-    """Monte-Carlo standard error of a share."""
-    return float(np.sqrt(share * (1 - share) / tables))
 
 
 if __name__ == "__main__":

@@ -101,12 +101,18 @@ def clock(monkeypatch):
     return one
 
 
-def test_what_takes_long_is_said_once_and_again_where_it_takes_twice_that(clock):
+def paced(clock, label, each, total):
+    """What is said of 49 seconds in which so much is done each, and what tells of more."""
     said = []
-    move = forecast.paced("resampling", said.append)
+    move = forecast.paced(label, said.append)
     for second in range(1, 50):
         clock.now = 100.0 + second
-        move(10 * second, 36_000)
+        move(each * second, total)
+    return said, move
+
+
+def test_what_takes_long_is_said_once_and_again_where_it_takes_twice_that(clock):
+    said, move = paced(clock, "resampling", 10, 36_000)
     assert said == ["note: resampling takes about 60 minutes: 30 of 36,000 are done after 3 s"]
     clock.now = 200.0
     move(500, 36_000)
@@ -125,11 +131,7 @@ def test_what_takes_long_is_said_once_and_again_where_it_takes_twice_that(clock)
     ],
 )
 def test_what_takes_less_is_said_of_a_plan(clock, label, less):
-    said = []
-    move = forecast.paced(label, said.append)
-    for second in range(1, 50):
-        clock.now = 100.0 + second
-        move(second, 200)
+    said, _ = paced(clock, label, 1, 200)
     assert said[0].endswith(f"3 of 200 are done after 3 s; {less}")
 
 
@@ -173,11 +175,7 @@ def test_gsd_counts_its_tests_from_the_first_note_on(clock, monkeypatch):
 
 
 def test_what_is_soon_done_is_not(clock):
-    said = []
-    move = forecast.paced("resampling", said.append)
-    for second in range(1, 50):
-        clock.now = 100.0 + second
-        move(second, 50)
+    said, _ = paced(clock, "resampling", 1, 50)
     assert said == []
 
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.pace import at_most
+from tests.programs import RISKRANK, run_program
 
 LONG = "x" * 140_000  # Python's csv module stops at 131,072 characters unless told otherwise
 DEEP = "[" * 100_000 + "]" * 100_000
@@ -285,16 +285,8 @@ def test_more_digits_than_there_are(refused, table):
 def test_a_deleted_working_directory(start, tmp_path, args):
     gone = tmp_path / "gone"
     gone.mkdir()
-    command = [sys.executable, "-m", "riskrank", *args]
     script = 'cd "$1" && rmdir "$1" && shift && exec "$@"'
-    environment = dict(os.environ, PYTHONPATH=str(Path.cwd()))
-    done = subprocess.run(
-        ["bash", "-c", script, "bash", gone, *command],
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
-    )
+    done = run_program("bash", "-c", script, "bash", gone, *RISKRANK, *args)
     assert done.returncode == 2, done.stderr
     assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["error", "found", "hint"]
 

@@ -5,7 +5,6 @@ import io
 import os
 import resource
 import stat
-import subprocess
 import sys
 import time
 import zipfile
@@ -18,8 +17,8 @@ import zstandard
 from riskrank.cli.forecast import needed_memory
 from riskrank.scores.files.folders import matches
 from riskrank.scores.files.frames import FrameSource
+from tests.programs import RISKRANK, run_program
 
-ROOT = Path(__file__).resolve().parents[2]
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="modes, owners and links of POSIX")
 TABLE = "model,sample,metric,score\n" + "".join(
     f"{m},{s},acc,{0.1 * s + 0.01 * ord(m):.3f}\n" for m in "ab" for s in range(12)
@@ -121,15 +120,8 @@ def test_a_limit_on_memory_is_told_of_beforehand(write):
     path = write("t.csv", TABLE)
 
     def limited(size, *words):
-        return subprocess.run(
-            [sys.executable, "-m", "riskrank", *words, str(path)],
-            cwd=ROOT,
-            timeout=60,
-            capture_output=True,
-            text=True,
-            check=False,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)),
-        )
+        given = {"timeout": 60, "preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size))}
+        return run_program(*RISKRANK, *words, path, **given)
 
     enough = limited(needed_memory([str(path)]) + 10**8, "rank", "--no-test")
     assert (enough.returncode, enough.stderr) == (0, "")

@@ -4,7 +4,6 @@ What its pictures are made of ``test_drawn.py`` holds; here each is an empty she
 ``pytest tests/cli/test_pages.py -n 0 --write-made`` writes them anew.
 """
 
-import difflib
 import re
 import shlex
 from pathlib import Path
@@ -32,14 +31,10 @@ def empty_sheet(figure, *_, **__):
 def test_pages_are_written_as_before(run, tables, monkeypatch, write_made, stored):  # noqa: F811
     monkeypatch.chdir(tables)
     monkeypatch.setattr(Plot, "to_bytes", empty_sheet)
-    before = stored.read_text("utf-8").splitlines()
-    page = run(*shlex.split(before[0].removeprefix("$ ")), "--format", "html").stdout
+    call = stored.read_text("utf-8").partition("\n")[0]
+    page = run(*shlex.split(call.removeprefix("$ ")), "--format", "html").stdout
     page = re.sub(r"(?s)<style>.*?</style>|<script>.*?</script>|sha256-[^&']*", "", page)
     # A page is named by all it holds, to the last bit, which other libraries add up otherwise.
     page = re.sub(r"\brr[0-9a-f]{6}\b", "rr000000", page).replace(__version__, "0")
-    made = [before[0], *re.sub(r">\s*<", ">\n<", page).splitlines()]
-    if write_made:
-        stored.write_text("\n".join(made) + "\n", "utf-8")
-    elif len(made) != len(before) or not all(map(drawn.same, made, before)):
-        changes = difflib.unified_diff(before, made, "stored", "made", lineterm="", n=0)
-        pytest.fail("\n".join(["if that is meant, write it anew with --write-made", *changes]))
+    made = [call, *re.sub(r">\s*<", ">\n<", page).splitlines()]
+    drawn.hold(stored, made, write_made)

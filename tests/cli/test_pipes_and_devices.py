@@ -4,7 +4,6 @@ import contextlib
 import io
 import os
 import resource
-import subprocess
 import sys
 import threading
 
@@ -12,8 +11,8 @@ import pytest
 
 from riskrank.errors import InputError
 from riskrank.scores.files.contents import read_bytes, read_stream
-from tests.cli.conftest import ROOT
 from tests.memory import memory_below
+from tests.programs import RISKRANK, run_program
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="pipes, devices and limits of POSIX")
 TABLE = "model,sample,metric,score\n" + "".join(f"{m},{s},acc,{s / 7:.3f}\n" for m in "ab" for s in range(12))
@@ -78,14 +77,7 @@ def test_a_small_pipe_under_a_limit_on_memory():
     def limited():
         resource.setrlimit(resource.RLIMIT_AS, (6_000_000_000, 6_000_000_000))
 
-    done = subprocess.run(
-        [sys.executable, "-m", "riskrank", "check", "-"],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        input=TABLE.encode(),
-        capture_output=True,
-        preexec_fn=limited,
-        check=False,
-    )
+    done = run_program(*RISKRANK, "check", "-", input=TABLE, preexec_fn=limited)
     assert done.returncode == 0, done.stderr
 
 

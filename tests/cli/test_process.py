@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from riskrank import __version__
+from tests.programs import RISKRANK, ROOT, run_program
 
 pytestmark = pytest.mark.slow  # every test starts the program
 
-ROOT = Path(__file__).resolve().parents[2]
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc or /dev")
 # Longer than any machine is busy: only what hangs for good fails.
 PATIENCE = 1200
@@ -495,15 +495,13 @@ CLOSED = "error: cannot write to standard output\nfound: whoever started riskran
 )
 def test_a_standard_output_that_was_closed_is_no_success(table, tmp_path, args):
     words = [*args, str(table), "--no-test"] if args == ("rank",) else args
-    command = [sys.executable, "-P", "-m", "riskrank", *words]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    closed = ["bash", "-c", '"$@" >&-', "bash", *command]
-    done = subprocess.run(closed, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
+    closed = ["bash", "-c", '"$@" >&-', "bash", sys.executable, "-P", "-m", "riskrank", *words]
+    done = run_program(*closed, cwd=tmp_path)
     assert done.returncode == 3
     assert done.stderr.startswith(CLOSED)
     assert done.stderr.count("\n") == 3
     if args == ("rank",):  # nothing is to be written there
-        done = subprocess.run([*closed, "-o", "r.json"], check=False, env=environment, cwd=tmp_path)
+        done = run_program(*closed, "-o", "r.json", cwd=tmp_path)
         assert done.returncode == 0
         assert json.loads((tmp_path / "r.json").read_text())["schema"] == "riskrank/rank"
 
@@ -553,14 +551,8 @@ def test_standard_output_does_not_go_into_its_own_input(table, tmp_path, words, 
     own.write_bytes(Path(table).read_bytes())
     if "link" in how:
         (tmp_path / "link.csv").symlink_to(own)
-    done = subprocess.run(
-        ["bash", "-c", f'"$@" {how}', "bash", sys.executable, "-P", "-m", "riskrank", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        cwd=tmp_path,
-    )
+    command = (sys.executable, "-P", "-m", "riskrank", *words)
+    done = run_program("bash", "-c", f'"$@" {how}', "bash", *command, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("error: the result would go into ")
     assert found in done.stderr
@@ -596,13 +588,7 @@ def test_a_pipe_closed_from_the_start(start, table):
 def test_head(write, make_scores):
     path = write("t.csv", make_scores(n=3000))  # more rows than a pipe holds
     line = f"{sys.executable} -m riskrank portfolio {path} --format csv | head -1; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(
-        ["bash", "-c", line],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
-        stdin=subprocess.DEVNULL,
-    )
+    done = run_program("bash", "-c", line, stdin=subprocess.DEVNULL)
     assert (done.stdout, done.stderr) == ("model,sample,metric,score\n0\n", "")
 
 
@@ -662,15 +648,8 @@ def test_modules_of_the_working_directory_stay_there(table, tmp_path, how, jobs)
     for name in names:
         (folder / f"{name}.py").write_text("from pathlib import Path; Path('ran').touch()")
     code = "from riskrank.__main__ import main; main()"
-    begin = [sys.executable, "-P", "-c", code] if how == "command" else [sys.executable, "-m", "riskrank"]
-    done = subprocess.run(
-        [*begin, "rank", str(table), "--resamples", "200", "--jobs", str(jobs), "-q"],
-        cwd=folder,
-        env=dict(os.environ, PYTHONPATH=str(ROOT)),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    begin = [sys.executable, "-P", "-c", code] if how == "command" else RISKRANK
+    words = (*begin, "rank", table, "--resamples", "200", "--jobs", jobs, "-q")
+    done = run_program(*words, cwd=folder, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (0, "")
     assert not (folder / "ran").exists()

@@ -1,13 +1,11 @@
 """Variables, limits and homes that make a library fail: three lines, or none where it does not matter."""
 
-import os
 import resource
-import subprocess
 import sys
 
 import pytest
 
-from tests.cli.conftest import ROOT
+from tests.programs import RISKRANK, run_program
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
 
@@ -16,23 +14,15 @@ POSIX = pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
 def program(table, tmp_path):
     """Run the program in a folder of its own with some variables, and as many open files as told."""
 
-    def run_program(*words, files=None, **variables):
+    def in_folder(*words, files=None, **variables):
         def limited():
             if files is not None:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
 
-        done = subprocess.run(
-            [sys.executable, "-m", "riskrank", *map(str, words)],
-            env=os.environ | {"PYTHONPATH": str(ROOT)} | variables,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            preexec_fn=limited,
-            check=False,
-        )
+        done = run_program(*RISKRANK, *words, variables=variables, cwd=tmp_path, preexec_fn=limited)
         return done.returncode, done.stdout, done.stderr
 
-    return run_program
+    return in_folder
 
 
 @pytest.mark.parametrize("threads", ["0", "abc", "-1", "", "1.5", "9" * 30, "9" * 9999, "٣", "２", "1025"])

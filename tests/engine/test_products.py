@@ -1,16 +1,12 @@
 """Products that are the same to the last bit, however many threads BLAS has."""
 
-import os
-import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from riskrank.engine.products import dot, weighted_sums
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.programs import run_program
 
 STUDIES = """
 import hashlib
@@ -47,15 +43,7 @@ def test_studies_give_the_same_bytes_with_any_number_of_threads():
     found = set()
     for threads in ("1", "2"):
         names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-        variables = os.environ | dict.fromkeys(names, threads)
-        done = subprocess.run(
-            [sys.executable, "-c", STUDIES],
-            cwd=ROOT,
-            env=variables,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run_program(sys.executable, "-c", STUDIES, variables=dict.fromkeys(names, threads))
         assert done.returncode == 0, done.stderr
         found.add(done.stdout)
     assert len(found) == 1

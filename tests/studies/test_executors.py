@@ -9,7 +9,6 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,9 +31,7 @@ from riskrank.studies import executors
 from riskrank.studies.runtime import available_jobs
 from tests.cli.conftest import run_command
 from tests.engine.dominance.helpers import replicate
-
-ROOT = Path(riskrank.__file__).parents[1]
-
+from tests.programs import RISKRANK, ROOT, run_program
 
 NO_ADDRESSES = [
     "",
@@ -114,8 +111,7 @@ try:
 except RiskrankError as error:
     print(type(error).__name__, *error.lines(flags=True), sep="\\n")
 """
-    options = {"env": os.environ | {"PYTHONPATH": str(ROOT)}, "capture_output": True, "text": True}
-    done = subprocess.run([sys.executable, "-c", code], timeout=1200, **options)
+    done = run_program(sys.executable, "-c", code, timeout=1200)
     assert done.stderr == ""
     kind, *lines = done.stdout.splitlines()
     assert kind == "InputError"
@@ -311,13 +307,8 @@ COMMANDS = {
 
 
 def command(name, table, *options):
-    return subprocess.run(
-        [sys.executable, "-m", "riskrank", name, str(table), *COMMANDS[name], "--format", "json", *options],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        timeout=1200,
-        check=False,
-    )
+    words = (name, table, *COMMANDS[name], "--format", "json", *options)
+    return run_program(*RISKRANK, *words, text=False, timeout=1200)
 
 
 @pytest.mark.slow

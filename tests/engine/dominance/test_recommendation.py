@@ -47,15 +47,20 @@ def test_a_crowd_of_clones_carries_nobody(variance):
     assert found.choice == 1
 
 
-def test_better_on_every_metric_is_no_runner_up():
-    """A portfolio of ranks forgets how bad a bad score is: the means of both metrics speak for B."""
+def often_ahead(n=600):
+    """A model a little better on most samples and much worse on the rest, and what draws the others."""
     rng = np.random.default_rng(1)
-    n = 600
     often = rng.normal(0, 0.05, (n, 2)) + 0.1
     rare = rng.random(n) < 0.3
     often[rare] = rng.normal([-4, -5], 0.1, (rare.sum(), 2))
-    steady = rng.normal(0, 0.05, (n, 2))
-    weak = rng.normal(-3, 0.05, (n, 2))
+    return often, rng
+
+
+def test_better_on_every_metric_is_no_runner_up():
+    """A portfolio of ranks forgets how bad a bad score is: the means of both metrics speak for B."""
+    often, rng = often_ahead()
+    steady = rng.normal(0, 0.05, often.shape)
+    weak = rng.normal(-3, 0.05, often.shape)
     column, leader = ranked([often, steady, weak])
     held = challenge(column, 0, INFERENCE)
     assert held.better == (1,)
@@ -65,19 +70,14 @@ def test_better_on_every_metric_is_no_runner_up():
 
 def trade_off():
     """Nobody beats m1 or m2 throughout: m1 is ahead by a hair on one metric, m2 clearly on the other."""
-    rng = np.random.default_rng(1)
-    n = 600
-    often = rng.normal(0, 0.05, (n, 2)) + 0.1
-    rare = rng.random(n) < 0.3
-    often[rare] = rng.normal([-4, -5], 0.1, (rare.sum(), 2))
-    noise = rng.normal(0, 0.05, (n, 2))
-    apart = rng.normal(0, 0.05, (n, 2))
+    often, rng = often_ahead()
+    noise, apart = rng.normal(0, 0.05, (2, *often.shape))
     hair = noise.mean(axis=0) - apart.mean(axis=0)
     return [
         often,
         noise - hair * [1, 0] + np.array([1e-4, 0]),
         apart + np.array([0, 0.02]),
-        rng.normal(-3, 0.05, (n, 2)),
+        rng.normal(-3, 0.05, often.shape),
     ]
 
 

@@ -1,10 +1,10 @@
 """The UCI example of the paper (Jansen et al. 2023, section 6): published verdicts."""
 
-import csv
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from riskrank.engine.gsd.null_optima import Relabelling
@@ -29,15 +29,9 @@ INCOMPARABLE = {
 
 @pytest.fixture(scope="module")
 def scores():
-    path = Path(__file__).parents[3] / "sample_data" / "uci.csv"
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    samples = sorted({row["sample"] for row in rows})
-    table = np.full((len(MODELS), len(samples), len(METRICS)), np.nan)
-    for row in rows:
-        cell = MODELS.index(row["model"]), samples.index(row["sample"]), METRICS.index(row["metric"])
-        table[cell] = float(row["score"]) * (-1 if row["metric"] == "brier" else 1)
-    return table
+    frame = pl.read_csv(Path(__file__).parents[3] / "sample_data" / "uci.csv").sort("model", "sample")
+    table = [frame.filter(metric=metric)["score"].to_numpy().reshape(len(MODELS), -1) for metric in METRICS]
+    return np.stack(table, axis=-1) * [1, 1, -1]
 
 
 @pytest.fixture(scope="module")

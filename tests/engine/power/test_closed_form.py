@@ -53,16 +53,24 @@ def test_sizes_of_normal_and_of_passed_or_not_against_their_tests(texts, claim, 
     assert found.required.power == pytest.approx(0.8, abs=0.01)
 
 
-def test_whole_tests_that_stand_higher_are_met(monkeypatch):
+def with_stricter_tests(monkeypatch, by, unlike=0):
+    """A search whose whole tests ask for so much more, and answer some tables otherwise."""
     plan = plan_of("normal:0.5", "normal", inference=Inference(variance="clt"))
     search = _Search(plan, 100, Workers(1))
 
     def stricter(_, size, tables, *, seed):
         rngs = [np.random.default_rng(stream.spawn(1)[0]) for stream in streams(size, tables, seed)]
         drawn = [plan.sampler.chosen(rng, size) for rng in rngs]
-        return search._closed.answering(drawn, size)(1.0)[:, search._claimed].astype(int)
+        found = search._closed.answering(drawn, size)(by)[:, search._claimed].astype(int)
+        found[np.flatnonzero(found)[:unlike]] = 0
+        return found
 
     monkeypatch.setattr("riskrank.engine.power.study.verdicts_of", stricter)
+    return plan, search
+
+
+def test_whole_tests_that_stand_higher_are_met(monkeypatch):
+    _, search = with_stricter_tests(monkeypatch, 1.0)
     assert search.look(50, 0.0) == pytest.approx(1.0, abs=0.2)
     assert search.agreement.agreed == search.agreement.verdicts
 
@@ -224,17 +232,7 @@ def test_doubt_is_never_none():
 
 def test_the_error_named_holds_what_whole_tests_saw(monkeypatch):
     """Two of twenty tables answered otherwise, in one direction: too few to move a forecast."""
-    plan = plan_of("normal:0.5", "normal", inference=Inference(variance="clt"))
-    search = _Search(plan, 100, Workers(1))
-
-    def stricter(_, size, tables, *, seed):
-        rngs = [np.random.default_rng(stream.spawn(1)[0]) for stream in streams(size, tables, seed)]
-        drawn = [plan.sampler.chosen(rng, size) for rng in rngs]
-        found = search._closed.answering(drawn, size)(0.0)[:, search._claimed].astype(int)
-        found[np.flatnonzero(found)[:2]] = 0
-        return found
-
-    monkeypatch.setattr("riskrank.engine.power.study.verdicts_of", stricter)
+    plan, _ = with_stricter_tests(monkeypatch, 0.0, unlike=2)
     found = study_power(plan)
     agreement, required = found.agreement, found.required
     assert (agreement.tables, agreement.agreed, agreement.shift) == (20, 18, 2)

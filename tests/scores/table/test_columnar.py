@@ -1,5 +1,7 @@
 """Columns of Parquet are read one at a time, names as numbers; nothing else may hang on that."""
 
+import itertools
+
 import numpy as np
 import polars as pl
 import pytest
@@ -8,19 +10,14 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
+from tests.tables import of_rows
 
 
 @pytest.fixture
 def frame():
     rng = np.random.default_rng(0)
-    return pl.DataFrame(
-        {
-            "model": np.repeat([" b", "a", "c "], 20).tolist(),
-            "sample": np.tile([f"{number}.0" for number in range(10)], 6).tolist(),
-            "metric": np.tile(np.repeat(["y", "x"], 10), 3).tolist(),
-            "score": rng.normal(size=60),
-        }
-    )
+    names = itertools.product((" b", "a", "c "), "yx", range(10))
+    return of_rows((model, f"{number}.0", metric, rng.normal()) for model, metric, number in names)
 
 
 def test_the_same_table_as_from_text(frame, tmp_path):

@@ -13,19 +13,9 @@ def table(lift=0.0, wordings=4, judges=3, seed=0, items=40, spread=0.4):
     hard, rows = rng.normal(size=items), []
     for number, model in enumerate("ab"):
         asked = spread * rng.normal(size=wordings)
-        for i in range(items):
-            for w in range(wordings):
-                for j in range(judges):
-                    rows.append(
-                        (
-                            model,
-                            f"q{i}",
-                            f"w{w}",
-                            f"j{j}",
-                            "quality",
-                            hard[i] + asked[w] + 0.3 * rng.normal() + lift * number,
-                        )
-                    )
+        for i, w, j in np.ndindex(items, wordings, judges):
+            score = hard[i] + asked[w] + 0.3 * rng.normal() + lift * number
+            rows.append((model, f"q{i}", f"w{w}", f"j{j}", "quality", score))
     return pl.DataFrame(rows, schema=["model", "sample", "wording", "judge", "metric", "score"], orient="row")
 
 
