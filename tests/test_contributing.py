@@ -62,6 +62,7 @@ def house(tmp_path_factory):
     shutil.copytree(ROOT / "riskrank", house / "riskrank", ignore=bare)
     for folder in ("tests/engine/portfolio", "tests/scores/exports", "tests/cli"):
         shutil.copytree(ROOT / folder, house / folder, ignore=bare)
+    shutil.copy(ROOT / "tests/tables.py", house / "tests")
     # What tests compute is another thing with one more risk, and is not compared with what is stored.
     (house / "tests/screens.py").write_text("MADE, screens = [], None\n", encoding="utf-8")
     begins = {"{function}": "def ", "{row}": "Risk(", "{command}": "Command("}
