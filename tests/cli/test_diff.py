@@ -102,8 +102,9 @@ def test_thousands_of_cases_are_for_a_file(run, many, tmp_path):
     text = run(*asked, "--explain").stdout
     page = path.read_text(encoding="utf-8")
     for shown in (text, page):
-        assert len(re.findall(r"\blost\d{4}", shown)) == len(re.findall(r"\bwon\d{4}", shown)) == 6
-        assert "… 5,994 cases more that got worse" in shown
+        assert len(re.findall(r"\blost\d{4}", shown)) == 5  # as many as a first screen has room for
+        assert len(re.findall(r"\bwon\d{4}", shown)) == 6
+        assert "… 5,995 cases more that got worse" in shown
         assert "… 1,194 cases more that got better" in shown
         assert "writes all 7,200 cases" in shown
     assert '<details class="folded"' not in page
