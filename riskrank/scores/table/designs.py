@@ -286,10 +286,10 @@ def _repeat(name: str, match: re.Match[str] | None, column: str) -> str | None:
     """The repeat of a fold, by its name or the columns that name it."""
     if match is not None and (match["first"] or match["last"]):
         return match["first"] or match["last"]
-    parts = column.split("+")
-    # A name may begin with that of its task.
-    values = zip(parts, name.split("+")[-len(parts) :], strict=True)
-    return next((value for part, value in values if len(parts) > 1 and _REPEAT.fullmatch(part)), None)
+    parts, values = column.split("+"), name.split("+")
+    # A name may begin with that of its task; one of fewer parts is that of one column, whatever it is called.
+    own = zip(parts, values[-len(parts) :], strict=True) if 1 < len(parts) <= len(values) else ()
+    return next((value for part, value in own if _REPEAT.fullmatch(part)), None)
 
 
 def _splits(repeats: Sequence[str | None], word: str) -> int | None:

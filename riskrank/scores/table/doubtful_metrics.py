@@ -41,6 +41,10 @@ _MOST_MARKS = 10
 _SURELY_PERCENT, _FACTOR = 1.5, (25.0, 400.0)
 
 
+class UndeclaredError(InputError):
+    """Which way is better, that nobody declared, of metrics whose names and numbers may mean either."""
+
+
 def doubtful_numbers(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
     """Metrics with codes for no score, or of which some models are in percent and others in shares of one."""
     yield from zeros_of_failures(scores, specs)
@@ -106,7 +110,7 @@ def doubtful_directions(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator
         ways = []
         hint = f"only who measured it knows: {option('lower', 'NAME')} or {option('higher', 'NAME')} says it"
     whys = [doubt.why for doubt in doubts.values() if doubt.why]
-    yield InputError(
+    yield UndeclaredError(
         f"which way is better of {listing(doubts)} has to be said",
         found=f"nobody declared it{f'; {whys[-1]}' if whys else ', and the name may mean either'}",
         hint=hint,

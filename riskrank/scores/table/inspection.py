@@ -15,6 +15,7 @@ from riskrank.errors import InputError, RiskrankError, listing, option
 from riskrank.scores.files.limits import BeyondLimitError
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table import gaps
+from riskrank.scores.table.doubtful_metrics import UndeclaredError
 from riskrank.scores.table.filled import FILLING, filled
 from riskrank.scores.table.further_columns import dividing_columns
 from riskrank.scores.table.judged import corrected
@@ -326,7 +327,7 @@ def _as_tested(found: Scores, errors: list[RiskrankError]) -> tuple[ScoreTable |
     asked, given = (replace(one, tests=True) for one in (notes.asked, notes.given))
     scores = replace(found, options=asked.as_read, notes=replace(notes, asked=asked, given=given))
     table, refused = _tried(checked_table, scores)
-    if any(one.what.startswith("which way is better") for one in refused):  # what fits says a guess of it
+    if any(isinstance(one, UndeclaredError) for one in refused):  # what fits says a guess of it
         return None, errors
     if errors and not {one.what for one in refused} & {errors[0].what}:
         return table, errors

@@ -64,6 +64,12 @@ def test_a_sample_of_several_folds_is_no_fold():
         folds_of(table(["sample", "fold"], [("iris", n) for n in range(10)]))
 
 
+def test_a_plus_in_the_name_of_a_column_joins_none():
+    for column in ("cv+fold", "repeat+fold"):
+        frame = table([column], [(n,) for n in range(10)])
+        assert folds_of(frame, columns={"sample": column}, folds=10) == [(10, 10)]
+
+
 def test_how_many_there_are_can_be_said():
     frame = table(["sample"], [(f"split{n}",) for n in range(20)])
     assert folds_of(frame, folds=5) == [(20, 5)]
