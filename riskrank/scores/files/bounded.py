@@ -1,5 +1,6 @@
 """Files that others made: read whole, decompressed and parsed, and never more of them than allowed."""
 
+import io
 import json
 import tomllib
 import zlib
@@ -143,11 +144,7 @@ def parse_json(
     try:
         return json.loads(data, object_pairs_hook=hook)
     except (ValueError, RecursionError) as error:
-        raise BrokenFileError(
-            f"{label}: the file is not valid JSON",
-            found=_reason(error, data),
-            hint="it may be cut short: copy it again",
-        ) from None
+        raise _no_json(f"{label}: the file", data, error) from None
 
 
 def parse_lines(label: str, data: bytes) -> Iterator[tuple[int, Any]]:
@@ -159,25 +156,14 @@ def parse_lines(label: str, data: bytes) -> Iterator[tuple[int, Any]]:
         Line, counted from 1; blank lines are passed over.
     value : object
     """
-    start, number = 0, 0
-    while start < len(data):
-        end = data.find(b"\n", start)
-        line = data[start : end if end >= 0 else len(data)]
-        start = end + 1 if end >= 0 else len(data)
-        number += 1
+    for number, ended in enumerate(io.BytesIO(data), start=1):
+        line = ended.removesuffix(b"\n")
         if not line.strip():
             continue
         try:
             yield number, json.loads(line)
         except (ValueError, RecursionError) as error:
-            yield (
-                number,
-                BrokenFileError(
-                    f"{label}: line {number} is not valid JSON",
-                    found=_reason(error, line),
-                    hint="it may be cut short: copy it again",
-                ),
-            )
+            yield number, _no_json(f"{label}: line {number}", line, error)
 
 
 def _corrupt(label: str, reason: str) -> BrokenFileError:
@@ -185,10 +171,11 @@ def _corrupt(label: str, reason: str) -> BrokenFileError:
     return BrokenFileError(f"{label}: the file cannot be decompressed", found=reason, hint=hint)
 
 
-def _reason(error: Exception, data: bytes) -> str:
+def _no_json(what: str, data: bytes, error: Exception) -> BrokenFileError:
+    found, hint = reason_of(error)[:200], "it may be cut short: copy it again"
     if isinstance(error, UnicodeDecodeError):
-        return f"byte 0x{data[error.start]:02x} at {error.start}, which is not UTF-8"
-    return reason_of(error)[:200]
+        found = f"byte 0x{data[error.start]:02x} at {error.start}, which is not UTF-8"
+    return BrokenFileError(f"{what} is not valid JSON", found=found, hint=hint)
 
 
 # Steps down into tables that a text may ask for: the dots of its longest line for every line and every dot.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from riskrank.errors import InputError, did_you_mean, option
-from riskrank.scores.files.limits import too_large
+from riskrank.scores.files.limits import too_large, unreadable
 from riskrank.scores.files.object_stores import read_url
 from riskrank.scores.files.source import is_url
 
@@ -44,11 +44,7 @@ def read_bytes(path: str, limit: int) -> bytes:
             f"if a harness wrote it, add {option('from', 'auto')}",
         ) from None
     except (OSError, ValueError) as error:  # a name with a null character is a wrong value to Python
-        raise InputError(
-            f"{path}: the file cannot be read",
-            found=getattr(error, "strerror", None) or str(error),
-            hint="check its name and its permissions",
-        ) from None
+        raise unreadable(f"{path}: the file", error, "check its name and its permissions") from None
 
 
 def require_file(path: str) -> None:

@@ -14,6 +14,7 @@ import polars as pl
 
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, nearest, option
 from riskrank.scores.files.budget import Answer, Budget, whole_column
+from riskrank.scores.files.limits import unreadable
 from riskrank.scores.files.query import no_rows, require_select
 from riskrank.scores.files.source import FrameInMemory, first_line
 from riskrank.scores.files.sql_names import likeliest, with_columns
@@ -235,18 +236,13 @@ def _failed(
     path: str, sql: str | None, reason: str, tables: Mapping[str, Sequence[str]] | None = None
 ) -> InputError:
     if "'pytz'" in reason:
-        return InputError(
-            f"{path}: the database cannot be read",
-            found="times with a zone, which DuckDB hands over by means of the package pytz",
-            hint="pip install pytz, or ask for them as text: "
-            f"{option('sql', 'SELECT …, CAST(t AS TEXT) AS t …')}",
-        )
+        found = "times with a zone, which DuckDB hands over by means of the package pytz"
+        as_text = option("sql", "SELECT …, CAST(t AS TEXT) AS t …")
+        hint = f"pip install pytz, or ask for them as text: {as_text}"
+        return unreadable(f"{path}: the database", found, hint)
     if sql is None:
-        return InputError(
-            f"{path}: the database cannot be read",
-            found=reason,
-            hint="check that it is a whole file of that kind, and that nobody is writing to it",
-        )
+        hint = "check that it is a whole file of that kind, and that nobody is writing to it"
+        return unreadable(f"{path}: the database", reason, hint)
     hint = "write it in the database's own SQL"
     if tables and ("no such table" in reason or "Table with name" in reason):
         words = [word.strip("\"';") for word in sql.replace(",", " ").split()]

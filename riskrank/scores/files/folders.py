@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 from urllib.parse import unquote
 
 from riskrank.errors import InputError, listing, option
+from riskrank.scores.files.limits import unreadable
 
 DATABASES = ("sqlite", "duckdb")
 COMPRESSIONS = (".gz", ".zst")
@@ -25,6 +26,7 @@ NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 # Folders that links lead to: a link to a whole system would be walked through for hours.
 _MOST_LINKED = 10_000
 # Folders by which a table says which of its files still count; that takes its own library.
+_IN_PARTS = "a table without a part of it would be another table"
 _TABLES = {"_delta_log": "Delta Lake", ".hoodie": "Hudi"}
 
 
@@ -86,7 +88,7 @@ def tables_below(folder: str) -> list[str]:
 
 def _files(folder: str, passed_over: list[str] | None) -> Iterator[str]:
     """Files below a folder but hidden ones."""
-    for place, entries in folders_below(folder, _is_hidden, _closed, passed_over):
+    for place, entries in folders_below(folder, _is_hidden, passed_over, all_open=True):
         for entry in entries:
             path = os.path.join(place, entry.name)
             if entry.name in _TABLES:
@@ -103,20 +105,12 @@ def _files(folder: str, passed_over: list[str] | None) -> Iterator[str]:
                 raise no_file(path, "directory")
 
 
-def _closed(place: str, error: OSError) -> InputError:
-    return InputError(
-        f"{place}: the directory cannot be read",
-        found=error.strerror or str(error),
-        hint="check its permissions: a table without a part of it would be another table",
-    )
-
-
 def no_file(path: str, whole: str) -> InputError:
     """Tell that what is called like a part of a whole is none: a pipe may be named, never met."""
     return InputError(
         f"{path}: this part of the {whole} is no file",
         found="a pipe, socket or device" if Path(path).exists() else "a link to nothing",
-        hint="mend or remove it: a table without a part of it would be another table",
+        hint=f"mend or remove it: {_IN_PARTS}",
     )
 
 
@@ -222,8 +216,9 @@ def _split(pattern: str) -> tuple[str, bool, str]:
 def folders_below(
     folder: str,
     is_hidden: Callable[[str], bool],
-    closed: Callable[[str, OSError], InputError] | None = None,
     passed_over: list[str] | None = None,
+    *,
+    all_open: bool = False,
 ) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
     """A folder and all below it but hidden ones, each with what lies in it.
 
@@ -234,15 +229,15 @@ def folders_below(
     folder : str
     is_hidden : callable
         Tells by the name of a folder whether it is passed over.
-    closed : callable, optional
-        Makes an error of a folder that cannot be read, which is passed over otherwise.
     passed_over : list of str, optional
         Gets the links to folders that hold this one.
+    all_open : bool
+        Whether a folder that cannot be read is refused, and not passed over.
 
     Raises
     ------
     InputError
-        If links lead to more folders than any results have.
+        If links lead to more folders than any results have, or one cannot be read.
     """
     holders = {_identity(one) for one in Path(folder).resolve().parents}
     linked = 0
@@ -266,8 +261,9 @@ def folders_below(
                 entries = list(found)
             inside = [entry for entry in entries if not is_hidden(entry.name) and entry.is_dir()]
         except OSError as error:
-            if closed is not None:
-                raise closed(place, error) from None
+            if all_open:
+                hint = f"check its permissions: {_IN_PARTS}"
+                raise unreadable(f"{place}: the directory", error, hint) from None
             continue
         yield place, entries
         waiting += (

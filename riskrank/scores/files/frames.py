@@ -7,7 +7,7 @@ import polars as pl
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.files.json_objects import column
-from riskrank.scores.files.source import FrameInMemory, InputFile
+from riskrank.scores.files.source import FrameInMemory, InputFile, first_line
 
 LABEL = "frame"
 _STREAM = "__arrow_c_stream__"
@@ -55,7 +55,7 @@ def _as_polars(given: Any) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
         raise InputError(
             "the frame cannot be read",
-            found=str(error).strip().partition("\n")[0] or type(error).__name__,
+            found=first_line(error),
             hint="give columns of equal length: a frame, or a dict such as "
             "{'model': [...], 'sample': [...], 'metric': [...], 'score': [...]}",
         ) from None

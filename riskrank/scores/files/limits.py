@@ -28,6 +28,17 @@ class BrokenFileError(InputError):
     """A file is cut short or damaged; whoever reads several can leave it out."""
 
 
+def unreadable(what: str, why: object, hint: str) -> InputError:
+    """Tell that something cannot be read, and why: in words, or as the system's error says it."""
+    return InputError(f"{what} cannot be read", found=getattr(why, "strerror", None) or str(why), hint=hint)
+
+
+def no_match(pattern: str, where: str) -> InputError:
+    """Tell that a pattern matches no file."""
+    hint = f"check {where}; quote the pattern if the shell expands it"
+    return InputError(f"{pattern}: no file matches the pattern", found="0 files", hint=hint)
+
+
 def too_large(label: str, limit: int) -> BeyondLimitError:
     """Tell that a file or a member of an archive holds more than allowed."""
     return BeyondLimitError(

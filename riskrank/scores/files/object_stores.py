@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from riskrank.errors import InputError, RiskrankError, UsageError
+from riskrank.scores.files.limits import no_match, unreadable
 from riskrank.scores.files.source import first_line, is_url
 
 
@@ -29,11 +30,7 @@ def expand_url(url: str) -> list[str]:
         entries = store.glob(url, detail=True)
         found = sorted(str(path) for path, entry in entries.items() if entry.get("type") == "file")
     if not found:
-        raise InputError(
-            f"{url}: no file matches the pattern",
-            found="0 files",
-            hint="check bucket and folder; quote the pattern if the shell expands it",
-        )
+        raise no_match(url, "bucket and folder")
     return [path if is_url(path) else f"{scheme}://{path.removeprefix('/')}" for path in found]
 
 
@@ -77,11 +74,9 @@ def _reached(url: str) -> Iterator[Any]:
             hint="check bucket and path; a server of one's own is named in AWS_ENDPOINT_URL",
         ) from None
     except Exception as error:  # every store has exceptions of its own
-        raise InputError(
-            f"{url}: the file cannot be read",
-            found=f"{type(error).__name__}: {first_line(error)}",
-            hint="check credentials, region and endpoint (AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL)",
-        ) from None
+        found = f"{type(error).__name__}: {first_line(error)}"
+        hint = "check credentials, region and endpoint (AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL)"
+        raise unreadable(f"{url}: the file", found, hint) from None
 
 
 def _file_system(url: str) -> Any:

@@ -13,6 +13,7 @@ from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.files.bounded import decompressed
 from riskrank.scores.files.contents import read_bytes, read_stream, require_file
 from riskrank.scores.files.folders import DATABASES, parts_of, told_by_suffixes
+from riskrank.scores.files.limits import unreadable
 from riskrank.scores.files.paths import exists, is_folder, is_template, labelled_paths, parts_by_name
 from riskrank.scores.files.source import How, Source, excerpt, is_url, name_of
 
@@ -138,11 +139,8 @@ def _piped(stdin: BinaryIO | None, limit: int) -> bytes:
     try:
         return b"" if stdin is None else read_stream(stdin, "-", limit)
     except OSError as error:
-        raise InputError(
-            "-: standard input cannot be read",
-            found=error.strerror or str(error),
-            hint="send a table through a pipe, or name a file",
-        ) from None
+        hint = "send a table through a pipe, or name a file"
+        raise unreadable("-: standard input", error, hint) from None
 
 
 def _open_parts(path: str, how: How) -> Source:

@@ -16,6 +16,8 @@ from riskrank.scores.files.folders import (
     require_one_format,
     tables_below,
 )
+from riskrank.scores.files.json_objects import is_half
+from riskrank.scores.files.limits import no_match
 from riskrank.scores.files.object_stores import expand_url
 from riskrank.scores.files.source import is_url
 
@@ -152,11 +154,7 @@ def labelled_paths(text: str, *, folders: bool = False) -> list[tuple[str | None
     path = text[places[0] + 1 :] if places and "/" not in text[: places[0]] else text
     if not glob.has_magic(path) and not is_template(path):
         return [(None, path)]
-    raise InputError(
-        f"{path}: no file matches the pattern",
-        found="0 files",
-        hint="check the directory and the suffix; quote the pattern if the shell expands it",
-    )
+    raise no_match(path, "the directory and the suffix")
 
 
 def _files(text: str, folders: bool) -> list[str]:
@@ -187,14 +185,12 @@ def exists(path: str) -> bool:
 
 def _label(text: str) -> str:
     """Refuse a name for models that no table can hold: what the shell handed on was not UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
+    if is_half(text):
         raise UsageError(
             "the name given to the models of a file is no Unicode text",
             found=repr(text),
             hint="write it in UTF-8",
-        ) from None
+        )
     return text
 
 

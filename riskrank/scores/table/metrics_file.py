@@ -12,6 +12,7 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.asked.tiers import TIERS
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, by_door, did_you_mean, listing, option
+from riskrank.scores.files.limits import unreadable
 from riskrank.scores.names.directions import looks_like_an_amount
 
 _CHOICES = {
@@ -116,11 +117,8 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
             hint=f"check the path given to {option('metrics_file')}",
         ) from None
     except OSError as error:
-        raise InputError(
-            f"{path}: the metrics file cannot be read",
-            found=error.strerror or str(error),
-            hint=f"{option('metrics_file')} wants a readable TOML file",
-        ) from None
+        hint = f"{option('metrics_file')} wants a readable TOML file"
+        raise unreadable(f"{path}: the metrics file", error, hint) from None
     except ValueError as error:
         raise InputError(
             f"{path}: the metrics file is not valid TOML",
