@@ -7,30 +7,19 @@ import polars as pl
 
 from riskrank.errors import listing, option
 from riskrank.scores.names.directions import counted_until, is_duration, names_a_metric
-from riskrank.scores.names.words import (
-    HUMAN,
-    IDENTIFIER,
-    JUDGE,
-    is_spread,
-    known,
-    looks_like_an_identifier,
-    vocabulary,
-    words,
-)
+from riskrank.scores.names.words import is_spread, known, looks_like_an_identifier, vocabulary, words
 
 # Words for how something was run, how large it is, or what was used up: no score of anything.
 _SETTINGS = known("settings")
 # Names that say so as a whole: in others the same words may mean anything.
 _WHOLE_NAMES = {*map(words, ("top_p", "p_value", "page", "line", "worker", "year"))}
 # Words for what samples are like, whoever answers them, and for the best there is of each.
-PROPERTIES = known("properties")
 # What was predicted is no score, nor is what it is called beside that.
 _PREDICTED = vocabulary("predicted prediction pred")
 _OF_SCORES = vocabulary("score value label grade rating")
 _BEST = vocabulary("best oracle max maximum")
-PLACES = known("places")
 _AVERAGES = known("averages")
-_NO_MODELS = _SETTINGS | PLACES | IDENTIFIER
+_NO_MODELS = _SETTINGS | known("places", "identifier")
 NAMES_ROWS = "names or numbers rows"
 """What is said of a column that is no measurement at all."""
 # Where nothing but its name tells, an average has at least so many columns to be one of.
@@ -100,20 +89,20 @@ def _by_name(name: str, series: pl.Series, *, whole_name: bool) -> str:
     found = words(name)
     if found & _PREDICTED and found <= _PREDICTED | _OF_SCORES and not whole_name:
         return "what was predicted"
-    if whole_name and found and found <= PROPERTIES:
+    if whole_name and found and found <= known("properties"):
         return "what samples are like"
     if found in _WHOLE_NAMES:
         return "how it was run, or where"
     if whole_name and not found <= _NO_MODELS:
         return ""
-    told = names_a_metric(name) and not found & (PLACES | {"id", "ids", "index"})
+    told = names_a_metric(name) and not found & (known("places") | {"id", "ids", "index"})
     if told or "per" in found or counted_until(name):
         return ""
-    if found <= PLACES:
+    if found <= known("places"):
         return "a rank"
     if looks_like_an_identifier(name, series) or found & {"id", "ids", "uuid", "timestamp"}:
         return NAMES_ROWS
-    if found & _SETTINGS and not found & (HUMAN | JUDGE):
+    if found & _SETTINGS and not found & known("human", "judge"):
         return "how it was run"
     return ""
 

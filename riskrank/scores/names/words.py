@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -37,13 +37,16 @@ def vocabulary(text: str) -> frozenset[str]:
     return found
 
 
-_PARTS = re.split(r"(?m)^\[(.+)\]$", Path(__file__).with_name("vocabularies.txt").read_text("utf-8"))
+_TEXT = Path(__file__).with_name("vocabularies.txt").read_text("utf-8")
+_PARTS = re.split(r"(?m)(?:^#.*\n)*^\[(.+)\]$", _TEXT)
 _LISTED = dict(zip(_PARTS[1::2], _PARTS[2::2], strict=True))
+vocabulary(" ".join(_LISTED.values()))
 
 
-def known(name: str) -> frozenset[str]:
-    """The words that ``vocabularies.txt`` lists under a name."""
-    return vocabulary(_LISTED[name])
+@cache
+def known(*names: str) -> frozenset[str]:
+    """The words that ``vocabularies.txt`` lists under some names, which tell what they are for."""
+    return vocabulary(" ".join(_LISTED[name] for name in names))
 
 
 def pairs(name: str) -> tuple[tuple[str, str], ...]:
@@ -59,39 +62,10 @@ _PLACES = {
     role: {name: at for at, name in enumerate(plain(text).split())} for role, text in _USUAL_NAMES.items()
 }
 
-# Words for one of several runs of the same thing: its scores are draws of one sample.
-RUN = known("run")
-# Words for one of several answers to a sample, each drawn anew.
-ANEW = known("anew")
-# Words for who or what gave a score: its scores are metrics of their own.
-JUDGE = known("judge")
-# Words for how a sample was put: another way to ask the same.
-WORDING = known("wording")
-# Words for what numbers samples anew: a name in it is another sample than the same name elsewhere.
-WHOLE = known("whole")
-# Words for what several samples are about, or come from, so that they are no independent ones.
-BELONGING = known("belonging")
-# Words behind it for its kinds, of which each is a part of the samples, and no sample of parts.
+# Words behind what samples belong to for its kinds: each is a part of the samples, no sample of parts.
 _KINDS = vocabulary("type types kind kinds class category genre typ art kategorie catégorie categoria tipo")
-# Words for what models are scored on once, as a whole: kinds of it, and names of well-known ones.
-BENCHMARK = known("benchmark")
-# Words for a place in such a whole.
-WITHIN = known("within")
-# Words for how a model was run: its few values are settings, even if they are fractions.
-SETTING = known("setting")
-# Words for what is true of a sample, beside which predictions stand.
-TRUE = known("truth")
-# Words for who labels by hand, and for who labels in their place.
-HUMAN = known("human")
-AUTOMATIC = vocabulary("judge llm auto autoeval autorater automatic automated gpt grader juge juez richter")
-# Words for what a model was asked and said.
-ANSWER = vocabulary("output response answer text input prediction reply completion comment note url path")
-# Words for whether something came to an end.
-STATUS = known("status")
-# Words in it for what came to no end, for whom nothing was asked, and for none of this.
-_UNFINISHED, _UNASKED, _NEITHER = known("unfinished"), known("unasked"), vocabulary("no not none without")
-# Words for what names, numbers or dates a row; as a metric it would be nonsense.
-IDENTIFIER = known("identifier")
+# Words for none of what a state says.
+_NEITHER = vocabulary("no not none without")
 _SAMPLE = vocabulary(_USUAL_NAMES["sample"]) | vocabulary("name")
 # Words for when something was: "submission_date" names no submission.
 _TIME = vocabulary("date datetime time timestamp created updated year month day datum fecha")
@@ -115,6 +89,11 @@ def words(name: str) -> frozenset[str]:
     return _words(name.translate(_NO_DIGITS))  # columns of a wide table have one stem and many numbers
 
 
+def says(name: str, *kinds: str) -> bool:
+    """Whether a column's name has a word of some kinds, as ``vocabularies.txt`` lists them."""
+    return bool(words(name) & known(*kinds))
+
+
 @lru_cache(maxsize=4_096)
 def _words(name: str) -> frozenset[str]:
     found = frozenset(listed_words(name))
@@ -123,14 +102,9 @@ def _words(name: str) -> frozenset[str]:
     return found.union(part for word in found for part in _UNSPACED if part in word)
 
 
-def numbers_runs(name: str) -> bool:
-    """Whether a column's name says that it numbers runs."""
-    return bool(words(name) & RUN)
-
-
 def may_name_samples(name: str) -> bool:
     """Whether a column's name has a word that samples go by."""
-    return bool(words(name) & _SAMPLE) and not numbers_runs(name)
+    return bool(words(name) & _SAMPLE) and not says(name, "run")
 
 
 def typed(values: pl.Series) -> pl.Series:
@@ -157,7 +131,7 @@ def looks_like_an_identifier(name: str, values: pl.Series) -> bool:
     filled = typed(values).drop_nulls()
     if not filled.dtype.is_integer() or filled.len() < 2:
         return False
-    if words(name) & IDENTIFIER:
+    if says(name, "identifier"):
         return True
     if filled.len() < _FEWEST_ROWS or filled.n_unique() < filled.len():
         return False
@@ -181,17 +155,17 @@ def synonym(role: str, candidates: Iterable[str]) -> str | None:
 
 def names_wholes(name: str) -> bool:
     """Whether what a name says several samples are about, or come from; the answer to a document is none."""
-    return bool(words(name) & BELONGING) and not words(name) & (TRUE | _KINDS | {"answer", "answers"})
+    return says(name, "belonging") and not words(name) & (known("truth") | _KINDS | {"answer", "answers"})
 
 
 def names_kinds(name: str) -> bool:
     """Whether a name says of what kind is what samples belong to: document_type."""
-    return bool(words(name) & BELONGING) and bool(words(name) & _KINDS)
+    return says(name, "belonging") and bool(words(name) & _KINDS)
 
 
 def names_tasks(name: str) -> bool:
     """Whether what a name says is scored as a whole, once a model: a benchmark, a data set."""
-    return bool(words(name) & BENCHMARK)
+    return says(name, "benchmark")
 
 
 def sounds_like_a_role(name: str) -> bool:
@@ -201,18 +175,12 @@ def sounds_like_a_role(name: str) -> bool:
 
 def names_something(name: str) -> bool:
     """Whether a column may name a model: one that says when something was, or who judged it, does not."""
-    return not words(name) & (_TIME | JUDGE | STATUS)
+    return not words(name) & (_TIME | known("judge", "status"))
 
 
 def unfinished(state: str) -> bool:
     """Whether a state says that there was no answer."""
-    found = words(state)
-    return bool(found & (_UNFINISHED | _UNASKED)) and not found & _NEITHER
-
-
-def unasked(state: str) -> bool:
-    """Whether a state says that nobody got to ask, which tells nothing of who would have answered."""
-    return bool(words(state) & _UNASKED)
+    return says(state, "unfinished", "unasked") and not words(state) & _NEITHER
 
 
 def is_spread(name: str) -> bool:

@@ -29,7 +29,7 @@ from riskrank.scores.names.distributions import (
     negated_errors,
     of_both_signs,
 )
-from riskrank.scores.names.words import AUTOMATIC, HUMAN, known, unfinished, vocabulary, words
+from riskrank.scores.names.words import known, says, unfinished, vocabulary, words
 from riskrank.scores.table.metrics_file import MetricSpec, how_to_bound
 from riskrank.scores.table.scored import states_of
 from riskrank.scores.table.scores import Scores
@@ -148,7 +148,7 @@ def _doubt_of(scores: Scores, name: str, values: Floats) -> _Doubt | None:
         return None
     # People give more marks to what is better, of all that they judge.
     marks = ((values >= 0) & (values <= _MOST_MARKS) & (2 * values % 1 == 0)).all()
-    told = words(name) & (HUMAN | AUTOMATIC) or any(map(more_by_name, scores.metrics))
+    told = says(name, "human", "automatic") or any(map(more_by_name, scores.metrics))
     return _Doubt("", untold=not (marks or told))
 
 

@@ -13,18 +13,7 @@ from riskrank.engine.sampling.design import FEWEST_LEVELS
 from riskrank.errors import listing, option
 from riskrank.scores.files.parsing import UNSCORED
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
-from riskrank.scores.names.measures import PROPERTIES
-from riskrank.scores.names.words import (
-    ANSWER,
-    JUDGE,
-    SETTING,
-    WHOLE,
-    WITHIN,
-    names_wholes,
-    numbers_runs,
-    typed,
-    words,
-)
+from riskrank.scores.names.words import known, names_wholes, says, typed, words
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.parts import MOST_KINDS, divides, says_of
@@ -53,11 +42,11 @@ def hint_for_repeats(scores: Scores) -> tuple[str, list[Reading]]:
     """Which columns tell repeated rows apart, and readings of what each may mean; nothing if none does."""
     from riskrank.scores.table.shapes.keys import beside_of
 
-    metrics = {name for name in scores.metrics if name in scores.options.metric or not numbers_runs(name)}
+    metrics = {name for name in scores.metrics if name in scores.options.metric or not says(name, "run")}
     columns = _columns(scores, _without_role(scores, metrics))
     found = [name for name in columns.names if _may_explain(columns, name)]
     alone = {name: columns.tell_apart(_CELL, name) for name in found}
-    found.sort(key=lambda name: (not alone[name], not numbers_runs(name), columns.count(name), name))
+    found.sort(key=lambda name: (not alone[name], not says(name, "run"), columns.count(name), name))
     beside = beside_of(columns, [_CELL], found)
     if not beside or not columns.tell_apart(_CELL, *beside):
         said = (
@@ -103,7 +92,7 @@ def _meanings(scores: Scores, name: str, kept: object = None) -> list[Reading]:
     asked, roles, found = scores.notes.asked, scores.notes.files[0].roles, words(name)
     joined = {role: f"{column}+{name}" for role in ("sample", "metric") if (column := getattr(roles, role))}
     whole = {} if roles.cluster else {"cluster": roles.sample}
-    of_tasks = bool(found & WHOLE) and roles.task is None
+    of_tasks = bool(found & known("whole")) and roles.task is None
     ways = {
         _RUNS: with_roles(asked, {"draw": name}, repeats=how_runs(scores)[0]),
         _TASKS: replace(asked, task=name) if of_tasks else None,
@@ -114,9 +103,9 @@ def _meanings(scores: Scores, name: str, kept: object = None) -> list[Reading]:
         _ONE: None if kept is None else replace(asked, where=condition(name, kept, asked.where)),
     }
     order = [*ways]
-    if found & (JUDGE | SETTING):  # two judges are no two runs of one: their scores are not alike
+    if found & known("judge", "setting"):  # two judges are no two runs of one: their scores are not alike
         order = [_ONE, _METRICS]
-    elif found & (WITHIN | WHOLE) and not numbers_runs(name):
+    elif found & known("within", "whole") and not says(name, "run"):
         order = [_TASKS, _SAMPLES, _RUNS, _METRICS, _ONE]
     return [Reading(said=said, options=options) for said in order if (options := ways[said]) is not None]
 
@@ -130,7 +119,7 @@ def _of_every_cell(columns: Columns, name: str) -> object:
 
 def unforeseen_wholes(scores: Scores) -> list[tuple[str, pl.DataFrame]]:
     """Columns of wholes, or with many or numbered values, each of several samples; and the value of each."""
-    none = WHOLE | SETTING | PROPERTIES | ANSWER
+    none = known("whole", "setting", "properties", "answer")
     named = [name for name in _free(scores, set(scores.metrics)) if not words(name) & none]
     columns, found = _of_few_values(scores, named, _REPEATED * _LOOK), []
     for name in columns.names:

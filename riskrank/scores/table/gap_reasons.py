@@ -9,7 +9,7 @@ from riskrank.asked.baseline import GateReading
 from riskrank.asked.reading import SHARED, RankReading
 from riskrank.engine.types import Booleans
 from riskrank.errors import by_door, listing, option
-from riskrank.scores.names.words import AUTOMATIC, HUMAN, names_tasks, unasked, words
+from riskrank.scores.names.words import names_tasks, says, words
 from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.metrics_file import likely_bounds
 from riskrank.scores.table.oriented import Rows
@@ -76,12 +76,12 @@ def _labels(scores: Scores, rows: Rows) -> Reason | None:
     """People's labels of some samples beside a judge's scores of all, by their names or by what they hold."""
     partial = np.isnan(rows.values).any(axis=0)
     whole = np.flatnonzero(~partial).tolist()
-    named = {at for at in np.flatnonzero(partial).tolist() if words(scores.metrics[at]) & HUMAN}
+    named = {at for at in np.flatnonzero(partial).tolist() if says(scores.metrics[at], "human")}
     people = named or {at for at in np.flatnonzero(partial).tolist() if _labelled_alike(rows, at)}
     if len(people) != 1:
         return None
     (human,) = people
-    told = [at for at in whole if named and words(scores.metrics[at]) & AUTOMATIC]
+    told = [at for at in whole if named and says(scores.metrics[at], "automatic")]
     likeness = {at: _likeness(rows, human, at) for at in told or whole}
     judges = [at for at in sorted(likeness, key=likeness.__getitem__, reverse=True) if told or likeness[at]]
     if not judges:
@@ -150,7 +150,7 @@ def _status(scores: Scores) -> tuple[str, bool]:
         told = set(said.filter(pl.Series(missing)).unique())
         if not told & set(said.filter(pl.Series(~missing)).unique()):
             states = sorted(told - {""})
-            asked = not states or not all(map(unasked, states))
+            asked = not states or not all(says(state, "unasked") for state in states)
             return f"{name} is {listing(states or ['empty'], 3)}", asked
     return "", False
 

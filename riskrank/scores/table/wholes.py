@@ -13,7 +13,7 @@ from riskrank.engine.sampling.design import FEWEST_LEVELS, FEWEST_SAMPLES
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, option
 from riskrank.scores.files.sql_names import quoted_column
-from riskrank.scores.names.words import ANEW, names_wholes, words
+from riskrank.scores.names.words import names_wholes, says
 from riskrank.scores.table.columns import named_roles, parse_columns
 from riskrank.scores.table.further_columns import FEW_WHOLES, unforeseen_wholes
 from riskrank.scores.table.oriented import ScoreTable
@@ -139,7 +139,7 @@ def require_like_runs(scores: Scores, values: Floats) -> None:
     of_means, said = isinstance(asked, RankReading | GateReading), scores.notes.given.repeats == "draws"
     level = _OF_MEANS if of_means and not few and not said else _ELSE
     unlike = bool((len(found) * scipy.special.chdtrc(*found[:, ::-1].T) < level).any())
-    of_two = few and of_means and not said and not words(column) & ANEW
+    of_two = few and of_means and not said and not says(column, "anew")
     if not unlike and not of_two:
         return
     others = {role: name for role, name in parse_columns(asked.columns).items() if role != "draw"}

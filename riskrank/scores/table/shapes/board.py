@@ -11,16 +11,7 @@ from riskrank.errors import InputError, by_door, listing
 from riskrank.scores.files.parsing import column_kind
 from riskrank.scores.names.directions import looks_like_a_cost, names_a_metric
 from riskrank.scores.names.measures import left_out
-from riskrank.scores.names.words import (
-    STATUS,
-    is_spread,
-    listed_words,
-    names_tasks,
-    plain,
-    synonym,
-    unfinished,
-    words,
-)
+from riskrank.scores.names.words import is_spread, listed_words, names_tasks, plain, says, synonym, unfinished
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.reading import Reading, with_roles
 
@@ -163,7 +154,7 @@ def as_study(columns: Columns, options: ReadOptions) -> Reading | None:
 def of_unfinished(columns: Columns, scores: Collection[str]) -> str:
     """What is said of rows whose run did not end as it should, where that is none of the scores."""
     for name in columns.names:
-        if not words(name) & STATUS or name in scores or column_kind(columns.frame[name]) != "text":
+        if not says(name, "status") or name in scores or column_kind(columns.frame[name]) != "text":
             continue
         plain = columns.frame[name].cast(pl.String).str.strip_chars()
         ends = [end for end in sorted(plain.drop_nulls().unique()) if unfinished(end)]

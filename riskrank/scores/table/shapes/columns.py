@@ -22,11 +22,10 @@ from riskrank.scores.names.directions import (
     names_a_metric,
     names_a_truth,
 )
-from riskrank.scores.names.measures import NAMES_ROWS, PLACES, scores_and_bookkeeping
+from riskrank.scores.names.measures import NAMES_ROWS, scores_and_bookkeeping
 from riskrank.scores.names.words import (
-    STATUS,
-    WITHIN,
     is_unnamed,
+    known,
     looks_like_an_identifier,
     sounds_like_a_role,
     synonym,
@@ -47,7 +46,7 @@ _MISTAKES = 0.1
 # What two words beside scores may be called that are one; and what why there is no score may be called.
 _VERDICT = vocabulary("score scores outcome verdict grade result correctly answered richtig korrekt correcto")
 _SOLVERS = vocabulary("solver solvers heuristic heuristics planner compiler codec sorter löser solveur")
-_STATES = STATUS - {"outcome"}
+_STATES = known("status") - {"outcome"}
 # What counts the parts of so many wholes, up to so many, is a place in each.
 _FEWEST_WHOLES, _FEWEST_PLACES = 3, 3
 # The column of the file a row stands in, where files name their models.
@@ -221,7 +220,7 @@ class Columns:
 
         A place may stand in several rows, those of each model, in as many as any other. A rank is none.
         """
-        ranks = words(name) & PLACES - WITHIN
+        ranks = words(name) & known("places") - known("within")
         if ranks or names_a_metric(name) or not self.whole(name) or self.gaps(name):
             return 0
         values = typed(self.frame[name]).to_numpy()

@@ -9,18 +9,12 @@ from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.errors import InputError
 from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.words import (
-    JUDGE,
-    RUN,
-    SETTING,
-    STATUS,
-    WHOLE,
-    WITHIN,
-    WORDING,
     known,
     looks_like_an_identifier,
     may_name_samples,
     names_tasks,
     names_wholes,
+    says,
     synonym,
     vocabulary,
     words,
@@ -46,7 +40,7 @@ _MOST_CANDIDATES = 20
 # Samples are shared if most of them are.
 _MOST = 0.5
 # What differs between rows of one sample and is no sample, with what it is called.
-_BESIDE = (RUN, SETTING, JUDGE, WORDING)
+_BESIDE = ("run", "setting", "judge", "wording")
 # What names a row rather than what all models were asked.
 _OF_ROWS = vocabulary("answer response run created updated timestamp")
 # What numbers steps of one run, or parts of the same data: none of these is drawn on its own.
@@ -56,7 +50,7 @@ _SCALES = vocabulary("env environment dataset benchmark suite")
 # Fewer runs on each of several data sets are no samples of what a model does.
 _FEWEST_RUNS = 5
 # Models with samples in one of these each differ in nothing that could be told from them.
-_SETS = WHOLE | known("occasions")
+_SETS = known("whole", "occasions")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +150,7 @@ def _crossed(columns: Columns, fixed: Sequence[str], keys: Keys) -> bool:
 
 def _shared_run(columns: Columns, fixed: Sequence[str], by: Sequence[str], candidates: Sequence[str]) -> str:
     """Seeds that all models were run with, once each: nothing else is the same for all of them."""
-    runs = (name for name in candidates if words(name) & RUN)
+    runs = (name for name in candidates if says(name, "run"))
     return next((run for run in runs if columns.tell_apart(*fixed, run) and columns.shared(run, by) == 1), "")
 
 
@@ -177,15 +171,15 @@ def keyed(keys: Keys, named: Mapping[str, str], options: ReadOptions) -> dict[st
 def _may_tell(columns: Columns, name: str) -> bool:
     """Whether a column may say what a row is of: text, dates, or numbers that count something."""
     found, kind = words(name), columns.kind(name)
-    if kind not in ("text", "number", "other") or columns.frame[name].dtype.is_nested() or found & STATUS:
+    if kind == "empty" or columns.frame[name].dtype.is_nested() or found & known("status"):
         return False
     if columns.count(name) < 2 or columns.gaps(name):
         return False
     if kind != "number":
         return True
-    if found & SETTING or not columns.whole(name):
-        return bool(found & SETTING) and columns.count(name) <= MOST_PARTS
-    if may_name_samples(name) or _is_beside(name) or found & WITHIN or columns.counts_within(name):
+    if found & known("setting") or not columns.whole(name):
+        return bool(found & known("setting")) and columns.count(name) <= MOST_PARTS
+    if may_name_samples(name) or _is_beside(name) or found & known("within") or columns.counts_within(name):
         return True
     numbered = is_numbered(columns, name) and not names_a_metric(name)
     return numbered or looks_like_an_identifier(name, columns.frame[name].unique())
@@ -193,13 +187,12 @@ def _may_tell(columns: Columns, name: str) -> bool:
 
 def _is_place(columns: Columns, name: str, by: Sequence[str]) -> bool:
     """Whether a column says where in a whole something is, rather than which sample of a model it is."""
-    return bool(words(name) & WITHIN) or columns.counts_within(name) > columns.groups(*by)
+    return says(name, "within") or columns.counts_within(name) > columns.groups(*by)
 
 
 def _is_beside(name: str) -> bool:
     """Whether a name says that a column tells rows of one sample apart, not samples."""
-    found = words(name)
-    return any(found & kind for kind in _BESIDE) and not (found & {"id"} and may_name_samples(name))
+    return says(name, *_BESIDE) and not ("id" in words(name) and may_name_samples(name))
 
 
 def _strength(columns: Columns, name: str, by: Sequence[str]) -> tuple[bool, bool, bool, int]:
@@ -224,7 +217,7 @@ def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequenc
             )
     wholes = [name for name in others if belongs(columns, name, own) and not is_part(columns, name)]
     for name in others if "task" not in columns.names else ():
-        worded = words(name) & WORDING and (by or columns.count(name) > 2)  # of two it is what was compared
+        worded = says(name, "wording") and (by or columns.count(name) > 2)  # of two it is what was compared
         wholes += [name] if worded and says_of(columns, name, own) and repeats(columns, name, own) else []
     for name in wholes[:1]:
         few, whole = columns.count(name) < FEWEST_SAMPLES, (*said, drawn_whole(name))
@@ -240,7 +233,7 @@ def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequenc
 
 def beside_of(columns: Columns, fixed: Sequence[str], candidates: Sequence[str]) -> list[str]:
     """Columns that together tell rows apart, those that are called so first."""
-    ordered = sorted(candidates, key=lambda name: (not _is_beside(name), not words(name) & WITHIN))
+    ordered = sorted(candidates, key=lambda name: (not _is_beside(name), not says(name, "within")))
     chosen: list[str] = []
     for name in ordered:
         if columns.tell_apart(*fixed, *chosen):
@@ -254,9 +247,9 @@ def _of_parts(
     columns: Columns, base: str, beside: Sequence[str], by: Sequence[str], fixed: Sequence[str]
 ) -> Keys:
     """What several columns mean that together tell rows apart."""
-    kinds = [next((kind for kind in _BESIDE if words(name) & kind), None) for name in beside]
+    kinds = [next((kind for kind in _BESIDE if says(name, kind)), None) for name in beside]
     if len(beside) == 1 and not names_wholes(base) and numbers_runs_of(columns, fixed, base, beside[0]):
-        kinds = [RUN]
+        kinds = ["run"]
     joined = "+".join([base, *beside])
     parts = Keys(sample=joined, cluster=base, said=(drawn_whole(base),))
     if None in kinds or (names_wholes(base) and _is_place(columns, beside[0], by)):
@@ -264,7 +257,7 @@ def _of_parts(
         whole = names_wholes(base) or (alone and _is_place(columns, beside[0], by))
         numbered = may_name_samples(base) or (alone and columns.whole(beside[0]))
         return parts if whole or (numbered and columns.count(base) >= FEWEST_IN_PART) else Keys(sample=joined)
-    if len(beside) == 1 and kinds[0] is RUN:
+    if len(beside) == 1 and kinds[0] == "run":
         few = columns.count(beside[0]) < _FEWEST_RUNS and columns.count(base) >= FEWEST_SAMPLES
         if words(base) & _SCALES and columns.count(base) <= MOST_PARTS and not (names_tasks(base) and few):
             return Keys(sample=beside[0], task=base, said=(f"each {base} counts alike",))

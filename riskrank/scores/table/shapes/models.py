@@ -8,17 +8,7 @@ import polars as pl
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.reading import ReadOptions
 from riskrank.scores.names.directions import names_a_metric
-from riskrank.scores.names.words import (
-    ANSWER,
-    RUN,
-    SETTING,
-    WHOLE,
-    WORDING,
-    names_something,
-    synonym,
-    vocabulary,
-    words,
-)
+from riskrank.scores.names.words import names_something, says, synonym, vocabulary, words
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import keys_of
 
@@ -65,7 +55,7 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
         if parts and (keys.copied or apart):
             found += [name] if columns.shared(parts[0], [name]) >= _NEARLY_ALL else []
             crossed += [name] if all(columns.shared(part, [name]) >= _NEARLY_ALL for part in parts) else []
-    told = [name for name in found if not words(name) & (WHOLE | SETTING | WORDING | RUN)]
+    told = [name for name in found if not says(name, "whole", "setting", "wording", "run")]
     told = [name for name in told if synonym("metric", [name]) is None] or told or found
     # What all samples have each of is compared rather than what says of what kind they are.
     crossed = [name for name in told if name in crossed]
@@ -98,7 +88,7 @@ def _has_likes(columns: Columns, name: str) -> bool:
 
 def _may_name_models(columns: Columns, name: str) -> bool:
     # Cheap questions come first: wide tables have many columns.
-    if not names_something(name) or (words(name) & ANSWER and "model" not in words(name)):
+    if not names_something(name) or (says(name, "answer") and "model" not in words(name)):
         return False
     kind = columns.kind(name)
     if kind not in ("text", "number") or columns.frame[name].dtype.is_nested():

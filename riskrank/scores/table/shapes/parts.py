@@ -11,18 +11,7 @@ import polars as pl
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.reading import SHARED, RankReading, ReadOptions
 from riskrank.errors import UsageError
-from riskrank.scores.names.words import (
-    JUDGE,
-    RUN,
-    SETTING,
-    WHOLE,
-    WITHIN,
-    WORDING,
-    names_kinds,
-    names_wholes,
-    vocabulary,
-    words,
-)
+from riskrank.scores.names.words import known, names_kinds, names_wholes, says, vocabulary, words
 from riskrank.scores.table.shapes.columns import Columns
 
 # Of more tasks and wholes a part counts as samples.
@@ -34,10 +23,10 @@ MOST_KINDS = 8
 NO_CHANCE = 1e-4
 """Shares differ beyond chance below this p-value."""
 # A model's rows in these are told by other names elsewhere.
-_PARTS = WHOLE - vocabulary("task tasks split subset subject")
+_PARTS = known("whole") - vocabulary("task tasks split subset subject")
 
 # What else tells apart what has the same numbers: kinds of samples, and steps of what is longer.
-_NO_RUNS = WHOLE | vocabulary(
+_NO_RUNS = known("whole", "setting", "judge", "wording") | vocabulary(
     "turn step message utterance sentence paragraph chunk tour turno runde beurt tura"
 )
 
@@ -70,7 +59,7 @@ def is_part(columns: Columns, name: str) -> bool:
     kinds = names_kinds(name)
     if not (kinds or names_wholes(name)):
         return bool(words(name) & _PARTS)
-    if not (kinds or words(name) & WHOLE):
+    if not (kinds or says(name, "whole")):
         return False
     values = columns.frame[name].cast(pl.String).unique()
     few = columns.kind(name) == "text" and values.len() <= MOST_KINDS
@@ -94,10 +83,10 @@ def mixed_otherwise(columns: Columns, name: str, by: Sequence[str]) -> bool:
 
 def numbers_runs_of(columns: Columns, fixed: Sequence[str], sample: str, name: str) -> bool:
     """Whether a column numbers runs of samples: it is called so, or has few numbers, of each all samples."""
-    if name == sample or words(name) & RUN:
+    if name == sample or says(name, "run"):
         return name != sample
     found = words(name)
-    other = found & (_NO_RUNS | SETTING | JUDGE | WORDING) or found <= WITHIN or names_wholes(name)
+    other = found & _NO_RUNS or found <= known("within") or names_wholes(name)
     if other or not columns.count(name) < columns.count(sample) or not is_numbered(columns, name):
         return False
     crossed = columns.groups(*fixed) * columns.count(sample) * columns.count(name)

@@ -16,7 +16,7 @@ from riskrank.engine.portfolio.judge_votes import FEWEST_IN_PLACE, VoteScores, i
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.files.source import FrameInMemory, InputFile, Source
-from riskrank.scores.names.words import JUDGE, words
+from riskrank.scores.names.words import says, words
 from riskrank.scores.table.shapes.board import pair_by_pair
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.parts import NO_CHANCE, as_drawn, belongs, drawn_whole, says_of
@@ -75,7 +75,7 @@ def _side_by_name(vote: str, roles: Mapping[str, str]) -> str:
 
 def _is_whole(columns: Columns, name: str, sample: str) -> bool:
     """Whether samples belong to what a column names, or were judged by whom it names."""
-    judged = words(name) & JUDGE and 2 <= columns.count(name) <= columns.count(sample) / 2
+    judged = says(name, "judge") and 2 <= columns.count(name) <= columns.count(sample) / 2
     return belongs(columns, name, [sample]) or bool(judged and says_of(columns, name, [sample]))
 
 

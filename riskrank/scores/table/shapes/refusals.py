@@ -13,7 +13,7 @@ from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.judgements import judgement
-from riskrank.scores.names.words import TRUE, known, vocabulary, words
+from riskrank.scores.names.words import known, vocabulary, words
 from riskrank.scores.table.columns import lacking_columns, named_columns, named_roles
 from riskrank.scores.table.shapes.board import SPLITS
 from riskrank.scores.table.shapes.columns import Columns
@@ -154,7 +154,7 @@ def require_scores(columns: Columns, named: Mapping[str, str], options: ReadOpti
     """
     told = options.metric or options.matrix or options.sql or "score" in named
     fit = [name for name in columns.names if columns.kind(name) in ("text", "number")]
-    true = [name for name in fit if words(name) and words(name) <= TRUE]
+    true = [name for name in fit if words(name) and words(name) <= known("truth")]
     predicted = [name for name in fit if words(name) & _PREDICTED]
     if told or len(true) != 1 or not predicted:
         return

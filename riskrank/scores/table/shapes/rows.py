@@ -10,17 +10,7 @@ from riskrank.errors import listing
 from riskrank.scores.files.sql_names import leaving_out
 from riskrank.scores.names.directions import more_by_name, names_a_metric
 from riskrank.scores.names.measures import NAMES_ROWS, left_out
-from riskrank.scores.names.words import (
-    AUTOMATIC,
-    HUMAN,
-    WHOLE,
-    known,
-    may_name_samples,
-    names_tasks,
-    synonym,
-    vocabulary,
-    words,
-)
+from riskrank.scores.names.words import known, may_name_samples, names_tasks, says, synonym, vocabulary, words
 from riskrank.scores.table.metrics_file import described_metrics
 from riskrank.scores.table.shapes.board import as_board, pair_by_pair
 from riskrank.scores.table.shapes.columns import Columns
@@ -165,7 +155,7 @@ def _long_columns(
 
 def _one_metric_a_task(columns: Columns, model: str, metric: str, score: str, free: Sequence[str]) -> bool:
     """Whether each task is scored once a model by its own metric: more is better of all, on one scale."""
-    tasks = [name for name in free if metric and words(name) & WHOLE and columns.tell_apart(model, name)]
+    tasks = [name for name in free if metric and says(name, "whole") and columns.tell_apart(model, name)]
     if not tasks or columns.count(metric) < 2 or not columns.constant_within(metric, tasks[:1]):
         return False
     held = columns.frame.select(pl.col(metric).cast(pl.String), score=columns.numbers(score))
@@ -247,8 +237,8 @@ def _labelled(columns: Columns, measures: Sequence[str], options: ReadOptions) -
     """People's labels, the judge they correct where some samples have none, and a sentence; else None."""
     if not options.judges or options.human or (options.metric and len(options.metric) != len(measures)):
         return None
-    people = [name for name in measures if words(name) & HUMAN]
-    judges = [name for name in measures if words(name) & AUTOMATIC and name not in people]
+    people = [name for name in measures if says(name, "human")]
+    judges = [name for name in measures if says(name, "automatic") and name not in people]
     if len(people) != 1 or len(judges) != 1 or not columns.gaps(people[0]):
         return None
     labels = columns.height - columns.gaps(people[0])
