@@ -67,9 +67,8 @@ def read_export(
     rules = rules or ReadOptions()
     files = [entry for path in paths for entry in labelled(path)]
     if not files:
-        raise UsageError(
-            "no exports were given", found="an empty list of paths", hint="name files, folders or patterns"
-        )
+        hint = "name files, folders or patterns"
+        raise UsageError("no exports were given", found="an empty list of paths", hint=hint)
     chosen = reader(recognise(files) if name == AUTO else name)
     export = chosen.read(sorted(files, key=lambda file: file.label is not None), rules, texts_of)
     return as_board(export, rules) if export.board else export
@@ -86,11 +85,8 @@ def labelled(text: str) -> list[LabelledPath]:
     found = [LabelledPath(path=Path(path), label=label) for label, path in labelled_paths(text, folders=True)]
     for entry in found:
         if not entry.path.exists():
-            raise InputError(
-                f"{entry.path}: no such file or folder",
-                found="nothing at that path",
-                hint="check the path; exports are read from this machine's folders",
-            )
+            hint = "check the path; exports are read from this machine's folders"
+            raise InputError(f"{entry.path}: no such file or folder", found="nothing at that path", hint=hint)
     return found
 
 

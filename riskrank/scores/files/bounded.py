@@ -34,11 +34,8 @@ def read_bounded(path: str | Path, limit: int) -> bytes:
     """
     data = read_bytes(str(path), limit)
     if not data.strip():
-        raise BrokenFileError(
-            f"{path}: the file is empty",
-            found=f"{len(data)} bytes",
-            hint="the run that wrote it may have been stopped",
-        )
+        hint = "the run that wrote it may have been stopped"
+        raise BrokenFileError(f"{path}: the file is empty", found=f"{len(data)} bytes", hint=hint)
     return data
 
 

@@ -143,8 +143,5 @@ def is_number(value: object) -> bool:
 
 
 def _no_table(path: Path, found: str) -> InputError:
-    return InputError(
-        f"{path}: the file is not a table",
-        found=found,
-        hint='write {"columns": […], "data": [[…], …]}, a list of values a column, or a list of rows',
-    )
+    hint = 'write {"columns": […], "data": [[…], …]}, a list of values a column, or a list of rows'
+    return InputError(f"{path}: the file is not a table", found=found, hint=hint)

@@ -200,11 +200,8 @@ def _query(path: str, sql: str | None, run: Run, list_tables: str, budget: Budge
         except Exception as error:
             raise _failed(path, sql, first_line(error), _columns(run, tables, budget)) from None
     if not tables:
-        raise InputError(
-            f"{path}: the file is empty",
-            found="a database without tables",
-            hint="check the program that wrote it",
-        )
+        hint = "check the program that wrote it"
+        raise InputError(f"{path}: the file is empty", found="a database without tables", hint=hint)
     if len(tables) == 1:
         return run(_all_of(tables[0]))
     columns = _columns(run, tables, budget)

@@ -169,11 +169,8 @@ class DelimitedSource(Source):
             raise self._no_csv(f"a line or field of more than {LONGEST_FIELD:,} bytes")
 
     def _no_csv(self, found: str) -> InputError:
-        return InputError(
-            f"{self.label}: the file cannot be read as CSV",
-            found=found,
-            hint="look for a quote that is never closed; fields that hold quotes double them",
-        )
+        hint = "look for a quote that is never closed; fields that hold quotes double them"
+        return InputError(f"{self.label}: the file cannot be read as CSV", found=found, hint=hint)
 
     def _without_blank_rows(self, frame: pl.DataFrame) -> pl.DataFrame:
         expected = (len(self.columns) - 1) * (frame.height + 1)

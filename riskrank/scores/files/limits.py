@@ -50,11 +50,8 @@ def too_large(label: str, limit: int) -> BeyondLimitError:
 
 def too_dense(label: str, found: str) -> InputError:
     """Tell that few bytes hold more than anybody wrote into so few."""
-    return InputError(
-        f"{label}: packed more densely than results are",
-        found=found,
-        hint="look what repeats in it; or write the results that count into a file of their own",
-    )
+    hint = "look what repeats in it; or write the results that count into a file of their own"
+    return InputError(f"{label}: packed more densely than results are", found=found, hint=hint)
 
 
 class Room:

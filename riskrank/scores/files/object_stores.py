@@ -68,11 +68,8 @@ def _reached(url: str) -> Iterator[Any]:
     except RiskrankError:
         raise
     except FileNotFoundError as error:
-        raise InputError(
-            f"{url}: there is no such file",
-            found=first_line(error),
-            hint="check bucket and path; a server of one's own is named in AWS_ENDPOINT_URL",
-        ) from None
+        hint = "check bucket and path; a server of one's own is named in AWS_ENDPOINT_URL"
+        raise InputError(f"{url}: there is no such file", found=first_line(error), hint=hint) from None
     except Exception as error:  # every store has exceptions of its own
         found = f"{type(error).__name__}: {first_line(error)}"
         hint = "check credentials, region and endpoint (AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL)"

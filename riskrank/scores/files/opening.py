@@ -44,11 +44,8 @@ def open_sources(paths: Sequence[str | Source], how: How | None = None) -> list[
         If no path is given, or ``-`` without a format.
     """
     if not paths:
-        raise UsageError(
-            "no score files were given",
-            found="an empty list of paths",
-            hint="name at least one CSV, TSV, Parquet, JSON, Excel or database file, or - for standard input",
-        )
+        hint = "name at least one CSV, TSV, Parquet, JSON, Excel or database file, or - for standard input"
+        raise UsageError("no score files were given", found="an empty list of paths", hint=hint)
     opened: list[Source] = []
     how = how or How()
     asked = [name for name in ("sheet", "skip_rows") if getattr(how, name)]

@@ -140,11 +140,8 @@ def require_select(query: str) -> None:
 
 def no_rows(label: str, query: str) -> InputError:
     """Tell that a query ran and found nothing."""
-    return InputError(
-        f"{label}: the query gives no rows",
-        found=query,
-        hint="loosen its conditions; texts are compared letter by letter",
-    )
+    hint = "loosen its conditions; texts are compared letter by letter"
+    return InputError(f"{label}: the query gives no rows", found=query, hint=hint)
 
 
 def typed(frame: pl.DataFrame, decimal_comma: bool = False) -> pl.DataFrame:
@@ -195,9 +192,8 @@ def _rows(source: Source, condition: str) -> np.ndarray:
     """Positions of the rows that meet a condition; only columns it mentions are read."""
     if not condition.strip():
         example = "split = 'test'"
-        raise UsageError(
-            f"{option('where')} needs a condition", found="nothing", hint=f"write {option('where', example)}"
-        )
+        hint = f"write {option('where', example)}"
+        raise UsageError(f"{option('where')} needs a condition", found="nothing", hint=hint)
     names = [name for name in source.columns if name]
     mentioned = _mentioned(names, condition)
     query = f"SELECT {_ROW} FROM {TABLE} WHERE ({condition}\n)"

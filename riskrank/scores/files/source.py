@@ -174,12 +174,14 @@ class Source(ABC):
                 hint="rename one of them",
             )
 
+    def refused(self, what: str, hint: str, ways: Sequence[tuple[str, object]] = ()) -> InputError:
+        """Tell what is wrong with the columns there are."""
+        found = f"columns: {listing(self.columns, 20)}"
+        return InputError(f"{self.label}: {what}", found=found, hint=hint, ways=ways)
+
     def _empty(self, found: str) -> InputError:
-        return InputError(
-            f"{self.label}: the file is empty",
-            found=found,
-            hint="check the program that wrote it; a score table needs at least one row of scores",
-        )
+        hint = "check the program that wrote it; a score table needs at least one row of scores"
+        return InputError(f"{self.label}: the file is empty", found=found, hint=hint)
 
 
 class FrameInMemory(Source):

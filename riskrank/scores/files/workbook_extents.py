@@ -168,11 +168,8 @@ class _Part:
 
 def no_workbook(label: str, found: str) -> InputError:
     """Tell that a file is no workbook that can be read."""
-    return InputError(
-        f"{label}: the file cannot be read as an Excel workbook",
-        found=found,
-        hint="save it again as .xlsx; older .xls files and encrypted ones cannot be read",
-    )
+    hint = "save it again as .xlsx; older .xls files and encrypted ones cannot be read"
+    return InputError(f"{label}: the file cannot be read as an Excel workbook", found=found, hint=hint)
 
 
 def _number_of(letters: str) -> int:

@@ -45,8 +45,6 @@ _CARRIERS = vocabulary("score scores rating ratings points grade mark marks")
 _ATTACKS, _WON = known("attacks"), vocabulary("success successful")
 # How often in a second is how fast it goes.
 _SECOND = vocabulary("second sec s")
-# Words for what is true or false of a sample.
-_TRUTHS = known("truths")
 # Words that name a quantity people want less of. Matched word by word, so that "timeline" is not "time".
 _AMOUNT_WORDS = known("amount")
 # Less of these is better more often than not: nobody takes that for granted.
@@ -155,11 +153,6 @@ def names_a_metric(name: str) -> bool:
 def more_by_name(name: str) -> bool:
     """Whether a word of the name says that more is better."""
     return _is_good(name) and not looks_like_a_cost(name)
-
-
-def names_a_truth(name: str) -> bool:
-    """Whether the name says something that is true or false of a sample."""
-    return bool(words(name) & _TRUTHS)
 
 
 def measured_by(title: str) -> str:

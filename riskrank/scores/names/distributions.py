@@ -2,7 +2,7 @@
 
 from riskrank.engine.types import Floats
 from riskrank.scores.names.directions import lower_by_name
-from riskrank.scores.names.words import known, vocabulary, words
+from riskrank.scores.names.words import vocabulary, words
 
 # Fewer numbers tell nothing.
 _FEWEST = 20
@@ -14,8 +14,6 @@ _LOWER_PART, _SKEWED = 0.3, 0.5
 _BOTH = 0.05
 # Marks of schools, of which 1 is best in some countries and worst in others.
 _MARKS = vocabulary("note noten schulnote nota notas voto voti ocena oceny známka známky")
-# Words for how far something is off, of which nearer to 0 is better.
-_OFF = known("off")
 
 
 def like_errors(values: Floats) -> bool:
@@ -48,11 +46,6 @@ def _skewness(values: Floats) -> float:
 def marks_of_a_school(name: str, values: Floats) -> bool:
     """Whether numbers called as marks are lie between 1 and 6."""
     return bool(words(name) & _MARKS) and values.size > 0 and values.min() >= 1 and values.max() <= 6
-
-
-def looks_signed(name: str) -> bool:
-    """Whether a name says how far something is off."""
-    return bool(words(name) & _OFF)
 
 
 def of_both_signs(values: Floats) -> bool:

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from riskrank.scores.names.directions import looks_like_a_cost, names_a_truth
-from riskrank.scores.names.words import known, listed_words, pairs, plain
+from riskrank.scores.names.directions import looks_like_a_cost
+from riskrank.scores.names.words import known, listed_words, pairs, plain, says
 
 # Words that judge by themselves, and answers to whatever the name of the column asks.
 _VERDICTS, _ANSWERS = pairs("verdicts"), pairs("answers")
@@ -55,7 +55,7 @@ def judgement(*said: str) -> Judgement | None:
     for yes, no in ((one, other), (other, one)):
         if negates(no, yes):
             bad = looks_like_a_cost(yes) or bool({*listed_words(yes)} & _BAD)
-            told = not bad and (bool({*listed_words(yes)} & _JUDGING) or names_a_truth(yes))
+            told = not bad and (bool({*listed_words(yes)} & _JUDGING) or says(yes, "truths"))
             return Judgement(yes, (no,), told=told, open=not told, likely=not bad)
     return None
 

@@ -229,11 +229,8 @@ def read_baseline(path: str, limit: int | None = None) -> Baseline:
         if data[:4] == b"PAR1":
             source = ParquetSource(path, data, hashlib.sha256(data).hexdigest(), Room(limit))
     except InputError as error:
-        raise InputError(
-            f"{option('baseline')}: {error.what}",
-            found=error.found,
-            hint=f"fetch it from where it is kept, or bless scores anew: {how_to_bless(path)}",
-        ) from None
+        hint = f"fetch it from where it is kept, or bless scores anew: {how_to_bless(path)}"
+        raise InputError(f"{option('baseline')}: {error.what}", found=error.found, hint=hint) from None
     told = None if source is None else _told(data)
     if source is None or told is None or not set(_NEEDED) <= set(source.columns):
         raise InputError(

@@ -82,33 +82,26 @@ def assign_roles(source: Source, named: Mapping[str, str], options: ReadOptions)
     missing = [role for role in needed if role not in roles]
     if missing:
         named_so = option("columns", ",".join(f"{role}=…" for role in missing))
-        raise lacking_columns(
-            source, missing, f"files of one table have the same columns, or name them: {named_so}"
-        )
+        hint = f"files of one table have the same columns, or name them: {named_so}"
+        raise lacking_columns(source, missing, hint)
     group = options.group_by
     if group is not None:
         _require_group(source, roles, group)
     for column in dict.fromkeys([*roles.values(), *([] if group is None else [group])]):
-        _require_in_all_parts(source, column)
+        if (without := source.lacking(column)) is not None:
+            raise InputError(
+                f"{without}: this part has no column '{column}'",
+                found=f"other parts of {source.label} have it",
+                hint="add it, put the file under a folder that names it "
+                f"({column}=VALUE), or name the files to read one by one",
+            )
     values: tuple[str, ...] = ()
     if options.wide:
         used = {roles.get(role) for role in (*OF_SAMPLES, "time", "noise", "model", *TEXTS)} | {group}
         used |= {*options.noise}
         values = tuple(name for name in source.columns if name not in {*used, *source.folder_columns})
-    if options.wide:
         roles = {role: name for role, name in roles.items() if role not in ("metric", "score")}
     return Roles(**roles, group=group, values=values, pools_tasks=options.task == NO_COLUMN)
-
-
-def _require_in_all_parts(source: Source, column: str) -> None:
-    without = source.lacking(column)
-    if without is not None:
-        raise InputError(
-            f"{without}: this part has no column '{column}'",
-            found=f"other parts of {source.label} have it",
-            hint="add it, put the file under a folder that names it "
-            f"({column}=VALUE), or name the files to read one by one",
-        )
 
 
 def _require_group(source: Source, roles: Mapping[str, str], column: str) -> None:
@@ -132,25 +125,19 @@ def _require_group(source: Source, roles: Mapping[str, str], column: str) -> Non
 
 def lacking_columns(source: Source, roles: Sequence[str], hint: str) -> InputError:
     """Say which roles have no column in the file."""
-    return InputError(
-        f"{source.label}: missing column{'s' if len(roles) > 1 else ''} {listing(map(repr, roles))}",
-        found=f"columns: {listing(source.columns, 20)}",
-        hint=hint,
-    )
+    several = "s" if len(roles) > 1 else ""
+    return source.refused(f"missing column{several} {listing(map(repr, roles))}", hint)
 
 
 def no_column(source: Source, role: str, parts: Sequence[str], wrong: str) -> InputError:
     """Say which of the columns named for a role is not in the file, and what was meant."""
-    return InputError(
-        f"{source.label}: there is no column '{wrong}' (for the role {role})",
-        found=f"columns: {listing(source.columns, 20)}",
-        hint=did_you_mean(
-            wrong,
-            source.columns,
-            write=lambda near: _role_of([near if part == wrong else part for part in parts], role),
-            otherwise="name columns of this file",
-        ),
+    hint = did_you_mean(
+        wrong,
+        source.columns,
+        write=lambda near: _role_of([near if part == wrong else part for part in parts], role),
+        otherwise="name columns of this file",
     )
+    return source.refused(f"there is no column '{wrong}' (for the role {role})", hint)
 
 
 def _role_of(parts: Sequence[str], role: str) -> str:

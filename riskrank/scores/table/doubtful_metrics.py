@@ -19,16 +19,9 @@ from riskrank.scores.names.directions import (
     lower_is_likelier,
     more_by_name,
     names_a_metric,
-    names_a_truth,
     says_either,
 )
-from riskrank.scores.names.distributions import (
-    like_errors,
-    looks_signed,
-    marks_of_a_school,
-    negated_errors,
-    of_both_signs,
-)
+from riskrank.scores.names.distributions import like_errors, marks_of_a_school, negated_errors, of_both_signs
 from riskrank.scores.names.words import known, says, unfinished, vocabulary, words
 from riskrank.scores.table.metrics_file import MetricSpec, how_to_bound
 from riskrank.scores.table.scored import states_of
@@ -100,7 +93,7 @@ def doubtful_directions(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator
         values = scores.values[of_metric] if name in looked_at else np.zeros(0)
         if (doubt := _doubt_of(scores, name, values)) is not None:
             doubts[name] = doubt
-        if looks_signed(name) and of_both_signs(values):
+        if says(name, "off") and of_both_signs(values):
             yield _signed(scores, name, of_metric)
     if not doubts:
         return
@@ -269,7 +262,7 @@ def _is_code(code: float, others: Floats, name: str) -> bool:
         return True
     # Of 0 and 1 a third answer may be -1; of truths, shares and what is above zero there is none.
     fractions = bool((others != np.round(others)).any())
-    return names_a_truth(name) or fractions or low > 0
+    return says(name, "truths") or fractions or low > 0
 
 
 def changing(scores: Scores, at: Booleans, change: str) -> str:

@@ -112,9 +112,6 @@ def _models(
             "belongs among them",
         )
     if not models:
-        raise InputError(
-            f"{source.label}: no column is left that could be a model",
-            found=f"columns: {listing(source.columns, 20)}",
-            hint="a matrix has a column of numbers a model",
-        )
+        hint = "a matrix has a column of numbers a model"
+        raise source.refused("no column is left that could be a model", hint)
     return tuple(models), [] if on_its_side else [name for name in free if name not in models]

@@ -111,11 +111,8 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
         inline = _TOML.search(str(path))
         document = parsed_toml(str(path).encode() if inline else _content(path))
     except FileNotFoundError:
-        raise InputError(
-            f"{path}: no such metrics file",
-            found="nothing at that path",
-            hint=f"check the path given to {option('metrics_file')}",
-        ) from None
+        hint = f"check the path given to {option('metrics_file')}"
+        raise InputError(f"{path}: no such metrics file", found="nothing at that path", hint=hint) from None
     except OSError as error:
         hint = f"{option('metrics_file')} wants a readable TOML file"
         raise unreadable(f"{path}: the metrics file", error, hint) from None
@@ -147,11 +144,8 @@ def _unknown_key(name: str, key: str, value: object) -> str:
 def spec_of(path: str, name: str, table: object) -> MetricSpec:
     """A metric as a table of keys describes it; messages call the place `path`."""
     if not isinstance(table, dict):
-        raise InputError(
-            f"{path}: '{name}' is not a table",
-            found=f"{name} = {table!r}",
-            hint=f'write [{name}] on a line of its own and its keys below it: direction = "lower"',
-        )
+        hint = f'write [{name}] on a line of its own and its keys below it: direction = "lower"'
+        raise InputError(f"{path}: '{name}' is not a table", found=f"{name} = {table!r}", hint=hint)
     for key, value in table.items():
         if key not in _KEYS:
             raise InputError(

@@ -126,12 +126,8 @@ def _require_once(beside: Sequence[tuple[Source, pl.DataFrame]], scored: pl.Data
     also = keys.filter(pl.col("metric").is_in(list_of(scored["metric"]).to_list()))
     if also.height:
         source = beside[also["file"][0]][0]
-        raise InputError(
-            f"{source.label}: there is no column of samples, and the other files have {also['metric'][0]} by "
-            "sample",
-            found=f"columns: {listing(source.columns, 20)}",
-            hint=f"{_NAME}, or read one file alone",
-        )
+        what = f"there is no column of samples, and the other files have {also['metric'][0]} by sample"
+        raise source.refused(what, f"{_NAME}, or read one file alone")
     again = keys.filter(~pl.struct("model", "metric").is_first_distinct())
     if again.height:
         source = beside[again["file"][0]][0]

@@ -260,12 +260,9 @@ def _require_all_or_none_in_tasks(read: Sequence[tuple[Source, Roles]]) -> None:
     has = [roles.task is not None for _, roles in read]
     if any(has) and not all(has):
         mixed = read[has.index(not has[0])][0]
-        raise InputError(
-            f"{mixed.label}: some files have a task column and some have none",
-            found=f"columns: {listing(mixed.columns, 20)}",
-            hint="name it in every file, or read the files one by one, or leave the tasks out: "
-            f"{option('task', NO_COLUMN)}",
-        )
+        pooled = option("task", NO_COLUMN)
+        hint = f"name it in every file, or read the files one by one, or leave the tasks out: {pooled}"
+        raise mixed.refused("some files have a task column and some have none", hint)
 
 
 def _pooled(read: Sequence[tuple[Source, Roles]]) -> tuple[str, ...]:

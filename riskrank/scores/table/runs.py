@@ -167,11 +167,8 @@ def _of_files(
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         same = [path for name, (_, path) in zip(names, files, strict=True) if name == twice[0]]
-        raise UsageError(
-            f"the run {twice[0]} is given twice",
-            found=listing(same),
-            hint="give every run once: a second look at the same scores tells nothing new",
-        )
+        hint = "give every run once: a second look at the same scores tells nothing new"
+        raise UsageError(f"the run {twice[0]} is given twice", found=listing(same), hint=hint)
     inputs = [path if label is None else f"{label}={path}" for label, path in files]
     found += sorted(zip(names, inputs, strict=True), key=lambda one: natural(one[0]))
     read = {name: read_frame([path], options, stdin) for name, path in found}

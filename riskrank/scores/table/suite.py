@@ -172,29 +172,22 @@ def _weights(tasks: Sequence[str], sizes: Floats, asked: Sequence[str]) -> Float
                 hint=f"write {option('task_weight', tasks[0] + '=2')} once a task, or equal or samples",
             )
         if name in given:
-            raise UsageError(
-                f"{option('task_weight')} names {name} twice", found=listing(asked), hint="give it once"
-            )
+            hint = "give it once"
+            raise UsageError(f"{option('task_weight')} names {name} twice", found=listing(asked), hint=hint)
         given.add(name)
         weights[name] = _number(text, value)
     found = np.array([weights[name] for name in tasks])
     if not found.sum():
-        raise UsageError(
-            "the weights of all tasks are 0",
-            found=listing(asked),
-            hint="give at least one task a positive weight",
-        )
+        hint = "give at least one task a positive weight"
+        raise UsageError("the weights of all tasks are 0", found=listing(asked), hint=hint)
     return found
 
 
 def _number(text: str, value: str) -> float:
     number = number_or_nan(value)
     if not (math.isfinite(number) and number >= 0):
-        raise UsageError(
-            f"{option('task_weight', text)} is no weight",
-            found=value or "nothing",
-            hint="a weight is a finite number that is zero or positive; tasks that are not named weigh 1",
-        )
+        hint = "a weight is a finite number that is zero or positive; tasks that are not named weigh 1"
+        raise UsageError(f"{option('task_weight', text)} is no weight", found=value or "nothing", hint=hint)
     return number
 
 

@@ -13,9 +13,8 @@ from riskrank.scores.files.limits import require_few, require_short
 from riskrank.scores.files.parsing import WHOLE_FLOAT
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quoted_column
-from riskrank.scores.names.directions import names_a_truth
 from riskrank.scores.names.measures import left_out
-from riskrank.scores.names.words import is_unnamed
+from riskrank.scores.names.words import is_unnamed, says
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metrics_file import described_metrics
 
@@ -83,11 +82,8 @@ def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
     gone = {} if asked else _bookkeeping(source, frame[list(metrics)], declared, options)
     metrics = tuple(name for name in metrics if name not in gone)
     if not metrics and not options.metric:
-        raise InputError(
-            f"{source.label}: no column is left that could be a metric",
-            found=f"columns: {listing(source.columns, 20)}",
-            hint="a wide table needs at least one numeric column beside model and sample",
-        )
+        hint = "a wide table needs at least one numeric column beside model and sample"
+        raise source.refused("no column is left that could be a metric", hint)
     parsed = [parsing.parse_scores(frame[name], source.decimal_comma) for name in metrics]
     scores = np.stack([one for one, _ in parsed], axis=1) if parsed else np.empty((frame.height, 0))
     state = None
@@ -104,7 +100,7 @@ def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
         name
         for name, (values, _) in zip(metrics, parsed, strict=True)
         if frame[name].dtype == pl.Boolean
-        or (names_a_truth(name) and not set(np.unique(values[~np.isnan(values)])) - {0.0, 1.0})
+        or (says(name, "truths") and not set(np.unique(values[~np.isnan(values)])) - {0.0, 1.0})
     )
     return TypedRows(_laid(coded, scores.ravel(), state, row), frame.height, doubts, truths)
 

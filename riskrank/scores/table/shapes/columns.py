@@ -20,13 +20,13 @@ from riskrank.scores.names.directions import (
     measured_by,
     more_by_name,
     names_a_metric,
-    names_a_truth,
 )
 from riskrank.scores.names.measures import NAMES_ROWS, scores_and_bookkeeping
 from riskrank.scores.names.words import (
     is_unnamed,
     known,
     looks_like_an_identifier,
+    says,
     sounds_like_a_role,
     synonym,
     typed,
@@ -136,7 +136,7 @@ class Columns:
             failed = one.numbers(self.frame[name]).to_numpy() == 0
             if any(np.isnan(numbers[failed]).mean() > 0.5 for numbers in others):
                 return False
-        told = bool(words(name) & _VERDICT) or (names_a_truth(name) and more_by_name(name))
+        told = bool(words(name) & _VERDICT) or (says(name, "truths") and more_by_name(name))
         return not looks_like_a_cost(name) and (told or (one.truths is not None and one.truths.told))
 
     def _kind(self, name: str) -> str:

@@ -71,12 +71,9 @@ def _text_asked(columns: Columns, name: str) -> InputError:
 
 def too_many_columns(source: Source, readings: Sequence[ReadOptions], options: ReadOptions) -> InputError:
     """Say that nobody means each of so many columns."""
-    return InputError(
-        f"{source.label}: {len(source.columns):,} columns, and what they are has to be said",
-        found=f"columns: {listing(source.columns, 20)}",
-        hint=f"name the metrics, {option('metric', 'NAME')}, or the models, {option('models', 'A,B')}",
-        ways=[(way, None) for one in readings if (way := written(one, options))],  # not what was asked
-    )
+    hint = f"name the metrics, {option('metric', 'NAME')}, or the models, {option('models', 'A,B')}"
+    ways = [(way, None) for one in readings if (way := written(one, options))]  # not what was asked
+    return source.refused(f"{len(source.columns):,} columns, and what they are has to be said", hint, ways)
 
 
 def _hint(source: Source, lacking: Sequence[str]) -> str:
