@@ -272,12 +272,9 @@ def _scores(sample: Mapping[str, Any], asked: Sequence[str]) -> dict[str, tuple[
     kept = [name for name in values if name in asked] or values
     flat: dict[str, tuple[str, Any]] = {}
     for name in values if ALL in asked else kept:
-        value = values[name]
-        parts = {f"{name}.{key}": part for key, part in value.items()} if isinstance(value, dict) else {}
-        flat |= {
-            metric: (name, one)
-            for metric, one in (parts if isinstance(value, dict) else {name: value}).items()
-        }
+        of = values[name]
+        parts = {f"{name}.{key}": one for key, one in of.items()} if isinstance(of, dict) else {name: of}
+        flat |= {metric: (name, one) for metric, one in parts.items()}
     return flat
 
 

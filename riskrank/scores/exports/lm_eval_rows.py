@@ -193,21 +193,17 @@ def aggregate(metric: str, values: Sequence[object]) -> float | None:
         None for a metric that is a mean, and for values of another form.
     """
     of = _AGGREGATES.get(metric)
-    if of is None or not values:
+    if of is None or not values or not all(map(_is_pair, values)):
         return None
-    pairs = []
-    for value in values:
-        if not isinstance(value, list) or len(value) != 2:
-            return None
-        first, second = value
-        if type(first) not in (int, float) or type(second) not in (int, float):
-            return None
-        pairs.append((first, second))
     try:
-        found = of(pairs)
+        found = of(values)  # type: ignore[arg-type]  # each is a pair
     except (OverflowError, ZeroDivisionError):
         return None
     return found if math.isfinite(found) else None
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, list) and [type(one) in (int, float) for one in value] == [True, True]
 
 
 def matthews(pairs: Pairs) -> float:

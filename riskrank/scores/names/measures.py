@@ -7,7 +7,7 @@ import polars as pl
 
 from riskrank.errors import listing, option
 from riskrank.scores.names.directions import counted_until, is_duration, names_a_metric
-from riskrank.scores.names.words import is_spread, known, looks_like_an_identifier, vocabulary, words
+from riskrank.scores.names.words import is_spread, known, looks_like_an_identifier, says, vocabulary, words
 
 # Words for how something was run, how large it is, or what was used up: no score of anything.
 _SETTINGS = known("settings")
@@ -18,7 +18,6 @@ _WHOLE_NAMES = {*map(words, ("top_p", "p_value", "page", "line", "worker", "year
 _PREDICTED = vocabulary("predicted prediction pred")
 _OF_SCORES = vocabulary("score value label grade rating")
 _BEST = vocabulary("best oracle max maximum")
-_AVERAGES = known("averages")
 _NO_MODELS = _SETTINGS | known("places", "identifier")
 NAMES_ROWS = "names or numbers rows"
 """What is said of a column that is no measurement at all."""
@@ -60,7 +59,7 @@ def scores_and_bookkeeping(
         others = len(left) - sum(left.values()) - (name not in durations)
         if is_spread(name) and others:
             out[name] = "a spread or a count"
-        elif words(name) & _AVERAGES and _is_average(columns, name, left):
+        elif says(name, "averages") and _is_average(columns, name, left):
             out[name] = "an average of the others"
         elif models and words(name) & _BEST and _is_best(columns, name, left):
             out[name] = "the best of the others"

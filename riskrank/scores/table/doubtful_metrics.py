@@ -22,7 +22,7 @@ from riskrank.scores.names.directions import (
     says_either,
 )
 from riskrank.scores.names.distributions import like_errors, marks_of_a_school, negated_errors, of_both_signs
-from riskrank.scores.names.words import known, says, unfinished, vocabulary, words
+from riskrank.scores.names.words import says, unfinished, vocabulary, words
 from riskrank.scores.table.metrics_file import MetricSpec, how_to_bound
 from riskrank.scores.table.scored import states_of
 from riskrank.scores.table.scores import Scores
@@ -180,8 +180,6 @@ _CODES = {-1.0, *(sign * number for number in (99, 999, 9999, 99999, 999999) for
 _FAR, _FEWEST = 5.0, 8
 # Of fewer zeros no answer hangs; and what a score of 0 may be called.
 _HARDLY, _FAILED = 0.02, vocabulary("failed fail failure")
-# Below zero may be what differs from something, is paid, or is a logarithm.
-_SIGNED = known("signed")
 
 
 def missing_codes(scores: Scores, spec: MetricSpec, of_metric: Booleans) -> Iterator[InputError]:
@@ -256,7 +254,7 @@ def _is_code(code: float, others: Floats, name: str) -> bool:
     low, high = float(others.min()), float(others.max())
     if code > 0 or low < 0:
         return abs(code) > _FAR * max(abs(low), abs(high))
-    if words(name) & _SIGNED:
+    if says(name, "signed"):
         return abs(code) > _FAR * max(high, 1.0)
     if code < -1:
         return True

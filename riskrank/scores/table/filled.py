@@ -47,7 +47,7 @@ def filled(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = False) -
         If a model has no score at all of a metric, models share less than half of their samples, or nobody
         declared the bounds of a metric that lacks scores.
     """
-    blank = np.isin(_states(scores), (parsing.MISSING, parsing.NOT_A_NUMBER))
+    blank = np.isin(scores.states, (parsing.MISSING, parsing.NOT_A_NUMBER))
     absent = np.empty((0, 3), dtype=np.int64) if scores.options.unpaired else absent_cells(scores)
     if not blank.any() and not len(absent):
         return scores
@@ -59,11 +59,6 @@ def filled(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = False) -
         ends[code] = _end(scores, specs[code], int(lacking[code]), best=best)
     whole = _with_values(scores, blank, ends[scores.codes("metric")])
     return _with_rows(whole, absent, ends[absent[:, 2]]) if len(absent) else whole
-
-
-def _states(scores: Scores) -> np.ndarray:
-    found = scores.states
-    return np.full(scores.frame.height, parsing.VALID) if found is None else found
 
 
 def _end(scores: Scores, spec: MetricSpec, lacking: int, *, best: bool) -> float:
@@ -128,7 +123,7 @@ def _unbounded(scores: Scores, spec: MetricSpec, lacks: str) -> InputError:
 
 def _with_values(scores: Scores, blank: Booleans, ends: Floats) -> Scores:
     """Ends of their metrics in the place of blanks."""
-    states = _states(scores).copy()
+    states = scores.states.copy()
     states[blank] = parsing.VALID
     state = pl.Series(states) if states.any() else pl.repeat(None, len(states), dtype=pl.Null, eager=True)
     values = pl.Series(np.where(blank, ends, scores.values))

@@ -195,20 +195,14 @@ def _rows_read(scores: Scores) -> pl.DataFrame:
     return rows.unique("row", keep="first", maintain_order=True) if _is_wide(scores) else rows
 
 
-def _cells(scores: Scores) -> pl.Series:
-    """Numbers of what the input rows score: a model on a sample, and for a metric where each has one."""
-    cell = ("model", "sample") if _is_wide(scores) else ("model", "sample", "metric")
-    return _rows_read(scores).select(pl.struct(cell).rank("dense")).to_series()
-
-
 def _columns(scores: Scores, names: Sequence[str]) -> Columns:
     """Further columns of the input rows, but lists and objects, beside what a row scores."""
     if not names:  # a look at the samples of millions of rows takes seconds
         return Columns(pl.DataFrame(), [])
     frames = [file.source.load(names) for file in scores.notes.files]
     plain = [name for name in names if not any(frame[name].dtype.is_nested() for frame in frames)]
-    rows = _rows_read(scores)
-    own = [rows["sample"].alias(_SAMPLE), _cells(scores).alias(_CELL)]
+    rows, cell = _rows_read(scores), ["model", "sample", *([] if _is_wide(scores) else ["metric"])]
+    own = [rows["sample"].alias(_SAMPLE), rows.select(pl.struct(cell).rank("dense")).to_series().alias(_CELL)]
     if not plain:
         return Columns(pl.DataFrame(own), [])
     texts = pl.concat([frame.select(pl.col(plain).cast(pl.String, strict=False)) for frame in frames])

@@ -12,7 +12,7 @@ from riskrank.asked.flags import among_commas
 from riskrank.asked.reading import SHARED
 from riskrank.errors import InputError, counted, listing, option
 from riskrank.scores.table.oriented import Rows
-from riskrank.scores.table.scored import why_missing
+from riskrank.scores.table.scored import counts_by, why_missing
 from riskrank.scores.table.scores import Scores
 
 if TYPE_CHECKING:
@@ -268,10 +268,8 @@ def _in_common(scores: Scores) -> str:
 
 def _scored(scores: Scores) -> np.ndarray:
     """Whether a model has any score for a metric."""
-    valid = ~scores.invalid()
-    shape = (len(scores.models), len(scores.metrics))
-    key = scores.codes("model")[valid] * shape[1] + scores.codes("metric")[valid]
-    return np.bincount(key, minlength=shape[0] * shape[1]).reshape(shape) > 0
+    valid, shape = ~scores.invalid(), (len(scores.models), len(scores.metrics))
+    return counts_by(scores.codes("model")[valid], scores.codes("metric")[valid], shape) > 0
 
 
 def _lacking_scores(scores: Scores) -> str:

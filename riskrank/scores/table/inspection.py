@@ -256,7 +256,8 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
     judges = asked.corrects_judge and not errors
     judged, errors = _tried(_judged, read, asked) if judges else (None, errors)
     table, errors = _as_tested(found, errors)
-    told = [] if table is None else [*table.warnings, *_said_of(table)]
+    sizes = None if table is None else _sizes(table)
+    told = [] if table is None else [*table.warnings, *_said_of(table, sizes)]
     warnings = [*scores.notes.warnings, *doubts, *_undeclared(read_specs, options)]
     warnings += [] if whole else _dropped(used)
     warnings += [text for text in (*(judged.warnings if judged else ()), *told) if text not in warnings]
@@ -285,7 +286,7 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         divisions=() if errors or options.group_by or not whole else dividing_columns(read),
         judged=judged,
         folds=table is not None and table.folds is not None,
-        worth=_worth(table),
+        worth=None if sizes is None else sizes.effective_size,
         **_holes(scores, means),
     )
 
@@ -335,22 +336,16 @@ def _as_tested(found: Scores, errors: list[RiskrankError]) -> tuple[ScoreTable |
     return table, [*(tried_on(one, scores, checked_table, read_frame) for one in ways), *errors[1:]]
 
 
-def _said_of(table: ScoreTable) -> list[str]:
+def _said_of(table: ScoreTable, sizes: ClusteredScores | None) -> list[str]:
     """What folds, few samples, or a few large clusters, mean for all that rests on them."""
     if table.folds is not None:
         return ["samples are folds, which share their training rows: only means can be compared"]
-    sizes = _sizes(table)
     if sizes is None or (sizes.effective_size < FEWEST_SAMPLES and table.cluster_names is None):
         return []
     if sizes.effective_size < FEWEST_SAMPLES:
         many = f"{sizes.unit} a model, and there are {found_samples(sizes)}"
         return [f"a test needs at least {FEWEST_SAMPLES} {many}"]
     return [*weak_sizes(sizes).values()]
-
-
-def _worth(table: ScoreTable | None) -> int | None:
-    sizes = None if table is None else _sizes(table)
-    return None if sizes is None else sizes.effective_size
 
 
 def _sizes(table: ScoreTable) -> ClusteredScores | None:

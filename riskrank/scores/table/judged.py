@@ -21,7 +21,7 @@ from riskrank.scores.table.gaps import DROPPED
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.oriented import Judged, LabelShift, ScoreTable, by_sample
 from riskrank.scores.table.placeholders import placeholder
-from riskrank.scores.table.suite import NO_SUITE
+from riskrank.scores.table.suite import NO_SUITE, fixed
 
 # A judge whose scores lie so far outside people's, in ranges of theirs, or span so little of that range, is
 # on another scale.
@@ -217,19 +217,12 @@ def _table(
     """Rows by sample: what people said, if they did, then what the judge did."""
     order, samples = by_sample(judged.labelled, judged.others)
     left = np.flatnonzero(kept)
-    numbers = np.searchsorted(left, samples).astype(np.int64)
-    numbers.flags.writeable = False
-    values = []
-    for one in judged.corrections:
-        column = one.rows()[0][order][:, None]
-        column.flags.writeable = False
-        values.append(column)
-    rows = tuple(numbers for _ in table.models)
+    rows = (fixed(np.searchsorted(left, samples).astype(np.int64)),) * len(table.models)
     return replace(
         table,
         metrics=table.metrics[:1],
         samples=tuple(table.samples[at] for at in left.tolist()),
-        values=tuple(values),
+        values=tuple(fixed(one.rows()[0][order][:, None]) for one in judged.corrections),
         row_samples=rows,
         clusters=rows,
         has_draws=False,

@@ -20,7 +20,7 @@ from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.repeats import assemble
 from riskrank.scores.table.scored import scored
 from riskrank.scores.table.scores import Scores, select
-from riskrank.scores.table.suite import NO_SUITE, suite_of
+from riskrank.scores.table.suite import NO_SUITE, fixed, suite_of
 from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
 from riskrank.scores.table.times import counted, in_blocks, in_time, note_of_neighbours
 from riskrank.scores.table.validate import constant_metrics, incomplete_tasks, unusable
@@ -150,9 +150,7 @@ def _table(
     sample = rows.sample if used.all() else (np.cumsum(used) - 1)[rows.sample]
     samples = tuple(name for name, keep in zip(scores.samples, used, strict=True) if keep)
     pair = rows.model * len(samples) + sample
-    rows.values.flags.writeable = False
-    sample = np.ascontiguousarray(sample, dtype=np.int64)
-    sample.flags.writeable = False
+    sample = fixed(np.ascontiguousarray(sample, dtype=np.int64))
     cuts = np.searchsorted(rows.model, np.arange(1, len(scores.models)))
     row_samples = tuple(np.split(sample, cuts))
     wholes: dict[str, Any] = {"cluster": (row_samples, None), "group": (None, ())}
@@ -165,7 +163,7 @@ def _table(
         metrics=specs,
         samples=samples,
         paired=not scores.options.unpaired,
-        values=tuple(np.split(rows.values, cuts)),
+        values=tuple(np.split(fixed(rows.values), cuts)),
         row_samples=row_samples,
         clusters=clusters,
         cluster_names=cluster_names,
@@ -188,7 +186,5 @@ def _of_rows(scores: Scores, whole: str, rows: Rows) -> tuple[Integers, tuple[st
     known, first = np.unique(scores.codes("model") * owner + scores.codes("sample"), return_index=True)
     at = np.searchsorted(known, rows.model * owner + rows.sample)
     used, numbers = np.unique(scores.codes(whole)[first[at]], return_inverse=True)
-    numbers = np.ascontiguousarray(numbers, dtype=np.int64)
-    numbers.flags.writeable = False
     names = scores.names(whole)
-    return numbers, tuple(names[code] for code in used)
+    return fixed(np.ascontiguousarray(numbers, dtype=np.int64)), tuple(names[code] for code in used)

@@ -62,12 +62,12 @@ def scored(scores: Scores) -> tuple[Scored, ...]:
     absent = np.zeros((len(scores.models), len(scores.metrics)), dtype=np.int64)
     if not scores.options.unpaired:
         lacking_cells = absent_cells(scores)
-        absent = _by_cell(lacking_cells[:, 0], lacking_cells[:, 2], absent.shape)
+        absent = counts_by(lacking_cells[:, 0], lacking_cells[:, 2], absent.shape)
     if not blank.any() and not absent.any():
         return ()
     model, metric = scores.codes("model"), scores.codes("metric")
-    rows = _by_cell(model, metric, absent.shape)
-    lacking = _by_cell(model[blank], metric[blank], absent.shape)
+    rows = counts_by(model, metric, absent.shape)
+    lacking = counts_by(model[blank], metric[blank], absent.shape)
     why: dict[tuple[int, int], Counter[str]] = {}
     for place, reason in _reasons(scores, blank):
         why.setdefault((int(model[place]), int(metric[place])), Counter())[reason] += 1
@@ -149,8 +149,9 @@ def _in_words(why: Mapping[str, int]) -> str:
     )
 
 
-def _by_cell(model: Integers, metric: Integers, shape: tuple[int, ...]) -> Integers:
-    found: Integers = np.bincount(model * shape[1] + metric, minlength=shape[0] * shape[1]).reshape(shape)
+def counts_by(one: Integers, other: Integers, shape: tuple[int, ...]) -> Integers:
+    """How often each pair of codes occurs, in a table of that shape."""
+    found: Integers = np.bincount(one * shape[1] + other, minlength=shape[0] * shape[1]).reshape(shape)
     return found
 
 

@@ -168,14 +168,15 @@ class Scores:
         return self.frame["score"].to_numpy()
 
     @property
-    def states(self) -> np.ndarray | None:
-        """See `riskrank.scores.files.parsing`; None if every score is one."""
-        return self.frame["state"].to_numpy() if self.has("state") else None
+    def states(self) -> np.ndarray:
+        """See `riskrank.scores.files.parsing`."""
+        if self.has("state"):
+            return self.frame["state"].to_numpy()
+        return np.full(self.frame.height, parsing.VALID, dtype=np.int8)
 
     def invalid(self) -> np.ndarray:
         """A mask of the rows that hold no usable score."""
-        states = self.states
-        return np.zeros(self.frame.height, dtype=bool) if states is None else states != parsing.VALID
+        return self.states != parsing.VALID
 
     def task_of_samples(self) -> Integers:
         """The task of each sample, as an index into the names of the tasks; 0 for samples without a row."""

@@ -77,8 +77,8 @@ class Suite:
             return NO_SUITE
         return Suite(
             names=tuple(self.names[task] for task in used),
-            of_sample=_fixed(numbers.astype(np.int64)),
-            weights=_fixed(self.weights[used] / total),
+            of_sample=fixed(numbers.astype(np.int64)),
+            weights=fixed(self.weights[used] / total),
             specs=tuple(self.specs[task] for task in used) if self.specs else (),
             weighed=self.weighed,
         )
@@ -146,8 +146,8 @@ def suite_of(
     weights = _weights(tasks, sizes, asked)
     return Suite(
         names=tasks,
-        of_sample=_fixed(numbers.astype(np.int64)),
-        weights=_fixed(weights / weights.sum()),
+        of_sample=fixed(numbers.astype(np.int64)),
+        weights=fixed(weights / weights.sum()),
         specs=() if of_task is None else tuple(of_task[task] for task in tasks),
         weighed=bool(asked),
     )
@@ -191,6 +191,7 @@ def _number(text: str, value: str) -> float:
     return number
 
 
-def _fixed(array: np.ndarray) -> np.ndarray:
+def fixed(array: np.ndarray) -> np.ndarray:
+    """The array, which nobody changes any more."""
     array.flags.writeable = False
     return array

@@ -12,7 +12,7 @@ from riskrank.scores.files import parsing
 from riskrank.scores.files.parsing import as_one_name
 from riskrank.scores.table.gaps import DROPPED
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.scores.table.scored import numbered
+from riskrank.scores.table.scored import counts_by, numbered
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.typed_rows import list_of
 
@@ -134,13 +134,9 @@ def of_one_column(
 
 def _has(scores: Scores) -> Booleans:
     """Whether a task has a score of a metric, even one that cannot be used: shape (tasks, metrics)."""
-    states = scores.states
-    present = np.ones(scores.frame.height, dtype=bool)
-    if states is not None:
-        present = np.isin(states, (parsing.VALID, parsing.TEXT, parsing.INFINITE))
+    present = np.isin(scores.states, (parsing.VALID, parsing.TEXT, parsing.INFINITE))
     shape = (len(scores.names("task")), len(scores.metrics))
-    key = scores.codes("task")[present] * shape[1] + scores.codes("metric")[present]
-    return np.bincount(key, minlength=shape[0] * shape[1]).reshape(shape) > 0
+    return counts_by(scores.codes("task")[present], scores.codes("metric")[present], shape) > 0
 
 
 def _kept(scores: Scores, has: Booleans) -> Scores:

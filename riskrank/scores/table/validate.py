@@ -15,6 +15,7 @@ from riskrank.scores.table.gaps import way_out
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.oriented import Rows
 from riskrank.scores.table.repeats import assemble
+from riskrank.scores.table.scored import counts_by
 from riskrank.scores.table.scores import Scores
 
 # Models and tasks that a message names.
@@ -49,8 +50,6 @@ def unusable(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError
 
 def _no_numbers(scores: Scores, *, nan_is_missing: bool) -> Iterator[InputError]:
     """Text, infinities and NaN among the scores."""
-    if scores.states is None:
-        return
     for kind, (what, hint) in _WRONG.items():
         if kind == parsing.NOT_A_NUMBER and nan_is_missing:
             continue
@@ -125,18 +124,15 @@ def incomplete_tasks(scores: Scores, rows: Rows | None = None) -> Iterator[Input
         model, task = scores.codes("model")[valid], scores.codes("task")[valid]
     else:
         model, task = rows.model, scores.task_of_samples()[rows.sample]
-    n_tasks = len(scores.names("task"))
+    shape = (len(scores.models), len(scores.names("task")))
     there = np.unique(scores.codes("task"))
     if there.size < 2:
         return
-    counts = np.bincount(model * n_tasks + task, minlength=len(scores.models) * n_tasks)
-    counts = counts.reshape(len(scores.models), n_tasks)[:, there]
+    counts = counts_by(model, task, shape)[:, there]
     yield from _absent_tasks(scores, there, counts, dropped=rows is not None)
     if rows is not None and scores.options.weighs_tasks:
-        sample, at = np.unique(rows.model * len(scores.samples) + rows.sample, return_index=True)
-        del sample
-        units = np.bincount(rows.model[at] * n_tasks + task[at], minlength=len(scores.models) * n_tasks)
-        least = units.reshape(-1, n_tasks)[:, there].min(axis=0)
+        _, at = np.unique(rows.model * len(scores.samples) + rows.sample, return_index=True)
+        least = counts_by(rows.model[at], task[at], shape)[:, there].min(axis=0)
         if scores.notes.tasks_named or least.max() > 1:
             yield from _small_tasks(scores, there, least)
 

@@ -49,8 +49,6 @@ _NO_DRAWS = vocabulary("epoch epochs iteration iter fold folds completion genera
 _SCALES = vocabulary("env environment dataset benchmark suite")
 # Fewer runs on each of several data sets are no samples of what a model does.
 _FEWEST_RUNS = 5
-# Models with samples in one of these each differ in nothing that could be told from them.
-_SETS = known("whole", "occasions")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,7 +207,9 @@ def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequenc
     own = [*by, sample] if unpaired else [sample]
     others = [name for name in free if name != sample and columns.kind(name) in ("text", "number")]
     for name in others if unpaired else ():
-        if words(name) & _SETS and columns.count(name) > 1 and says_of(columns, name, by):
+        # Models with samples in one of these each differ in nothing that could be told from them.
+        own_set = says(name, "whole", "occasions") and says_of(columns, name, by)
+        if own_set and columns.count(name) > 1:
             raise InputError(
                 f"{columns.label}: models were scored on different samples, each on {name} of its own",
                 found=f"{columns.count(name)} of {name}, and none of two models",

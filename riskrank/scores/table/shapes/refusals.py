@@ -13,7 +13,7 @@ from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.judgements import judgement
-from riskrank.scores.names.words import known, vocabulary, words
+from riskrank.scores.names.words import known, says, vocabulary, words
 from riskrank.scores.table.columns import lacking_columns, named_columns, named_roles
 from riskrank.scores.table.shapes.board import SPLITS
 from riskrank.scores.table.shapes.columns import Columns
@@ -85,8 +85,6 @@ def _hint(source: Source, lacking: Sequence[str]) -> str:
 
 
 _PARTS = frozenset({"split", "partition", "fold", "set", "subset"})
-# Words for samples that models may have been trained on.
-_SEEN = known("seen")
 
 
 def require_alike(columns: Columns, model: str, free: Sequence[str], options: ReadOptions) -> None:
@@ -96,12 +94,12 @@ def require_alike(columns: Columns, model: str, free: Sequence[str], options: Re
     ------
     InputError
     """
-    for name in (one for one in free if words(one) & (_PARTS | _SEEN)):
+    for name in (one for one in free if says(one, "seen") or words(one) & _PARTS):
         if name in (options.task, options.cluster, *options.metric):
             continue
         held = sorted(columns.frame[name].cast(pl.String).unique().drop_nulls())
         kept, what = _last_part(columns, name, held), "names parts of the data, which are not samples alike"
-        seen = words(name) & _SEEN and len(held) == 2
+        seen = says(name, "seen") and len(held) == 2
         if seen and not kept and not (model and columns.constant_within(name, [model])):
             kept, what = _unseen(held), "says what was seen in training, of which scores tell nothing"
         if kept:
@@ -139,9 +137,6 @@ def _of_two_kinds(
     )
 
 
-_PREDICTED = known("predicted")
-
-
 def require_scores(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> None:
     """Refuse predictions beside what is true, which as scores would say nothing.
 
@@ -152,7 +147,7 @@ def require_scores(columns: Columns, named: Mapping[str, str], options: ReadOpti
     told = options.metric or options.matrix or options.sql or "score" in named
     fit = [name for name in columns.names if columns.kind(name) in ("text", "number")]
     true = [name for name in fit if words(name) and words(name) <= known("truth")]
-    predicted = [name for name in fit if words(name) & _PREDICTED]
+    predicted = [name for name in fit if says(name, "predicted")]
     if told or len(true) != 1 or not predicted:
         return
     what, write = _score_of(columns, true[0], predicted)

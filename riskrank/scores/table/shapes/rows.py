@@ -21,9 +21,8 @@ from riskrank.scores.table.shapes.totals import totals_of
 
 # Names of metrics are no more, where only content tells that they are.
 _MOST_METRICS = 100
-# What tests are called, and the seconds that each took.
+# What tests are called.
 _TESTS = vocabulary("test tests testcase testname classname nodeid spec suite testsuite")
-_TOOK = known("test times")
 
 
 def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
@@ -205,7 +204,7 @@ def _measures(
         found = [name for name in found if name not in mixed]
     if _are_tests(columns, found):
         # Whether tests pass is asked; how long they took is known of any of them.
-        timed = [name for name in unsaid if words(name) <= _TOOK]
+        timed = [name for name in unsaid if words(name) <= known("test times")]
         gone |= dict.fromkeys(timed, "how long it took")
         found = [name for name in found if name not in timed]
     if len(same) == len(found):

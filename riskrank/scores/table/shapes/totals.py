@@ -12,8 +12,6 @@ from riskrank.scores.files.sql_names import leaving_out, quoted_column
 from riskrank.scores.names.words import known, words
 from riskrank.scores.table.shapes.columns import Columns
 
-# What the last rows of a table are called that sum it up.
-_TOTALS = known("totals")
 _MOST_TOTALS = 3
 # Rows that are summed up; and how seldom another row would agree with all their means, or sums, by chance.
 _FEWEST_SUMMED, _NO_CHANCE = 4, 1e-4
@@ -114,14 +112,17 @@ def _among_numbers(names: Sequence[str | None]) -> list[str]:
     strange = [text for text in texts if not text.isdecimal()]
     if not 0 < len(strange) <= _MOST_TOTALS < len(texts):
         return []
-    told = all(words(text) and words(text) <= _TOTALS for text in strange)
-    return sorted(strange) if told else []
+    return sorted(strange) if all(map(_is_total, strange)) else []
+
+
+def _is_total(name: str) -> bool:
+    return bool(words(name)) and words(name) <= known("totals")
 
 
 def _last_totals(names: Sequence[str | None]) -> list[str]:
     found: list[str] = []
     for name in reversed([str(name) for name in names[-_MOST_TOTALS:]]):
-        if not words(name) or not words(name) <= _TOTALS or names.count(name) > 1 or _DIGIT.search(name):
+        if not _is_total(name) or names.count(name) > 1 or _DIGIT.search(name):
             break
         found.append(name)
     return found
