@@ -198,12 +198,10 @@ def chosen_by_task(
     """
     column = column or parameter
     check_used(parameter, asked, rows[column].unique(maintain_order=True))
-    there: dict[str, list[str]] = {}
-    for task, name in rows.select(of, column).unique(maintain_order=True).iter_rows():
-        there.setdefault(task, []).append(name)
+    there = rows.group_by(of, maintain_order=True).agg(pl.col(column).unique(maintain_order=True))
     kept = [
         (task, name)
-        for task, names in there.items()
+        for task, names in there.iter_rows()
         for name in choose(parameter, asked, names, what=what, where=f"{where} {task}")
     ]
     picked = pl.DataFrame(kept, schema={of: pl.String, column: pl.String}, orient="row")

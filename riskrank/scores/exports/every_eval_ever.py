@@ -1,6 +1,5 @@
 """Every Eval Ever: instances in ``<name>_samples.jsonl``, the aggregate beside them in ``<name>.json``."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.interface import within
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.files.json_objects import json_object
 
 _SUFFIX = "_samples.jsonl"
 _WAYS = {"True": "lower", "False": "higher"}  # by lower_is_better
@@ -96,11 +96,8 @@ def _row(file: ExportFile, row: Record) -> dict[str, Any]:
 
 def _logged(text: object) -> object:
     """First of the metrics lm-eval logged, which is the one whose value the row carries."""
-    try:
-        metrics = json.loads(text) if isinstance(text, str) else None
-    except (ValueError, RecursionError):
-        return None
-    return next(iter(metrics.values()), None) if isinstance(metrics, dict) else None
+    metrics = json_object(text) if isinstance(text, str) else None
+    return next(iter(metrics.values()), None) if metrics else None
 
 
 def _directions(file: ExportFile, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -125,11 +125,8 @@ def _result(game: str, first: str, second: str, where: str) -> float:
 def _is_livebench(path: Path) -> bool:
     """Whether this is a file of judgments against the ground truth."""
     record = first_record(path)
-    return (
-        {"question_id", "model", "score"} <= record.keys()
-        and "judge" not in record
-        and ("task" in record or "model_judgment" in path.parts)
-    )
+    judged = {"question_id", "model", "score"} <= record.keys() and "judge" not in record
+    return judged and ("task" in record or "model_judgment" in path.parts)
 
 
 @reads(_is_livebench, directions={SCORE: "higher"})

@@ -38,24 +38,19 @@ def read(file: ExportFile) -> Rows:
     scored: dict[str, set[str]] = {}
     numeric: set[str] = set()
     seen: dict[str, None] = {}
-    said = {
-        str(event.get("sample_id")): {
-            "asked": within(event, "data", "prompt"),
-            "answered": within(event, "data", "sampled"),
-        }
-        for event in events
-        if event.get("type") == "sampling"
-    }
+    sampled = {str(one.get("sample_id")): one.get("data") for one in events if one.get("type") == "sampling"}
     for event in events:
         if event.get("type") is None or event.get("sample_id") is None:
             continue
         sample = event.name("sample_id")
         seen[sample] = None
+        data = sampled.get(sample)
+        said = {"asked": within(data, "prompt"), "answered": within(data, "sampled")}
         for metric, score in _scores(event).items():
             scored.setdefault(metric, set()).add(sample)
             if isinstance(as_score(score), float):
                 numeric.add(metric)
-            yield {"sample": sample, "metric": metric, "score": score, **about, **said.get(sample, {})}
+            yield {"sample": sample, "metric": metric, "score": score, **about, **said}
     for metric, samples in scored.items():
         for sample in seen if metric in numeric else ():
             if sample not in samples:

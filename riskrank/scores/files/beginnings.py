@@ -1,13 +1,14 @@
 """What the first bytes of a file tell, before it is read."""
 
 import contextlib
-import json
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import zstandard
+
+from riskrank.scores.files.json_objects import json_object
 
 # Enough of a file to tell who wrote it; one record of a judge may hold several answers in full.
 _SIZE = 1 << 18
@@ -26,11 +27,7 @@ def first_bytes(path: Path) -> bytes:
 
 def first_record(path: Path) -> dict[str, Any]:
     """The object in the first line of a file; an empty one if there is none."""
-    try:
-        value = json.loads(first_bytes(path).partition(b"\n")[0])
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+    return json_object(first_bytes(path).partition(b"\n")[0]) or {}
 
 
 def holds(path: Path, *keys: str) -> bool:

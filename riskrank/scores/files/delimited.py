@@ -75,10 +75,8 @@ class DelimitedSource(Source):
         if text is None or text == self._data:
             return False
         self._data = text
-        self.notes = (
-            *self.notes,
-            f"{self.label}: not UTF-8, so read as Windows-1252, as spreadsheets save it",
-        )
+        told = "not UTF-8, so read as Windows-1252, as spreadsheets save it"
+        self.notes = (*self.notes, f"{self.label}: {told}")
         return True
 
     def _require_one_header(self) -> None:
@@ -136,22 +134,15 @@ class DelimitedSource(Source):
         names = [f"c{place}" for place in places]
         if self._kept is not None and {*names} <= {*self._kept.columns}:
             return self._kept[names]
-        rows = self._data.count(b"\n")
-        require_filled(self.label, rows, len(places), len(self._data))
+        lines = self._data.count(b"\n")
+        require_filled(self.label, lines, len(places), len(self._data))
         # More cells than bytes: some rows are short or blank, whose cells would take far more memory.
-        if self._blank is None and rows * len(self.columns) > len(self._data):
+        if self._blank is None and lines * len(self.columns) > len(self._data):
             self._blank = self._check_lengths(allow_short=False)
         try:
-            frame = (
-                pl.scan_csv(
-                    io.BytesIO(self._data),
-                    separator=self._separator,
-                    infer_schema=False,
-                    with_column_names=lambda found: [f"c{place}" for place in range(len(found))],
-                )
-                .select(names)
-                .collect()
-            )
+            text, between = io.BytesIO(self._data), self._separator
+            rows = pl.scan_csv(text, separator=between, infer_schema=False, with_column_names=_as_places)
+            frame = rows.select(names).collect()
             if len(self._data) > LONGEST_FIELD:
                 self._require_short(*frame.select(pl.all().str.len_bytes().max()).row(0))
             else:
@@ -207,6 +198,10 @@ class DelimitedSource(Source):
                     hint="quote fields that hold the separator, or fill the row up",
                 )
         return blank
+
+
+def _as_places(names: Sequence[str]) -> list[str]:
+    return [f"c{place}" for place in range(len(names))]
 
 
 def _names_on_one_line(body: bytes) -> bytes:

@@ -1,12 +1,11 @@
 """Sources made from other sources, which still know where each row came from."""
 
-import json
 from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 
-from riskrank.scores.files.json_objects import json_text
+from riskrank.scores.files.json_objects import json_object, json_text
 from riskrank.scores.files.parsing import as_one_name, column_kind, present
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.names.words import INDEX, is_unnamed
@@ -181,8 +180,5 @@ def flattened(source: Source, levels: int = _MOST_LEVELS) -> Source:
 def _object(cell: object) -> dict[str, object] | None:
     """A cell as an object; None where it is none."""
     if isinstance(cell, str) and cell[:1] == "{":
-        try:
-            cell = json.loads(cell)
-        except (ValueError, RecursionError):
-            return None
+        return json_object(cell)
     return cell if isinstance(cell, dict) else None

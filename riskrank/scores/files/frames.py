@@ -7,7 +7,7 @@ import polars as pl
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.files.json_objects import column
-from riskrank.scores.files.source import FrameInMemory, InputFile, first_line
+from riskrank.scores.files.source import FrameInMemory, first_line
 
 LABEL = "frame"
 _STREAM = "__arrow_c_stream__"
@@ -34,15 +34,11 @@ class FrameSource(FrameInMemory):
     """
 
     def __init__(self, given: Any) -> None:
-        super().__init__(LABEL, b"", "")
+        super().__init__(LABEL, b"", None)  # a frame has no bytes to hash
         self._frame = _as_polars(given)
         self._name_columns(self._frame.columns)
         if self._frame.height == 0:
             raise self._empty("a frame with no rows")
-
-    def input_file(self, rows: int) -> InputFile:
-        """The provenance: a frame has no bytes to hash."""
-        return InputFile(path=self.label, sha256=None, rows=rows)
 
 
 def _as_polars(given: Any) -> pl.DataFrame:

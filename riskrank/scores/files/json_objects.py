@@ -23,12 +23,8 @@ def no_unicode(place: str, name: str) -> InputError:
 
 def halves(rows: Sequence[Mapping[str, object]]) -> dict[int, str]:
     """Rows by their place that hold a text which is none, with that text."""
-    return {
-        place: value
-        for place, row in enumerate(rows)
-        for value in row.values()
-        if isinstance(value, str) and is_half(value)
-    }
+    texts = ((at, one) for at, row in enumerate(rows) for one in row.values() if isinstance(one, str))
+    return {at: one for at, one in texts if is_half(one)}
 
 
 def is_half(text: str) -> bool:
@@ -38,6 +34,15 @@ def is_half(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
+
+
+def json_object(text: str | bytes) -> dict[str, object] | None:
+    """The object that a text is; None where it is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def shown(value: object) -> str:

@@ -170,16 +170,14 @@ def is_grouped(cells: pl.Series, sign: str) -> bool:
     return bool((absent | cells.str.contains(_GROUPED.format(sign))).all())
 
 
+def escaped(text: pl.Expr) -> pl.Expr:
+    """A text as a part of a name that "+" joins."""
+    return text.str.replace_all("\\", "\\\\", literal=True).str.replace_all("+", "\\+", literal=True)
+
+
 def as_one_name(parts: Sequence[str]) -> pl.Expr:
     """Join columns with "+"; a "+" inside a part is escaped, so that different parts stay different."""
-    texts = [
-        pl.col(part)
-        .cast(pl.String)
-        .str.strip_chars()
-        .str.replace(WHOLE_FLOAT, "$1")
-        .str.replace_all("\\", "\\\\", literal=True)
-        .str.replace_all("+", "\\+", literal=True)
-        for part in parts
-    ]
+    plain = (pl.col(part).cast(pl.String).str.strip_chars().str.replace(WHOLE_FLOAT, "$1") for part in parts)
+    texts = [*map(escaped, plain)]
     blank = pl.any_horizontal(text.is_null() | (text == "") for text in texts)
     return pl.when(blank).then(None).otherwise(pl.concat_str(texts, separator="+"))

@@ -1,6 +1,7 @@
 """A table whose names stand in two rows, as pivots and merged cells leave them, or below a title."""
 
 from collections.abc import Collection, Sequence
+from itertools import accumulate
 
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.sql_names import is_number
@@ -75,9 +76,7 @@ def unpivoted(rows: Sequence[Sequence[object]]) -> list[list[object]] | None:
     """
     above, below, third = ([_text(cell) for cell in row] for row in rows[:3])
     first = next((at for at, cell in enumerate(above) if at and cell), 0)
-    named: list[str] = []
-    for cell in above[first:]:
-        named.append(cell or named[-1])
+    named: list[str] = [*accumulate(above[first:], lambda before, cell: cell or before)]
     order = _order(above[0], below[0]) or _order_of_metrics({*named}, {*below[first:]})
     # Pandas writes what rows are called into a row of its own, below names of columns.
     keys = ["sample"] if first == 1 else [*(below if any(third[first:]) else third)[:first]]

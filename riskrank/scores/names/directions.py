@@ -191,11 +191,7 @@ def _tokens(name: str) -> frozenset[str]:
     listed = listed_words(name)
     if _NEGATIVE_LIKELIHOOD.search("".join(listed)):
         return frozenset({"nll"})
-    found = (
-        words(name)
-        | _neighbours(name)
-        | {"".join(listed)}
-        | {word.lower() for word in _WORD.findall(plain(name))}
-    )
+    humps = {word.lower() for word in _WORD.findall(plain(name))}
+    found = words(name) | _neighbours(name) | {"".join(listed)} | humps
     # What means this alone means nothing in longer names.
     return found if len({*listed} - _SAYS_NOTHING) == 1 else found - _ALONE

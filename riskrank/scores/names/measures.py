@@ -77,11 +77,9 @@ def left_out(found: Mapping[str, str]) -> str:
     told: dict[str, list[str]] = {}
     for name, why in found.items():
         told.setdefault(why, []).append(name)
-    return "; ".join(f"{listing(names, 6)} ({why})" for why, names in told.items()) + (
-        f"; {option('metric', next(iter(found)))} takes it back"
-        if len(found) == 1
-        else f"; {option('metric', 'NAME')} takes one back"
-    )
+    name, one = (next(iter(found)), "it") if len(found) == 1 else ("NAME", "one")
+    parts = [f"{listing(names, 6)} ({why})" for why, names in told.items()]
+    return "; ".join([*parts, f"{option('metric', name)} takes {one} back"])
 
 
 def _by_name(name: str, series: pl.Series, *, whole_name: bool) -> str:

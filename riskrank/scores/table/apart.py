@@ -35,7 +35,10 @@ def read_selected(
     if baseline is not None and options.corrects_judge:
         contradict(option("judge", options.judge), option("baseline", baseline.path))
     scores = read_frame(paths, options, stdin, baseline=baseline)
-    return select(replace(scores, options=_with_baseline(scores.options, baseline)))
+    models = scores.options.models
+    if baseline is not None and models and BASELINE not in models:
+        scores = replace(scores, options=replace(scores.options, models=(*models, BASELINE)))
+    return select(scores)
 
 
 def metrics_apart(
@@ -83,10 +86,3 @@ def metrics_apart(
         if any(table.models != tables[0].models for table in tables):
             raise
         return tables
-
-
-def _with_baseline(options: ReadOptions, baseline: Baseline | None) -> ReadOptions:
-    """Options that keep the model of a baseline among those that are selected."""
-    if baseline is None or not options.models or BASELINE in options.models:
-        return options
-    return replace(options, models=(*options.models, BASELINE))

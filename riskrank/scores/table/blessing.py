@@ -129,7 +129,6 @@ def _table(scores: Scores, directions: dict[str, str]) -> pl.DataFrame:
 
 def _without_task() -> pl.Expr:
     """What stands behind the task in the name of a sample that both make, `as_one_name`."""
-    texts = pl.col("task").cast(pl.String)
-    escaped = texts.str.replace_all("\\", "\\\\", literal=True).str.replace_all("+", "\\+", literal=True)
-    behind = pl.col("sample").cast(pl.String).str.slice(escaped.str.len_chars() + 1)
+    task = parsing.escaped(pl.col("task").cast(pl.String))
+    behind = pl.col("sample").cast(pl.String).str.slice(task.str.len_chars() + 1)
     return behind.str.replace_all("\\+", "+", literal=True).str.replace_all("\\\\", "\\", literal=True)

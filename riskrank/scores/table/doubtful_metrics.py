@@ -102,13 +102,10 @@ def doubtful_directions(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator
     if all(doubt.untold for doubt in doubts.values()):  # to copy one of two lines would be to toss a coin
         ways = []
         hint = f"only who measured it knows: {option('lower', 'NAME')} or {option('higher', 'NAME')} says it"
-    whys = [doubt.why for doubt in doubts.values() if doubt.why]
-    yield UndeclaredError(
-        f"which way is better of {listing(doubts)} has to be said",
-        found=f"nobody declared it{f'; {whys[-1]}' if whys else ', and the name may mean either'}",
-        hint=hint,
-        ways=ways,
-    )
+    whys = [f"; {doubt.why}" for doubt in doubts.values() if doubt.why]
+    found = f"nobody declared it{whys[-1] if whys else ', and the name may mean either'}"
+    what = f"which way is better of {listing(doubts)} has to be said"
+    yield UndeclaredError(what, found=found, hint=hint, ways=ways)
 
 
 @dataclass(frozen=True)

@@ -92,14 +92,11 @@ def _metrics(
     scores: Scores, old: Booleans, wanted: Sequence[str], baseline: Baseline
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Metrics of one side alone, which no claim may be about."""
-    has = {
-        side: set(scores.frame.filter(pl.Series(rows))["metric"].cast(pl.String))
-        for side, rows in (("old", old), ("new", ~old))
-    }
-    gone, added = sorted(has["old"] - has["new"]), sorted(has["new"] - has["old"])
+    was, now = (set(scores.frame.filter(pl.Series(side))["metric"].cast(pl.String)) for side in (old, ~old))
+    gone, added = sorted(was - now), sorted(now - was)
     strays = [name for name in (*gone, *added) if name in wanted]
     if strays:
-        both = [name for name in scores.metrics if name in has["old"] & has["new"]]
+        both = [name for name in scores.metrics if name in was & now]
         claims = " ".join(option("metric", name) for name in both[:_MOST_NAMED])
         raise _one_sided(
             baseline,

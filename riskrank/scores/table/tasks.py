@@ -121,15 +121,9 @@ def of_one_column(
     scale = "cardinal" if all(spec.scale == "cardinal" for spec in of_task.values()) else "ordinal"
     declared = all(spec.declared for spec in of_task.values())
     merged = pl.Series([SCORE], dtype=pl.Enum([SCORE])).new_from_index(0, scores.frame.height)
-    return (
-        replace(
-            scores,
-            frame=scores.frame.with_columns(merged.alias("metric")),
-            metric_read=scores.frame["metric"],
-        ),
-        (MetricSpec(name=SCORE, scale=scale, declared=declared),),
-        of_task,
-    )
+    frame = scores.frame.with_columns(merged.alias("metric"))
+    one = replace(scores, frame=frame, metric_read=scores.frame["metric"])
+    return one, (MetricSpec(name=SCORE, scale=scale, declared=declared),), of_task
 
 
 def _has(scores: Scores) -> Booleans:

@@ -202,11 +202,8 @@ def _wrong(scores: Scores, wrong: np.ndarray, what: str, why: str, hint: str) ->
     # A number as it is computed with; what is none as the file has it.
     text = repr(float(scores.values[first])) if why else repr(scores.text(first))
     more = f"; {count:,} such scores in all" if count > 1 else ""
-    yield InputError(
-        f"{scores.place(first)}: the score {what}",
-        found=f"{text} for {scores.cell(first)}{', ' * bool(why)}{why}{more}",
-        hint=hint,
-    )
+    found = f"{text} for {scores.cell(first)}{', ' * bool(why)}{why}{more}"
+    yield InputError(f"{scores.place(first)}: the score {what}", found=found, hint=hint)
 
 
 def _absent_tasks(

@@ -80,11 +80,8 @@ def understood(
             raise BeyondLimitError(error.what, found=error.found, hint=error.hint, ways=error.ways)
         raise error
     if not (columns.all_seen or options.models or options.metric):
-        raise too_many_columns(
-            seen[0],
-            [replace(one.options, metric=options.metric, models=options.models) for one in readings],
-            options,
-        )
+        asked = [replace(one.options, metric=options.metric, models=options.models) for one in readings]
+        raise too_many_columns(seen[0], asked, options)
     if len(readings) > 1:
         raise InputError(
             f"{given[0].label}: several ways to read it, and which is right has to be said",
