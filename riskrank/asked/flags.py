@@ -1,6 +1,6 @@
 """Options as the command line takes them: what one would have to type."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from riskrank.asked.option import Option, differing, options_of
@@ -25,13 +25,13 @@ def _words(one: Option, value: Any) -> Iterator[str]:
         for name, number in dict(value).items():
             yield from (one.flag, f"{name}={number:g}" if name else f"{number:g}")
     elif one.asking.commas:
-        yield from (one.flag, ",".join(map(among_commas, value)))
+        yield from (one.flag, among_commas(value))
     else:
         for text in value if one.several else (value,):
             yield from (one.flag, str(text))
 
 
-def among_commas(text: Any) -> str:
-    """Write a name for an option that takes several, with commas between."""
-    name = str(text)
-    return '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
+def among_commas(names: Iterable[Any]) -> str:
+    """Write names for an option that takes several, with commas between."""
+    texts = map(str, names)
+    return ",".join('"' + one.replace('"', '""') + '"' if "," in one or '"' in one else one for one in texts)

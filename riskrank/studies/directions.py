@@ -58,7 +58,7 @@ def refuse_assumed_costs(metrics: Iterable[MetricSpec], *, command: str) -> None
     """
     doubtful = [spec.name for spec in metrics if assumed_cost(spec)]
     if doubtful:
-        together = ",".join(map(among_commas, doubtful))
+        together = among_commas(doubtful)
         raise UsageError(
             f"{command} does not guess which way is better of {listing(doubtful)}",
             found="nobody declared it, and by its name less is better: a step back might pass",

@@ -123,13 +123,10 @@ def _named(label: str, sheets: Sequence[Any], asked: str) -> Any:
     if asked not in titles and asked.isdecimal() and len(asked) < 9 and 0 < int(asked) <= len(titles):
         return sheets[int(asked) - 1]
     if asked not in titles:
-        raise UsageError(
-            f"{label}: there is no sheet '{asked}'",
-            found=f"sheets: {listing(titles)}",
-            hint=did_you_mean(
-                asked, titles, parameter="sheet", otherwise=f"choose: {option('sheet', titles[0])}"
-            ),
-        )
+        otherwise = f"choose: {option('sheet', titles[0])}"
+        hint = did_you_mean(asked, titles, parameter="sheet", otherwise=otherwise)
+        what = f"{label}: there is no sheet '{asked}'"
+        raise UsageError(what, found=f"sheets: {listing(titles)}", hint=hint)
     return sheets[titles.index(asked)]
 
 

@@ -129,12 +129,11 @@ def require_one_format(folder: str, kinds: list[str]) -> None:
     counts = Counter(kinds)
     if len(counts) > 1 or (counts and kinds[0] not in PART_FORMATS):
         fitting = [kind for kind, _ in counts.most_common() if kind in PART_FORMATS]
+        choose = f"say which count: {option('input_format', fitting[0])}" if fitting else ""
         raise InputError(
             f"{folder}: the files in this directory are no parts of one table",
             found=listing(f"{count:,} of format {kind}" for kind, count in sorted(counts.items())),
-            hint=f"say which count: {option('input_format', fitting[0])}"
-            if fitting
-            else "name the files one by one",
+            hint=choose or "name the files one by one",
         )
 
 

@@ -83,13 +83,11 @@ def _file_system(url: str) -> Any:
 
         return fsspec.core.url_to_fs(url)[0]
     except ImportError as error:
-        raise UsageError(
-            f"{url}: reading from {scheme}:// needs a package",
-            found=first_line(error),
-            hint="pip install 'riskrank[s3]'"
-            if scheme == "s3"
-            else f"install what fsspec needs for {scheme}://",
-        ) from None
+        what = f"{url}: reading from {scheme}:// needs a package"
+        hint = (
+            "pip install 'riskrank[s3]'" if scheme == "s3" else f"install what fsspec needs for {scheme}://"
+        )
+        raise UsageError(what, found=first_line(error), hint=hint) from None
     except ValueError as error:
         raise UsageError(
             f"{url}: {scheme}:// is no kind of address that can be read",

@@ -76,7 +76,7 @@ def unpivoted(rows: Sequence[Sequence[object]]) -> list[list[object]] | None:
     """
     above, below, third = ([_text(cell) for cell in row] for row in rows[:3])
     first = next((at for at, cell in enumerate(above) if at and cell), 0)
-    named: list[str] = [*accumulate(above[first:], lambda before, cell: cell or before)]
+    named = [*accumulate(above[first:], _filled)]
     order = _order(above[0], below[0]) or _order_of_metrics({*named}, {*below[first:]})
     # Pandas writes what rows are called into a row of its own, below names of columns.
     keys = ["sample"] if first == 1 else [*(below if any(third[first:]) else third)[:first]]
@@ -91,6 +91,10 @@ def unpivoted(rows: Sequence[Sequence[object]]) -> list[list[object]] | None:
                 for one, other, cell in zip(named, below[first:], row[first:], strict=False)
             ]
     return table
+
+
+def _filled(before: str, cell: str) -> str:
+    return cell or before
 
 
 def _text(cell: object) -> str:

@@ -167,22 +167,15 @@ def parse_columns(text: str | None, *, wide: bool = False, roles: Sequence[str] 
         role, equals, column = (piece.strip() for piece in part.partition("="))
         if not equals or not column or role not in roles:
             examples = option("columns", f"{roles[0]}=…,{roles[1]}=…")
+            otherwise = f"write ROLE=COLUMN, separated by commas: {examples}"
             raise UsageError(
                 f"{option('columns')}: '{part.strip()}' does not name a role and its column",
                 found=f"{option('columns', text)}; the roles are {listing(roles)}",
-                hint=did_you_mean(
-                    role,
-                    roles,
-                    write=partial(_role_of, [column or "…"]),
-                    otherwise=f"write ROLE=COLUMN, separated by commas: {examples}",
-                ),
+                hint=did_you_mean(role, roles, write=partial(_role_of, [column or "…"]), otherwise=otherwise),
             )
         if role in named or column in named.values():
-            raise UsageError(
-                f"{option('columns')}: '{part.strip()}' gives a role or a column a second time",
-                found=f"{option('columns', text)}",
-                hint="name each role and each column once",
-            )
+            what = f"{option('columns')}: '{part.strip()}' gives a role or a column a second time"
+            raise UsageError(what, found=option("columns", text), hint="name each role and each column once")
         named[role] = column
     for role in ("metric", "score"):
         if wide and role in named:

@@ -151,7 +151,7 @@ def _ways_to_say(doubtful: Sequence[str], likely: set[str]) -> list[tuple[str, d
             "higher": tuple(name for name in doubtful if name not in lower),
         }
         change = {way: names for way, names in parts.items() if names}
-        told = (option(way, ",".join(map(among_commas, names))) for way, names in change.items())
+        told = (option(way, among_commas(names)) for way, names in change.items())
         ways.append((" ".join(told), change))
     return ways
 

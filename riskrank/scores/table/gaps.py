@@ -213,14 +213,10 @@ def _missing_cells(scores: Scores, rows: Rows, gaps: np.ndarray) -> InputError:
     name += f", sample '{scores.samples[sample]}'" if scores.notes.has_samples else ""
     lacking, why = _lacking_scores(scores), why_missing(scores, count)
     hint, ways = way_out(scores, rows)
-    return InputError(
-        f"{place}: no score for {name}, metric '{scores.metrics[metric]}'",
-        found=f"{count:,} missing of {rows.values.size:,} scores"
-        + (f" ({why})" if why else "")
-        + (f"; {lacking}" if lacking else ""),
-        hint=hint,
-        ways=ways,
-    )
+    found = f"{count:,} missing of {rows.values.size:,} scores" + (f" ({why})" if why else "")
+    found += f"; {lacking}" if lacking else ""
+    what = f"{place}: no score for {name}, metric '{scores.metrics[metric]}'"
+    return InputError(what, found=found, hint=hint, ways=ways)
 
 
 def way_out(scores: Scores, rows: Rows) -> tuple[str, Ways]:
@@ -262,7 +258,7 @@ def _in_common(scores: Scores) -> str:
         picked = " ".join(option("metric", name) for name in metrics)
         ways.append(f"{picked} compares all models on what all of them have")
     if 1 < len(models) <= _MOST_NAMED:
-        ways.append(f"{option('models', ','.join(map(among_commas, models)))} compares these on everything")
+        ways.append(f"{option('models', among_commas(models))} compares these on everything")
     return "; ".join(ways) or _CHOOSE
 
 

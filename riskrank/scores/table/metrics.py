@@ -71,13 +71,11 @@ def _described(options: ReadOptions, known: Sequence[str]) -> dict[str, MetricSp
     where, described = described_metrics(options)
     for name in described:
         if name not in known:
-            raise InputError(
-                f"{where}: metric '{name}' is not in the scores",
-                found=f"the scores hold {listing(known)}",
-                hint=did_you_mean(name, known, write="[{}]".format, otherwise=f"remove the table [{name}]")
-                if options.metrics_file
-                else did_you_mean(name, known, otherwise="remove it"),
-            )
+            hint = did_you_mean(name, known, otherwise="remove it")
+            if options.metrics_file:
+                hint = did_you_mean(name, known, write="[{}]".format, otherwise=f"remove the table [{name}]")
+            what = f"{where}: metric '{name}' is not in the scores"
+            raise InputError(what, found=f"the scores hold {listing(known)}", hint=hint)
     return described
 
 
@@ -187,12 +185,10 @@ def _shown(spec: MetricSpec, what: str) -> str:
 def _check_weights(specs: Sequence[MetricSpec]) -> None:
     for spec in specs:
         if spec.weight is not None and not (math.isfinite(spec.weight) and spec.weight >= 0):
-            raise UsageError(
-                f"bad weight for metric '{spec.name}'",
-                found=f"weight {spec.weight:g}",
-                hint="a weight is a finite number that is zero or positive: "
-                f"{option('weight', f'{spec.name}=1')}",
-            )
+            one = option("weight", f"{spec.name}=1")
+            hint = f"a weight is a finite number that is zero or positive: {one}"
+            what = f"bad weight for metric '{spec.name}'"
+            raise UsageError(what, found=f"weight {spec.weight:g}", hint=hint)
     given = [spec.weight for spec in specs if spec.weight is not None]
     # Metrics without a weight may yet get what is left of one.
     if len(given) == len(specs) and sum(given) == 0:
@@ -210,7 +206,7 @@ def _by_name(specs: Sequence[MetricSpec]) -> list[str]:
         return []
     return [
         f"less {listing(names)} is better, by {'its name' if len(names) == 1 else 'their names'}: "
-        f"{option('lower', ','.join(map(among_commas, names)))} says so, {option('higher', names[0])} not"
+        f"{option('lower', among_commas(names))} says so, {option('higher', names[0])} not"
     ]
 
 

@@ -148,13 +148,8 @@ def _require_known(source: Source, frame: pl.DataFrame, scored: pl.DataFrame) ->
     known = list_of(scored["model"]).to_list()
     strange = [name for name in frame["model"].unique().cast(pl.String).sort() if name not in known]
     if strange:
-        raise InputError(
-            f"{source.label}: no file has samples of {listing(strange, 4)}",
-            found=f"samples of {listing(known)}",
-            hint=did_you_mean(
-                strange[0],
-                known,
-                otherwise="leave out what has no samples, or name the models to compare: "
-                + option("models", ",".join(map(among_commas, known))),
-            ),
-        )
+        named = option("models", among_commas(known))
+        otherwise = f"leave out what has no samples, or name the models to compare: {named}"
+        hint = did_you_mean(strange[0], known, otherwise=otherwise)
+        what = f"{source.label}: no file has samples of {listing(strange, 4)}"
+        raise InputError(what, found=f"samples of {listing(known)}", hint=hint)

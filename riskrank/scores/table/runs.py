@@ -85,12 +85,9 @@ def read_runs(
     if baseline is not None:
         baseline, read = _with_baseline(baseline, read, options)
     if len(read) < 2:
-        raise UsageError(
-            "a trend takes two runs or more",
-            found=f"{len(read)}: {listing(read)}",
-            hint=f"give a file a run, as in runs/*.csv, or name the column of the runs: "
-            f"{option('columns', 'run=COL')}",
-        )
+        named = option("columns", "run=COL")
+        hint = f"give a file a run, as in runs/*.csv, or name the column of the runs: {named}"
+        raise UsageError("a trend takes two runs or more", found=f"{len(read)}: {listing(read)}", hint=hint)
     fixed = {
         metric: _fixed_set(metric, path, options, column or RUN, read)
         for metric, path in (anchors or {}).items()

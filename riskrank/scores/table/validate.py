@@ -153,12 +153,11 @@ def constant_metrics(scores: Scores, values: np.ndarray, specs: Sequence[MetricS
     for code, spec in enumerate(specs):
         if constant[code]:
             first = int(np.flatnonzero((scores.codes("metric") == code) & ~scores.invalid())[0])
+            rest = " ".join(option("metric", name) for name in others[:8])
             yield InputError(
                 f"{scores.files()}: metric '{spec.name}' is constant, it cannot tell the models apart",
                 found=f"{scores.values[first]:g} for every model and sample",
-                hint="leave it out: " + " ".join(option("metric", name) for name in others[:8])
-                if others
-                else "score the models with another metric",
+                hint=f"leave it out: {rest}" if others else "score the models with another metric",
             )
 
 
@@ -184,14 +183,12 @@ def _divided_samples(scores: Scores, *, unpaired: bool) -> Iterator[InputError]:
 
 def _too_few_models(scores: Scores, least: int) -> Iterator[InputError]:
     if len(scores.models) < least:
-        yield InputError(
-            f"{scores.files()}: a comparison needs at least {least} models",
-            found="; ".join(
-                [f"{len(scores.models)} model: {listing(scores.models)}", *scores.notes.warnings[:3]]
-            ),
-            hint="add the scores of another model (several files can be given), "
-            f"or select more with {option('models')}",
-        )
+        there = f"{len(scores.models)} model: {listing(scores.models)}"
+        found = "; ".join([there, *scores.notes.warnings[:3]])
+        select = f"select more with {option('models')}"
+        hint = f"add the scores of another model (several files can be given), or {select}"
+        what = f"{scores.files()}: a comparison needs at least {least} models"
+        yield InputError(what, found=found, hint=hint)
 
 
 def _wrong(scores: Scores, wrong: np.ndarray, what: str, why: str, hint: str) -> Iterator[InputError]:
@@ -220,22 +217,15 @@ def _absent_tasks(
     tasks = list(dict.fromkeys(task for _, task in pairs))
     ways = []
     if len(every) > 1:
-        ways.append(
-            f"{option('models', ','.join(map(among_commas, every)))} compares those that have all tasks"
-        )
+        ways.append(f"{option('models', among_commas(every))} compares those that have all tasks")
     if len(tasks) < there.size:
         ways.append(f"{_without_tasks(scores, tasks)} compares on the other tasks")
-    yield InputError(
-        f"{scores.files()}: "
-        + (
-            f"nothing is left of task '{what}' that all models have"
-            if dropped
-            else f"model '{who}' has no score of task '{what}'"
-        ),
-        found=f"{len(pairs)} of {counts.size:,} pairs of model and task are empty: "
-        + listing((f"{model} has no {task}" for model, task in pairs), _MOST_NAMED),
-        hint="; ".join(ways) or f"{option('task', 'none')} pools the samples of all tasks",
-    )
+    lost = f"nothing is left of task '{what}' that all models have"
+    said = lost if dropped else f"model '{who}' has no score of task '{what}'"
+    empty = listing((f"{model} has no {task}" for model, task in pairs), _MOST_NAMED)
+    found = f"{len(pairs)} of {counts.size:,} pairs of model and task are empty: {empty}"
+    hint = "; ".join(ways) or f"{option('task', 'none')} pools the samples of all tasks"
+    yield InputError(f"{scores.files()}: {said}", found=found, hint=hint)
 
 
 def _small_tasks(scores: Scores, there: Integers, units: Integers) -> Iterator[InputError]:

@@ -152,15 +152,12 @@ def require_like_runs(scores: Scores, values: Floats) -> None:
         hint += f"; {means} compares means of these alone" if of_means else ""
     if of_means:
         ways = [("", replace(scores.notes.asked, noise=(column,), columns=columns, repeats="error"))]
-    raise UnlikeRunsError(
-        f"runs of a {column} are better or worse on all samples, and cannot be drawn sample by sample"
-        if unlike
-        else f"runs of a {column} may be better or worse on all samples, and two do not tell",
-        found=f"{np.unique(runs).size} values of {column}"
-        + (": means lie further apart than those of like runs" if unlike else ""),
-        hint=hint,
-        ways=ways,
-    )
+    seen = f"{np.unique(runs).size} values of {column}"
+    what = f"runs of a {column} may be better or worse on all samples, and two do not tell"
+    if unlike:
+        what = f"runs of a {column} are better or worse on all samples, and cannot be drawn sample by sample"
+        seen += ": means lie further apart than those of like runs"
+    raise UnlikeRunsError(what, found=seen, hint=hint, ways=ways)
 
 
 def unlike_runs(values: Floats, sample: Integers, run: Integers) -> Floats:

@@ -155,7 +155,7 @@ def _require_all_pairs(
         f"{listing(few, _MOST_PAIRS)}",
         hint=f"{option('models', 'A,B')} compares two models by the votes between them alone",
         ways=[
-            (option("models", ",".join(map(among_commas, pair))), {"models": pair})
+            (option("models", among_commas(pair)), {"models": pair})
             for pair in every[: -_MOST_PAIRS - 1 : -1]
             if met[pair] and not isinstance(options, GateReading)
         ],

@@ -48,7 +48,7 @@ def taken_as_better(names: Sequence[str], options: ReadOptions, *, guessed: bool
     silent = _silent(names, options, guessed=guessed)
     if not silent:
         return []
-    turned = option("lower", ",".join(map(among_commas, silent)))
+    turned = option("lower", among_commas(silent))
     return [f"more {listing(silent)} is taken as better, for nothing says so: {turned} turns it around"]
 
 
@@ -63,7 +63,7 @@ def told_by_title(names: Sequence[str], options: ReadOptions, title: str) -> tup
     silent = _silent(names, options) if lower_by_name(title) else []
     if not silent or len(silent) < len(names):
         return options, []
-    together = ",".join(map(among_commas, silent))
+    together = among_commas(silent)
     if isinstance(options, GateReading):
         raise InputError(
             f"which way is better of {listing(silent)} has to be said",
@@ -100,7 +100,7 @@ def written(options: ReadOptions, before: ReadOptions) -> str:
         elif one.by_name:
             found += [option(one.name, f"{name}={number:g}") for name, number in value.items()]
         elif one.asking.commas:
-            found.append(option(one.name, ",".join(map(among_commas, value))))
+            found.append(option(one.name, among_commas(value)))
         else:
             found += [option(one.name, text) for text in (value if one.several else (value,))]
     return " ".join(found)

@@ -83,12 +83,10 @@ def understood(
         asked = [replace(one.options, metric=options.metric, models=options.models) for one in readings]
         raise too_many_columns(seen[0], asked, options)
     if len(readings) > 1:
-        raise InputError(
-            f"{given[0].label}: several ways to read it, and which is right has to be said",
-            found="; or ".join(reading.said for reading in readings[:4]),
-            hint="copy the line that is right",
-            ways=[(written(one.options, options), one.options) for one in readings],
-        )
+        what = f"{given[0].label}: several ways to read it, and which is right has to be said"
+        found = "; or ".join(reading.said for reading in readings[:4])
+        ways = [(written(one.options, options), one.options) for one in readings]
+        raise InputError(what, found=found, hint="copy the line that is right", ways=ways)
     (reading,) = readings
     metrics = reading.options.metric or reading.options.models or columns.names
     counting = {name: one.counts for name, one in columns.written.items() if name in metrics and one.counts}

@@ -129,12 +129,8 @@ def _of_two_kinds(
     before = f"({options.where}) AND " if options.where else ""
     wheres = [f"{before}{column} = {quoted_text(value)}" for value in kept]
     ways = [(option("where", where), replace(options, where=where)) for where in wheres]
-    return InputError(
-        f"{columns.label}: {name} {what}",
-        found=f"{name}: {listing(held)}",
-        hint=f"{ways[0][0]} takes the rows of {kept[0]} alone",
-        ways=ways,
-    )
+    hint, what = f"{ways[0][0]} takes the rows of {kept[0]} alone", f"{columns.label}: {name} {what}"
+    return InputError(what, found=f"{name}: {listing(held)}", hint=hint, ways=ways)
 
 
 def require_scores(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> None:
