@@ -190,10 +190,8 @@ class Gathering:
         if kept and kept != direction:
             self._directions[metric] = ("", "")
             runs = [f"{kept} is better in {first or 'another run'}", f"{direction} is better in {of}"]
-            self.note(
-                f"'{metric}': the runs disagree on its direction ({', '.join(runs)}); it counts as "
-                f"undeclared: say {option('higher', metric)} or {option('lower', metric)}"
-            )
+            say = f"it counts as undeclared: say {option('higher', metric)} or {option('lower', metric)}"
+            self.note(f"'{metric}': the runs disagree on its direction ({', '.join(runs)}); {say}")
 
     def judge_by(self, task: str, metric: str) -> None:
         """Keep by which metric the harness judges a task; of two answers neither counts."""

@@ -87,10 +87,8 @@ def read(file: ExportFile) -> Rows:
             columns = {"split": name.text("split", "all"), **_perturbation(changed)}
             yield {"metric": metric, "score": stat.get("mean"), **about, **columns}
     if left_out:
-        file.gathering.note(
-            f"left out as bookkeeping ({option('metric')} keeps what it names): "
-            f"{listing(sorted(left_out), 30)}"
-        )
+        names = listing(sorted(left_out), 30)
+        file.gathering.note(f"left out as bookkeeping ({option('metric')} keeps what it names): {names}")
 
 
 def _tell_schema(file: ExportFile, task: str, groups: Sequence[object]) -> None:

@@ -114,10 +114,8 @@ def _rows(file: ExportFile, samples: Sequence[Mapping[str, Any]], about: Mapping
             one |= {GRADE: value} if is_text else {}
             yield {"score": value, "counted": is_text, "asked": asked, "answered": answered, **one}
     if failed_with_score:
-        file.note(
-            "samples that failed and yet have a score, which counts as in Inspect: "
-            f"{len(failed_with_score):,} ({listing(failed_with_score, 3)})"
-        )
+        some = f"{len(failed_with_score):,} ({listing(failed_with_score, 3)})"
+        file.note(f"samples that failed and yet have a score, which counts as in Inspect: {some}")
 
 
 def _log(file: ExportFile) -> tuple[Record, list[Any]]:
@@ -154,11 +152,9 @@ def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
         if one.get("scores") is None and one.inner("score"):
             layouts.setdefault(1, named)
     if len(layouts) > 1:
-        raise broken(
-            f"{path}: samples of two versions in one log",
-            f"sample {layouts[1]} with one 'score' (version 1), sample {layouts[2]} with 'scores' "
-            "(version 2)",
-        )
+        old, new = (f"sample {layouts[version]} with" for version in (1, 2))
+        found = f"{old} one 'score' (version 1), {new} 'scores' (version 2)"
+        raise broken(f"{path}: samples of two versions in one log", found)
 
 
 def _header(path: Path, archive: ZipMembers) -> Any:

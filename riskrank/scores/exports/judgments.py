@@ -37,18 +37,13 @@ def _mean_over_opponents(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFra
     pairs = rows.filter(pl.col("opponent").is_not_null())
     repeat = pl.int_range(1, pl.len() + 1).over("model", "sample", "metric", "opponent")
     columns = ["model", "sample", "metric", "question", "turn", "judge"]
-    means = (
-        pairs.with_columns(repeat=repeat)
-        .group_by(*columns, "repeat", maintain_order=True)
-        .agg(pl.col("score").mean(), pl.col("prompt").first())
-    )
+    games = pairs.with_columns(repeat=repeat).group_by(*columns, "repeat", maintain_order=True)
+    means = games.agg(pl.col("score").mean(), pl.col("prompt").first())
     met = pairs.select("model", "opponent").n_unique()
     models = pairs["model"].n_unique()
     if met < models * (models - 1):
-        gathering.note(
-            f"{WIN_RATE}: {met // 2:,} of {models * (models - 1) // 2:,} pairs of models met; a win rate is "
-            "against the opponents a model met"
-        )
+        said = f"{met // 2:,} of {models * (models - 1) // 2:,} pairs of models met"
+        gathering.note(f"{WIN_RATE}: {said}; a win rate is against the opponents a model met")
     ratings = rows.filter(pl.col("opponent").is_null()).drop("opponent", FILE)
     return pl.concat([ratings, means.drop("repeat")], how="diagonal")
 

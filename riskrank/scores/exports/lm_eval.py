@@ -104,10 +104,8 @@ def read(file: ExportFile) -> Rows:
     numbers = [one for one in perplexities if isinstance(one, float)]
     if numbers and max(numbers) <= 0:  # a perplexity is at least 1
         told[PERPLEXITY] = True
-        file.gathering.note(
-            f"'{PERPLEXITY}': samples hold log-likelihoods, of which higher is better; their perplexity is "
-            "exp(−mean)"
-        )
+        said = "samples hold log-likelihoods, of which higher is better; their perplexity is exp(−mean)"
+        file.gathering.note(f"'{PERPLEXITY}': {said}")
     _direct(file, told, of=run.document.place if run else str(file.path))
     expected = run.evaluated(task) if run else None
     if expected is not None and 0 < len(documents) < expected:
@@ -178,7 +176,5 @@ def _note_other_documents(rows: pl.DataFrame, gathering: Gathering) -> None:
     known = rows.select("task", "sample", HASH).drop_nulls().unique()
     for (task,), of in known.group_by("task", maintain_order=True):
         if differing := of.height - of["sample"].n_unique():
-            gathering.note(
-                f"task '{task}': {differing:,} doc_ids stand for different documents in different files; "
-                "were the runs made with different data or limits?"
-            )
+            said = f"{differing:,} doc_ids stand for different documents in different files"
+            gathering.note(f"task '{task}': {said}; were the runs made with different data or limits?")

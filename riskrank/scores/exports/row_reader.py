@@ -155,7 +155,6 @@ def _note_repeats(rows: pl.DataFrame, gathering: Gathering) -> None:
     runs = again.group_by(by, maintain_order=True).agg(pl.col(FILE).unique(maintain_order=True))
     for model, *task, numbers in runs.iter_rows():
         on = f" on task '{task[0]}'" if task else ""
-        gathering.note(
-            f"{len(numbers)} runs of model '{model}'{on}, from "
-            f"{listing(map(gathering.path_of, numbers), 3)}: they are repeats of the same samples"
-        )
+        files = listing(map(gathering.path_of, numbers), 3)
+        said = f"{len(numbers)} runs of model '{model}'{on}, from {files}"
+        gathering.note(f"{said}: they are repeats of the same samples")

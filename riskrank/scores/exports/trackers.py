@@ -66,10 +66,8 @@ class Layout:
             read.append(Record(record.place, found))
             metrics |= {name: match[1] for name in found if (match := re.fullmatch(self.metric, name))}
         if not metrics:
-            raise broken(
-                f"{file.path}: there is no metric",
-                f"columns: {listing(dict.fromkeys(name for row in read for name in row), 20)}",
-            )
+            columns = listing(dict.fromkeys(name for row in read for name in row), 20)
+            raise broken(f"{file.path}: there is no metric", f"columns: {columns}")
         for row in read:
             asked = row.get(self.sample)
             sample = as_question(asked if isinstance(asked, dict | list) else row.name(self.sample))

@@ -56,6 +56,7 @@ def scores_and_bookkeeping(
     durations = {name for name in columns if is_duration(name)}
     left = {name: name in durations for name in columns if name not in out}
     for name in [one for one in left if one not in kept]:
+        values = columns[name]
         others = len(left) - sum(left.values()) - (name not in durations)
         if is_spread(name) and others:
             out[name] = "a spread or a count"
@@ -65,7 +66,9 @@ def scores_and_bookkeeping(
             out[name] = "the best of the others"
         elif name in durations and others:
             out[name] = "how long it took"
-        elif others and not constant and _is_constant(columns[name]):
+        elif (
+            others and not constant and columns[name].size > 1 and (columns[name] == columns[name][:1]).all()
+        ):
             out[name] = "the same in every row"
         if name in out:
             del left[name]
@@ -120,8 +123,3 @@ def _is_best(columns: Mapping[str, np.ndarray], name: str, left: Collection[str]
     """Whether a column is the largest of the others in every row."""
     others = [columns[other] for other in left if other != name]
     return len(others) > 1 and np.array_equal(np.fmax.reduce(others), columns[name], equal_nan=True)
-
-
-def _is_constant(values: np.ndarray) -> bool:
-    filled = values[~np.isnan(values)]
-    return filled.size > 1 and bool(np.ptp(filled) == 0) and filled.size == values.size

@@ -90,12 +90,9 @@ def _labels(scores: Scores, rows: Rows) -> Reason | None:
     names = scores.metrics
     pairs = ({"human": names[human], "judge": names[at]} for at in judges)
     ways: Ways = [(" ".join(option(*one) for one in pair.items()), pair | {"metric": ()}) for pair in pairs]
-    return Reason(
-        f"{labelled:,} labels of {'people' if named else names[human]} beside "
-        f"{'a judge' if len(judges) == 1 else 'judges'} of all {len(rows.model):,}: {ways[0][0]} corrects "
-        "the judge by them",
-        ways,
-    )
+    beside = f"{'a judge' if len(judges) == 1 else 'judges'} of all {len(rows.model):,}"
+    labels = f"{labelled:,} labels of {'people' if named else names[human]}"
+    return Reason(f"{labels} beside {beside}: {ways[0][0]} corrects the judge by them", ways)
 
 
 def _of_failures(scores: Scores, rows: Rows) -> Reason | None:
@@ -109,11 +106,9 @@ def _of_failures(scores: Scores, rows: Rows) -> Reason | None:
             names = [scores.metrics[one] for one in partial.tolist()]
             picked = tuple(scores.metrics[one] for one in whole.tolist())
             told = " ".join(option("metric", name) for name in picked)
-            return Reason(
-                f"{listing(names)} is there only where {scores.metrics[at]} is {passed.pop():g}: "
-                f"on other samples for each model; {told} compares all samples",
-                [(told, {"metric": picked})],
-            )
+            where = f"{listing(names)} is there only where {scores.metrics[at]} is {passed.pop():g}"
+            hint = f"{where}: on other samples for each model; {told} compares all samples"
+            return Reason(hint, [(told, {"metric": picked})])
     return None
 
 

@@ -63,10 +63,8 @@ def corrected(table: ScoreTable, options: ReadOptions) -> ScoreTable:
     shift = _shift(table.models, raw, len(first), sign)
     judged = Judged(*names, first, rest, for_differences(corrections), raw, why, sign, shift)
     if why:
-        notes.append(
-            f"{why}: its scores are mapped onto those of {judged.human} by isotonic regression, "
-            "cross-fitted in 5 folds"
-        )
+        how = "isotonic regression, cross-fitted in 5 folds"
+        notes.append(f"{why}: its scores are mapped onto those of {judged.human} by {how}")
     notes += [shift.warning] if shift.models else []
     return _table(table, judged, kept, (*table.warnings, *notes), options)
 

@@ -156,25 +156,17 @@ def _warnings(overlap: Overlap, scores: Scores) -> list[str]:
     found, rule = [], scores.options.missing
     if rule not in ("auto", "error") and (overlap.missing or overlap.added):
         added = f"; left out: {overlap.added:,} new" if overlap.added and not scores.options.unpaired else ""
-        found.append(
-            f"{option('missing', rule)}: the new scores lack {overlap.missing:,} of the {overlap.samples:,} "
-            f"samples of {overlap.path}{added}"
-        )
+        lacking = f"{overlap.missing:,} of the {overlap.samples:,} samples of {overlap.path}"
+        found.append(f"{option('missing', rule)}: the new scores lack {lacking}{added}")
     if overlap.metrics_missing:
-        found.append(
-            f"the new scores have no {listing(overlap.metrics_missing, _MOST_NAMED)}, which was blessed; no "
-            "claim is about it"
-        )
+        gone = listing(overlap.metrics_missing, _MOST_NAMED)
+        found.append(f"the new scores have no {gone}, which was blessed; no claim is about it")
     if overlap.metrics_added:
-        found.append(
-            f"{overlap.path} has no {listing(overlap.metrics_added, _MOST_NAMED)}, which is new; no claim is "
-            "about it"
-        )
+        new = listing(overlap.metrics_added, _MOST_NAMED)
+        found.append(f"{overlap.path} has no {new}, which is new; no claim is about it")
     if overlap.same_files:
-        found.append(
-            f"the new scores are byte for byte the files that {overlap.path} was blessed from: was anything "
-            "scored anew?"
-        )
+        same = f"the new scores are byte for byte the files that {overlap.path} was blessed from"
+        found.append(f"{same}: was anything scored anew?")
     return found
 
 

@@ -22,10 +22,6 @@ class _Grid:
     model: np.ndarray
     sample: np.ndarray
 
-    @property
-    def size(self) -> int:
-        return self.model.size
-
 
 def laid_out(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
     """Scores as rows, a draw of a model on a sample each, NaN where there is none; and what was merged.
@@ -50,9 +46,9 @@ def laid_out(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]
     blank = cell[invalid]
     if blank.size:
         cell, values = cell[~invalid], values[~invalid]
-    notes: tuple[str, ...] = ()
+    notes, n_cells = tuple[str, ...](), grid.model.size * n_metrics
     if repeated and scores.options.repeats in MERGING:
-        flat = _merge_per_cell(cell, values, grid.size * n_metrics, scores.options.repeats)
+        flat = _merge_per_cell(cell, values, n_cells, scores.options.repeats)
         if scores.options.missing != "drop":
             flat[blank] = np.nan
         elif partial := int(np.count_nonzero(~np.isnan(flat[blank]))):
@@ -60,9 +56,9 @@ def laid_out(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]
         if scores.options.repeats != "mean":
             notes += (_of_so_many(cell, scores.options.repeats),)
     else:
-        flat = np.full(grid.size * n_metrics, np.nan)
+        flat = np.full(n_cells, np.nan)
         flat[cell] = values
-    return Rows(model=grid.model, sample=grid.sample, values=flat.reshape(grid.size, n_metrics)), notes
+    return Rows(model=grid.model, sample=grid.sample, values=flat.reshape(-1, n_metrics)), notes
 
 
 def _pairs(scores: Scores) -> _Grid:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import BinaryIO
 
+import numpy as np
 import polars as pl
 
 from riskrank.engine.portfolio.judge_votes import VoteScores
@@ -112,13 +113,8 @@ def read_votes(
 
 def scored_rows(found: VoteScores) -> list[tuple[str, str, float]]:
     """Model, sample and score of all that was judged."""
-    columns = zip(found.models, found.scores.T.tolist(), (found.judged > 0).T.tolist(), strict=True)
-    return [
-        (model, sample, score)
-        for model, column, judged in columns
-        for sample, score, known in zip(found.samples, column, judged, strict=True)
-        if known
-    ]
+    judged = np.argwhere(found.judged.T > 0).tolist()
+    return [(found.models[i], found.samples[at], float(found.scores[at, i])) for i, at in judged]
 
 
 def _load(source: Source, named: dict[str, str]) -> pl.DataFrame:
