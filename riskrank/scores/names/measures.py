@@ -66,9 +66,7 @@ def scores_and_bookkeeping(
             out[name] = "the best of the others"
         elif name in durations and others:
             out[name] = "how long it took"
-        elif (
-            others and not constant and columns[name].size > 1 and (columns[name] == columns[name][:1]).all()
-        ):
+        elif others and not constant and values.size > 1 and (values == values[0]).all():
             out[name] = "the same in every row"
         if name in out:
             del left[name]
