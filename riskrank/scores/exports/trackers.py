@@ -13,7 +13,7 @@ from riskrank.errors import listing
 from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.question_tables import as_question
-from riskrank.scores.exports.row_reader import ExportFile, RowReader, Rows
+from riskrank.scores.exports.row_reader import ExportFile, RowReader, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.parsing import ERROR, UNSCORED
 from riskrank.scores.names.words import service_of
@@ -124,32 +124,29 @@ def _of_traces(row: Record) -> Mapping[str, Any] | str:
     return {"trace": sample, f"value.{row.name('name')}": score}
 
 
-LAYOUTS = {
-    "braintrust": Layout(sample="input", metric=r"scores\.(.+)", flat=_roots, then=_shares),
-    "langsmith": Layout(
-        sample="example_id",
-        metric=r"feedback\.(.+)",
-        asked=r"inputs\..+",
-        answered=r"outputs\..+",
-        beside=("execution_time",),
-    ),
-    "phoenix": Layout(
-        sample="example_id",
-        metric=r"annotation_(.+)_score",
-        failed="annotation_{}_error",
-        beside=("latency_ms", "prompt_token_count", "completion_token_count"),
-        flat=_annotations,
-    ),
-    "langfuse": Layout(sample="trace", metric=r"value(?:\.(.+))?", sparse=True, flat=_of_traces),
-}
-braintrust, langsmith, phoenix, langfuse = (
-    RowReader(
-        recognises=partial(_told_by, name),
-        rows=layout.rows,
-        directions=dict.fromkeys(layout.beside, "lower"),
-        beside=layout.beside,
-        by_file=True,
-        then=layout.then,
-    )
-    for name, layout in LAYOUTS.items()
+def _reader(service: str, **columns: Any) -> RowReader:
+    """The reader of a service's tables, of what their columns are."""
+    layout = Layout(**columns)
+    told, ways = partial(_told_by, service), dict.fromkeys(layout.beside, "lower")
+    reader = reads(told, directions=ways, beside=layout.beside, by_file=True, then=layout.then)
+    return reader(layout.rows)
+
+
+braintrust = _reader("braintrust", sample="input", metric=r"scores\.(.+)", flat=_roots, then=_shares)
+langsmith = _reader(
+    "langsmith",
+    sample="example_id",
+    metric=r"feedback\.(.+)",
+    asked=r"inputs\..+",
+    answered=r"outputs\..+",
+    beside=("execution_time",),
 )
+phoenix = _reader(
+    "phoenix",
+    sample="example_id",
+    metric=r"annotation_(.+)_score",
+    failed="annotation_{}_error",
+    beside=("latency_ms", "prompt_token_count", "completion_token_count"),
+    flat=_annotations,
+)
+langfuse = _reader("langfuse", sample="trace", metric=r"value(?:\.(.+))?", sparse=True, flat=_of_traces)

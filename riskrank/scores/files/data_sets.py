@@ -85,14 +85,8 @@ class DataSetSource(Source):
     def load_rows(self, names: Sequence[str], kept: np.ndarray) -> pl.DataFrame:
         """The named columns of some rows; parts that hold none of these are not read."""
         ends = np.cumsum(self.lengths)
-        cuts = np.searchsorted(kept, ends)
-        frames = [
-            self._of_part(which, names)[kept[first:last] - (end - length)]
-            for which, (first, last, end, length) in enumerate(
-                zip([0, *cuts[:-1]], cuts, ends, self.lengths, strict=True)
-            )
-            if last > first
-        ]
+        parts, starts = np.split(kept, np.searchsorted(kept, ends[:-1])), ends - self.lengths
+        frames = [self._of_part(at, names)[own - starts[at]] for at, own in enumerate(parts) if own.size]
         return self._together(frames, names)
 
     def lacking(self, column: str) -> str | None:

@@ -150,14 +150,12 @@ class FlatSource(DerivedSource):
         frame = self._inner.load(list(dict.fromkeys(column for column, _ in places.values())))
         nested = {places[name][0] for name in names if name in self._fields}
         parsed = {column: [_object(cell) or {} for cell in frame[column].to_list()] for column in nested}
-        return pl.DataFrame(
-            [
-                pl.Series(name, [json_text(row.get(key)) for row in parsed[column]])
-                if name in self._fields
-                else frame[name]
-                for name, (column, key) in places.items()
-            ]
-        )
+
+        def found(name: str, column: str, key: str) -> pl.Series:
+            values = [json_text(row.get(key)) for row in parsed.get(column, ())]
+            return pl.Series(name, values) if name in self._fields else frame[name]
+
+        return pl.DataFrame([found(name, *place) for name, place in places.items()])
 
 
 def flattened(source: Source, levels: int = _MOST_LEVELS) -> Source:

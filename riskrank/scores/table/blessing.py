@@ -68,15 +68,13 @@ def blessed(scores: Scores, model: str) -> bytes:
     """
     specs, _ = resolve_metrics(scores)
     own = scores.only(pl.col("model") == model)
-    frame = _table(own, {spec.name: spec.direction for spec in specs if spec.declared})
+    ways = {spec.name: spec.direction for spec in specs if spec.declared}
+    frame = _table(own, ways)
+    there = set(frame["metric"].unique())
     metrics = {
-        spec.name: {
-            "direction": spec.direction if spec.declared else None,
-            "transform": spec.transform,
-            "bounds": spec.bounds,
-        }
-        for spec in specs
-        if spec.name in set(frame["metric"].unique())
+        one.name: {"direction": ways.get(one.name), "transform": one.transform, "bounds": one.bounds}
+        for one in specs
+        if one.name in there
     }
     before = () if scores.notes.baseline is None else (scores.notes.baseline.input_file(),)
     told = {

@@ -26,9 +26,6 @@ def only_scores(path: str, metric: str, options: ReadOptions) -> str | None:
 
 def all_of(scores: Scores, metric: str) -> Scores:
     """The same scores, all of a metric."""
-    return replace(
-        scores,
-        frame=scores.frame.with_columns(metric=pl.lit(metric, dtype=pl.Enum([metric]))),
-        notes=replace(scores.notes, known_metrics=(metric,)),
-        options=replace(scores.options, metric=(metric,)),
-    )
+    frame = scores.frame.with_columns(metric=pl.lit(metric, dtype=pl.Enum([metric])))
+    notes, options = replace(scores.notes, known_metrics=(metric,)), replace(scores.options, metric=(metric,))
+    return replace(scores, frame=frame, notes=notes, options=options)

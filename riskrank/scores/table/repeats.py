@@ -151,12 +151,9 @@ def _twice(scores: Scores, cell: np.ndarray, what: str, otherwise: str) -> Input
             "if files are tasks or runs, a column 'task' or 'draw' says so, or names in braces in their "
             "paths: 'runs/{model}/{task}.csv'; if one is a copy of another, leave it out"
         )
-    return InputError(
-        f"{scores.place(second)}: {what} for {scores.cell(second)}",
-        found=f"the first score is {scores.near(first, second)}; duplicates in all: {count:,}",
-        hint=hint or otherwise,
-        ways=ways,
-    )
+    what = f"{scores.place(second)}: {what} for {scores.cell(second)}"
+    found = f"the first score is {scores.near(first, second)}; duplicates in all: {count:,}"
+    return InputError(what, found=found, hint=hint or otherwise, ways=ways)
 
 
 def _unlinked_draws(scores: Scores) -> InputError:

@@ -102,12 +102,10 @@ def read_runs(
             for name, one in of.items()
         }
 
-    told = {
-        name: tuple(
-            replace(one, options=replace(one.options, columns=columns, unpaired=unpaired)) for one in run
-        )
-        for name, run in tables(read).items()
-    }
+    def as_asked(one: ScoreTable) -> ScoreTable:
+        return replace(one, options=replace(one.options, columns=columns, unpaired=unpaired))
+
+    told = {name: tuple(map(as_asked, run)) for name, run in tables(read).items()}
     return Runs(told, baseline or next(iter(told)), {metric: tables(one) for metric, one in fixed.items()})
 
 

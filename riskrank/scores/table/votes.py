@@ -94,12 +94,8 @@ def read_votes(
     every = pl.concat([part.with_columns(place) for part, place in zip(parts, places, strict=True)])
     inputs = (source.input_files(part.height) for source, part in zip(sources, parts, strict=True))
     frame = every.filter(pl.col("verdict").is_not_null())
-    found = VoteTable(
-        frame=frame,
-        without_vote=every.height - frame.height,
-        inputs=tuple(chain(*inputs)),
-        sources=tuple(sources),
-    )
+    lacking, read = every.height - frame.height, tuple(chain(*inputs))
+    found = VoteTable(frame=frame, without_vote=lacking, inputs=read, sources=tuple(sources))
     for role in ROLES[:-1]:
         nameless = frame[role].is_null().arg_true()
         if len(nameless):

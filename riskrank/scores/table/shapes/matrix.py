@@ -159,12 +159,9 @@ def _of_two_ranges(
 
 def _of_one_measure(columns: Columns, models: Sequence[str], metric: str) -> InputError:
     told = option("matrix", metric)
-    return InputError(
-        f"{columns.label}: columns of {metric}, and whether each is a model has to be said",
-        found=f"columns: {listing(models)}",
-        hint=f"if each is a model, {told}; else name a column of models",
-        ways=[(told, None)],
-    )
+    what = f"{columns.label}: columns of {metric}, and whether each is a model has to be said"
+    hint = f"if each is a model, {told}; else name a column of models"
+    return InputError(what, found=f"columns: {listing(models)}", hint=hint, ways=[(told, None)])
 
 
 def _one_metric(columns: Columns, models: Sequence[str]) -> bool:
