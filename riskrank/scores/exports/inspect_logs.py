@@ -38,6 +38,7 @@ _LONGEST_SAMPLE = 1 << 24
 # An id may hold slashes and the word epoch, so that only the end of a member's name is known.
 _SAMPLE = re.compile(r"^samples/.+_epoch_\d+(?:\.json|/sample\.json)$")
 _JOURNAL = re.compile(r"^_journal/summaries/(\d+)\.json$")
+_LEAVES_OUT = f"{option('skip_bad', True)} leaves such files out"
 _SCORER, _ARGUMENTS = "(scorer)", "(arguments)"
 
 
@@ -76,12 +77,9 @@ def read(file: ExportFile) -> Rows:
         raise broken(f"{file.path}: no log of Inspect", "no 'eval' with a task in its header")
     _check_samples(file.path, header.get("version"), samples)
     if not samples:
-        raise InputError(
-            f"{file.path}: the log holds no samples",
-            found=f"a header alone, status {header.get('status', 'unknown')}",
-            hint="write logs with their samples (inspect eval --log-samples); "
-            f"{option('skip_bad', True)} leaves such files out",
-        )
+        found = f"a header alone, status {header.get('status', 'unknown')}"
+        hint = f"write logs with their samples (inspect eval --log-samples); {_LEAVES_OUT}"
+        raise InputError(f"{file.path}: the log holds no samples", found=found, hint=hint)
     _note_status(file, header, evaluation, len(samples))
     # A log that names no evaluation is one of its own.
     named = evaluation.text("eval_id")
@@ -137,7 +135,7 @@ def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
             f"{path}: a log of a version that is not known",
             found=f"version {shown(version)}; known are 1 and 2",
             hint="write it again with the Inspect whose logs riskrank knows (inspect log convert), or update "
-            f"riskrank; {option('skip_bad', True)} leaves such files out",
+            f"riskrank; {_LEAVES_OUT}",
         )
     layouts: dict[int, str] = {}
     for number, sample in enumerate(samples, start=1):

@@ -6,8 +6,8 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from riskrank.errors import InputError, did_you_mean, option
-from riskrank.scores.files.limits import too_large, unreadable
+from riskrank.errors import InputError, did_you_mean
+from riskrank.scores.files.limits import FROM_HARNESS, too_large, unreadable
 from riskrank.scores.files.object_stores import read_url
 from riskrank.scores.files.source import is_url
 
@@ -37,12 +37,8 @@ def read_bytes(path: str, limit: int) -> bytes:
             hint=did_you_mean(path, there, otherwise="check the path"),
         ) from None
     except IsADirectoryError:
-        raise InputError(
-            f"{path}: this is a directory, not a file",
-            found="a directory",
-            hint=f"name the files in it, for example '{path.rstrip('/')}/*.csv'; "
-            f"if a harness wrote it, add {option('from', 'auto')}",
-        ) from None
+        hint = f"name the files in it, for example '{path.rstrip('/')}/*.csv'; {FROM_HARNESS}"
+        raise InputError(f"{path}: this is a directory, not a file", found="a directory", hint=hint) from None
     except (OSError, ValueError) as error:  # a name with a null character is a wrong value to Python
         raise unreadable(f"{path}: the file", error, "check its name and its permissions") from None
 

@@ -191,12 +191,10 @@ class DelimitedSource(Source):
                 if len(blank) > _MOST_BLANK:
                     raise self._no_csv(f"more than {_MOST_BLANK:,} blank lines")
             elif len(row) > len(self.columns) or (len(row) < len(self.columns) and not allow_short):
-                raise InputError(
-                    f"{self.label}: row {position + 2 + self._skipped_lines} has {len(row)} fields, "
-                    f"the header has {len(self.columns)}",
-                    found=self._separator.join(row)[:120],
-                    hint="quote fields that hold the separator, or fill the row up",
-                )
+                number, names = position + 2 + self._skipped_lines, len(self.columns)
+                what = f"{self.label}: row {number} has {len(row)} fields, the header has {names}"
+                hint = "quote fields that hold the separator, or fill the row up"
+                raise InputError(what, found=self._separator.join(row)[:120], hint=hint)
         return blank
 
 

@@ -168,9 +168,7 @@ def _uncomputed(label: str, title: str, places: Sequence[tuple[int, int]]) -> In
     from openpyxl.utils import get_column_letter  # type: ignore[import-untyped]
 
     cells = [f"{get_column_letter(column)}{row}" for row, column in places]
-    return InputError(
-        f"{label}: formulas in sheet {title} that have no value yet",
-        found=f"{counted(len(cells), 'such cell')}: {listing(cells)}",
-        hint="open the workbook in a spreadsheet program and save it, which computes them; or save the "
-        "sheet as CSV",
-    )
+    found = f"{counted(len(cells), 'such cell')}: {listing(cells)}"
+    save = "open the workbook in a spreadsheet program and save it, which computes them"
+    hint = f"{save}; or save the sheet as CSV"
+    return InputError(f"{label}: formulas in sheet {title} that have no value yet", found=found, hint=hint)

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from urllib.parse import unquote
 
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.files.limits import unreadable
+from riskrank.scores.files.limits import FROM_HARNESS, unreadable
 
 DATABASES = ("sqlite", "duckdb")
 COMPRESSIONS = (".gz", ".zst")
@@ -72,12 +72,9 @@ def parts_of(folder: str, input_format: str | None = None, left: list[str] | Non
         kept = [path for path in files if kinds[path] is not None]
     require_one_format(folder, [input_format or str(kinds[path]) for path in kept])
     if not kept:
-        raise InputError(
-            f"{folder}: there is no score table in this directory",
-            found=f"{len(files):,} files of other kinds, such as {files[0]}" if files else "no files",
-            hint=f"name a directory of {listing(PART_FORMATS)} files; "
-            f"if a harness wrote it, add {option('from', 'auto')}",
-        )
+        found = f"{len(files):,} files of other kinds, such as {files[0]}" if files else "no files"
+        hint = f"name a directory of {listing(PART_FORMATS)} files; {FROM_HARNESS}"
+        raise InputError(f"{folder}: there is no score table in this directory", found=found, hint=hint)
     return [Part(path=path, keys=_keys(folder, path)) for path in kept]
 
 

@@ -7,6 +7,7 @@ import polars as pl
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.files.json_objects import column
+from riskrank.scores.files.limits import unreadable
 from riskrank.scores.files.source import FrameInMemory, first_line
 
 LABEL = "frame"
@@ -49,12 +50,9 @@ def _as_polars(given: Any) -> pl.DataFrame:
             return _of_pandas(given)
         frame = pl.DataFrame(dict(given) if isinstance(given, Mapping) else given)
     except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
-        raise InputError(
-            "the frame cannot be read",
-            found=first_line(error),
-            hint="give columns of equal length: a frame, or a dict such as "
-            "{'model': [...], 'sample': [...], 'metric': [...], 'score': [...]}",
-        ) from None
+        example = "{'model': [...], 'sample': [...], 'metric': [...], 'score': [...]}"
+        hint = f"give columns of equal length: a frame, or a dict such as {example}"
+        raise unreadable("the frame", first_line(error), hint) from None
     return frame.rechunk()
 
 

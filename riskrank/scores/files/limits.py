@@ -17,6 +17,8 @@ _MOST, LONGEST_NAME = {"metric": 5_000, "model": 10_000}, 10_000
 # Cells of a table that is never too empty; and cells a byte, which columns of numbers do not reach.
 _FEW_CELLS = 10_000_000
 _CELLS_A_BYTE = 4
+# What to do about a folder that is no table.
+FROM_HARNESS = f"if a harness wrote it, add {option('from', 'auto')}"
 _LONG = "write a long table, a row a score: model, sample, metric, score"
 
 
@@ -28,9 +30,10 @@ class BrokenFileError(InputError):
     """A file is cut short or damaged; whoever reads several can leave it out."""
 
 
-def unreadable(what: str, why: object, hint: str) -> InputError:
+def unreadable(what: str, why: object, hint: str, how: str = "") -> InputError:
     """Tell that something cannot be read, and why: in words, or as the system's error says it."""
-    return InputError(f"{what} cannot be read", found=getattr(why, "strerror", None) or str(why), hint=hint)
+    found = getattr(why, "strerror", None) or str(why)
+    return InputError(f"{what} cannot be read{how}", found=found, hint=hint)
 
 
 def no_match(pattern: str, where: str) -> InputError:

@@ -13,7 +13,7 @@ import polars as pl
 from polars.exceptions import PanicException
 
 from riskrank.errors import InputError, option
-from riskrank.scores.files.limits import Room
+from riskrank.scores.files.limits import Room, unreadable
 from riskrank.scores.files.parquet_footer import require_flat
 from riskrank.scores.files.source import Source, first_line
 
@@ -89,12 +89,10 @@ class ParquetSource(Source):
                 return reader()
         # Some damaged pages make Polars panic, which is no PolarsError.
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-            raise InputError(
-                f"{self.label}: the file cannot be read as Parquet",
-                found="a value that Polars cannot decode" if "unwrap()" in str(error) else first_line(error),
-                hint="copy the file again (it may be cut short), or name its format with "
-                f"{option('input_format')}",
-            ) from None
+            why = "a value that Polars cannot decode" if "unwrap()" in str(error) else first_line(error)
+            named = option("input_format")
+            hint = f"copy the file again (it may be cut short), or name its format with {named}"
+            raise unreadable(f"{self.label}: the file", why, hint, " as Parquet") from None
 
 
 def _shared_texts(codes: pl.Series) -> pl.Series:

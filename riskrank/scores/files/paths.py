@@ -99,12 +99,10 @@ def _values(template: str, path: str) -> list[str]:
         match = re.fullmatch(_written(template, literal=re.escape, name=name), path)
         readings.append(list(match.groups()) if match else [])
     if readings[0] != readings[1]:
-        raise InputError(
-            f"{template}: {path} can be read in two ways",
-            found=" and ".join(", ".join(reading) for reading in readings),
-            hint="rename the files, or write * for what says nothing: between two names belongs a sign that "
-            "neither holds",
-        )
+        found = " and ".join(", ".join(reading) for reading in readings)
+        between = "between two names belongs a sign that neither holds"
+        hint = f"rename the files, or write * for what says nothing: {between}"
+        raise InputError(f"{template}: {path} can be read in two ways", found=found, hint=hint)
     return readings[0]
 
 

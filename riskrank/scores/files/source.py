@@ -228,12 +228,10 @@ def decode(label: str, data: bytes) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"{label}: the text is not UTF-8",
-            found=f"byte 0x{data[error.start]:02x} in line {line}",
-            hint="save it as UTF-8, or convert it: "
-            f"iconv -f ENCODING -t utf-8 {shlex.quote(label)} > NEW_FILE",
-        ) from None
+        found = f"byte 0x{data[error.start]:02x} in line {line}"
+        convert = f"iconv -f ENCODING -t utf-8 {shlex.quote(label)} > NEW_FILE"
+        hint = f"save it as UTF-8, or convert it: {convert}"
+        raise InputError(f"{label}: the text is not UTF-8", found=found, hint=hint) from None
 
 
 def from_windows(data: bytes) -> bytes | None:

@@ -89,12 +89,10 @@ def assign_roles(source: Source, named: Mapping[str, str], options: ReadOptions)
         _require_group(source, roles, group)
     for column in dict.fromkeys([*roles.values(), *([] if group is None else [group])]):
         if (without := source.lacking(column)) is not None:
-            raise InputError(
-                f"{without}: this part has no column '{column}'",
-                found=f"other parts of {source.label} have it",
-                hint="add it, put the file under a folder that names it "
-                f"({column}=VALUE), or name the files to read one by one",
-            )
+            under = f"put the file under a folder that names it ({column}=VALUE)"
+            hint = f"add it, {under}, or name the files to read one by one"
+            what = f"{without}: this part has no column '{column}'"
+            raise InputError(what, found=f"other parts of {source.label} have it", hint=hint)
     values: tuple[str, ...] = ()
     if options.wide:
         used = {roles.get(role) for role in (*OF_SAMPLES, "time", "noise", "model", *TEXTS)} | {group}

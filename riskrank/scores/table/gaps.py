@@ -84,12 +84,10 @@ def require_every_metric(scores: Scores) -> None:
     if lacking:
         # Where every call failed there is nothing to choose other metrics for.
         failed = isinstance(scores.options, GateReading) and bool(scores.invalid().any())
-        raise InputError(
-            f"{scores.files()}: {option('missing', scores.options.missing)} stands for single scores, "
-            "not for all of a metric",
-            found=lacking,
-            hint="score what has no score" if failed else _in_common(scores),
-        )
+        rule = option("missing", scores.options.missing)
+        what = f"{rule} stands for single scores, not for all of a metric"
+        hint = "score what has no score" if failed else _in_common(scores)
+        raise InputError(f"{scores.files()}: {what}", found=lacking, hint=hint)
 
 
 def covered(scores: Scores, model: np.ndarray, sample: np.ndarray) -> np.ndarray:

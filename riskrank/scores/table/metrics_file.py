@@ -117,12 +117,9 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
         hint = f"{option('metrics_file')} wants a readable TOML file"
         raise unreadable(f"{path}: the metrics file", error, hint) from None
     except ValueError as error:
-        raise InputError(
-            f"{path}: the metrics file is not valid TOML",
-            found=str(error),
-            hint='write a table per metric: [latency], then direction = "lower"; '
-            'quote a name that has dots or spaces: ["top 1"]',
-        ) from None
+        write = 'write a table per metric: [latency], then direction = "lower"'
+        hint = f'{write}; quote a name that has dots or spaces: ["top 1"]'
+        raise InputError(f"{path}: the metrics file is not valid TOML", found=str(error), hint=hint) from None
     return {name: spec_of(str(path), name, table) for name, table in document.items()}
 
 

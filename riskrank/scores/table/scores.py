@@ -263,12 +263,10 @@ def select(scores: Scores) -> Scores:
     frame = scores.frame.with_columns(renamed(scores.frame[role], names) for role, names in chosen.items())
     kept = replace(scores, frame=frame).only(pl.col("model").is_not_null() & pl.col("metric").is_not_null())
     if not kept.frame.height:
-        raise InputError(
-            f"{scores.files()}: no rows are left after the selection",
-            found=f"models {listing(models)}; metrics {listing(metrics)}",
-            hint=f"check {option('models')} and {option('metric')}: "
-            "the models selected have no scores for these metrics",
-        )
+        found = f"models {listing(models)}; metrics {listing(metrics)}"
+        lacking = "the models selected have no scores for these metrics"
+        hint = f"check {option('models')} and {option('metric')}: {lacking}"
+        raise InputError(f"{scores.files()}: no rows are left after the selection", found=found, hint=hint)
     return kept
 
 

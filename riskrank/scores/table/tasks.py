@@ -154,9 +154,7 @@ def _several_metrics(scores: Scores, has: Booleans) -> InputError:
     hint = f"name the one that counts in each: {line}"
     if common:
         hint = f"{option('metric', common[0])} compares on what all tasks have; or {hint}"
-    return InputError(
-        f"{scores.files()}: the tasks have different metrics, and {listing(several, _MOST_NAMED)} "
-        f"{'has' if len(several) == 1 else 'have'} several",
-        found=listing((f"{name} ({', '.join(own[name][:_MOST_NAMED])})" for name in shown), _MOST_NAMED),
-        hint=hint,
-    )
+    found = listing((f"{name} ({', '.join(own[name][:_MOST_NAMED])})" for name in shown), _MOST_NAMED)
+    have = f"{listing(several, _MOST_NAMED)} {'has' if len(several) == 1 else 'have'}"
+    what = f"{scores.files()}: the tasks have different metrics, and {have} several"
+    return InputError(what, found=found, hint=hint)

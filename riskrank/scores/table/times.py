@@ -109,12 +109,9 @@ def _are_dates(samples: Sequence[str], column: str) -> bool:
 def _as_numbers(names: pl.Series, column: str) -> Floats:
     found = _parsed(names)
     if found is None:
-        raise InputError(
-            f"{option('time', column)} holds no times",
-            found=f"{listing(names.head(3).to_list())}",
-            hint="name a column of numbers or of dates as 2026-01-31, or leave it out: "
-            + option("time", NO_COLUMN),
-        )
+        none = option("time", NO_COLUMN)
+        hint = f"name a column of numbers or of dates as 2026-01-31, or leave it out: {none}"
+        raise InputError(f"{option('time', column)} holds no times", found=listing(names.head(3)), hint=hint)
     return found
 
 

@@ -173,12 +173,10 @@ def _metrics(
     written = {name: writing for name in text if (writing := writing_of(frame[name])) is not None}
     if written:
         first = next(iter(written))
-        raise InputError(
-            f"{source.label}: column{'s' if len(written) > 1 else ''} {listing(map(repr, written))} would be "
-            f"left out: {written[first].what} as text",
-            found=f"values such as {example(frame[first])}",
-            hint=as_numbers([source], written),
-        )
+        names = f"column{'s' if len(written) > 1 else ''} {listing(map(repr, written))}"
+        what = f"{source.label}: {names} would be left out: {written[first].what} as text"
+        found, hint = f"values such as {example(frame[first])}", as_numbers([source], written)
+        raise InputError(what, found=found, hint=hint)
     refuse_mixed(source, frame.select(name for name, kind in kinds.items() if kind == "text"), "metric")
     return tuple(sorted(name for name, kind in kinds.items() if kind == "number"))
 
@@ -287,9 +285,7 @@ def _blank_name(source: Source, role: str, column: str, text: pl.Series) -> Inpu
     if role == "task":
         other += f"; {option('task', 'none')} pools all samples"
     file, row = source.file_of(blank[0]), source.row_number(blank[0])
-    return InputError(
-        f"{file}: row {row}, column {column}: the {role} has no name",
-        found=f"an empty cell; {len(blank)} such row{'s' if len(blank) > 1 else ''} in all",
-        hint=f"fill it in, or {other}",
-        ways=[] if role == "model" else [(option("where", where), {"where": where})],
-    )
+    what = f"{file}: row {row}, column {column}: the {role} has no name"
+    found = f"an empty cell; {len(blank)} such row{'s' if len(blank) > 1 else ''} in all"
+    ways = [] if role == "model" else [(option("where", where), {"where": where})]
+    return InputError(what, found=found, hint=f"fill it in, or {other}", ways=ways)
