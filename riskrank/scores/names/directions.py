@@ -13,11 +13,6 @@ _LASTING_ENDING = re.compile(
     "(?:leb(?:en)?s|ueberlebens|stand|akkulauf|batterielauf|nutzungs|levens|overlevings|livs)"
     "(?:zeit|dauer|duur|tijd|laengd)$"
 )
-# Articles and the like before what ends something.
-_BEFORE_ENDS = vocabulary("the a first next zum zur zu den dem au aux a la le l al alla il el o de per na")
-_PAID = vocabulary("cost costs price energy kosten preis coût prix costo coste custo kosztu стоимость")
-# What is measured when something fails: "failure_load" is no number of failures.
-_AT_ENDS = vocabulary("time times cycles hours days load stress strain force torque pressure temperature age")
 # How words end that are written without blanks, and say that less is better.
 _COST_ENDING = re.compile(
     "(?:zeit|dauer|kosten|latenz|verbrauch|tijd|duur|kostnad"
@@ -35,16 +30,9 @@ _TOLD_APART = vocabulary("accuracy acc f precision recall auc auroc auprc mcc ka
 _KINDS = vocabulary("refusal refusals fraud spam anomaly toxicity hallucination hallucinations pii")
 # Words that mean an error or a risk where a name says nothing else, and anything in others; what it may say.
 _ALONE, _SAYS_NOTHING = known("alone"), vocabulary("mean avg average rate percent pct test val")
-# Words for how long a run took, which beside a score is bookkeeping; and for what ran, before "time".
-_DURATIONS = vocabulary("duration elapsed runtime walltime wall uptime dauer durée")
-_RAN = vocabulary("fit score scoring train training predict prediction inference eval evaluation")
 # Words that name what people want more of.
 _GOOD_NAMES = known("good")
-# Words that carry what others say: a score of quality, a score of pain.
-_CARRIERS = vocabulary("score scores rating ratings points grade mark marks")
 _ATTACKS, _WON = known("attacks"), vocabulary("success successful")
-# How often in a second is how fast it goes.
-_SECOND = vocabulary("second sec s")
 # Words that name a quantity people want less of. Matched word by word, so that "timeline" is not "time".
 _AMOUNT_WORDS = known("amount")
 # Less of these is better more often than not: nobody takes that for granted.
@@ -73,10 +61,10 @@ def doubtful_by_name(name: str) -> bool:
     found = _tokens(name)
     if _lasts(name):
         # What else the name says may turn it around: an error of a lifetime, the cost of each failure.
-        return bool(found & (_TURNING | _PAID | known("cost")) - _ENDS)
-    if (found & _ENDS and found & _AT_ENDS) or (found & _ATTACKS and found & _WON):
+        return bool(found & (_TURNING | known("paid", "cost")) - _ENDS)
+    if (found & _ENDS and found & known("at ends")) or (found & _ATTACKS and found & _WON):
         return True
-    no_score = _CARRIERS if "brier" in found else set()
+    no_score = known("carriers") if "brier" in found else set()
     good = bool(found & _GOOD_NAMES - {"return", "match", "rating"} - no_score)
     if end := counted_until(name):
         return looks_like_a_cost(end) or not looks_like_a_cost(name)
@@ -91,11 +79,11 @@ def lower_is_likelier(name: str) -> bool:
     found, last = _tokens(name), listed_words(name)[-1]
     if _neighbours(name) & _COST_WORDS:
         return True
-    if _lasts(name) or (found & _ENDS and found & _AT_ENDS):
+    if _lasts(name) or (found & _ENDS and found & known("at ends")):
         return False
     if end := counted_until(name):
         return not looks_like_a_cost(end)
-    good = found & _GOOD_NAMES - _CARRIERS
+    good = found & _GOOD_NAMES - known("carriers")
     # Success of an attack is none of the model.
     good -= _WON if found & _ATTACKS else set()
     return not found & _TURNING and (_says(last, _COST_WORDS) or not good)
@@ -110,7 +98,7 @@ def _lasts(name: str) -> bool:
     """Whether a name says how long or how much something lasts, before it fails or at all."""
     found, whole = listed_words(name), words(name)
     until = [place for place, word in enumerate(found) if word in _UNTIL]
-    ends = [next((word for word in found[at + 1 :] if word not in _BEFORE_ENDS), "") for at in until]
+    ends = [next((word for word in found[at + 1 :] if word not in known("before ends")), "") for at in until]
     return bool(whole & _LASTING or {*ends} & _ENDS) or any(map(_LASTING_ENDING.search, whole))
 
 
@@ -142,7 +130,7 @@ def looks_like_an_amount(name: str) -> bool:
 def is_duration(name: str) -> bool:
     """Whether the name says how long a run took."""
     found = words(name)
-    return bool(found & _DURATIONS) or ("time" in found and bool(found & _RAN))
+    return bool(found & known("durations")) or ("time" in found and bool(found & known("ran")))
 
 
 def names_a_metric(name: str) -> bool:
@@ -170,7 +158,7 @@ def _is_good(name: str) -> bool:
 
 
 def _is_speed(name: str) -> bool:
-    return listed_words(name)[-2:-1] == ["per"] and listed_words(name)[-1] in _SECOND
+    return listed_words(name)[-2:-1] == ["per"] and listed_words(name)[-1] in known("second")
 
 
 def _says(name: str, known: frozenset[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from riskrank.engine.types import Floats
 from riskrank.scores.names.directions import lower_by_name
-from riskrank.scores.names.words import vocabulary, words
+from riskrank.scores.names.words import says
 
 # Fewer numbers tell nothing.
 _FEWEST = 20
@@ -12,8 +12,6 @@ _GRADES, _SHARES, _PERCENT = 10, 1.0, 100.0
 _LOWER_PART, _SKEWED = 0.3, 0.5
 # Of numbers with a sign each sign has more than this share.
 _BOTH = 0.05
-# Marks of schools, of which 1 is best in some countries and worst in others.
-_MARKS = vocabulary("note noten schulnote nota notas voto voti ocena oceny známka známky")
 
 
 def like_errors(values: Floats) -> bool:
@@ -45,7 +43,7 @@ def _skewness(values: Floats) -> float:
 
 def marks_of_a_school(name: str, values: Floats) -> bool:
     """Whether numbers called as marks are lie between 1 and 6."""
-    return bool(words(name) & _MARKS) and values.size > 0 and values.min() >= 1 and values.max() <= 6
+    return says(name, "marks") and values.size > 0 and values.min() >= 1 and values.max() <= 6
 
 
 def of_both_signs(values: Floats) -> bool:

@@ -17,7 +17,6 @@ _WHOLE_NAMES = {*map(words, ("top_p", "p_value", "page", "line", "worker", "year
 # What was predicted is no score, nor is what it is called beside that.
 _PREDICTED = vocabulary("predicted prediction pred")
 _OF_SCORES = vocabulary("score value label grade rating")
-_BEST = vocabulary("best oracle max maximum")
 _NO_MODELS = _SETTINGS | known("places", "identifier")
 NAMES_ROWS = "names or numbers rows"
 """What is said of a column that is no measurement at all."""
@@ -62,7 +61,7 @@ def scores_and_bookkeeping(
             out[name] = "a spread or a count"
         elif says(name, "averages") and _is_average(columns, name, left):
             out[name] = "an average of the others"
-        elif models and words(name) & _BEST and _is_best(columns, name, left):
+        elif models and says(name, "best") and _is_best(columns, name, left):
             out[name] = "the best of the others"
         elif name in durations and others:
             out[name] = "how long it took"

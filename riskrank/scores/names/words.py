@@ -62,15 +62,7 @@ _PLACES = {
     role: {name: at for at, name in enumerate(plain(text).split())} for role, text in _USUAL_NAMES.items()
 }
 
-# Words behind what samples belong to for its kinds: each is a part of the samples, no sample of parts.
-_KINDS = vocabulary("type types kind kinds class category genre typ art kategorie catégorie categoria tipo")
-# Words for none of what a state says.
-_NEITHER = vocabulary("no not none without")
 _SAMPLE = vocabulary(_USUAL_NAMES["sample"]) | vocabulary("name")
-# Words for when something was: "submission_date" names no submission.
-_TIME = vocabulary("date datetime time timestamp created updated year month day datum fecha")
-# Words for how far scores lie apart, how sure a mean is, or of how many it is one.
-_SPREAD = vocabulary("std sd stdev stddev se sem stderr ci variance n num support")
 _NO_DIGITS = str.maketrans("0123456789", " " * 10)
 # Fewer whole numbers may be all different, or in order, by chance.
 _FEWEST_ROWS = 10
@@ -147,7 +139,7 @@ def synonym(role: str, candidates: Iterable[str]) -> str | None:
     whole = {name: known[text] for name, text in joined.items() if text in known}
     if whole:
         return min(whole, key=whole.__getitem__)
-    named = [name for name in candidates if role == "sample" or not words(name) & _TIME]
+    named = [name for name in candidates if role == "sample" or not says(name, "time")]
     places = {name: min((known[word] for word in words(name) & known.keys()), default=-1) for name in named}
     places = {name: place for name, place in places.items() if place >= 0}
     return min(places, key=places.__getitem__) if places else None
@@ -155,12 +147,8 @@ def synonym(role: str, candidates: Iterable[str]) -> str | None:
 
 def names_wholes(name: str) -> bool:
     """Whether what a name says several samples are about, or come from; the answer to a document is none."""
-    return says(name, "belonging") and not words(name) & (known("truth") | _KINDS | {"answer", "answers"})
-
-
-def names_kinds(name: str) -> bool:
-    """Whether a name says of what kind is what samples belong to: document_type."""
-    return says(name, "belonging") and bool(words(name) & _KINDS)
+    told = says(name, "truth", "kinds") or words(name) & {"answer", "answers"}
+    return says(name, "belonging") and not told
 
 
 def names_tasks(name: str) -> bool:
@@ -175,17 +163,17 @@ def sounds_like_a_role(name: str) -> bool:
 
 def names_something(name: str) -> bool:
     """Whether a column may name a model: one that says when something was, or who judged it, does not."""
-    return not words(name) & (_TIME | known("judge", "status"))
+    return not says(name, "time", "judge", "status")
 
 
 def unfinished(state: str) -> bool:
     """Whether a state says that there was no answer."""
-    return says(state, "unfinished", "unasked") and not words(state) & _NEITHER
+    return says(state, "unfinished", "unasked") and not says(state, "neither")
 
 
 def is_spread(name: str) -> bool:
     """Whether a column's name says that it holds the spread or number of scores, not scores."""
-    return bool(words(name) & _SPREAD)
+    return says(name, "spread")
 
 
 INDEX = "index"

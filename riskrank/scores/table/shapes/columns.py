@@ -30,7 +30,6 @@ from riskrank.scores.names.words import (
     sounds_like_a_role,
     synonym,
     typed,
-    vocabulary,
     words,
 )
 
@@ -43,9 +42,7 @@ _MOST_ROWS, _MOST_COLUMNS = 2_000_000, 1_000
 _MOST_KEPT = 10_000_000
 # A larger share of cells of text is no mistake.
 _MISTAKES = 0.1
-# What two words beside scores may be called that are one; and what why there is no score may be called.
-_VERDICT = vocabulary("score scores outcome verdict grade result correctly answered richtig korrekt correcto")
-_SOLVERS = vocabulary("solver solvers heuristic heuristics planner compiler codec sorter löser solveur")
+# What why there is no score may be called.
 _STATES = known("status") - {"outcome"}
 # What counts the parts of so many wholes, up to so many, is a place in each.
 _FEWEST_WHOLES, _FEWEST_PLACES = 3, 3
@@ -136,7 +133,7 @@ class Columns:
             failed = one.numbers(self.frame[name]).to_numpy() == 0
             if any(np.isnan(numbers[failed]).mean() > 0.5 for numbers in others):
                 return False
-        told = bool(words(name) & _VERDICT) or (says(name, "truths") and more_by_name(name))
+        told = says(name, "verdict") or (says(name, "truths") and more_by_name(name))
         return not looks_like_a_cost(name) and (told or (one.truths is not None and one.truths.told))
 
     def _kind(self, name: str) -> str:
@@ -208,7 +205,7 @@ class Columns:
         self, numbers: Mapping[str, np.ndarray], kept: Collection[str] = (), **how: bool
     ) -> tuple[list[str], dict[str, str]]:
         # How fast they are is half of what solvers are compared on.
-        solve = any(words(name) & _SOLVERS for name in self.names)
+        solve = any(says(name, "solvers") for name in self.names)
         kept = {*kept, *(filter(is_duration, numbers) if solve else ())}
         places = [name for name in numbers if name not in kept and self.counts_within(name)]
         left = {name: values for name, values in numbers.items() if name not in places}

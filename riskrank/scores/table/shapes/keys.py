@@ -16,7 +16,6 @@ from riskrank.scores.names.words import (
     names_wholes,
     says,
     synonym,
-    vocabulary,
     words,
 )
 from riskrank.scores.table.shapes.columns import FILE, Columns
@@ -41,12 +40,6 @@ _MOST_CANDIDATES = 20
 _MOST = 0.5
 # What differs between rows of one sample and is no sample, with what it is called.
 _BESIDE = ("run", "setting", "judge", "wording")
-# What names a row rather than what all models were asked.
-_OF_ROWS = vocabulary("answer response run created updated timestamp")
-# What numbers steps of one run, or parts of the same data: none of these is drawn on its own.
-_NO_DRAWS = vocabulary("epoch epochs iteration iter fold folds completion generation")
-# A model was run in each of these on its own scale.
-_SCALES = vocabulary("env environment dataset benchmark suite")
 # Fewer runs on each of several data sets are no samples of what a model does.
 _FEWEST_RUNS = 5
 
@@ -108,7 +101,7 @@ def keys_of(columns: Columns, model: Sequence[str], metric: Sequence[str], free:
             rest = keys_of(columns, model, metric, [name for name in free if name not in alone])
             if _crossed(columns, fixed, rest):
                 return rest
-        if by and (words(sample) & _OF_ROWS or not columns.shared(sample, by)):
+        if by and (says(sample, "of rows") or not columns.shared(sample, by)):
             sample = _shared_run(columns, fixed, by, candidates) or sample
         return _with_wholes(columns, sample, by, free)
     # Numbers that begin anew with every run of a model name the same samples.
@@ -119,7 +112,7 @@ def keys_of(columns: Columns, model: Sequence[str], metric: Sequence[str], free:
     strong = [name for name in of_sample if may_name_samples(name) or names_wholes(name)]
     strong = strong or [name for name in of_sample if by and columns.shared(name, by) >= _MOST]
     if not strong:
-        drawn = [name for name in candidates if not words(name) & _NO_DRAWS]
+        drawn = [name for name in candidates if not says(name, "no draws")]
         if run := _shared_run(columns, fixed, by, drawn):
             return Keys(sample=run, said=(f"each {run} is a sample",))
         return _copies(columns, fixed, "", free, by)
@@ -195,7 +188,7 @@ def _is_beside(name: str) -> bool:
 
 def _strength(columns: Columns, name: str, by: Sequence[str]) -> tuple[bool, bool, bool, int]:
     """How well a column names samples: shared by models, called so, in the order of the file."""
-    exact = synonym("sample", [name]) is not None and not words(name) & _OF_ROWS
+    exact = synonym("sample", [name]) is not None and not says(name, "of rows")
     shared, text = columns.shared(name, by) >= _MOST, columns.kind(name) == "text"
     return shared, exact, text, -columns.names.index(name)
 
@@ -259,7 +252,7 @@ def _of_parts(
         return parts if whole or (numbered and columns.count(base) >= FEWEST_IN_PART) else Keys(sample=joined)
     if len(beside) == 1 and kinds[0] == "run":
         few = columns.count(beside[0]) < _FEWEST_RUNS and columns.count(base) >= FEWEST_SAMPLES
-        if words(base) & _SCALES and columns.count(base) <= MOST_PARTS and not (names_tasks(base) and few):
+        if says(base, "scales") and columns.count(base) <= MOST_PARTS and not (names_tasks(base) and few):
             return Keys(sample=beside[0], task=base, said=(f"each {base} counts alike",))
         return Keys(sample=base, draw=beside[0], repeats="draws", said=(f"{beside[0]}: runs of a {base}",))
     crossed = columns.groups(*fixed) * columns.groups(base) * columns.groups(*beside)

@@ -8,14 +8,12 @@ import polars as pl
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.reading import ReadOptions
 from riskrank.scores.names.directions import names_a_metric
-from riskrank.scores.names.words import names_something, says, synonym, vocabulary, words
+from riskrank.scores.names.words import names_something, says, synonym, words
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import keys_of
 
 # Names of models are no more, where only content tells that they are.
 _MOST_MODELS = 20
-# Programs that grade, which may be what is compared.
-_GRADERS = vocabulary("grader scorer evaluator")
 # Samples all models have, where only content tells what the models are.
 _NEARLY_ALL = 0.8
 
@@ -41,7 +39,7 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
         return [] if by_name is None else [by_name]
     text = [name for name in fit if columns.kind(name) == "text" and 2 <= columns.count(name) <= _MOST_MODELS]
     if not text and any(map(names_a_metric, columns.names)):  # graders that are compared
-        judges = [name for name in free if words(name) & _GRADERS and columns.kind(name) == "text"]
+        judges = [name for name in free if says(name, "graders") and columns.kind(name) == "text"]
         text = [one for one in judges if 2 <= columns.count(one) <= _MOST_MODELS and not columns.gaps(one)]
     found, crossed = [], []
     # Fewer rows than columns of text tell nothing by what they hold.

@@ -11,7 +11,7 @@ import polars as pl
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.reading import SHARED, RankReading, ReadOptions
 from riskrank.errors import UsageError
-from riskrank.scores.names.words import known, names_kinds, names_wholes, says, vocabulary, words
+from riskrank.scores.names.words import known, names_wholes, says, vocabulary, words
 from riskrank.scores.table.shapes.columns import Columns
 
 # Of more tasks and wholes a part counts as samples.
@@ -56,7 +56,7 @@ def divides(columns: Columns, name: str, own: Sequence[str], by: Sequence[str] =
 
 def is_part(columns: Columns, name: str) -> bool:
     """Whether a column names parts of all samples; of subjects those of a school, which have no numbers."""
-    kinds = names_kinds(name)
+    kinds = says(name, "belonging") and says(name, "kinds")  # document_type
     if not (kinds or names_wholes(name)):
         return bool(words(name) & _PARTS)
     if not (kinds or says(name, "whole")):

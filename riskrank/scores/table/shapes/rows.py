@@ -10,7 +10,7 @@ from riskrank.errors import listing
 from riskrank.scores.files.sql_names import leaving_out
 from riskrank.scores.names.directions import more_by_name, names_a_metric
 from riskrank.scores.names.measures import NAMES_ROWS, left_out
-from riskrank.scores.names.words import known, may_name_samples, names_tasks, says, synonym, vocabulary, words
+from riskrank.scores.names.words import known, may_name_samples, names_tasks, says, synonym, words
 from riskrank.scores.table.metrics_file import described_metrics
 from riskrank.scores.table.shapes.board import as_board, pair_by_pair
 from riskrank.scores.table.shapes.columns import Columns
@@ -21,8 +21,6 @@ from riskrank.scores.table.shapes.totals import totals_of
 
 # Names of metrics are no more, where only content tells that they are.
 _MOST_METRICS = 100
-# What tests are called.
-_TESTS = vocabulary("test tests testcase testname classname nodeid spec suite testsuite")
 
 
 def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
@@ -215,7 +213,7 @@ def _measures(
 def _are_tests(columns: Columns, found: Sequence[str]) -> bool:
     """Whether rows are those of tests that pass or fail."""
     judged = any(map(columns.in_words, found))
-    return judged and any(words(name) & _TESTS for name in columns.names)
+    return judged and any(says(name, "tests") for name in columns.names)
 
 
 def _measures_of(
