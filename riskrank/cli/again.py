@@ -56,8 +56,8 @@ def _beside(one: Option, words: Sequence[str], changed: Sequence[str]) -> list[s
         return []
     texts = ([part[-1].removeprefix(f"{one.flag}=")] for part in (words, changed))
     said, now = (split_names(text, parameter=one.name) for text in texts)
-    left = [among_commas(name) for name in said if not {name, ALL_OTHERS} & {*now}]
-    return [one.flag, ",".join(left)] if left else []
+    left = [name for name in said if not {name, ALL_OTHERS} & {*now}]
+    return [one.flag, among_commas(left)] if left else []
 
 
 def _parts(words: Sequence[str], known: dict[str, Option]) -> Iterator[tuple[str, list[str]]]:

@@ -29,7 +29,7 @@ def require_directions(table: ScoreTable, *, command: str, metrics: str) -> None
     lacking = [spec.name for spec in table.metrics if not spec.declared]
     if lacking:
         have = "has" if len(lacking) == 1 else "have"
-        less = ",".join(among_commas(name) for name in lacking if looks_like_a_cost(name))
+        less = among_commas(filter(looks_like_a_cost, lacking))
         likely = " ".join([*([option("lower", less)] if less else []), option("higher", "*")])
         doubtful = any(map(doubtful_by_name, lacking))
         raise UsageError(
