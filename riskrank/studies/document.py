@@ -51,17 +51,19 @@ def rows_from(kind: type[Row], parts: str, records: Iterable[tuple[Any, ...]]) -
     ]
 
 
-def rows_of(kind: type[Row], **columns: Any) -> list[Row]:
+def rows_of(kind: type[Row], at: Any, **columns: Any) -> list[Row]:
     """Rows from columns, each an array or one value for all.
 
     Parameters
     ----------
     kind : type
         A dataclass; its fields that are not given keep their defaults, or are None.
+    at : index
+        Which entries of the arrays, in their order.
     **columns : ndarray, shape (rows,), or object
         At least one array; NaN is null.
     """
-    arrays = {name: values.tolist() for name, values in columns.items() if isinstance(values, np.ndarray)}
+    arrays = {name: values[at].tolist() for name, values in columns.items() if isinstance(values, np.ndarray)}
     unsaid = {one.name: None for one in fields(kind) if one.default is MISSING}  # type: ignore[arg-type]
     shared = unsaid | {name: value for name, value in columns.items() if name not in arrays}
     entries_ = zip(*arrays.values(), strict=True)
@@ -128,16 +130,11 @@ class Provenance:
     @property
     def gravest_first(self) -> list[str]:
         """Warnings: that something is left out, then all others, last weights and how the file was read."""
-        return sorted(self.warnings, key=_gravity)
+        return sorted(self.warnings, key=lambda one: _PLACES.get(kind_of(one), int(not tells_of_gone(one))))
 
 
 # Places of kinds of warnings among others; of no kind are what is left out, and what the answer rests on.
 _PLACES = {ALIKE: 2, CHAPTER: 3, READ: 4, FOLDERS: 4}
-
-
-def _gravity(warning: str) -> int:
-    """Place of a warning among others: before all what the answer rests on, last how files were read."""
-    return _PLACES.get(kind_of(warning), int(not tells_of_gone(warning)))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,9 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any, Generic, TypeVar
 
+from riskrank.engine.dominance.ranking import alike
 from riskrank.engine.family import Side
+from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import one_line
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import FindingEntry
@@ -18,9 +20,9 @@ from riskrank.studies.judged.chapter import JudgedChapter, judged_chapter
 from riskrank.studies.metric_means import (
     MetricMeans,
     assumed,
-    best_of,
     better_elsewhere,
     doubtful,
+    means_of_two,
     metric_means,
     worst_everywhere,
 )
@@ -31,7 +33,7 @@ from riskrank.studies.wording import fitting, names
 CaseType = TypeVar("CaseType")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Finding:
     """One thing a reader should know.
 
@@ -144,20 +146,17 @@ class Case:
     Attributes
     ----------
     table : ScoreTable
-    columns : sequence of str
-        Names of the columns of scores that are studied: metrics, and portfolios of them.
+    columns : mapping of str to ClusteredScores
+        The columns of scores that are studied, by name: metrics, and portfolios of them.
     suite : SuiteChapter or None
     tested : bool
         Whether anything was tested.
-    alike : collection of str
-        Columns on which all models have one distribution of scores.
     """
 
     table: ScoreTable
-    columns: Sequence[str]
+    columns: Mapping[str, ClusteredScores]
     suite: SuiteChapter | None = None
     tested: bool = True
-    alike: Collection[str] = ()
 
     @property
     def models(self) -> Sequence[str]:
@@ -185,12 +184,13 @@ class Case:
         """Names of the metrics."""
         return [one.name for one in self.means]
 
-    @property
+    @cached_property
     def same(self) -> list[Finding]:
         """That all models have one distribution of scores on every column, where they have."""
-        on = "" if len(self.columns) > 1 else self.columns[0]
-        found = Finding(kind="same-distribution", models=(*range(len(self.models)),), on=on)
-        return [] if set(self.columns).difference(self.alike) else [found]
+        if not all(map(alike, self.columns.values())):
+            return []
+        on = "" if len(self.columns) > 1 else next(iter(self.columns))
+        return [Finding("same-distribution", (*range(len(self.models)),), on=on)]
 
     @property
     def twins(self) -> list[Finding]:
@@ -222,20 +222,15 @@ class Case:
 NOTHING_TESTED = "Nothing was tested, so nothing says how sure that is."
 
 
-def answered(case: Case, side: Side) -> Side | None:
-    """An answer, where anything was tested."""
-    return side if case.tested else None
-
-
 def untested(tested: bool) -> list[Finding]:
     """That nothing was tested, where nothing was."""
-    return [] if tested else [Finding(kind="nothing-tested")]
+    return [] if tested else [Finding("nothing-tested")]
 
 
 def judge_worth(case: Case) -> list[Finding]:
     """What a judge is worth beside the labels, where it is worth a sentence."""
     told = case.judged
-    return [Finding(kind="judge-worth", figures=told.figures)] if told is not None and told.worth else []
+    return [Finding("judge-worth", figures=told.figures)] if told is not None and told.worth else []
 
 
 def same_scores(table: ScoreTable, models: Sequence[str]) -> list[Finding]:
@@ -245,23 +240,27 @@ def same_scores(table: ScoreTable, models: Sequence[str]) -> list[Finding]:
         i = table.index(model)
         scores = table.values[i].tobytes() + table.row_samples[i].tobytes()
         found.setdefault(sha256(scores).digest(), []).append(at)
-    return [Finding(kind="same-scores", models=tuple(same)) for same in found.values() if len(same) > 1]
+    return [Finding("same-scores", tuple(same)) for same in found.values() if len(same) > 1]
 
 
-def best_elsewhere(case: Case, model: int) -> Iterator[Finding]:
-    """Others have a better mean of a metric than the model that a combined score favours."""
-    if model not in worst_everywhere(case.means):  # which is told in words of its own
-        best = [best_of(mean) for mean in case.means if mean.of(best_of(mean)) != mean.of(model)]
+def better_means(case: Case, column: str, model: int) -> Iterator[Finding]:
+    """Others have a better mean than a model that is favoured on a metric, or by a combined score."""
+    if (mean := case.mean_of(column)) is not None:
+        if mean.of(mean.best) != mean.of(model):
+            figures = means_of_two([mean], mean.best, model)
+            yield Finding("best-mean", (mean.best, model), on=column, figures=figures)
+    elif model not in worst_everywhere(case.means):  # which is told in words of its own
+        best = [mean.best for mean in case.means if mean.of(mean.best) != mean.of(model)]
         if best:
-            figures = {f"{mean.name}.mean": float(mean.mean[best_of(mean)]) for mean in case.means}
+            figures = {f"{mean.name}.mean": float(mean.mean[mean.best]) for mean in case.means}
             figures |= {f"{mean.name}.against": float(mean.mean[model]) for mean in case.means}
-            yield Finding(kind="better-elsewhere", models=(model, *dict.fromkeys(best)), figures=figures)
+            yield Finding("better-elsewhere", (model, *dict.fromkeys(best)), figures=figures)
 
 
 def other_scope(case: Case, column: str, pair: tuple[int, int]) -> Iterator[Finding]:
     """The answer to the question not asked of a suite: of tasks like these, or of these tasks."""
     for p, _ in words.other_scope(case.of_tasks, case.of_tasks.columns[column], *pair):
-        yield Finding(kind="other-scope", models=pair, on=column, figures={"p_adjusted": p})
+        yield Finding("other-scope", pair, on=column, figures={"p_adjusted": p})
 
 
 def _other_scope(finding: Finding, case: Case) -> str:

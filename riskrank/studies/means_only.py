@@ -15,7 +15,7 @@ from riskrank.engine.family import Family
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, option
-from riskrank.scores.table.designs import ITEM, FoldDesign, NoiseDesign
+from riskrank.scores.table.designs import ITEM, NoiseDesign
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.wording import counted, names, rounded
 
@@ -110,7 +110,8 @@ def why_means(table: ScoreTable) -> CountedAs:
     worth = float(sets if sets >= FEWEST_TASKS else sum(one.worth for one in design.folds))
     of = "one data set" if sets == 1 else f"{sets} data sets"
     few = rounded(math.floor(10 * worth) / 10, 1)
-    told = f"{folds:,} folds of {of} share their training rows: counted as {few} samples{_unknown(design)}."
+    unknown = f" ({option('folds', 'K')} says how many a repeat has)" if design.unknown else ""
+    told = f"{folds:,} folds of {of} share their training rows: counted as {few} samples{unknown}."
     if sets >= FEWEST_TASKS:
         told = f"{folds:,} folds of {of} count as {sets}: those of one share their training rows."
     return CountedAs(told, {"folds": folds, "data_sets": sets, "worth": worth})
@@ -167,10 +168,6 @@ def _sources(design: NoiseDesign) -> CountedAs:
     fixed = [f"these {design.levels[name]} of {name}" for name in design.fixed]
     told = f"{told}; speaks of {names(fixed)} alone." if fixed else f"{told}."
     return CountedAs(told, {ITEM: items, **design.levels})
-
-
-def _unknown(design: FoldDesign) -> str:
-    return f" ({option('folds', 'K')} says how many a repeat has)" if design.unknown else ""
 
 
 def visible_of(column: MeanColumn, claims: int, family: Family) -> float:

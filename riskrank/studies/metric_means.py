@@ -64,6 +64,11 @@ class MetricMeans:
         intervals = share_intervals if self.share else mean_intervals
         return intervals(self.mean, self.error, self.freedom)
 
+    @cached_property
+    def best(self) -> int:
+        """The model with the best mean."""
+        return int(np.argmin(self.mean) if self.lower else np.argmax(self.mean))
+
     def said(self, value: float) -> str:
         """A mean or a difference of means of this metric, as it is shown everywhere."""
         return self._with(value, self.decimals)
@@ -161,11 +166,6 @@ def is_share(spec: MetricSpec, columns: Sequence[Floats]) -> bool:
     return varies or not looks_like_an_amount(spec.name)
 
 
-def best_of(mean: MetricMeans) -> int:
-    """The model with the best mean of a metric."""
-    return int(np.argmin(mean.mean) if mean.lower else np.argmax(mean.mean))
-
-
 def worst_everywhere(means: Sequence[MetricMeans]) -> list[int]:
     """Models whose mean is the worst of all on every metric, by itself on one of them at least."""
     oriented = np.array([-one.mean if one.lower else one.mean for one in means])
@@ -176,7 +176,7 @@ def worst_everywhere(means: Sequence[MetricMeans]) -> list[int]:
 
 def better_elsewhere(means: Sequence[MetricMeans], model: int, models: Sequence[str]) -> str:
     """What raw means say against a model that a combined score favours: others with a better one."""
-    best = [(mean, best_of(mean)) for mean in means if mean.of(best_of(mean)) != mean.of(model)]
+    best = [(mean, mean.best) for mean in means if mean.of(mean.best) != mean.of(model)]
     told = [f"{models[i]} has the best mean {mean.name}, {mean.against(i, model)}" for mean, i in best]
     rest = f", and others are best on {len(told) - 2} more" if len(told) > 2 else ""
     return f"In these samples {', and '.join(told[:2])}{rest}."

@@ -28,7 +28,7 @@ def size_findings(scores: ClusteredScores, *, tested: bool = True) -> list[Said]
     figures = {"units": min(scores.cluster_counts), "worth": scores.effective_size}
     fewest = {"few": {"fewest": FEW_SAMPLES}}
     return [
-        (Finding(kind=kind, figures=figures | fewest.get(kind, {})), f"{text[0].upper()}{text[1:]}.")
+        (Finding(kind, figures=figures | fewest.get(kind, {})), f"{text[0].upper()}{text[1:]}.")
         for kind, text in (weak_sizes(scores) if tested else {}).items()
     ]
 
@@ -37,7 +37,7 @@ def blind(worth: int, unit: str = "samples") -> Finding:
     """What so many independent samples, or tasks of a kind, cannot see: less than once in n/3 cases."""
     share = unseen_share(worth) if unit == "tasks" else None
     figures = {"worth": worth, "once_in": rarest_seen(worth) if share is None else 1 / share}
-    return Finding(kind="blind-to", figures=figures if share is None else figures | {"share": share})
+    return Finding("blind-to", figures=figures if share is None else figures | {"share": share})
 
 
 def blind_limit(worth: int, unit: str = "samples") -> Said:
@@ -63,7 +63,7 @@ def open_by_sign_test(scores: ClusteredScores, pair: tuple[int, int], family: Fa
     p = sign_test(gains, scores.sample_clusters()[0])
     if not family.significant(p):
         figures = {"changed": int(np.count_nonzero(gains)), "samples": gains.size, "p_value": p}
-        yield Finding(kind="open-by-sign-test", models=pair, figures=figures)
+        yield Finding("open-by-sign-test", pair, figures=figures)
 
 
 def sign_test_sentence(finding: Finding, models: Sequence[str]) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from riskrank.asked.option import Settings, told
 from riskrank.asked.resampling import FamilySettings
@@ -17,10 +17,6 @@ from riskrank.studies.document import Provenance
 from riskrank.studies.dominance.options import ABSOLUTE, DIRECT, RELATIVE, DominanceTestSettings
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.targets import counted_alike, portfolio_weights
-
-if TYPE_CHECKING:
-    from riskrank.engine.dominance.column import DominanceStudy
-
 
 _HOW = ("resamples", "seed", "paper_exact", "variance", "work_limit")
 
@@ -127,11 +123,6 @@ def portfolio_settings(settings: PortfolioSettings, table: ScoreTable) -> dict[s
         weights = dict(zip((metric.name for metric in table.metrics), portfolio_weights(table), strict=True))
     scope = settings.copula_scope if settings.copula == "empirical" else "pooled"
     return {"copula": settings.copula, "copula_scope": scope, "weights": weights}
-
-
-def most_resamples(studies: Iterable[DominanceStudy]) -> int | None:
-    """Resamples of the column that took the most; None where nothing was resampled."""
-    return max((study.resamples for study in studies if study.resamples is not None), default=None)
 
 
 def described_aggregation(name: str, found: Aggregation, models: Sequence[str]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 import numpy as np
 
@@ -54,6 +55,10 @@ class Units:
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
         """The same, where there are intervals."""
         return (None, None) if low is None or high is None else self.ends(low, high)
+
+    def told(self, found: Differences) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+        """Differences as the file has them, with their intervals where there are some."""
+        return self.of(found.estimate), *self.interval(found.low, found.high)
 
     def span(self, found: Differences, at: int | tuple[int, int]) -> dict[str, float]:
         """Both ends of one interval as the file has them; none without resampling."""
@@ -200,14 +205,24 @@ def tasks_of(table: ScoreTable, *, random: bool = False) -> TaskDesign | None:
         return replace(found, signed=signed)
     if not suite or not table.options.weighs_tasks:
         if random:
-            raise UsageError(
-                f"{option('tasks', RANDOM)} is about the tasks of a suite",
-                found="scores whose samples belong to no task",
-                hint=f"name the column of tasks, {option('task', 'COL')}, or leave out {option('tasks')}",
-            )
+            refuse_without_tasks("tasks", RANDOM)
         return None
     tasks = [suite.of_sample[samples] for samples in table.row_samples]
     return TaskDesign.build(suite.names, tasks, weights=suite.weights, random=random)
+
+
+def refuse_without_tasks(name: str, value: object) -> NoReturn:
+    """Refuse what is asked of tasks where there are none.
+
+    Raises
+    ------
+    UsageError
+    """
+    raise UsageError(
+        f"{option(name, value)} is about the tasks of a suite",
+        found="scores whose samples belong to no task",
+        hint=f"name the column of tasks, {option('task', 'COL')}, or leave out {option(name)}",
+    )
 
 
 def fold(table: ScoreTable, settings: PortfolioSettings) -> tuple[np.ndarray, ...]:

@@ -13,7 +13,7 @@ from riskrank.scores.table.metrics import oriented_bounds
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import MIXED, Suite
-from riskrank.studies.targets import tasks_of
+from riskrank.studies.targets import refuse_without_tasks, tasks_of
 
 _SAID = {
     RANK: "a score counts by its rank among those of all models on its task",
@@ -107,11 +107,7 @@ def _refuse_without_tasks(table: ScoreTable, settings: SuiteSettings) -> None:
         asked["per_task"] = settings.per_task
     for name, value in asked.items():
         if value:
-            raise UsageError(
-                f"{option(name, value)} is about the tasks of a suite",
-                found="scores whose samples belong to no task",
-                hint=f"name the column of tasks, {option('task', 'COL')}, or leave out {option(name)}",
-            )
+            refuse_without_tasks(name, value)
 
 
 def _scaled(spec: MetricSpec) -> MetricSpec:

@@ -1,16 +1,21 @@
 """What ``rank`` and ``dominance`` find beside their own: means, tasks, a judge, what could have been seen."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from riskrank.engine.dominance.column import DominanceStudy
 from riskrank.engine.dominance.inference import Inference
 from riskrank.studies.document import Row
+from riskrank.studies.findings import Case, Finding, Sentences
 from riskrank.studies.groups.study import GroupedDocument
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
 from riskrank.studies.metric_means import MetricMeans
+from riskrank.studies.sample_findings import sample_findings
+from riskrank.studies.settings import described_tests, portfolio_settings, provenance
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta
+from riskrank.studies.visible import visible_differences
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,3 +54,56 @@ class TestedDocument(GroupedDocument[Row]):
         """What could have been seen, the suite, the judge and the groups, where there are some."""
         visible = {"smallest_visible": dict(self.visible)}
         return {**visible, **suite_meta(self.suite), **judged_meta(self.judged), **super().meta()}
+
+
+def of_tests(
+    command: str,
+    case: Case,
+    settings: Any,
+    inference: Inference,
+    studies: Collection[DominanceStudy],
+    said: tuple[Sentences[Any], Iterable[Finding]],
+    described: dict[str, Any],
+    warnings: Iterable[str] = (),
+) -> dict[str, Any]:
+    """Fields of such a document that no command has of its own.
+
+    Parameters
+    ----------
+    command : str
+    case : Case
+    settings : RankSettings or DominanceSettings
+    inference : Inference
+    studies : collection of DominanceStudy
+        Of every column of scores.
+    said : (Sentences, iterable of Finding)
+    described : mapping of str to object
+        How it was done, beside the tests and how metrics were folded.
+    warnings : iterable of str
+        Beside those of the studies.
+    """
+    table, resampled = case.table, [study.resamples for study in studies if study.resamples is not None]
+    advice = dict.fromkeys(line for study in studies for line in study.advice)
+    method = described_tests(settings) | {"per_metric": settings.per_metric} | described
+    if settings.folds_metrics and len(table.metrics) > 1:
+        method |= portfolio_settings(settings, table)
+    limits = sample_findings([*case.columns.values()], tested=inference.test)
+    sentences, findings = said
+    return {
+        "provenance": provenance(
+            command,
+            table,
+            settings,
+            method,
+            seed=settings.seed if inference.resampled or getattr(settings, "stability", False) else None,
+            resamples=max(resampled, default=None),
+            warnings=[*advice, *warnings],
+        ),
+        **sentences.told(findings, case, table.models, case.assuming if case.columns else "", limits=limits),
+        "inference": inference,
+        "means": case.means,
+        "suite": case.suite,
+        "per_task": settings.per_task,
+        "judged": case.judged,
+        "visible": visible_differences(table, case.suite, inference.family) if inference.test else {},
+    }

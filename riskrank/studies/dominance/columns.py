@@ -9,7 +9,7 @@ from riskrank.engine.dominance.effect_sizes import Differences
 from riskrank.engine.dominance.inference import DIRECT, Inference
 from riskrank.engine.dominance.pair_curves import PairCurves, pair_curves, quantile_difference
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.engine.family import Family
+from riskrank.engine.family import Family, Side
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.findings import Case
 from riskrank.studies.metric_means import TailMeans
@@ -86,6 +86,10 @@ class DominanceCase(Case):
 
     tests: dict[str, DominanceColumn]
     family: Family
+
+    def answered(self, side: Side) -> Side | None:
+        """An answer, where anything was tested."""
+        return side if self.tested else None
 
     def against(self, column: DominanceColumn, i: int, j: int) -> str:
         """Whose means, and where the difference lies: ``777 against 785 of b (difference −23 to 6)``."""

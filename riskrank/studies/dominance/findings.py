@@ -9,8 +9,8 @@ from riskrank.engine.dominance.inference import ABSOLUTE
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.family import Side
 from riskrank.studies.dominance.columns import DominanceCase, DominanceColumn
-from riskrank.studies.findings import Finding, answered, best_elsewhere, other_scope
-from riskrank.studies.metric_means import MetricMeans, best_of, means_of_two, worst_everywhere
+from riskrank.studies.findings import Finding, better_means, other_scope
+from riskrank.studies.metric_means import MetricMeans, means_of_two, worst_everywhere
 from riskrank.studies.sample_findings import open_by_sign_test
 from riskrank.studies.suites import words
 
@@ -30,7 +30,7 @@ def dominance_findings(case: DominanceCase) -> list[Finding]:
     two, columns = len(case.models) == 2, list(case.tests.values())
     found = case.same
     if not found and len(columns) > 1:
-        found = [Finding(kind="pair-by-column" if two else "field-by-column", models=_leaders(case))]
+        found = [Finding("pair-by-column" if two else "field-by-column", _leaders(case))]
     elif not found:
         found = [*(_of_pair(case, columns[0]) if two else _of_field(case, columns[0]))]
     if case.suite is not None and len(columns) == 1:
@@ -65,37 +65,34 @@ def _of_tasks(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]
     suite, pair = case.of_tasks, (column.standing[0], column.standing[1])
     if words.by_task(suite, suite.columns[column.name], *pair):
         figures = words.task_figures(suite, suite.columns[column.name], *pair)
-        yield Finding(kind="by-task", models=pair, on=column.name, figures=figures)
+        yield Finding("by-task", pair, on=column.name, figures=figures)
     yield from other_scope(case, column.name, pair)
 
 
 def _of_pair(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
-    on, first = column.name, {order: winner(tests) for order, tests in sorted(column.orders.items())}
-    if all(one is None for one in first.values()):
+    on, first = column.name, (winner(tests) for _, tests in sorted(column.orders.items(), reverse=True))
+    leader = next((one for one in first if one is not None), None)
+    if leader is None:
         few = any(not tests.decided.all() for tests in column.orders.values())
-        open_ = answered(case, Side.OPEN)
-        kind = "not-decided" if few else "not-separated"
-        yield Finding(kind=kind, models=(0, 1), on=on, figures=_drawn(kind, column), answer=open_)
+        yield _open(case, column, "not-decided" if few else "not-separated", (0, 1))
         yield from _means(case, column, 0)
         yield from _tails(case, column, 0, "untested-tail")
         return
-    leader = max(first.items(), key=lambda item: (item[1] is not None, item[0]))[1]
-    assert leader is not None
+    pair = leader, 1 - leader
     against = case.mean_of(on) is None and all(behind(mean, leader) for mean in case.means)
-    yield _ahead(case, column, (leader, 1 - leader), against=against)
+    yield _ahead(case, column, pair, against=against)
     if case.tested:
-        yield from open_by_sign_test(column.scores, (leader, 1 - leader), case.family)
-    tail, share = column.tail, share_better(column.scores, 1 - leader, leader) or 0.0
-    milder = bool(column.study.estimates.tails[leader] > column.study.estimates.tails[1 - leader])
-    often = share > 0.5
+        yield from open_by_sign_test(column.scores, pair, case.family)
+    share, tails = share_better(column.scores, 1 - leader, leader) or 0.0, column.study.estimates.tails
+    often, milder = share > 0.5, bool(tails[leader] > tails[1 - leader])
     if often:
         kind, figures = "more-often", {"share": share}
-        if tail.says_something and milder and _told(case, on):
-            kind, figures = "more-often-but-milder", figures | tail.figures(leader, 1 - leader)
-        yield Finding(kind=kind, models=(leader, 1 - leader), on=on, figures=figures)
+        if milder and _told(case, column):
+            kind, figures = "more-often-but-milder", figures | column.tail.figures(*pair)
+        yield Finding(kind, pair, on=on, figures=figures)
     yield from _means(case, column, leader)
     if case.mean_of(on) is None:
-        yield from best_elsewhere(case, leader)
+        yield from better_means(case, on, leader)
     if not (often and milder):
         yield from _tails(case, column, leader, "tail")
 
@@ -108,32 +105,31 @@ def _ahead(
     figures = {"violation_ratio": ratio, "order": column.leading.claim.order}
     if column.leading.claim.kind == ABSOLUTE:
         figures["threshold"] = column.leading.claim.boundary
-    kind = "ahead-against-means" if against else "ahead"
-    answer = answered(case, Side.SHOWN)
-    return Finding(kind=kind, models=models, on=column.name, figures=figures, answer=answer)
+    kind, answer = "ahead-against-means" if against else "ahead", case.answered(Side.SHOWN)
+    return Finding(kind, models, on=column.name, figures=figures, answer=answer)
 
 
-def _drawn(kind: str, column: DominanceColumn) -> dict[str, float]:
-    """How many resamples were too few."""
-    return {"resamples": column.study.resamples or 0} if kind == "not-decided" else {}
+def _open(case: DominanceCase, column: DominanceColumn, kind: str, models: tuple[int, ...]) -> Finding:
+    """That nobody is ahead, or how many resamples were too few to tell."""
+    figures = {"resamples": column.study.resamples or 0} if kind == "not-decided" else {}
+    return Finding(kind, models, on=column.name, figures=figures, answer=case.answered(Side.OPEN))
 
 
-def _told(case: DominanceCase, on: str) -> bool:
+def _told(case: DominanceCase, column: DominanceColumn) -> bool:
     """Whether a worst share says more than the mean does: of shares it does not."""
-    mean = case.mean_of(on)
-    return mean is None or not mean.share
+    mean = case.mean_of(column.name)
+    return column.tail.says_something and (mean is None or not mean.share)
 
 
 def _means(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[Finding]:
     if (mean := case.mean_of(column.name)) is not None:
         figures = column.units.figures(column.differences, (i, 1 - i)) | means_of_two([mean], i, 1 - i)
-        yield Finding(kind="mean", models=(i, 1 - i), on=column.name, figures=figures)
+        yield Finding("mean", (i, 1 - i), on=column.name, figures=figures)
 
 
 def _tails(case: DominanceCase, column: DominanceColumn, i: int, kind: str) -> Iterator[Finding]:
-    tail = column.tail
-    if tail.says_something and _told(case, column.name):
-        yield Finding(kind=kind, models=(i, 1 - i), on=column.name, figures=tail.figures(i, 1 - i))
+    if _told(case, column):
+        yield Finding(kind, (i, 1 - i), on=column.name, figures=column.tail.figures(i, 1 - i))
 
 
 def _of_field(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
@@ -145,11 +141,10 @@ def _of_field(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]
         yield _ahead(case, column, (best, *others), against=against)
         yield from _doubts(case, column, best)
         return
-    open_ = answered(case, Side.OPEN)
     kind, models = "no-model-ahead-of-all", tuple(free)
     if not tests.dominates.any():
         kind, models = "none-apart" if tests.decided.all() else "not-decided", (*range(len(case.models)),)
-    yield Finding(kind=kind, models=models, on=on, figures=_drawn(kind, column), answer=open_)
+    yield _open(case, column, kind, models)
     if free:
         yield from _doubts(case, column, free[0])
 
@@ -158,11 +153,6 @@ def _doubts(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[Fi
     """What the first order and raw means say against a model that the tests favour."""
     above = np.flatnonzero(column.orders.get(1, column.leading).dominates[:, i]).tolist()
     if above:
-        answer = answered(case, Side.SHOWN)
-        yield Finding(kind="ahead-in-order-1", models=(i, *above), on=column.name, answer=answer)
-    mean = case.mean_of(column.name)
-    if mean is None:
-        yield from best_elsewhere(case, i)
-    elif mean.of(best_of(mean)) != mean.of(i):
-        figures = means_of_two([mean], best_of(mean), i)
-        yield Finding(kind="best-mean", models=(best_of(mean), i), on=column.name, figures=figures)
+        answer = case.answered(Side.SHOWN)
+        yield Finding("ahead-in-order-1", (i, *above), on=column.name, answer=answer)
+    yield from better_means(case, column.name, i)

@@ -73,3 +73,8 @@ class DominanceSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings,
 
     per_metric: bool = switch("Test every metric on its own instead of the portfolio.")
     ratios: bool = rare("Also show the full matrix of ratios of every test.", False)
+
+    @property
+    def folds_metrics(self) -> bool:
+        """Whether metrics are folded, instead of each being tested on its own."""
+        return not self.per_metric

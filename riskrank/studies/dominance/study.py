@@ -9,13 +9,12 @@ from riskrank.engine.dominance.column import DominanceStudy, First, study_domina
 from riskrank.engine.dominance.effect_sizes import Differences, pairwise_differences
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.rank_guard import behind_pairs
-from riskrank.engine.dominance.ranking import alike
 from riskrank.engine.dominance.tests import better_by
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import Freedom
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
-from riskrank.studies.document import Provenance, rows_of
+from riskrank.studies.document import rows_of
 from riskrank.studies.dominance.columns import DominanceCase, DominanceColumn
 from riskrank.studies.dominance.findings import dominance_findings
 from riskrank.studies.dominance.options import DominanceSettings
@@ -24,20 +23,11 @@ from riskrank.studies.groups.study import Standing, study_by_group
 from riskrank.studies.judged.chapter import refuse_with_judge
 from riskrank.studies.metric_means import TailMeans, worst_of
 from riskrank.studies.runtime import HERE, Runtime
-from riskrank.studies.sample_findings import sample_findings
-from riskrank.studies.settings import (
-    claims_of,
-    described_tests,
-    inference_of,
-    most_resamples,
-    portfolio_settings,
-    provenance,
-)
+from riskrank.studies.settings import claims_of, inference_of
 from riskrank.studies.suites.chapter import suite_chapter
 from riskrank.studies.targets import check_portfolio, check_range, score_tables, targets, units_of
 from riskrank.studies.task_scale import on_task_scale
-from riskrank.studies.tested_document import TestedDocument
-from riskrank.studies.visible import visible_differences
+from riskrank.studies.tested_document import TestedDocument, of_tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,26 +146,18 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
     suite = suite_chapter(table, score_tables(table, settings), leaders, inference, settings.tasks)
     case = DominanceCase(
         table=table,
-        columns=[column.name for column in found],
+        columns={column.name: column.scores for column in found},
         suite=suite,
         tested=inference.test,
-        alike=[column.name for column in found if alike(column.scores)],
         tests={column.name: column for column in found},
         family=inference.family,
     )
-    limits = sample_findings([column.target.scores for column in found], tested=inference.test)
+    said, studies = (SENTENCES, dominance_findings(case)), [column.study for column in found]
     return DominanceDocument(
-        provenance=_provenance(table, settings, inference, found),
         rows=[*_rows(found, table.models)],
-        **SENTENCES.told(dominance_findings(case), case, table.models, case.assuming, limits=limits),
-        means=case.means,
         by_column=tuple(found),
-        inference=inference,
         ratios=settings.ratios,
-        suite=suite,
-        per_task=settings.per_task,
-        judged=case.judged,
-        visible=visible_differences(table, suite, inference.family) if inference.test else {},
+        **of_tests("dominance", case, settings, inference, studies, said, {}),
     )
 
 
@@ -190,43 +172,24 @@ def _differences(scores: ClusteredScores, study: DominanceStudy, inference: Infe
     )
 
 
-def _provenance(
-    table: ScoreTable,
-    settings: DominanceSettings,
-    inference: Inference,
-    columns: Sequence[DominanceColumn],
-) -> Provenance:
-    advice = list(dict.fromkeys(line for column in columns for line in column.study.advice))
-    described = described_tests(settings) | {"per_metric": settings.per_metric}
-    if not settings.per_metric and len(table.metrics) > 1:
-        described |= portfolio_settings(settings, table)
-    return provenance(
-        "dominance",
-        table,
-        settings,
-        described,
-        seed=settings.seed if inference.resampled else None,
-        resamples=most_resamples(column.study for column in columns),
-        warnings=advice,
-    )
-
-
 def _rows(columns: Sequence[DominanceColumn], models: Sequence[str]) -> Iterator[DominanceRow]:
     """All ordered pairs, column by column and test by test."""
-    pairs, names = np.nonzero(~np.eye(len(models), dtype=bool)), np.array(models, dtype=object)
+    winner, loser = np.meshgrid(np.array(models, dtype=object), models, indexing="ij")
     for column in columns:
-        low, high = column.units.interval(column.differences.low, column.differences.high)
-        ends = {"difference_low": low, "difference_high": high}
-        shared = ends | {"mean_difference": column.units.of(column.differences.estimate)}
+        difference, low, high = column.units.told(column.differences)
         for tests in column.study.tests:
-            found = {name: getattr(tests, name) for name in _OF_TESTS} | {"violation_ratio": tests.ratios}
             yield from rows_of(
                 DominanceRow,
+                ~np.eye(len(models), dtype=bool),
                 metric=column.name,
                 order=tests.claim.order,
                 test=tests.claim.kind,
                 threshold=tests.claim.boundary,
-                winner=names[pairs[0]],
-                loser=names[pairs[1]],
-                **{name: None if of is None else of[pairs] for name, of in (found | shared).items()},
+                winner=winner,
+                loser=loser,
+                violation_ratio=tests.ratios,
+                mean_difference=difference,
+                difference_low=low,
+                difference_high=high,
+                **{name: getattr(tests, name) for name in _OF_TESTS},
             )

@@ -5,7 +5,8 @@ A group's study is that of its samples alone, with portfolios and families of te
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -156,16 +157,13 @@ class Groups(Generic[Kind]):
     def reversals(self) -> Iterator[Reversal]:
         """Pairs whose order is significant both ways, in different places."""
         for method, everywhere in self.whole.items():
-            beats: dict[str | None, Booleans] = {}
-            if everywhere.beats is not None:
-                beats[None] = everywhere.beats
-            beats.update(self._beats_somewhere(method))
-            for i, model in enumerate(self.models):
-                for j in range(i + 1, len(self.models)):
-                    better = tuple(name for name, found in beats.items() if found[i, j])
-                    worse = tuple(name for name, found in beats.items() if found[j, i])
-                    if better and worse:
-                        yield Reversal(method, model, self.models[j], better, worse)
+            own = {} if everywhere.beats is None else {None: everywhere.beats}
+            beats = own | self._beats_somewhere(method)
+            for (i, model), (j, other) in combinations(enumerate(self.models), 2):
+                better = tuple(name for name, found in beats.items() if found[i, j])
+                worse = tuple(name for name, found in beats.items() if found[j, i])
+                if better and worse:
+                    yield Reversal(method, model, other, better, worse)
 
     def _beats_somewhere(self, method: str) -> dict[str | None, Booleans]:
         """By group, whose lead is significant among the leads of all groups (Holm over groups × pairs).
@@ -328,7 +326,8 @@ def study_by_group(
     whole = study(replace(table, groups=None, group_names=()), settings, runtime)
     everywhere = standings(whole)
     found = []
-    smaller = _without(settings, stability=(), stability_repeats=None)
+    subsampled = hasattr(settings, "stability")
+    smaller = replace(settings, stability=(), stability_repeats=None) if subsampled else settings
     for name, part in parts.items():
         document = study(part, smaller, runtime)
         here = standings(document)
@@ -378,12 +377,6 @@ def require_samples(parts: Mapping[str, ScoreTable], table: ScoreTable, *, other
         found=listing([f"{units[name]} in {name}" for name in few]),
         hint=f"{instead}, or {otherwise}",
     )
-
-
-def _without(settings: Any, **values: Any) -> Any:
-    """Settings with those of these entries they have."""
-    known = {field.name for field in fields(settings)}
-    return replace(settings, **{name: value for name, value in values.items() if name in known})
 
 
 def _tau(one: np.ndarray, other: np.ndarray) -> float | None:

@@ -10,14 +10,14 @@ import numpy as np
 
 from riskrank.asked.option import Settings
 from riskrank.asked.values import contradict
-from riskrank.engine.judges.correction import LABELS_ALPHA, Correction, worth_of_differences
+from riskrank.engine.judges.correction import LABELS_ALPHA, worth_of_differences
 from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.engine.sampling.design import FEWEST_LABELS, ClusteredScores
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.oriented import Judged
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import of, rows_from
-from riskrank.studies.targets import Units, units_of
+from riskrank.studies.targets import units_of
 from riskrank.studies.wording import p_words, two_digits
 
 # So much more than the labels alone are worth is worth a sentence.
@@ -160,7 +160,12 @@ def judged_chapter(
     """What there is to say of a table's judge, and of all or some pairs of models; None where it has none."""
     if table.judged is None:
         return None
-    worths = _worths(table.judged, pairs)
+    worth = worth_of_differences(table.judged.corrections)
+    every = itertools.combinations(range(len(table.models)), 2)
+    asked = None if pairs is None else {(min(pair), max(pair)) for pair in pairs}
+    worths = {
+        pair: float(own) for own, pair in zip(worth, every, strict=True) if asked is None or pair in asked
+    }
     return JudgedChapter(judged_entry(table.judged, table, worths), worths, _otherwise(table.judged))
 
 
@@ -185,7 +190,7 @@ def judged_entry(judged: Judged, table: ScoreTable, worths: Mapping[tuple[int, i
         return float(units.of(np.array(np.mean(values))))
 
     each = zip(table.models, judged.corrections, strict=True)
-    records = ((model, one, mean, _ends(one, units)) for model, one in each)
+    records = ((model, one, mean, sorted(map(mean, one.interval()))) for model, one in each)
     models = rows_from(JudgedModelEntry, "model one mean ends", records)
     lower, mapped = units.sign < 0, bool(judged.why_mapped)
     p = judged.shift.p_value, judged.shift.p_value if judged.shift.models else None
@@ -194,22 +199,6 @@ def judged_entry(judged: Judged, table: ScoreTable, worths: Mapping[tuple[int, i
     return JudgedEntry(
         judged.human, judged.judge, n, size, mapped, lower, low, high, *p, judged.judge_sign < 0, models
     )
-
-
-def _worths(judged: Judged, pairs: Collection[tuple[int, int]] | None) -> dict[tuple[int, int], float]:
-    """The labels that a difference of two models' means is worth, of all or some pairs."""
-    worth = worth_of_differences(judged.corrections)
-    every = itertools.combinations(range(len(judged.corrections)), 2)
-    asked = None if pairs is None else {(min(pair), max(pair)) for pair in pairs}
-    return {
-        pair: float(own) for own, pair in zip(worth, every, strict=True) if asked is None or pair in asked
-    }
-
-
-def _ends(one: Correction, units: Units) -> tuple[float, float]:
-    """Ends of the interval of a model's mean, as the file has them."""
-    low, high = units.ends(*(np.array(end) for end in one.interval()))
-    return float(low), float(high)
 
 
 def by_chance(judge: Mapping[str, Any]) -> str:
@@ -231,38 +220,30 @@ def sentences(chapter: JudgedChapter | None) -> tuple[str, ...]:
     return () if chapter is None or not chapter.worth else (chapter.worth,)
 
 
-def with_labels(columns: Sequence[RiskColumn], scores: ClusteredScores) -> tuple[RiskColumn, ...]:
-    """Risks without those of tails that hold too few of people's scores.
+def with_labels(
+    columns: Sequence[RiskColumn], scores: ClusteredScores
+) -> tuple[tuple[RiskColumn, ...], list[str]]:
+    """Risks without those of tails that hold too few of people's scores, and which tails these are.
 
     Raises
     ------
     InputError
         If nothing is left.
     """
-    kept = tuple(one for one in columns if not _narrow(one, scores))
-    if kept or not scores.judged:
-        return kept
+    enough = FEWEST_LABELS - 1e-9
+    gone = {
+        one.level for one in columns if scores.judged and one.level and one.level * scores.labelled < enough
+    }
+    if not gone:
+        return tuple(columns), []
+    kept = tuple(one for one in columns if one.level not in gone)
+    levels = listing(f"{level:g}" for level in sorted(gone))
+    if kept:
+        few = f"fewer than {FEWEST_LABELS} of {scores.labelled:,} human scores lie in such a tail"
+        return kept, [f"left out level {levels}: {few}"]
     raise InputError(
         f"tails of {scores.labelled:,} human scores hold too few of them",
-        found=f"fewer than {FEWEST_LABELS} at levels {_levels(columns, scores)}",
+        found=f"fewer than {FEWEST_LABELS} at levels {levels}",
         hint=f"give {option('level', f'{FEWEST_LABELS / scores.labelled:.2g}')} or more, or have people "
         "score more samples",
     )
-
-
-def tails_left_out(columns: Sequence[RiskColumn], scores: ClusteredScores) -> list[str]:
-    """Say which tails that were."""
-    if not any(_narrow(one, scores) for one in columns):
-        return []
-    few = f"fewer than {FEWEST_LABELS} of {scores.labelled:,} human scores lie in such a tail"
-    return [f"left out level {_levels(columns, scores)}: {few}"]
-
-
-def _levels(columns: Sequence[RiskColumn], scores: ClusteredScores) -> str:
-    gone = sorted({one.level or 0.0 for one in columns if _narrow(one, scores)})
-    return listing(f"{level:g}" for level in gone)
-
-
-def _narrow(column: RiskColumn, scores: ClusteredScores) -> bool:
-    labelled = scores.labelled
-    return bool(labelled and column.level and column.level * labelled < FEWEST_LABELS - 1e-9)

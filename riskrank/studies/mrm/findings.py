@@ -8,8 +8,8 @@ import numpy as np
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.engine.portfolio.risks import RiskColumn
-from riskrank.studies.findings import Case, Finding, Sentences, best_elsewhere
-from riskrank.studies.metric_means import best_of, means_of_two, worst_everywhere
+from riskrank.studies.findings import Case, Finding, Sentences, better_means
+from riskrank.studies.metric_means import worst_everywhere
 from riskrank.studies.wording import all_metrics, interval, names, number, percent
 
 
@@ -43,13 +43,12 @@ def mrm_findings(case: MeanRiskCase) -> list[Finding]:
     list of Finding
         At least one.
     """
-    several = len(case.columns) > 1
-    answer = case.same or (_together(case) if several else _first(case, case.columns[0]))
+    first, *others = case.columns
+    answer = case.same or (_together(case) if others else _first(case, first))
     level = {"confidence": case.confidence}
     gains = [
-        Finding(kind="gain", models=(order[0], order[1]), on=name, figures=_lead(study) | level)
+        Finding("gain", tuple(order_of(study)[:2]), on=name, figures=_lead(study) | level)
         for name, study in case.studies.items()
-        for order in (order_of(study),)
     ]
     return [*answer, *case.beside, *gains]
 
@@ -64,29 +63,21 @@ def order_of(study: MeanRiskStudy) -> list[int]:
 def _together(case: MeanRiskCase) -> Iterator[Finding]:
     """Of several columns: who comes first where, and over all metrics."""
     firsts = tuple(dict.fromkeys(order_of(study)[0] for study in case.studies.values()))
-    yield Finding(kind="first-on-each" if len(firsts) == 1 else "first-here-and-there", models=firsts)
+    yield Finding("first-on-each" if len(firsts) == 1 else "first-here-and-there", firsts)
     overall = case.aggregations.get("RA(MRM@M)")
     if overall is not None:
-        yield Finding(kind="over-all-metrics", models=(int(overall.order[0]),))
+        yield Finding("over-all-metrics", (int(overall.order[0]),))
 
 
 def _first(case: MeanRiskCase, column: str) -> Iterator[Finding]:
     """Who comes first, and what raw means say against it."""
-    study, mean = case.studies[column], case.mean_of(column)
-    first, equal = order_of(study)[0], _equal(study)
-    rivals = [i for i in equal if i != first]
-    figures: dict[str, float] = (
-        {} if study.aggregation is None else {"measures": int(study.models.ssd_consistent.sum())}
-    )
-    yield Finding(kind="tie" if rivals else "first", models=(first, *rivals), on=column, figures=figures)
-    if mean is not None:
-        if mean.of(best_of(mean)) != mean.of(first):
-            figures = means_of_two([mean], best_of(mean), first)
-            yield Finding(kind="best-mean", models=(best_of(mean), first), on=column, figures=figures)
-        return
-    if first in worst_everywhere(case.means) and len(case.means) > 1:
-        yield Finding(kind="worst-on-every-metric", models=(first,))
-    yield from best_elsewhere(case, first)
+    study = case.studies[column]
+    first, rivals = order_of(study)[0], [i for i in _equal(study) if i != order_of(study)[0]]
+    figures = {} if study.aggregation is None else {"measures": int(study.models.ssd_consistent.sum())}
+    yield Finding("tie" if rivals else "first", (first, *rivals), on=column, figures=figures)
+    if case.mean_of(column) is None and first in worst_everywhere(case.means) and len(case.means) > 1:
+        yield Finding("worst-on-every-metric", (first,))
+    yield from better_means(case, column, first)
 
 
 def _equal(study: MeanRiskStudy) -> list[int]:

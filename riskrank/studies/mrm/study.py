@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
-from riskrank.engine.dominance.ranking import alike
 from riskrank.engine.portfolio.mean_risk_intervals import (
     MeanRiskStudy,
     aggregate_over_metrics,
@@ -21,13 +20,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Provenance, entries, rows_of
 from riskrank.studies.groups.study import GroupedDocument, Standing, study_by_group
-from riskrank.studies.judged.chapter import (
-    JudgedChapter,
-    JudgedEntry,
-    judged_meta,
-    tails_left_out,
-    with_labels,
-)
+from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta, with_labels
 from riskrank.studies.metric_means import MetricMeans, TailMeans, Worst
 from riskrank.studies.mrm.findings import SENTENCES, MeanRiskCase, mrm_findings
 from riskrank.studies.mrm.options import MeanRiskSettings
@@ -163,11 +156,10 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = HERE) 
     aggregations = tuple(_aggregations(table, settings, by_column))
     case = MeanRiskCase(
         table=table,
-        columns=[name for name, _ in by_column],
+        columns={target.name: target.scores for target in chosen},
         studies=dict(by_column),
         aggregations=dict(aggregations),
         tested=False,
-        alike=[target.name for target in chosen if alike(target.scores)],
         confidence=family_of(settings).confidence,
     )
     limits = sample_findings([target.scores for target in chosen], tested=not settings.no_test)
@@ -211,7 +203,7 @@ def _studied(
     with runtime.progress(f"resampling {target.name}") as progress:
         return study_mean_risk(
             target.scores,
-            with_labels(columns_of(settings), target.scores),
+            with_labels(columns_of(settings), target.scores)[0],
             names=models,
             resamples=0 if settings.no_test else settings.resamples,
             level=family_of(settings).level(1),
@@ -240,8 +232,7 @@ def _aggregations(
 def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[Target]) -> Provenance:
     least = min((target.scores for target in chosen), key=lambda scores: scores.effective_size)
     advice = [] if settings.no_test else [*weak_sizes(least).values()]
-    columns = with_labels(columns_of(settings), least)
-    advice += tails_left_out(columns_of(settings), least)
+    columns, left_out = with_labels(columns_of(settings), least)
     described = {
         "risks": list(dict.fromkeys(column.risk.name for column in columns)),
         "levels": sorted({column.level for column in columns if column.level is not None}),
@@ -258,7 +249,7 @@ def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[
         described,
         seed=None if settings.no_test else settings.seed,
         resamples=None if settings.no_test else settings.resamples,
-        warnings=advice,
+        warnings=[*advice, *left_out],
     )
 
 
@@ -268,15 +259,15 @@ def _rows(by_column: Sequence[tuple[str, MeanRiskStudy]], models: Sequence[str])
     for metric, study in by_column:
         found, ends = study.models, {"value_low": study.value_low, "value_high": study.value_high}
         for at, column in enumerate(found.columns):
-            order = found.order(at)
             of_risk = {"risk_value": found.risk, "value": found.value, "rank": found.rank} | ends
             yield from rows_of(
                 MeanRiskRow,
+                found.order(at),
                 metric=metric,
-                model=names[order],
+                model=names,
                 risk=column.risk.name,
                 level=column.level,
-                mean=found.mean[order],
+                mean=found.mean,
                 ssd_consistent=column.risk.ssd_consistent,
-                **{name: None if of is None else of[order, at] for name, of in of_risk.items()},
+                **{name: of[:, at] for name, of in of_risk.items() if of is not None},
             )

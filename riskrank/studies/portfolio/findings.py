@@ -30,9 +30,9 @@ def portfolio_findings(case: PortfolioCase, table: ScoreTable) -> Iterator[Findi
     """Who has the best mean, who the best worst cases, and who are alike row by row."""
     means, tails = case.found.mean, case.found.tail_values[:, 0]
     best, safest = int(np.argmax(means)), int(np.argmax(tails))
-    yield Finding(kind="first", models=(best,), figures={"mean": float(means[best])})
+    yield Finding("first", (best,), figures={"mean": float(means[best])})
     figures = {"level": case.found.levels[0], "tail": float(tails[safest])}
-    yield Finding(kind="mildest-tail", models=(safest,), figures=figures)
+    yield Finding("mildest-tail", (safest,), figures=figures)
     yield from same_scores(table, table.models)
 
 

@@ -130,7 +130,7 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
     rows = rows_from(
         LabelsRow, "claim size curve at", ((planned, size, curve, at) for at, size in enumerate(curve.sizes))
     )
-    case = Case(table=table, columns=[metric.name])
+    case = Case(table=table, columns={})
     described = {
         "pair": [new, old],
         "margin": settings.margin,

@@ -225,7 +225,8 @@ def _rows(one: MeanRanking, table: ScoreTable, family: Family, top: int | None) 
     }
     return rows_of(
         RankRow,
+        ranking.order[:top],
         method=f"{one.column.statistic}@{one.column.name}",
         decided=None if one.p_adjusted is None else True,
-        **{name: None if of is None else of[ranking.order[:top]] for name, of in found.items()},
+        **found,
     )

@@ -37,7 +37,7 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
     """
     if not case.leading:
         name, order = next(iter(study.aggregations.items()))
-        return [Finding(kind="aggregated", models=tuple(order.order.tolist()), on=name)]
+        return [Finding("aggregated", tuple(order.order.tolist()), on=name)]
     if len(case.leading) > 1:
         return [*_of_columns(case), *case.twins]
     one = case.lead
@@ -55,7 +55,7 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
             alone["judge_against"] = case.judged.entry.models[one.first].judge_mean
             ends = ends_of(one, (one.first, best), case)
             figures = alone | ends | means_of_two(case.means, one.first, best)
-            found.append(Finding(kind="judge-alone", models=(best, one.first), figures=figures))
+            found.append(Finding("judge-alone", (best, one.first), figures=figures))
         found += judge_worth(case)
         found += _gain(one, case)
     return [*found, *case.twins, *_deciding(one, case), *_caveats(one, case)]
@@ -67,7 +67,7 @@ def _answer(one: Leading, case: RankCase) -> Finding:
         return alike[0]
     same = (one.first, *one.identical)
     if not one.tested:
-        return Finding(kind="first", models=same, on=one.column, figures=_lead(one, case))
+        return Finding("first", same, on=one.column, figures=_lead(one, case))
     if one.refuted is not None:
         pair = (one.first, one.refuted.rival)
         figures = means_of_two(case.means, *pair[::-1])
@@ -75,7 +75,7 @@ def _answer(one: Leading, case: RankCase) -> Finding:
             figures["p_adjusted"] = one.contrasts.p_better(pair[1])
         if (worse := worse_cases(one, case.table.metrics)) is not None:
             figures |= worse.tail.figures(*pair, "tail_against")
-        return Finding(kind="refuted", models=pair, on=one.column, figures=figures, answer=Side.REFUTED)
+        return Finding("refuted", pair, on=one.column, figures=figures, answer=Side.REFUTED)
     if one.trade:
         rival = one.trade[0]
         tails = Tail(one, case.table).figures(one.first, rival, "tail_against")
@@ -84,12 +84,10 @@ def _answer(one: Leading, case: RankCase) -> Finding:
         more = [(case.means[m].name, found) for m, found in one.first_with_more.items()]
         tails |= {f"{name}.times": min(found.values()) for name, found in more}
         figures = tails | ends_of(one, (one.first, rival), case) | _differences(one.first, rival, case)
-        return Finding(
-            kind="trade", models=(one.first, *one.trade), on=one.column, figures=figures, answer=Side.SHOWN
-        )
+        return Finding("trade", (one.first, *one.trade), on=one.column, figures=figures, answer=Side.SHOWN)
     return Finding(
-        kind="ahead" if one.ahead else "level",
-        models=same if one.ahead else (*same, *one.level, *one.undecided),
+        "ahead" if one.ahead else "level",
+        same if one.ahead else (*same, *one.level, *one.undecided),
         on=one.column,
         figures=_lead(one, case) | ({} if one.ahead else {"worth": one.scores.effective_size}),
         answer=Side.SHOWN if one.ahead else Side.OPEN,
@@ -107,7 +105,7 @@ def _deciding(one: Leading, case: RankCase) -> Iterator[Finding]:
         other, m = max(shown, key=lambda at: float(held.strength[at]))
         mean, pair = case.means[m], (one.first, other)
         figures = {"mean": float(mean.mean[one.first]), "against": float(mean.mean[other])}
-        yield Finding(kind="metric-decides", models=pair, on=mean.name, figures=figures)
+        yield Finding("metric-decides", pair, on=mean.name, figures=figures)
 
 
 def _best_mean(one: Leading, told: Finding, case: RankCase) -> Iterator[Finding]:
@@ -119,7 +117,7 @@ def _best_mean(one: Leading, told: Finding, case: RankCase) -> Iterator[Finding]
     if larger and best not in told.models and one.refuted is None:
         units = units_of(one.column, case.table.metrics)
         figures = dict(zip(("mean", "against"), units.of(mean)[[best, one.first]].tolist(), strict=True))
-        yield Finding(kind="best-mean", models=(best, one.first), on=one.column, figures=figures)
+        yield Finding("best-mean", (best, one.first), on=one.column, figures=figures)
 
 
 def _lead(one: Leading, case: RankCase) -> dict[str, float]:
@@ -139,12 +137,10 @@ def _worst_on_a_metric(one: Leading, case: RankCase) -> Iterator[Finding]:
     if found is not None and one.refuted is None:
         pair = (found.first, found.rival)
         figures = found.tail.figures(*pair)
-        yield Finding(
-            kind="worse-tail-on-a-metric", models=pair, on=found.metric, figures=figures, answer=Side.SHOWN
-        )
+        yield Finding("worse-tail-on-a-metric", pair, on=found.metric, figures=figures, answer=Side.SHOWN)
     elif one.undecided_tails and not one.undecided:
         others = tuple(one.undecided_tails)
-        yield Finding(kind="undecided-tail", models=(one.first, *others), answer=Side.OPEN)
+        yield Finding("undecided-tail", (one.first, *others), answer=Side.OPEN)
 
 
 def _of_tasks(one: Leading, case: RankCase, suite: SuiteChapter) -> Iterator[Finding]:
@@ -157,12 +153,12 @@ def _of_tasks(one: Leading, case: RankCase, suite: SuiteChapter) -> Iterator[Fin
         figures = words.task_figures(suite, column, *pair)
         if (mean := case.mean_of(one.column)) is not None:
             figures |= means_of_two([mean], *pair) | ends_of(one, pair, case)
-        yield Finding(kind="by-task", models=pair, on=one.column, figures=figures)
+        yield Finding("by-task", pair, on=one.column, figures=figures)
     yield from other_scope(case, one.column, one.pair)
     if held and not metric:
         yield from _gain(one, case)
     if any(words.by_mean(suite, column, one.first)):
-        yield Finding(kind="best-macro-mean", models=(column.first_by_mean, one.first), on=one.column)
+        yield Finding("best-macro-mean", (column.first_by_mean, one.first), on=one.column)
 
 
 def _gain(one: Leading, case: RankCase) -> Iterator[Finding]:
@@ -170,7 +166,7 @@ def _gain(one: Leading, case: RankCase) -> Iterator[Finding]:
     found = one.recommendation
     if found is not None and found.holds and one.others and not one.trade:
         pair = one.first, one.others[0]
-        yield Finding(kind="gain", models=pair, figures=ends_of(one, pair, case) | _differences(*pair, case))
+        yield Finding("gain", pair, figures=ends_of(one, pair, case) | _differences(*pair, case))
 
 
 def _differences(one: int, other: int, case: RankCase) -> dict[str, float]:
@@ -196,17 +192,17 @@ def _caveats(one: Leading, case: RankCase) -> Iterator[Finding]:
         worst = one.worse_tails[0]
         pair = worst.worse, worst.better
         figures = {"p_adjusted": worst.p_adjusted, **tail.figures(*pair)}
-        yield Finding(kind="worse-tail", models=pair, on=one.column, figures=figures, answer=Side.SHOWN)
+        yield Finding("worse-tail", pair, on=one.column, figures=figures, answer=Side.SHOWN)
     elif not often and (side := tail.side(one, other)) and best != other:
         pair, figures = (one.first, other), tail.figures(one.first, other)
-        yield Finding(kind="tail-of-the-first", models=pair, on=one.column, figures=figures, answer=side)
+        yield Finding("tail-of-the-first", pair, on=one.column, figures=figures, answer=side)
     if (found := one.recommendation) is None or not found.holds:
         return
     if found.first_without:
-        yield Finding(kind="first-without", models=next(iter(found.first_without.items())))
+        yield Finding("first-without", next(iter(found.first_without.items())))
     several = len(case.means) > 1 and one.column not in case.metrics
     if several and found.first_by_metrics not in (one.first, None):
-        yield Finding(kind="first-by-metrics", models=(found.first_by_metrics,))
+        yield Finding("first-by-metrics", (found.first_by_metrics,))
 
 
 def _risk(kind: str, model: int, one: Leading, tail: Tail) -> Finding:
@@ -214,7 +210,7 @@ def _risk(kind: str, model: int, one: Leading, tail: Tail) -> Finding:
     risks = one.found.hidden_risks
     assert risks is not None
     figures = {"p_adjusted": float(risks.p_adjusted[model]), **tail.figures(model, tail.rival(model))}
-    return Finding(kind=kind, models=(model,), on=one.column, figures=figures, answer=Side.SHOWN)
+    return Finding(kind, (model,), on=one.column, figures=figures, answer=Side.SHOWN)
 
 
 def _more_often(one: Leading, tail: Tail) -> Iterator[Finding]:
@@ -231,16 +227,16 @@ def _more_often(one: Leading, tail: Tail) -> Iterator[Finding]:
         pair, figures = (one.first, one.beaten[0]), {"share": share}
         if kind == "more-often-but-worse-tail":
             figures |= tail.figures(*pair)
-        yield Finding(kind=kind, models=pair, on=one.column, figures=figures)
+        yield Finding(kind, pair, on=one.column, figures=figures)
 
 
 def _of_columns(case: RankCase) -> Iterator[Finding]:
     """Of several columns: who leads where, and where that is sure."""
     firsts = tuple(dict.fromkeys(one.first for one in case.leading.values()))
     kind = "first-on-each" if len(firsts) == 1 else "first-here-and-there"
-    yield from case.same or [Finding(kind=kind, models=firsts)]
+    yield from case.same or [Finding(kind, firsts)]
     if not case.tested:
         yield from untested(tested=False)
         return
     answers = {AGAINST: Side.REFUTED, NOT_SHOWN: Side.OPEN}
-    yield Finding(kind="by-column", answer=answers.get(next(iter(case.states)), Side.SHOWN))
+    yield Finding("by-column", answer=answers.get(next(iter(case.states)), Side.SHOWN))

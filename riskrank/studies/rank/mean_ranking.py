@@ -175,18 +175,18 @@ def mean_findings(case: MeanCase) -> list[Finding]:
         kind = kind if one.p_adjusted is not None else "first"
         named = tuple(i for i in compared if i not in beaten) if kind == "level" else compared
         figures = one.lead(*compared[:2])
-        found.append(Finding(kind=kind, models=named, on=one.column.name, figures=figures, answer=answer))
+        found.append(Finding(kind, named, on=one.column.name, figures=figures, answer=answer))
         if len(case.rankings) == 1:
-            found.append(Finding(kind="gain", models=compared[:2], on=one.column.name, figures=figures))
+            found.append(Finding("gain", compared[:2], on=one.column.name, figures=figures))
         if apart:
             figures = {"fewest": FEWEST_SHARED}
             apart = [order[0], *apart]
-            found.append(Finding(kind="not-compared", models=(*apart,), on=one.column.name, figures=figures))
+            found.append(Finding("not-compared", (*apart,), on=one.column.name, figures=figures))
     found += untested(case.rankings[0].p_adjusted is not None)
     worth = {**case.why.figures, "worth": case.rankings[0].column.worth}
-    found.append(Finding(kind="counted-as", figures=worth))
+    found.append(Finding("counted-as", figures=worth))
     if len(case.rankings) == 1 and case.rankings[0].visible is not None:
-        found.append(Finding(kind="visible", figures={"difference": case.rankings[0].visible}))
+        found.append(Finding("visible", figures={"difference": case.rankings[0].visible}))
     return found
 
 

@@ -9,7 +9,7 @@ from riskrank.engine.dominance.tests import INSTEAD
 from riskrank.engine.family import Side
 from riskrank.engine.sampling.design import FEW_SAMPLES
 from riskrank.studies.findings import SHARED, Finding, Sentences
-from riskrank.studies.metric_means import MetricMeans, best_of
+from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.rank.case import RankCase, differing, means_differ, strongest
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail, worse_cases
@@ -153,7 +153,9 @@ def _best_mean_of_all(finding: Finding, case: RankCase) -> str:
 def _level_with(finding: Finding, case: RankCase) -> str:
     one = case.leading[finding.on]
     where = f" {case.suite.on}" if case.suite is not None and one.column in case.metrics else ""
-    return f"{_level(one, _whose(one, case), case)}{_undecided(one, case.models)}{where}."
+    whom = names([case.models[i] for i in one.undecided], 2)
+    undecided = f"; against {whom} the resamples are too few to tell" if whom else ""
+    return f"{_level(one, _whose(one, case), case)}{undecided}{where}."
 
 
 def _ahead(one: Leading, case: RankCase) -> str:
@@ -176,17 +178,19 @@ def _by(one: Leading) -> str:
 def _level(one: Leading, who: str, case: RankCase) -> str:
     """The first and those that no test puts behind it, with what it does beat."""
     models, on = case.models, "" if one.column in case.metrics else f" on {case.score(one.column)}"
-    test = test_of(one) if _told_apart(one, case) else "no test"
+    by = f" by {test_of(one)}" if _told_apart(one, case) else ""
     beaten, others = len(one.beaten), len(one.others)
     so_many = f"{beaten} of {others} others" if beaten > 1 else names([models[i] for i in one.beaten])
     beats = f"; {who} beats {so_many}" if beaten else ""
     level = [models[i] for i in one.level]
     if not level:
         return f"{who} comes first{beats.replace(f'; {who}', ' and')}" if beats else f"{who} comes first"
-    few = f"; {one.scores.effective_size:,.0f} {one.scores.unit} are too few to say more" if _few(one) else ""
+    few, size = "", one.scores.effective_size
+    if size < FEW_SAMPLES:
+        few = f"; {size:,.0f} {one.scores.unit} are too few to say more"
     if not beaten and len(level) > 1 and not one.turned:
-        by = "" if test == "no test" else f" by {test}"
-        return f"No test tells {who}, first in these samples, from {_any(level, others)}{by}{on}{few}"
+        whom = f"any of the {others} others" if len(level) == others else names(level)
+        return f"No test tells {who}, first in these samples, from {whom}{by}{on}{few}"
     them = "them" if one.level_among_themselves else f"{who} from them"
     whom = (
         names([who, *level]).replace(" and ", " or ")
@@ -195,13 +199,7 @@ def _level(one: Leading, who: str, case: RankCase) -> str:
     )
     if _by_task_alone(one, case):
         return f"{whom}: which is better depends on the task{on}{beats}"
-    by = "" if test == "no test" else f" by {test}"
     return f"{whom}: no test separates {them}{by}{on}{beats}{few}"
-
-
-def _few(one: Leading) -> bool:
-    """Whether the samples are too few to say more than that."""
-    return one.scores.effective_size < FEW_SAMPLES
 
 
 def _by_task_alone(one: Leading, case: RankCase) -> bool:
@@ -235,17 +233,6 @@ def _told_apart(one: Leading, case: RankCase) -> bool:
     marks = None if case.suite is None else case.suite.columns[one.column].marks
     tasks = marks is not None and bool(marks[one.first, level].any())
     return means_differ(one, (one.first, one.others[0]), case) or means or tasks or bool(one.worse_tails)
-
-
-def _any(level: Sequence[str], others: int) -> str:
-    return f"any of the {others} others" if len(level) == others else names(level)
-
-
-def _undecided(one: Leading, models: Sequence[str]) -> str:
-    if not one.undecided:
-        return ""
-    whom = names([models[i] for i in one.undecided], 2)
-    return f"; against {whom} the resamples are too few to tell"
 
 
 def _refuted(finding: Finding, case: RankCase) -> str:
@@ -399,16 +386,16 @@ def _gain(finding: Finding, case: RankCase) -> str:
 def _given_up(one: Leading, case: RankCase) -> str:
     """Metrics on which another than the next has the best mean, significantly better than the first's."""
     held, better = one.contrasts, one.contrasts.better
-    best = {m: best_of(mean) for m, mean in enumerate(case.means)}
-    lost = [m for m, i in best.items() if better[i, m] and i not in (one.others[0], *one.trade)]
+    best = [mean.best for mean in case.means]
+    lost = [m for m, i in enumerate(best) if better[i, m] and i not in (one.others[0], *one.trade)]
     if not lost:
         return ""
     most = max(lost, key=lambda m: float(held.strength[best[m], m]))
     who, mean = case.models[best[most]], case.means[most]
     if len(lost) == 1:
-        return f"{who} is better on {mean.name}, {mean.against(best[most], one.first)}"
+        return f"{who} is better on {mean.name}, {mean.against(mean.best, one.first)}"
     where = names([case.means[m].name for m in lost])
-    return f"others are better on {where}, such as {who} ({_against_of(mean, best[most], one.first)})"
+    return f"others are better on {where}, such as {who} ({_against_of(mean, mean.best, one.first)})"
 
 
 def _listed(parts: Sequence[str], of: int) -> str:
@@ -418,20 +405,11 @@ def _listed(parts: Sequence[str], of: int) -> str:
     return f"{so_many(len(parts), of, 'metrics')}, such as {parts[0]}"
 
 
-def _of_scores(one: Leading, case: RankCase) -> str:
-    return "" if one.column in case.metrics else " combined score"
-
-
 def _more_often(finding: Finding, case: RankCase) -> str:
-    first, following = (case.models[i] for i in finding.models)
-    often = f"On {percent(finding.figures['share'])} of the samples {following} is better"
-    return f"{often}: {first} is for who minds risk."
-
-
-def _more_often_but(finding: Finding, case: RankCase) -> str:
-    one, (first, following) = case.lead, finding.models
-    tail = Tail(one, case.table)
+    (first, following), tail = finding.models, Tail(case.lead, case.table)
     often = f"On {percent(finding.figures['share'])} of the samples {case.models[following]} is better"
+    if finding.kind == "more-often":
+        return f"{often}: {case.models[first]} is for who minds risk."
     return f"{often}, but its worst {tail.words} average {tail.against(following, first)}."
 
 
@@ -440,17 +418,14 @@ def _one_sided(finding: Finding) -> str:
     return f"one-sided {p_words(finding.figures['p_adjusted'])}"
 
 
-def _best_mean(finding: Finding, case: RankCase) -> str:
-    one, best = case.lead, finding.models[0]
-    against = Tail(one, case.table).risk(best).replace(" of the combined score", "")  # which is said already
-    told = f"{case.models[best]} has the best mean{_of_scores(one, case)} and hides a risk"
-    return f"{told}: {against} ({_one_sided(finding)})."
-
-
 def _hidden(finding: Finding, case: RankCase) -> str:
-    first = finding.models[0]
-    risk = Tail(case.lead, case.table).risk(first)
-    return f"Mind the tail of {case.models[first]}: {risk} ({_one_sided(finding)})."
+    one, model = case.lead, finding.models[0]
+    risk, told = Tail(one, case.table).risk(model), f"Mind the tail of {case.models[model]}"
+    if finding.kind == "best-mean-hides-risk":
+        score = "" if one.column in case.metrics else " combined score"
+        told = f"{case.models[model]} has the best mean{score} and hides a risk"
+        risk = risk.replace(" of the combined score", "")  # which is said already
+    return f"{told}: {risk} ({_one_sided(finding)})."
 
 
 def _tail(finding: Finding, case: RankCase) -> str:
@@ -460,8 +435,9 @@ def _tail(finding: Finding, case: RankCase) -> str:
     return f"The bad cases of {case.models[model]} are {'milder' if milder else 'worse'}: {average}."
 
 
-def _said_of_the_first(finding: Finding, case: RankCase) -> bool:
-    return len(case.leading) == 1 and case.lead.first in finding.models
+def _same_scores(finding: Finding, case: RankCase) -> str:
+    of_the_first = len(case.leading) == 1 and case.lead.first in finding.models  # which is said with it
+    return "" if of_the_first else SHARED["same-scores"](finding, case)
 
 
 def _first_without(finding: Finding, case: RankCase) -> str:
@@ -507,15 +483,13 @@ SENTENCES: Sentences[RankCase] = Sentences(
         "judge-alone": _judge_alone,
         "gain": _gain,
         "more-often": _more_often,
-        "more-often-but-worse-tail": _more_often_but,
-        "best-mean-hides-risk": _best_mean,
+        "more-often-but-worse-tail": _more_often,
+        "best-mean-hides-risk": _hidden,
         "hidden-risk": _hidden,
         "worse-tail": _tail,
         "tail-of-the-first": _tail,
         "first-without": _first_without,
-        "same-scores": lambda finding, case: (
-            "" if _said_of_the_first(finding, case) else SHARED["same-scores"](finding, case)
-        ),
+        "same-scores": _same_scores,
         "first-by-metrics": lambda finding, case: (
             f"By the metrics' own rankings, RA(R-SSD@M), {case.models[finding.models[0]]} comes first."
         ),

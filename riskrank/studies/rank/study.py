@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riskrank.engine.dominance.column_ranking import PAIRWISE_WIN_RATE, SAMPLE_WIN_RATE
-from riskrank.engine.dominance.effect_sizes import EffectSizes
 from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy, columns_needed, study_methods
 from riskrank.engine.dominance.methods import METRICS, Method, methods_on, parse_method
-from riskrank.engine.dominance.ranking import alike
-from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Provenance, rows_of
+from riskrank.studies.document import rows_of
 from riskrank.studies.groups.study import study_by_group
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.rank.case import RankCase
@@ -30,15 +27,7 @@ from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.quotes import quoted
 from riskrank.studies.rank.sentences import SENTENCES
 from riskrank.studies.runtime import HERE, Runtime
-from riskrank.studies.sample_findings import sample_findings
-from riskrank.studies.settings import (
-    claims_of,
-    described_tests,
-    inference_of,
-    most_resamples,
-    portfolio_settings,
-    provenance,
-)
+from riskrank.studies.settings import claims_of, inference_of
 from riskrank.studies.suites.chapter import suite_chapter
 from riskrank.studies.targets import (
     Units,
@@ -51,7 +40,7 @@ from riskrank.studies.targets import (
     weighed,
 )
 from riskrank.studies.task_scale import on_task_scale
-from riskrank.studies.visible import visible_differences
+from riskrank.studies.tested_document import of_tests
 
 if TYPE_CHECKING:
     from riskrank.studies.rank.by_means import MeanRankDocument
@@ -123,10 +112,6 @@ def _check_scopes(
             )
 
 
-# Subsamples of each size, where the stability of rankings is asked for.
-STABILITY_REPEATS = 5
-
-
 def rank(
     table: ScoreTable, settings: RankSettings, runtime: Runtime = HERE
 ) -> RankDocument | MeanRankDocument:
@@ -179,29 +164,23 @@ def rank_by_dominance(table: ScoreTable, settings: RankSettings, runtime: Runtim
     if settings.stability:
         from riskrank.engine.dominance.method_rankings import stability
 
+        if settings.stability_repeats is not None:
+            common["repeats"] = settings.stability_repeats
         with runtime.progress("subsampling") as progress:
-            repeats = STABILITY_REPEATS if settings.stability_repeats is None else settings.stability_repeats
-            common |= {"progress": progress, "sizes": settings.stability, "repeats": repeats}
+            common |= {"progress": progress, "sizes": settings.stability}
             steady = stability(tables, methods, inference, study, **common)
     units = {name: units_of(name, table.metrics) for name in [*study.studies, *tables.metrics]}
     case = _case(table, tables, study, inference, settings)
     leading, means = case.leading, case.means
+    described = {"methods": list(study.rankings), "rank_by": settings.rank_by, "top": settings.top}
+    described |= {"aggregate": settings.aggregator if study.aggregations else None}
+    left_out = "of combined scores only P(IC) takes weights: methods of P(EC) are left out"
     return RankDocument(
-        provenance=_provenance(table, settings, study, inference),
         rows=[*_rows(study, table.models, units, settings.top)],
-        **SENTENCES.told(
-            rank_findings(study, case),
-            case,
-            table.models,
-            case.assuming if leading else "",
-            limits=sample_findings([one.scores for one in leading.values()], tested=inference.test),
-        ),
         named=named(leading),
         study=study,
         steady=steady,
-        inference=inference,
         units=units,
-        means=means,
         quotes=quoted(case),
         leading=leading,
         marks={name: marks(one, table, means) for name, one in leading.items()},
@@ -209,10 +188,16 @@ def rank_by_dominance(table: ScoreTable, settings: RankSettings, runtime: Runtim
         tails={name: Tail(one, table) for name, one in leading.items()},
         methods_asked=bool(settings.method or settings.all_methods or settings.aggregate),
         top=settings.top,
-        suite=case.suite,
-        per_task=settings.per_task,
-        judged=case.judged,
-        visible=visible_differences(table, case.suite, inference.family) if inference.test else {},
+        **of_tests(
+            "rank",
+            case,
+            settings,
+            inference,
+            [found.dominance for found in study.studies.values()],
+            (SENTENCES, rank_findings(study, case)),
+            described,
+            [left_out] if settings.all_methods and weighed(table) else [],
+        ),
     )
 
 
@@ -228,36 +213,12 @@ def _case(
         leading = {name: replace(one, turned=turned[name]) for name, one in leading.items()}
     return RankCase(
         table=table,
-        columns=[*leading],
+        columns={name: one.scores for name, one in leading.items()},
         suite=suite,
         tested=inference.test,
-        alike=[name for name, one in leading.items() if alike(one.scores)],
         leading=leading,
         family=inference.family,
         unique=all(found.unique for found in study.aggregations.values()),
-    )
-
-
-def _provenance(
-    table: ScoreTable, settings: RankSettings, study: MethodStudy, inference: Inference
-) -> Provenance:
-    advice = list(dict.fromkeys(line for found in study.studies.values() for line in found.dominance.advice))
-    if settings.all_methods and weighed(table):
-        advice.append("of combined scores only P(IC) takes weights: methods of P(EC) are left out")
-    described = described_tests(settings)
-    described |= {"per_metric": settings.per_metric, "methods": list(study.rankings)}
-    described |= {"rank_by": settings.rank_by, "top": settings.top}
-    described |= {"aggregate": settings.aggregator if study.aggregations else None}
-    if len(table.metrics) > 1 and settings.folds_metrics:
-        described |= portfolio_settings(settings, table)
-    return provenance(
-        "rank",
-        table,
-        settings,
-        described,
-        seed=settings.seed if inference.resampled or settings.stability else None,
-        resamples=most_resamples(found.dominance for found in study.studies.values()),
-        warnings=advice,
     )
 
 
@@ -269,31 +230,12 @@ def _rows(
         statistic, _, scope = method.partition("@")
         found = {name: getattr(ranking, name) for name in PLACES}
         if method not in study.aggregations:
-            column = study.studies[scope]
-            found |= _effects(column.effects[statistic], units[scope])
-            found["decided"] = _decided(column.tests_of(statistic))
-        found["model"] = np.array(models, dtype=object)
-        order = ranking.order[:top]
-        yield from rows_of(
-            RankRow, method=method, **{name: None if of is None else of[order] for name, of in found.items()}
-        )
-
-
-def _effects(found: EffectSizes, units: Units) -> dict[str, np.ndarray | None]:
-    """Effect sizes of all models in the units of the file."""
-    difference = found.mean_difference
-    low, high = units.interval(difference.low, difference.high)
-    return {
-        "mean": units.of(found.mean),
-        "tvar": units.of(found.tail_mean),
-        "difference": units.of(difference.estimate),
-        "difference_low": low,
-        "difference_high": high,
-    }
-
-
-def _decided(tests: DominanceTests | None) -> np.ndarray | None:
-    """Whether every claim about each model is decided; None where there are none."""
-    if tests is None or tests.p_value is None:
-        return None
-    return np.asarray(tests.decided.all(axis=1) & tests.decided.all(axis=0))
+            column, unit = study.studies[scope], units[scope]
+            effects, tests = column.effects[statistic], column.tests_of(statistic)
+            found |= {"mean": unit.of(effects.mean), "tvar": unit.of(effects.tail_mean)}
+            ends = unit.told(effects.mean_difference)
+            found |= dict(zip(("difference", "difference_low", "difference_high"), ends, strict=True))
+            if tests is not None and tests.p_value is not None:  # whether every claim about a model is
+                found["decided"] = tests.decided.all(axis=1) & tests.decided.all(axis=0)
+        names = np.array(models, dtype=object)
+        yield from rows_of(RankRow, ranking.order[:top], method=method, model=names, **found)

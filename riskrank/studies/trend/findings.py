@@ -91,7 +91,7 @@ def trend_findings(document: TrendDocument) -> list[Finding]:
     """Losses first, then rulers that moved, gains, and scores that failed."""
     number = {model: at for at, model in enumerate(document.provenance.models)}
     found = [
-        Finding(kind=MOVED, on=metric, figures={"times": len(runs)})
+        Finding(MOVED, on=metric, figures={"times": len(runs)})
         for metric, runs in document.moved.items()
         if runs
     ]
@@ -101,19 +101,17 @@ def trend_findings(document: TrendDocument) -> list[Finding]:
         if kind not in (OPEN, MOVED):
             row, of = line.shown or line.last, "last" if kind == _DROPPED else "baseline"
             figures, answer = _figures(row, of), _ANSWERS[kind]
-            found.append(Finding(kind=kind, models=models, on=line.metric, figures=figures, answer=answer))
+            found.append(Finding(kind, models, on=line.metric, figures=figures, answer=answer))
         if line.more_failed is not None:
             last = line.last
             share = {"share": last.failed, "more": line.more_failed, "of": last.samples}
             share["failed"] = last.samples - last.scored
-            found.append(
-                Finding(kind=_MORE_FAILED, models=models, on=line.metric, figures=share, answer=Side.REFUTED)
-            )
+            found.append(Finding(_MORE_FAILED, models, on=line.metric, figures=share, answer=Side.REFUTED))
         elif line.last.run == document.runs[-1] and line.last.failed >= _FAILED:
             share = {"share": line.last.failed}
-            found.append(Finding(kind="scores-failed", models=models, on=line.metric, figures=share))
+            found.append(Finding("scores-failed", models, on=line.metric, figures=share))
     grave = any(one.kind in (_MORE_FAILED, WORSE, _DROPPED, WAS_WORSE, MOVED) for one in found)
-    return found if grave else [*found, Finding(kind="level", answer=Side.OPEN)]
+    return found if grave else [*found, Finding("level", answer=Side.OPEN)]
 
 
 def _figures(row: TrendRow, of: str) -> dict[str, float]:

@@ -125,9 +125,7 @@ def _p_cell(tests: DominanceTests, i: int, j: int) -> str:
 
 def _difference_cells(column: DominanceColumn, i: int, j: int) -> list[str]:
     """Difference of the means in the units of the file, and its interval."""
-    difference = column.differences
-    estimate = column.units.of(difference.estimate)
-    low, high = column.units.interval(difference.low, difference.high)
+    estimate, low, high = column.units.told(column.differences)
     if low is None or high is None:
         return [rounded(float(estimate[i, j]), decimals_apart(estimate.ravel().tolist()))]
     decimals = numbers.decimals_of_ends(low, high)
@@ -136,12 +134,11 @@ def _difference_cells(column: DominanceColumn, i: int, j: int) -> list[str]:
 
 def _bars(column: DominanceColumn, pairs: Sequence[tuple[int, int]]) -> list[str]:
     """Differences with their intervals as bars on one scale; none without intervals."""
-    difference = column.differences
-    low, high = column.units.interval(difference.low, difference.high)
+    difference, low, high = column.units.told(column.differences)
     if low is None or high is None or not pairs:
         return []
     at = tuple(np.array(pairs).T)
-    return interval_bars(column.units.of(difference.estimate)[at], low[at], high[at], mark=0.0)
+    return interval_bars(difference[at], low[at], high[at], mark=0.0)
 
 
 def _answer(column: DominanceColumn, orders: Sequence[int], i: int, j: int) -> Cell:

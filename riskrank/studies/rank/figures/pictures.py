@@ -111,8 +111,7 @@ def forest(study: MethodStudy, method: str, units: Mapping[str, Units]) -> Fores
         effects, unit = study.studies[name].effects[statistic].mean_difference, units[name]
         label = f"{fitted([unit.label], 80.0, SMALL)[0]}, to the first"
         label = worse_to_better(label, lower=unit.sign < 0)
-        parts = (unit.of(effects.estimate), *unit.interval(effects.low, effects.high))
-        found.append(Interval.of(order, label, DIFFERENCES, *parts))
+        found.append(Interval.of(order, label, DIFFERENCES, *unit.told(effects)))
     return Forest(order, tuple(found))
 
 

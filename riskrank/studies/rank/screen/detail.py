@@ -86,9 +86,8 @@ def detail_table(document: RankDocument, metric: str, name: str) -> Table:
     """Place, rank set, wins and losses, ε, and what the difference to the first is worth."""
     found, units, models = document.study.studies[metric], document.units[metric], document.provenance.models
     ranking, effects = found.rankings[name], found.effects[name]
-    difference, decimals = effects.mean_difference, mean_decimals(document, metric)
-    low, high = units.interval(difference.low, difference.high)
-    gap, named = units.of(difference.estimate), document.leading[metric].named
+    decimals, named = mean_decimals(document, metric), document.leading[metric].named
+    gap, low, high = units.told(effects.mean_difference)
     sets = span = None
     if ranking.rank_low is not None and ranking.rank_high is not None:
         sets = [*map(numbers.rank_interval, ranking.rank_low, ranking.rank_high)]
@@ -122,17 +121,16 @@ def _each(
 
 def _pictures(document: RankDocument, metric: str, name: str) -> list[OfModel]:
     """Rank sets and differences as bars, and letters for who is beaten, for terminals with room for them."""
-    found, units = document.study.studies[metric], document.units[metric]
-    ranking, difference = found.rankings[name], found.effects[name].mean_difference
-    columns: list[OfModel] = []
+    found, columns = document.study.studies[metric], list[OfModel]()
+    ranking = found.rankings[name]
     if ranking.rank_low is not None and ranking.rank_high is not None:
         places = interval_bars(ranking.rank, ranking.rank_low, ranking.rank_high)
         columns.append((Column("places, first to last", "left", only="terminal"), lambda i: places[i]))
-    low, high = units.interval(difference.low, difference.high)
+    gap, low, high = document.units[metric].told(found.effects[name].mean_difference)
     if low is not None and high is not None:
         # One scale of the models that are shown: the others would only make it coarser.
         shown = ranking.order[: document.top]
-        drawn = interval_bars(units.of(difference.estimate)[shown], low[shown], high[shown], mark=0.0)
+        drawn = interval_bars(gap[shown], low[shown], high[shown], mark=0.0)
         gaps = dict(zip(shown.tolist(), drawn, strict=True))
         columns.append((Column("difference", "left", only="terminal"), lambda i: gaps[i]))
     tests = found.tests_of(name)
@@ -161,10 +159,9 @@ def _letters(tests: DominanceTests, ranking: Ranking) -> list[OfModel]:
 def mean_decimals(document: RankDocument, metric: str) -> int:
     """Decimals of means and of their differences: as many as intervals of the differences support."""
     effects = document.study.studies[metric].effects[document.leading[metric].method]
-    difference, unit = effects.mean_difference, document.units[metric]
-    low, high = unit.interval(difference.low, difference.high)
+    _, low, high = document.units[metric].told(effects.mean_difference)
     if low is None or high is None:
-        return decimals_apart(unit.of(effects.mean).tolist())
+        return decimals_apart(document.units[metric].of(effects.mean).tolist())
     return numbers.decimals_of_ends(low, high)
 
 
