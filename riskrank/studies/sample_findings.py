@@ -11,6 +11,7 @@ from riskrank.engine.changes.cases import sign_test
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import FEW_SAMPLES, ClusteredScores, weak_sizes
 from riskrank.errors import listing
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.findings import Finding, Said
 from riskrank.studies.wording import p_words, rarest_seen, unseen, unseen_share
 
@@ -51,6 +52,13 @@ def sample_findings(columns: Sequence[ClusteredScores], *, tested: bool = True, 
         return []
     least = min(columns, key=lambda scores: scores.effective_size)
     return [*size_findings(least, tested=tested), blind_limit(least.effective_size, least.unit + each)]
+
+
+def limits_of_rows(table: ScoreTable, *, tested: bool) -> list[Said]:
+    """The same of the samples of a table, whatever their scores are."""
+    samples = table.row_samples
+    sizes = ClusteredScores.build(table.clusters, table.clusters, samples=samples, paired=False)
+    return sample_findings([sizes], tested=tested)
 
 
 def open_by_sign_test(scores: ClusteredScores, pair: tuple[int, int], family: Family) -> Iterator[Finding]:

@@ -10,20 +10,17 @@ from riskrank.engine.dominance.inference import DIRECT, Inference
 from riskrank.engine.dominance.pair_curves import PairCurves, pair_curves, quantile_difference
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.family import Family, Side
-from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.findings import Case
 from riskrank.studies.metric_means import TailMeans
 from riskrank.studies.targets import Target, Units
 
 
 @dataclass(frozen=True)
-class DominanceColumn:
+class DominanceColumn(Target):
     """One column of scores and its tests.
 
     Attributes
     ----------
-    target : Target
-        Its scores, and the name it is reported under.
     study : DominanceStudy
     differences : Differences
         Of the means of all pairs, shape (k, k), larger is better.
@@ -31,21 +28,10 @@ class DominanceColumn:
     tail : TailMeans
     """
 
-    target: Target
     study: DominanceStudy
     differences: Differences
     units: Units
     tail: TailMeans
-
-    @property
-    def name(self) -> str:
-        """Metric the column is reported under."""
-        return self.target.name
-
-    @property
-    def scores(self) -> ClusteredScores:
-        """What was tested."""
-        return self.target.scores
 
     @property
     def leading(self) -> DominanceTests:
@@ -66,7 +52,7 @@ class DominanceColumn:
 
     def pair_curves(self, winner: int, loser: int, inference: Inference) -> PairCurves:
         """Both models' quantile functions, with a band around their difference where there are resamples."""
-        scores = self.target.scores
+        scores = self.scores
         ratios = self.study.estimates.ratios[:, winner, loser].tolist()
         weights = scores.weights[winner], scores.weights[loser]
         found = pair_curves(scores.values[winner], scores.values[loser], ratios, weights=weights)

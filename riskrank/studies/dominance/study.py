@@ -133,7 +133,7 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
         units = units_of(target.name, table.metrics)
         tail = TailMeans(target.name, worst_of(study), table.metrics)
         differences = _differences(target.scores, study, inference)
-        found.append(DominanceColumn(target, study, differences, units, tail))
+        found.append(DominanceColumn(target.name, target.scores, study, differences, units, tail))
     leaders = {
         column.name: First(
             column.standing[0],

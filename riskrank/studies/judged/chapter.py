@@ -215,11 +215,6 @@ def judged_meta(chapter: JudgedChapter | None) -> Mapping[str, Any]:
     return {} if chapter is None else {"judge": asdict(chapter.entry)}
 
 
-def sentences(chapter: JudgedChapter | None) -> tuple[str, ...]:
-    """What a verdict says of the judge, if there is one."""
-    return () if chapter is None or not chapter.worth else (chapter.worth,)
-
-
 def with_labels(
     columns: Sequence[RiskColumn], scores: ClusteredScores
 ) -> tuple[tuple[RiskColumn, ...], list[str]]:

@@ -16,18 +16,15 @@ from riskrank.scores.table.metrics import assumed_against_its_name
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Document, Row, of, rows_from
+from riskrank.studies.findings import NOTHING_TESTED, Finding, Sentences, same_scores, untested
 from riskrank.studies.metric_means import assumed
-from riskrank.studies.portfolio.findings import (
-    SENTENCES,
-    PortfolioCase,
-    portfolio_findings,
-    portfolio_limits,
-)
 from riskrank.studies.portfolio.options import FoldingSettings
 from riskrank.studies.runtime import HERE, Runtime
+from riskrank.studies.sample_findings import limits_of_rows
 from riskrank.studies.settings import portfolio_settings, provenance
 from riskrank.studies.suites.chapter import SuiteOutline, suite_outline
 from riskrank.studies.targets import check_portfolio, fold, tasks_of
+from riskrank.studies.wording import decimals_of, percent, rounded
 
 METRIC = "portfolio"
 """Metric of the scores in the table that is written, which every command reads."""
@@ -146,6 +143,46 @@ class PortfolioSummaryDocument(FoldedDocument[PortfolioSummary], schema="portfol
         return np.array([quantile(column, levels, own) for column, own in both])
 
 
+@dataclass(frozen=True, eq=False)
+class PortfolioCase:
+    """What sentences are made from."""
+
+    found: Summary
+    models: Sequence[str]
+
+    @property
+    def decimals(self) -> int:
+        """Digits that the errors of the means leave."""
+        return decimals_of(self.found.sd / np.sqrt(self.found.size))
+
+
+def portfolio_findings(case: PortfolioCase, table: ScoreTable) -> Iterator[Finding]:
+    """Who has the best mean, who the best worst cases, and who are alike row by row."""
+    means, tails = case.found.mean, case.found.tail_values[:, 0]
+    best, safest = int(np.argmax(means)), int(np.argmax(tails))
+    yield Finding("first", (best,), figures={"mean": float(means[best])})
+    figures = {"level": case.found.levels[0], "tail": float(tails[safest])}
+    yield Finding("mildest-tail", (safest,), figures=figures)
+    yield from same_scores(table, table.models)
+
+
+def _first(finding: Finding, case: PortfolioCase) -> str:
+    mean = rounded(finding.figures["mean"], case.decimals)
+    return f"{case.models[finding.models[0]]} has the largest mean, {mean}."
+
+
+def _mildest(finding: Finding, case: PortfolioCase) -> str:
+    worst, average = percent(finding.figures["level"]), rounded(finding.figures["tail"], case.decimals)
+    safest, text = finding.models[0], f"the worst {worst} average {average}"
+    if safest == int(np.argmax(case.found.mean)):
+        return f"Its bad cases are the mildest, too: {text}."
+    return f"{case.models[safest]} has the mildest bad cases: {text}."
+
+
+SENTENCES: Sentences[PortfolioCase] = Sentences({"first": _first, "mildest-tail": _mildest})
+"""How each kind of finding is said."""
+
+
 def portfolio(
     table: ScoreTable, settings: FoldingSettings, runtime: Runtime = HERE
 ) -> PortfolioDocument | PortfolioSummaryDocument:
@@ -174,7 +211,8 @@ def portfolio(
     scores, weights = fold(table, settings), _row_weights(table)
     found = summarise(scores, tuple(sorted(set(settings.level or DEFAULT_LEVELS))), weights)
     doubtful = [metric.name for metric in table.metrics if assumed_against_its_name(metric)]
-    case, limits = PortfolioCase(found, table.models), portfolio_limits(table)
+    case, limits = PortfolioCase(found, table.models), limits_of_rows(table, tested=False)
+    limits = [*((one, NOTHING_TESTED) for one in untested(tested=False)), *limits]
     shared: dict[str, Any] = {
         "provenance": provenance("portfolio", table, settings, portfolio_settings(settings, table)),
         **SENTENCES.told(

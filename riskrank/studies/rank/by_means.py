@@ -10,7 +10,6 @@ import numpy as np
 from riskrank.engine.evidence.costs import CostRatios, Costs
 from riskrank.engine.evidence.crossed import Components
 from riskrank.engine.family import Family
-from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.designs import ITEM
@@ -30,7 +29,7 @@ from riskrank.studies.rank.mean_ranking import (
     require_order,
 )
 from riskrank.studies.rank.options import RankSettings
-from riskrank.studies.sample_findings import blind_limit, sample_findings, warned
+from riskrank.studies.sample_findings import blind_limit, limits_of_rows, warned
 from riskrank.studies.settings import family_of, provenance
 from riskrank.studies.targets import Units, units_of
 from riskrank.studies.wording import decimals_of, rounded, rounded_beside_zero
@@ -184,9 +183,7 @@ def _columns(table: ScoreTable, settings: RankSettings) -> Iterator[tuple[MeanCo
 def _limits(table: ScoreTable, settings: RankSettings, found: Sequence[MeanRanking]) -> list[Said]:
     """What the samples leave open; folds are none: each is a mean of rows that nobody sees."""
     if settings.on:
-        clusters, samples = table.clusters, table.row_samples
-        sizes = ClusteredScores.build(clusters, clusters, samples=samples, paired=False)
-        return sample_findings([sizes], tested=not settings.no_test)
+        return limits_of_rows(table, tested=not settings.no_test)
     if table.noise is None:
         return []
     if table.noise.shared:

@@ -157,7 +157,7 @@ def _of_tasks(one: Leading, case: RankCase, suite: SuiteChapter) -> Iterator[Fin
     yield from other_scope(case, one.column, one.pair)
     if held and not metric:
         yield from _gain(one, case)
-    if any(words.by_mean(suite, column, one.first)):
+    if column.scores.macro.max() > column.scores.macro[one.first]:
         yield Finding("best-macro-mean", (column.first_by_mean, one.first), on=one.column)
 
 

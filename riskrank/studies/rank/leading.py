@@ -8,7 +8,7 @@ import numpy as np
 
 from riskrank.engine.dominance.challenge import Ranked
 from riskrank.engine.dominance.column import First
-from riskrank.engine.dominance.column_ranking import RankStudy
+from riskrank.engine.dominance.column_ranking import RankStudy, leading_method
 from riskrank.engine.dominance.contrasts import Contrasts
 from riskrank.engine.dominance.hidden_risk import WorseTail, worse_tails
 from riskrank.engine.dominance.inference import Inference
@@ -23,9 +23,6 @@ from riskrank.engine.dominance.tests import better_by
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.metric_means import bad_cases
-
-# Methods whose ranking a decision should look at, the most careful first.
-_CAREFUL = ("R-SSD", "R-FSD")
 
 
 @dataclass(frozen=True)
@@ -207,9 +204,9 @@ class Leading:
 def leading_methods(study: MethodStudy) -> Iterator[tuple[str, str]]:
     """The most careful method of every column that a reader asked for."""
     for name, found in study.studies.items():
-        asked = [method for method in found.rankings if f"{method}@{name}" in study.rankings]
+        asked = {one: of for one, of in found.rankings.items() if f"{one}@{name}" in study.rankings}
         if asked:
-            yield name, next((method for method in _CAREFUL if method in asked), asked[0])
+            yield name, leading_method(asked)
 
 
 def lead(

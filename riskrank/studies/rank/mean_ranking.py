@@ -54,18 +54,16 @@ class MeanRanking:
 
     def lead(self, first: int, following: int) -> dict[str, float]:
         """The means of two, and their difference with its interval, as the sentence on them has these."""
-        gap = float(self.column.told(self.column.differences.value)[first, following])
-        figures = {"difference": -gap if self.means.lower and self.column.statistic == "mean" else gap}
+        sign = -1.0 if self.means.lower and self.column.statistic == "mean" else 1.0  # as the file has them
+        figures = {
+            "difference": sign * float(self.column.told(self.column.differences.value)[first, following])
+        }
         if self.low is not None and self.high is not None:
-            ends = -float(self.high[following]), -float(self.low[following])
-            figures |= dict(zip(("low", "high"), self.oriented(ends), strict=True))
+            ends = sorted(-sign * float(end[following]) for end in (self.low, self.high))
+            figures |= dict(zip(("low", "high"), ends, strict=True))
         if self.samples is not None:
             figures["shared"] = int(self.samples[first, following])
         return figures | means_of_two([self.means], first, following)
-
-    def oriented(self, ends: tuple[float, float]) -> tuple[float, float]:
-        """Ends of a difference of means in the direction of the file."""
-        return (-ends[1], -ends[0]) if self.means.lower and self.column.statistic == "mean" else ends
 
     @property
     def what(self) -> str:

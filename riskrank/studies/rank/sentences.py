@@ -337,10 +337,6 @@ def _by_task(finding: Finding, case: RankCase) -> str:
     return f"Against {case.models[following]}: {told}."
 
 
-def _best_macro_mean(finding: Finding, case: RankCase) -> str:
-    return " ".join(words.by_mean(case.of_tasks, case.of_tasks.columns[finding.on], finding.models[1]))
-
-
 def _judge_alone(finding: Finding, case: RankCase) -> str:
     assert case.judged is not None
     (best, first), mean, scored = finding.models, case.means[0], case.judged.entry.models
@@ -479,7 +475,9 @@ SENTENCES: Sentences[RankCase] = Sentences(
         "worse-tail-on-a-metric": _worst_on_a_metric,
         "undecided-tail": _undecided_tail,
         "by-task": _by_task,
-        "best-macro-mean": _best_macro_mean,
+        "best-macro-mean": lambda finding, case: (
+            f"By the macro mean {case.models[finding.models[0]]} comes first."
+        ),
         "judge-alone": _judge_alone,
         "gain": _gain,
         "more-often": _more_often,

@@ -113,22 +113,19 @@ class SuiteEntry:
 
 def suite_meta(chapter: SuiteChapter | None) -> dict[str, Any]:
     """The entry ``suite`` of a document's ``meta``, where there is a suite."""
-    return {} if chapter is None else {"suite": asdict(suite_entry(chapter))}
-
-
-def suite_entry(chapter: SuiteChapter) -> SuiteEntry:
-    """Write down a suite."""
+    if chapter is None:
+        return {}
     own = chapter.metrics or [None] * len(chapter.names)
     tasks = zip(chapter.names, chapter.weights, chapter.samples, own, strict=True)
-    records = [[*of_column(chapter)] for of_column in (_macro, _task_means, _pairs, _left_out)]
-    return SuiteEntry(
+    entry = SuiteEntry(
         chapter.scope,
         [TaskEntry(*task) for task in tasks],
-        rows_from(MacroEntry, "chapter one i these like", records[0]),
-        rows_from(TaskMeanEntry, "chapter one t i", records[1]),
-        rows_from(PairEntry, "chapter one i j", records[2]),
-        rows_from(LeftOutEntry, "chapter one t closest", records[3]),
+        rows_from(MacroEntry, "chapter one i these like", _macro(chapter)),
+        rows_from(TaskMeanEntry, "chapter one t i", _task_means(chapter)),
+        rows_from(PairEntry, "chapter one i j", _pairs(chapter)),
+        rows_from(LeftOutEntry, "chapter one t closest", _left_out(chapter)),
     )
+    return {"suite": asdict(entry)}
 
 
 def by_task(chapter: SuiteChapter) -> dict[str, list[Any]]:

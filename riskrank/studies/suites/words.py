@@ -118,10 +118,3 @@ def other_scope(
     elif shown or not ranked or one.ahead is None:
         answer = "shown" if shown else "not shown"
         yield p, f"Whether {whom}these {len(chapter.names)} tasks themselves: {answer}{size}."
-
-
-def by_mean(chapter: SuiteChapter, one: SuiteColumn, first: int) -> Iterator[str]:
-    """Another model has the best macro mean."""
-    best = one.first_by_mean
-    if best != first and one.scores.macro[best] > one.scores.macro[first]:
-        yield f"By the macro mean {chapter.models[best]} comes first."

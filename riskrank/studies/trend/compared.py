@@ -53,8 +53,8 @@ class RunColumn:
     def counted(self) -> tuple[int, int]:
         """How many samples have a score, and how many there are."""
         own = self.spec.name, self.table.models[self.model]
-        found = [(one.scored, one.total) for one in self.table.scored if (one.metric, one.model) == own]
-        return found[0] if found else (len(self.samples), len(self.samples))
+        found = ((one.scored, one.total) for one in self.table.scored if (one.metric, one.model) == own)
+        return next(found, (len(self.samples), len(self.samples)))
 
     @cached_property
     def samples(self) -> Integers:
@@ -73,8 +73,7 @@ class RunColumn:
 
     def of(self, shared: Mapping[str, int], units: Integers, *, best: bool) -> tuple[Floats, Integers]:
         """Scores of shared samples with the unit each is drawn in, the units in their order."""
-        place = np.array([shared.get(name, -1) for name in self.table.samples], dtype=np.int64)
-        rows = place[self.table.row_samples[self.model]]
+        rows = self._rows(shared)
         kept = rows >= 0
         unit = units[rows[kept]]
         order = np.argsort(unit, kind="stable")
@@ -84,25 +83,26 @@ class RunColumn:
         """The cluster of each shared sample, or the sample itself, numbered without gaps."""
         if self.table.cluster_names is None:
             return np.arange(len(shared))
-        found = np.zeros(len(shared), dtype=np.int64)
-        for sample, cluster in zip(
-            self.table.row_samples[self.model].tolist(), self.table.clusters[self.model].tolist(), strict=True
-        ):
-            if (at := shared.get(self.table.samples[sample])) is not None:
-                found[at] = cluster
+        rows, found = self._rows(shared), np.zeros(len(shared), dtype=np.int64)
+        found[rows[rows >= 0]] = self.table.clusters[self.model][rows >= 0]
         return np.unique(found, return_inverse=True)[1]
+
+    def _rows(self, shared: Mapping[str, int]) -> Integers:
+        """Which shared sample each row is of, −1 of others."""
+        place = np.array([shared.get(name, -1) for name in self.table.samples], dtype=np.int64)
+        return place[self.table.row_samples[self.model]]
 
 
 def drawn(new: RunColumn, old: RunColumn) -> ClusteredScores:
     """The samples that both have, as they are drawn."""
-    shared = {name: at for at, name in enumerate(_shared(new, old))}
+    shared = _shared(new, old)
     of_sample = np.arange(len(shared))
     return ClusteredScores.build([of_sample], [new.units(shared)], samples=[of_sample])
 
 
-def _shared(new: RunColumn, old: RunColumn) -> list[str]:
+def _shared(new: RunColumn, old: RunColumn) -> dict[str, int]:
     theirs = set(old.names)
-    return [name for name in new.names if name in theirs]
+    return {name: at for at, name in enumerate(name for name in new.names if name in theirs)}
 
 
 class Pair(NamedTuple):
@@ -115,7 +115,7 @@ class Pair(NamedTuple):
 
 def paired(new: RunColumn, old: RunColumn) -> Pair | None:
     """The two on the samples both have; None of too few to tell anything."""
-    shared = {name: at for at, name in enumerate(_shared(new, old))}
+    shared = _shared(new, old)
     if len(shared) < FEWEST_SAMPLES:
         return None
     units = new.units(shared)
@@ -218,17 +218,17 @@ def compared(runs: Runs, family: Family) -> tuple[list[TrendRow], dict[str, list
 
 
 def _nothing_shared(run: str, baseline: str, columns: Mapping[str, Mapping[Key, RunColumn]]) -> InputError:
-    here, there = (next(iter(columns[one].values())) for one in (run, baseline))
-    models = [listing(dict.fromkeys(model for _, model in columns[one]), 3) for one in (run, baseline)]
-    same = any(key in columns[baseline] for key in columns[run])
+    both, what = (columns[run], columns[baseline]), "models"
+    lists = [list(dict.fromkeys(model for _, model in one)) for one in both]
+    hint = "give models that change their names one: write bot=PATH for every run"
+    if any(key in columns[baseline] for key in columns[run]):
+        lists, what = [list(next(iter(one.values())).names) for one in both], "samples"
+        hint = f"leave the run out, or say what samples are: {option('columns', 'sample=…')}"
+    here, there = (listing(one, 3) for one in lists)
     return InputError(
         f"{run} and {baseline} share no model and metric with {FEWEST_SAMPLES} samples that both scored",
-        found=f"{run} has the samples {listing(here.names, 3)}, {baseline} {listing(there.names, 3)}"
-        if same
-        else f"{run} has the models {models[0]}, {baseline} {models[1]}",
-        hint=f"leave the run out, or say what samples are: {option('columns', 'sample=…')}"
-        if same
-        else "give models that change their names one: write bot=PATH for every run",
+        found=f"{run} has the {what} {here}, {baseline} {there}",
+        hint=hint,
     )
 
 

@@ -1,6 +1,8 @@
 """Tests of dominance in detail: a row a pair, every claim, and how to read them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import combinations
 
 import numpy as np
 
@@ -11,7 +13,7 @@ from riskrank.engine.types import Booleans
 from riskrank.shown import numbers
 from riskrank.shown.means import in_words, inference_line
 from riskrank.shown.text_pictures import interval_bars
-from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.dominance.columns import DominanceColumn
 from riskrank.studies.dominance.study import DominanceDocument
 from riskrank.studies.wording import decimals_apart, rounded
@@ -33,7 +35,7 @@ def details(document: DominanceDocument) -> list[Section]:
             sections += [_matrix(column.name, tests, models) for tests in column.study.tests]
     first = document.by_column[0]
     sections.append(reading(document))
-    sections.append(inference_line(first.study, inference, models, first.target.scores))
+    sections.append(inference_line(first.study, inference, models, first.scores))
     return sections
 
 
@@ -65,31 +67,35 @@ def _pair_table(column: DominanceColumn, models: Sequence[str]) -> Table:
     orders = sorted({tests.claim.order for tests in study.tests})
     leading = study.estimates.ratios[orders[-1] - 1]
     overall = leading.sum(axis=1)
-    columns = [Column("better", "left"), Column("worse", "left")]
-    for order in orders:
-        name = ORDERS[order]
-        columns.append(Column(f"{name}\nε"))
-        deciding, absolute = _tests_of(study, order)
-        for tests in deciding:
-            head = tests.claim.method if tests.claim.kind == RELATIVE else name
-            columns += [Column(f"{head}\np")] if tests.p_value is not None else []
-        if absolute:
-            columns.append(Column(f"{name}\nτ"))
-    columns += [Column("difference"), Column("interval", "left")][: 1 + (column.differences.low is not None)]
-    columns.append(Column("verdict", "left"))
     pairs = [
-        (int(i), int(j))
-        if leading[i, j] < 0.5 or (leading[i, j] == 0.5 and overall[i] <= overall[j])
-        else (int(j), int(i))
-        for i, j in zip(*np.triu_indices(len(models), 1), strict=True)
+        (i, j) if leading[i, j] < 0.5 or (leading[i, j] == 0.5 and overall[i] <= overall[j]) else (j, i)
+        for i, j in combinations(range(len(models)), 2)
     ]
     pairs.sort(key=lambda pair: (overall[pair[0]], pair[0], overall[pair[1]], pair[1]))
-    rows = [_pair_row(column, orders, i, j, models) for i, j in pairs]
-    bars = _bars(column, pairs)
-    if bars:
-        columns.append(Column("difference", "left", only="terminal"))
-        rows = [(*row, bar) for row, bar in zip(rows, bars, strict=True)]
-    return Table(f"Stochastic dominance on {in_words(column.name)}", tuple(columns), tuple(rows), stub=2)
+    differences, bars = _differences(column, pairs)
+    columns: list[OfRow] = [
+        (Column("better", "left"), lambda pair: models[pair[0]]),
+        (Column("worse", "left"), lambda pair: models[pair[1]]),
+        *(told for order in orders for told in _of_order(study, order)),
+        *differences,
+        (Column("verdict", "left"), lambda pair: _answer(column, orders, *pair)),
+        *bars,
+    ]
+    return by_row(f"Stochastic dominance on {in_words(column.name)}", columns, pairs, stub=2)
+
+
+def _of_order(study: DominanceStudy, order: int) -> Iterator[OfRow]:
+    """Ratios of pairs in one order, p-values of claims that decide, and the smallest threshold that held."""
+    name, ratios = ORDERS[order], study.estimates.ratios[order - 1]
+    deciding, absolute = _tests_of(study, order)
+    yield Column(f"{name}\nε"), lambda pair: numbers.ratio(ratios[pair])
+    for tests in deciding:
+        if tests.p_value is not None:
+            head = tests.claim.method if tests.claim.kind == RELATIVE else name
+            yield Column(f"{head}\np"), partial(_p_cell, tests)
+    if absolute:
+        held = [(f"{tests.claim.boundary:g}", tests.dominates) for tests in absolute]
+        yield Column(f"{name}\nτ"), lambda pair: next((text for text, of in held if of[pair]), "–")
 
 
 def _tests_of(study: DominanceStudy, order: int) -> tuple[list[DominanceTests], list[DominanceTests]]:
@@ -101,44 +107,32 @@ def _tests_of(study: DominanceStudy, order: int) -> tuple[list[DominanceTests], 
     return deciding, sorted(absolute, key=lambda tests: tests.claim.boundary)
 
 
-def _pair_row(
-    column: DominanceColumn, orders: Sequence[int], i: int, j: int, models: Sequence[str]
-) -> tuple[Cell | str, ...]:
-    cells: list[Cell | str] = [models[i], models[j]]
-    for order in orders:
-        deciding, absolute = _tests_of(column.study, order)
-        cells.append(numbers.ratio(column.study.estimates.ratios[order - 1, i, j]))
-        cells += [_p_cell(tests, i, j) for tests in deciding if tests.p_value is not None]
-        if absolute:
-            held = [tests.claim.boundary for tests in absolute if tests.dominates[i, j]]
-            cells.append(f"{held[0]:g}" if held else "–")
-    return (*cells, *_difference_cells(column, i, j), _answer(column, orders, i, j))
-
-
-def _p_cell(tests: DominanceTests, i: int, j: int) -> str:
+def _p_cell(tests: DominanceTests, pair: tuple[int, int]) -> str:
     assert tests.p_adjusted is not None
-    mark = "~" if tests.extrapolated[i, j] else "" if tests.decided[i, j] else "?"
-    if not mark and tests.crossings is not None and tests.crossings[i, j] == 0:
+    mark = "~" if tests.extrapolated[pair] else "" if tests.decided[pair] else "?"
+    if not mark and tests.crossings is not None and tests.crossings[pair] == 0:
         mark = "≤"
-    return mark + numbers.p_value(tests.p_adjusted[i, j])
+    return mark + numbers.p_value(tests.p_adjusted[pair])
 
 
-def _difference_cells(column: DominanceColumn, i: int, j: int) -> list[str]:
-    """Difference of the means in the units of the file, and its interval."""
+def _differences(
+    column: DominanceColumn, pairs: Sequence[tuple[int, int]]
+) -> tuple[list[OfRow], list[OfRow]]:
+    """Differences of the means in the units of the file; with intervals these, and bars on one scale."""
     estimate, low, high = column.units.told(column.differences)
     if low is None or high is None:
-        return [rounded(float(estimate[i, j]), decimals_apart(estimate.ravel().tolist()))]
-    decimals = numbers.decimals_of_ends(low, high)
-    return [rounded(float(estimate[i, j]), decimals), numbers.ends(low[i, j], high[i, j], decimals)]
-
-
-def _bars(column: DominanceColumn, pairs: Sequence[tuple[int, int]]) -> list[str]:
-    """Differences with their intervals as bars on one scale; none without intervals."""
-    difference, low, high = column.units.told(column.differences)
-    if low is None or high is None or not pairs:
-        return []
-    at = tuple(np.array(pairs).T)
-    return interval_bars(difference[at], low[at], high[at], mark=0.0)
+        digits = decimals_apart(estimate.ravel().tolist())
+        return [(Column("difference"), lambda pair: rounded(float(estimate[pair]), digits))], []
+    decimals, at = numbers.decimals_of_ends(low, high), tuple(np.array(pairs).T)
+    bars = dict(zip(pairs, interval_bars(estimate[at], low[at], high[at], mark=0.0), strict=True))
+    told: list[OfRow] = [
+        (Column("difference"), lambda pair: rounded(float(estimate[pair]), decimals)),
+        (
+            Column("interval", "left"),
+            lambda pair: numbers.ends(float(low[pair]), float(high[pair]), decimals),
+        ),
+    ]
+    return told, [(Column("difference", "left", only="terminal"), bars.__getitem__)]
 
 
 def _answer(column: DominanceColumn, orders: Sequence[int], i: int, j: int) -> Cell:

@@ -23,7 +23,6 @@ from riskrank.shown.view import Column, Line, OfModel, Section, by_row
 from riskrank.studies.dominance.columns import DominanceColumn
 from riskrank.studies.dominance.screen.detail import details
 from riskrank.studies.dominance.study import DominanceDocument
-from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.screen import details as task_details
 from riskrank.studies.suites.screen import screen as task_screen
 from riskrank.studies.visible import could_show
@@ -36,22 +35,17 @@ _SHORT, _FEW_METRICS = 9, 3
 def view(document: DominanceDocument) -> list[Section]:
     """One table, the tests in a line, and what to ask next; then everything for who asks."""
     one, *others = document.by_column
-    shown = _side_by_side(document) if others else _alone(document, one)
+    shown, suite = _side_by_side(document) if others else _alone(document, one), document.suite
     chapter: list[Section] = []
-    if document.suite is not None:
-        shown += _tasks(document, document.suite)
-        chapter = task_details(document.suite, per_task=document.per_task)
+    if suite is not None:
+        of_models = {column.name: column.standing[:MOST_ROWS] for column in document.by_column}
+        shown += task_screen(suite, of_models, document.more, per_task=document.per_task)
+        chapter = task_details(suite, per_task=document.per_task)
     return [
         *shown,
         _tests(document),
         *offered([*also(document.more), *chapter, *details(document)], *_next(document)),
     ]
-
-
-def _tasks(document: DominanceDocument, suite: SuiteChapter) -> list[Section]:
-    """What single tasks say of every column."""
-    shown = {column.name: column.standing[:MOST_ROWS] for column in document.by_column}
-    return task_screen(suite, shown, document.more, per_task=document.per_task)
 
 
 def _alone(document: DominanceDocument, one: DominanceColumn) -> list[Section]:
@@ -137,13 +131,11 @@ def _p_values(one: DominanceColumn) -> str:
 
 def _next(document: DominanceDocument) -> list[str]:
     """What to ask next."""
-    asked: list[str] = []
-    if len(document.means) > 1 and len(document.by_column) == 1:
-        asked.insert(0, option("per_metric", True))
-    if document.suite is not None and not document.per_task:
-        asked.insert(0, option("per_task", True))
     models = document.provenance.models
-    if len(models) > 2:
-        first = document.by_column[0].standing[:2]
-        asked.insert(0, option("models", ",".join(models[i] for i in first)))
-    return asked
+    first = ",".join(models[i] for i in document.by_column[0].standing[:2])
+    asked = {
+        option("models", first): len(models) > 2,
+        option("per_task", True): document.suite is not None and not document.per_task,
+        option("per_metric", True): len(document.means) > 1 and len(document.by_column) == 1,
+    }
+    return [text for text, wanted in asked.items() if wanted]

@@ -1,14 +1,12 @@
 """Rankings in detail: every figure of a method, all methods side by side, risks, and how to read them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
 
-from riskrank.engine.dominance.column_ranking import RankStudy
-from riskrank.engine.dominance.hidden_risk import NOT_DECIDED, NOT_SHOWN, RISK
-from riskrank.engine.dominance.method_rankings import MethodStudy
+from riskrank.engine.dominance.hidden_risk import NOT_DECIDED, NOT_SHOWN, RISK, HiddenRisks
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.shown import numbers
@@ -17,6 +15,7 @@ from riskrank.shown.means import inference_line, score_of
 from riskrank.shown.text_pictures import beaten_letters, interval_bars
 from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.rank.document import RankDocument
+from riskrank.studies.rank.leading import Leading
 from riskrank.studies.visible import shown_by_metric
 from riskrank.studies.wording import decimals_apart, names, not_decided, p_words, percent, rounded
 
@@ -30,12 +29,11 @@ def details(document: RankDocument) -> list[Section]:
     """Per column of scores the leading method in detail and hidden risks; then how to read it all."""
     study, inference, models = document.study, document.inference, document.provenance.models
     sections: list[Section] = []
-    for metric, shown in _asked(study):
-        leading, found = leading_method(shown), study.studies[metric]
-        sections.append(detail_table(document, metric, leading))
-        if leading in found.separations and inference.test:
-            sections.append(separation_line(found, leading))
-        sections += risk_lines(document, metric)
+    for one in document.leading.values():
+        sections.append(detail_table(document, one))
+        if one.method in one.found.separations and inference.test:
+            sections.append(separation_line(one))
+        sections += risk_lines(document, one)
     if study.studies:
         column, first = next(iter(study.studies.items()))
         sections.append(reading(document))
@@ -46,47 +44,36 @@ def details(document: RankDocument) -> list[Section]:
     return sections
 
 
-def _asked(study: MethodStudy) -> Iterator[tuple[str, dict[str, Ranking]]]:
-    """Rankings of every column, less those that were made for an aggregation over the metrics alone."""
-    for metric, found in study.studies.items():
-        if shown := {name: r for name, r in found.rankings.items() if f"{name}@{metric}" in study.rankings}:
-            yield metric, shown
-
-
 def methods_beside(document: RankDocument) -> list[Section]:
     """Ranks by all methods on every column, by aggregation, and how far they agree."""
-    study, models = document.study, document.provenance.models
-    sections: list[Section] = []
-    for metric, shown in _asked(study):
+    study, sections = document.study, list[Section]()
+    for metric, one in document.leading.items():
+        # Not those that were made for an aggregation over the metrics alone.
+        shown = {name: r for name, r in one.found.rankings.items() if f"{name}@{metric}" in study.rankings}
         if len(shown) > 1:
-            title, leading = f"Ranks by every method @{metric}", leading_method(shown)
-            sections.append(side_by_side(title, shown, shown[leading], models, document.top))
-    sections += aggregated(study, models, document.top)
+            title = f"Ranks by every method @{metric}"
+            sections.append(side_by_side(title, shown, one.ranking, document))
+    sections += aggregated(document)
     if len(study.studies) + len(study.aggregations) > 1 and len(study.rankings) > 1:
         sections.append(agreement_table(study))
     return sections
 
 
-def aggregated(study: MethodStudy, models: Sequence[str], top: int | None) -> list[Section]:
+def aggregated(document: RankDocument) -> list[Section]:
     """Ranks by methods that aggregate over metrics or risks, and how they were found."""
+    study = document.study
     rankings = {name: study.rankings[name] for name in study.aggregations}
     if not rankings:
         return []
     leading = rankings.get("RA(R-SSD@M)", next(iter(rankings.values())))
-    table = side_by_side("Ranks by aggregation", rankings, leading, models, top)
+    table = side_by_side("Ranks by aggregation", rankings, leading, document)
     return [table, *aggregation_lines(list(study.aggregations.items()))]
 
 
-def leading_method(rankings: Mapping[str, Ranking]) -> str:
-    """The method whose ranking stands in detail: the most careful one."""
-    return next(name for name in ("R-SSD", "R-FSD", *rankings) if name in rankings)
-
-
-def detail_table(document: RankDocument, metric: str, name: str) -> Table:
+def detail_table(document: RankDocument, one: Leading) -> Table:
     """Place, rank set, wins and losses, ε, and what the difference to the first is worth."""
-    found, units, models = document.study.studies[metric], document.units[metric], document.provenance.models
-    ranking, effects = found.rankings[name], found.effects[name]
-    decimals, named = mean_decimals(document, metric), document.leading[metric].named
+    metric, units, models = one.column, document.units[one.column], document.provenance.models
+    ranking, effects, decimals = one.ranking, one.found.effects[one.method], mean_decimals(document, one)
     gap, low, high = units.told(effects.mean_difference)
     sets = span = None
     if ranking.rank_low is not None and ranking.rank_high is not None:
@@ -96,7 +83,7 @@ def detail_table(document: RankDocument, metric: str, name: str) -> Table:
         span = ["–" if at == to == 0 else numbers.ends(at, to, decimals) for at, to in ends]
     columns = [
         _each("rank", ranking.rank),
-        (Column("model", "left"), lambda i: Cell(models[i], "bold" if i in named else "")),
+        (Column("model", "left"), lambda i: Cell(models[i], "bold" if i in one.named else "")),
         _each("rank\nset", sets),
         _each("beats", ranking.wins),
         _each("beaten\nby", ranking.losses),
@@ -106,34 +93,33 @@ def detail_table(document: RankDocument, metric: str, name: str) -> Table:
         (Column(f"worst\n{percent(effects.level)}"), document.tails[metric].of),
         _each("to the\nfirst", gap, lambda gap: "–" if gap == 0 else rounded(float(gap), decimals)),
         _each("interval", span),
-        *_pictures(document, metric, name),
+        *_pictures(document, one),
     ]
     order = ranking.order[: document.top].tolist()
-    return by_row(f"Ranking of {score_of(metric)}, {name}@{metric}", columns, order, stub=2)
+    return by_row(f"Ranking of {score_of(metric)}, {one.method}@{metric}", columns, order, stub=2)
 
 
 def _each(
-    head: str, values: Sequence[Any] | np.ndarray | None, say: Callable[[Any], str] = str
+    head: str, values: Sequence[Any] | np.ndarray | None, say: Callable[[Any], str] = str, name: str = ""
 ) -> OfModel | None:
     """A column of what there is of every model; none where there is nothing."""
-    return None if values is None else (Column(head), lambda i: say(values[i]))
+    return None if values is None else (Column(head, name=name), lambda i: say(values[i]))
 
 
-def _pictures(document: RankDocument, metric: str, name: str) -> list[OfModel]:
+def _pictures(document: RankDocument, one: Leading) -> list[OfModel]:
     """Rank sets and differences as bars, and letters for who is beaten, for terminals with room for them."""
-    found, columns = document.study.studies[metric], list[OfModel]()
-    ranking = found.rankings[name]
+    ranking, columns = one.ranking, list[OfModel]()
     if ranking.rank_low is not None and ranking.rank_high is not None:
         places = interval_bars(ranking.rank, ranking.rank_low, ranking.rank_high)
         columns.append((Column("places, first to last", "left", only="terminal"), lambda i: places[i]))
-    gap, low, high = document.units[metric].told(found.effects[name].mean_difference)
+    gap, low, high = document.units[one.column].told(one.found.effects[one.method].mean_difference)
     if low is not None and high is not None:
         # One scale of the models that are shown: the others would only make it coarser.
         shown = ranking.order[: document.top]
         drawn = interval_bars(gap[shown], low[shown], high[shown], mark=0.0)
         gaps = dict(zip(shown.tolist(), drawn, strict=True))
         columns.append((Column("difference", "left", only="terminal"), lambda i: gaps[i]))
-    tests = found.tests_of(name)
+    tests = one.found.tests_of(one.method)
     if tests is not None and document.inference.test:
         columns += _letters(tests, ranking)
     return columns
@@ -156,37 +142,35 @@ def _letters(tests: DominanceTests, ranking: Ranking) -> list[OfModel]:
     return columns
 
 
-def mean_decimals(document: RankDocument, metric: str) -> int:
+def mean_decimals(document: RankDocument, one: Leading) -> int:
     """Decimals of means and of their differences: as many as intervals of the differences support."""
-    effects = document.study.studies[metric].effects[document.leading[metric].method]
-    _, low, high = document.units[metric].told(effects.mean_difference)
+    effects, units = one.found.effects[one.method], document.units[one.column]
+    _, low, high = units.told(effects.mean_difference)
     if low is None or high is None:
-        return decimals_apart(document.units[metric].of(effects.mean).tolist())
+        return decimals_apart(units.of(effects.mean).tolist())
     return numbers.decimals_of_ends(low, high)
 
 
-def separation_line(found: RankStudy, name: str) -> Line:
+def separation_line(one: Leading) -> Line:
     """The share of separated pairs and neighbours, and what the resamples left open."""
-    counted, tests = found.separations[name], found.tests_of(name)
+    counted, tests = one.found.separations[one.method], one.found.tests_of(one.method)
     text = f"{counted.separated} of {counted.pairs} pair{'s' * (counted.pairs > 1)} of models"
     if counted.neighbours > 1:
         text += f", {counted.separated_neighbours} of {counted.neighbours} neighbours in the ranking"
     undecided = 0 if tests is None else int((~tests.decided).sum())
     if tests is not None and undecided:
-        text += f"; {not_decided(undecided, tests.family, found.dominance.resamples or 0, name)}"
+        text += f"; {not_decided(undecided, tests.family, one.found.dominance.resamples or 0, one.method)}"
     return Line(f"{text}.", "Told apart:")
 
 
 def side_by_side(
-    title: str, rankings: Mapping[str, Ranking], leading: Ranking, models: Sequence[str], top: int | None
+    title: str, rankings: Mapping[str, Ranking], leading: Ranking, document: RankDocument
 ) -> Table:
     """Ranks of every model by several methods, models in the order of the leading one."""
-    columns = [Column("model", "left")]
-    columns += [Column(_short(name), name=name) for name in rankings]
-    rows = [
-        (models[i], *(str(ranking.rank[i]) for ranking in rankings.values())) for i in leading.order[:top]
-    ]
-    return Table(title, tuple(columns), tuple(rows))
+    models, each = document.provenance.models, rankings.items()
+    columns: list[OfModel | None] = [(Column("model", "left"), lambda i: models[i])]
+    columns += [_each(_short(name), ranking.rank, name=name) for name, ranking in each]
+    return by_row(title, columns, leading.order[: document.top].tolist())
 
 
 def _short(name: str) -> str:
@@ -197,18 +181,17 @@ def _short(name: str) -> str:
     return name.replace("R-", "R-\n").replace("(", "\n").rstrip(")")
 
 
-def risk_lines(document: RankDocument, metric: str) -> list[Line]:
+def risk_lines(document: RankDocument, one: Leading) -> list[Line]:
     """Name the models whose mean hides a worse tail, or whose metrics have one, with the numbers."""
-    found, models = document.study.studies[metric], document.provenance.models
-    risks = found.hidden_risks
+    risks, models = one.found.hidden_risks, document.provenance.models
     if risks is None:
         return [Line("not looked for, as nothing was resampled.", "Hidden risks:")]
     proven = np.flatnonzero(risks.status == RISK)
-    named = [_risk(document, metric, int(i)) for i in proven[:_MOST_RISKS]]
-    rest, on_metric = len(proven) - len(named), document.worse_cases.get(metric)
+    named = [_risk(document, one, risks, i) for i in proven[:_MOST_RISKS].tolist()]
+    rest, on_metric = len(proven) - len(named), document.worse_cases[one.column]
     none = "none is proven" if on_metric is None else "none on the combined score"
     text = "; ".join(named) + (f"; and {rest} more" if rest > 0 else "") or none
-    undecided = f"not decided at {found.dominance.resamples or 0:,} resamples"
+    undecided = f"not decided at {one.found.dominance.resamples or 0:,} resamples"
     for status, words in ((NOT_SHOWN, "not shown, though worse in these samples"), (NOT_DECIDED, undecided)):
         doubted = [models[i] for i in np.flatnonzero(risks.status == status).tolist()]
         text += f"; {words}: {names(doubted)}" if doubted else ""
@@ -219,15 +202,11 @@ def risk_lines(document: RankDocument, metric: str) -> list[Line]:
     return lines
 
 
-def _risk(document: RankDocument, metric: str, i: int) -> str:
-    found, models = document.study.studies[metric], document.provenance.models
-    risks, tail = found.hidden_risks, document.tails[metric]
-    assert risks is not None
-    place = int(risks.place[i])
-    mean = rounded(float(document.units[metric].of(risks.mean)[i]), mean_decimals(document, metric))
-    other = int(risks.against[i])
-    worst = f"worst {percent(found.dominance.estimates.tail_level)}"
-    figures = f"mean {mean} (place {place} by the mean), {worst}: {tail.against(i, other)}"
+def _risk(document: RankDocument, one: Leading, risks: HiddenRisks, i: int) -> str:
+    models, tail, other = document.provenance.models, document.tails[one.column], int(risks.against[i])
+    mean = rounded(float(document.units[one.column].of(risks.mean)[i]), mean_decimals(document, one))
+    worst = f"worst {percent(tail.level)}"
+    figures = f"mean {mean} (place {risks.place[i]} by the mean), {worst}: {tail.against(i, other)}"
     return f"{models[i]}: {figures} of {models[other]} ({p_words(float(risks.p_adjusted[i]))})"
 
 

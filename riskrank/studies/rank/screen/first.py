@@ -129,8 +129,7 @@ def _table(document: RankDocument, one: Leading, shown: Sequence[int]) -> Table:
     for mean in metrics[:MOST_METRICS]:
         columns.append(with_bars((Column(head(mean)), mean.of), mean, shown))
     columns += worst(one.column, metrics, tail)
-    rows = tuple(tuple(cell(i) for _, cell in columns) for i in shown)
-    return Table("", tuple(column for column, _ in columns), rows, stub=3)
+    return by_row("", columns, shown, stub=3)
 
 
 def place_of(ranking: Ranking, model: int) -> str:
@@ -180,11 +179,9 @@ def _undecided(one: Leading) -> int:
 
 def _next(document: RankDocument) -> list[str]:
     """What to ask next."""
-    asked: list[str] = []
-    if len(document.means) > 1 and len(document.leading) == 1:
-        asked.insert(0, option("per_metric", True))
-    if document.suite is not None and not document.per_task:
-        asked.insert(0, option("per_task", True))
-    if any(one.trade and not one.weighed for one in document.leading.values()):
-        asked.insert(0, option("weight", "NAME=…"))
-    return asked
+    asked = {
+        option("weight", "NAME=…"): any(one.trade and not one.weighed for one in document.leading.values()),
+        option("per_task", True): document.suite is not None and not document.per_task,
+        option("per_metric", True): len(document.means) > 1 and len(document.leading) == 1,
+    }
+    return [text for text, wanted in asked.items() if wanted]

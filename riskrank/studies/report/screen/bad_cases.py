@@ -67,7 +67,7 @@ def details(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
     if rows := [*_rows(ranking)]:
         yield to_the_first(f"Worst {_level(ranking)}", "bad cases", rows, ranking)
         yield Line(_tests(ranking), "Tests:")
-    yield from risk_lines(ranking, one.column)
+    yield from risk_lines(ranking, one)
     if one.found.hidden_risks is not None:
         rule = CORRECTIONS[ranking.inference.family.correction]
         text = (

@@ -45,9 +45,9 @@ def _told(label: str, finding: Callable[[Any, Any], str], more: str = "") -> Wor
 def _ranking(document: RankDocument, whole: ReportDocument) -> Iterator[Section]:
     one = document.lead
     yield from other_metrics(document)
-    yield detail_table(document, one.column, one.method)
+    yield detail_table(document, one)
     if one.method in one.found.separations and document.inference.test:
-        yield separation_line(one.found, one.method)
+        yield separation_line(one)
         yield from tests.two_counts(whole)
     yield from also(document.more)
     yield reading(document)
