@@ -232,11 +232,6 @@ def _counting(origin: Provenance) -> str:
     return f"weighing {', '.join(other)}{rest}" if len(other) < 4 else "as weighed"
 
 
-def also(more: Sequence[str]) -> list[Line]:
-    """Sentences a verdict had no room for."""
-    return [Line(" ".join(more), "Also:")] if more else []
-
-
 def told_apart_line(
     scores: ClusteredScores,
     inference: Inference,

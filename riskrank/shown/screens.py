@@ -1,6 +1,6 @@
 """What a first screen has room for, and where a reader finds the rest."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -40,6 +40,11 @@ def asked_for(sections: Iterable[Section]) -> list[Section]:
 def offered(sections: Iterable[Section], *asked: str) -> list[Section]:
     """What to ask next, everything last, and the sections that only who asks for everything sees."""
     return [Line(", ".join((*asked, option("explain", True))), "Also:"), *asked_for(sections)]
+
+
+def also(more: Sequence[str]) -> list[Line]:
+    """Sentences a verdict had no room for."""
+    return [Line(" ".join(more), "Also:")] if more else []
 
 
 def unshown(count: int, noun: str, asked: str | None = None) -> list[Line]:

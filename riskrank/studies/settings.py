@@ -79,6 +79,7 @@ def provenance(
     settings: Settings,
     method: Mapping[str, Any] | None = None,
     *,
+    folded: bool = False,
     metrics: Sequence[MetricSpec] | None = None,
     warnings: Sequence[str] = (),
     **beside: Any,
@@ -92,6 +93,8 @@ def provenance(
     settings : Settings
     method : mapping, optional
         How it was done where the options leave that open: tests, families, weights after normalisation.
+    folded : bool
+        Whether metrics are folded, where there are several, which settings of a portfolio say how.
     metrics : sequence of MetricSpec, optional
         Those of the table, where a study has settled more about them.
     warnings : sequence of str
@@ -99,9 +102,11 @@ def provenance(
     **beside
         As in :class:`riskrank.studies.document.Provenance`: seed, resamples, and what a study knows better.
     """
-    options = table.options
-    method = method or {}
-    folded = counted_alike(table) if method.get("copula") and method.get("weights") else []
+    options, method = table.options, dict(method or {})
+    if folded and len(table.metrics) > 1:
+        assert isinstance(settings, PortfolioSettings)
+        method |= portfolio_settings(settings, table)
+    unweighed = counted_alike(table) if method.get("copula") and method.get("weights") else []
     read = {"missing": options.missing, "repeats": options.repeats, "unpaired": options.unpaired}
     inputs: dict[str, Any] = {
         "inputs": [vars(entry) for entry in table.inputs],
@@ -110,8 +115,8 @@ def provenance(
         "samples": len(table.samples),
         "scored": [one for one in table.scored if one.lacks],
         "settings": told(settings, options),
-        "method": read | dict(method),
-        "warnings": [*table.warnings, *folded, *warnings],
+        "method": read | method,
+        "warnings": [*table.warnings, *unweighed, *warnings],
     }
     return Provenance(command=command, **inputs | beside)
 

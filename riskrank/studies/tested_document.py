@@ -12,7 +12,7 @@ from riskrank.studies.groups.study import GroupedDocument
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.sample_findings import sample_findings
-from riskrank.studies.settings import described_tests, portfolio_settings, provenance
+from riskrank.studies.settings import described_tests, provenance
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta
 from riskrank.studies.visible import visible_differences
@@ -84,9 +84,6 @@ def of_tests(
     """
     table, resampled = case.table, [study.resamples for study in studies if study.resamples is not None]
     advice = dict.fromkeys(line for study in studies for line in study.advice)
-    method = described_tests(settings) | {"per_metric": settings.per_metric} | described
-    if settings.folds_metrics and len(table.metrics) > 1:
-        method |= portfolio_settings(settings, table)
     limits = sample_findings([*case.columns.values()], tested=inference.test)
     sentences, findings = said
     return {
@@ -94,7 +91,8 @@ def of_tests(
             command,
             table,
             settings,
-            method,
+            described_tests(settings) | {"per_metric": settings.per_metric} | described,
+            folded=settings.folds_metrics,
             seed=settings.seed if inference.resampled or getattr(settings, "stability", False) else None,
             resamples=max(resampled, default=None),
             warnings=[*advice, *warnings],

@@ -26,13 +26,7 @@ from riskrank.studies.mrm.findings import SENTENCES, MeanRiskCase, mrm_findings
 from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.sample_findings import sample_findings
-from riskrank.studies.settings import (
-    described_aggregation,
-    family_of,
-    level_of,
-    portfolio_settings,
-    provenance,
-)
+from riskrank.studies.settings import described_aggregation, family_of, level_of, provenance
 from riskrank.studies.suites.chapter import SuiteOutline, suite_outline
 from riskrank.studies.targets import Target, check_portfolio, check_range, portfolio_weights, targets
 from riskrank.studies.task_scale import on_task_scale
@@ -116,14 +110,12 @@ class MeanRiskDocument(GroupedDocument[MeanRiskRow], schema="mrm"):
 
 def standings(document: MeanRiskDocument) -> dict[str, Standing]:
     """How all risks together, and each risk and level, rank the models; nothing is tested."""
-    aggregated = {name: Standing(-one.ranks) for name, one in document.aggregations}
-    models = list(document.provenance.models)
-    found: dict[str, np.ndarray] = {}
-    for row in document.rows:
-        level = "" if row.level is None else f"({row.level:g})"
-        scores = found.setdefault(f"{row.risk}{level}@{row.metric}", np.zeros(len(models)))
-        scores[models.index(row.model)] = -row.rank
-    return aggregated | {name: Standing(scores) for name, scores in found.items()}
+    found = {name: Standing(-one.ranks) for name, one in document.aggregations}
+    for metric, study in document.by_column:
+        for at, column in enumerate(study.models.columns):
+            level = "" if column.level is None else f"({column.level:g})"
+            found[f"{column.risk.name}{level}@{metric}"] = Standing(-study.models.rank[:, at])
+    return found
 
 
 def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = HERE) -> MeanRiskDocument:
@@ -240,13 +232,12 @@ def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[
         **level_of(settings),
         **entries(settings, "no_test", "per_metric", "with_portfolio"),
     }
-    if len(table.metrics) > 1 and (settings.with_portfolio or not settings.per_metric):
-        described |= portfolio_settings(settings, table)
     return provenance(
         "mrm",
         table,
         settings,
         described,
+        folded=settings.with_portfolio or not settings.per_metric,
         seed=None if settings.no_test else settings.seed,
         resamples=None if settings.no_test else settings.resamples,
         warnings=[*advice, *left_out],

@@ -20,14 +20,7 @@ from riskrank.studies.findings import Said
 from riskrank.studies.means_only import CountedAs, MeanColumn, components_of, mean_column, why_means
 from riskrank.studies.metric_means import MetricMeans, assumed, doubtful, metric_means
 from riskrank.studies.rank.document import PLACES, RankRow
-from riskrank.studies.rank.mean_ranking import (
-    SENTENCES,
-    MeanCase,
-    MeanRanking,
-    mean_findings,
-    ranked_by_mean,
-    require_order,
-)
+from riskrank.studies.rank.mean_ranking import SENTENCES, MeanCase, MeanRanking, mean_findings, ranked_by_mean
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.sample_findings import blind_limit, limits_of_rows, warned
 from riskrank.studies.settings import family_of, provenance
@@ -149,9 +142,7 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
     family, tested = family_of(settings), not settings.no_test
     found = []
     for at, (column, means) in enumerate(_columns(table, settings)):
-        require_order(table, column, family)
-        samples = table.noise.counts(at) if table.noise is not None and table.noise.shared else None
-        found.append(ranked_by_mean(column, samples, means, family, tested=tested))
+        found.append(ranked_by_mean(table, at, column, means, family, tested=tested))
     i, j = found[0].ranking.order[:2].tolist()
     case = MeanCase(table.models, found, family, _why(table, settings))
     rests_on = assumed(doubtful([one.means for one in found]))

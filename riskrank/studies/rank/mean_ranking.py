@@ -128,9 +128,17 @@ def require_order(table: ScoreTable, column: MeanColumn, family: Family) -> None
 
 
 def ranked_by_mean(
-    column: MeanColumn, samples: Integers | None, means: MetricMeans, family: Family, *, tested: bool
+    table: ScoreTable, at: int, column: MeanColumn, means: MetricMeans, family: Family, *, tested: bool
 ) -> MeanRanking:
-    """Order models by their means, of samples of their own by least squares, and test all pairs."""
+    """Order models by their means, of samples of their own by least squares, and test all pairs.
+
+    Raises
+    ------
+    InputError
+        If they have no common order.
+    """
+    require_order(table, column, family)
+    samples = table.noise.counts(at) if table.noise is not None and table.noise.shared else None
     k, pairs = len(column.means), int(column.compared.sum()) // 2
     p_adjusted = column.p_pairs(family) if tested else None
     shown: Booleans = np.zeros((k, k), dtype=bool) if p_adjusted is None else family.significant(p_adjusted)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riskrank.engine.dominance.column_ranking import PAIRWISE_WIN_RATE, SAMPLE_WIN_RATE
-from riskrank.engine.dominance.inference import Claim, Inference
+from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy, columns_needed, study_methods
 from riskrank.engine.dominance.methods import METRICS, Method, methods_on, parse_method
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
@@ -57,7 +57,7 @@ def chosen_methods(settings: RankSettings, table: ScoreTable) -> list[Method]:
     metrics = [metric.name for metric in table.metrics]
     # Of most samples nobody knows what people would have said: there is no winner of a sample.
     by_sample = table.paired and table.judged is None
-    claims = claims_of(settings)
+    claims, methods = claims_of(settings), list[Method]()
     scope = portfolio_name(settings) if len(metrics) > 1 else metrics[0]
     if settings.all_methods and len(metrics) < 2:
         raise UsageError(
@@ -68,7 +68,9 @@ def chosen_methods(settings: RankSettings, table: ScoreTable) -> list[Method]:
     if settings.method:
         methods = [parse_method(text, default_scope=scope, metrics=metrics) for text in settings.method]
     elif settings.all_methods:
-        methods = _every_method(table, claims)
+        scopes = (INDEPENDENT, METRICS) if weighed(table) else (INDEPENDENT, EMPIRICAL, METRICS)
+        for one in scopes:
+            methods += methods_on(one, claims, paired=table.paired, mean_risk=one != EMPIRICAL)
     elif settings.per_metric:
         methods = [method for name in metrics for method in methods_on(name, claims, paired=by_sample)]
         if settings.aggregate:
@@ -77,15 +79,6 @@ def chosen_methods(settings: RankSettings, table: ScoreTable) -> list[Method]:
         methods = methods_on(scope, claims, paired=by_sample)
     _check_scopes(methods, table, settings, by_sample=by_sample)
     return methods
-
-
-def _every_method(table: ScoreTable, claims: tuple[Claim, ...]) -> list[Method]:
-    scopes = (INDEPENDENT, METRICS) if weighed(table) else (INDEPENDENT, EMPIRICAL, METRICS)
-    return [
-        method
-        for scope in scopes
-        for method in methods_on(scope, claims, paired=table.paired, mean_risk=scope != EMPIRICAL)
-    ]
 
 
 def _check_scopes(

@@ -59,13 +59,7 @@ def trend(runs: Runs, settings: TrendSettings, _runtime: Runtime | None = None) 
         with_cases(_line(key, own, runs.baseline, most), columns, family) for key, own in line_rows(rows)
     ]
     lines = [line for line, _ in found]
-    every = {
-        "inputs": inputs_of(
-            [*tables, *(one for fixed in runs.anchors.values() for one in chain(*fixed.values()))]
-        ),
-        "models": [*dict.fromkeys(row.model for row in rows)],
-        "samples": len({sample for table in tables for sample in table.samples}),
-    }
+    anchors = (one for fixed in runs.anchors.values() for one in chain(*fixed.values()))
     outcome, limits = overall(lines), _limits(runs, columns, lines)
     document = TrendDocument(
         provenance=provenance(
@@ -78,7 +72,9 @@ def trend(runs: Runs, settings: TrendSettings, _runtime: Runtime | None = None) 
             },
             warnings=[*dict.fromkeys(chain(*(one.warnings for one in tables[:-1]))), *warned(limits)],
             metrics=[*metrics.values()],
-            **every,
+            inputs=inputs_of([*tables, *anchors]),
+            models=[*dict.fromkeys(row.model for row in rows)],
+            samples=len({sample for table in tables for sample in table.samples}),
         ),
         rows=rows,
         runs=[*runs.tables],

@@ -9,7 +9,6 @@ from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.means import (
     CORRECTIONS,
-    also,
     combined,
     head,
     more_metrics,
@@ -18,7 +17,7 @@ from riskrank.shown.means import (
     told_apart_line,
     worst,
 )
-from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, offered, unshown
+from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, also, offered, unshown
 from riskrank.shown.view import Column, Line, OfModel, Section, by_row
 from riskrank.studies.dominance.columns import DominanceColumn
 from riskrank.studies.dominance.screen.detail import details

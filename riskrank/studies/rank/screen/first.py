@@ -9,18 +9,8 @@ from riskrank.engine.dominance.ranking import Ranking
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.agreement import stability_table
-from riskrank.shown.means import (
-    PORTFOLIOS,
-    also,
-    combined,
-    head,
-    seen,
-    side_by_side,
-    told_apart_line,
-    with_bars,
-    worst,
-)
-from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, offered, unshown
+from riskrank.shown.means import combined, head, seen, side_by_side, told_apart_line, with_bars, worst
+from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, also, offered, unshown
 from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.leading import Leading
@@ -38,17 +28,13 @@ _MARKS = 3
 
 def view(document: RankDocument) -> list[Section]:
     """Every column's table, the tests in a line, and what to ask next; then everything for who asks."""
-    sections: list[Section] = []
-    if len(document.leading) > 1:
-        sections += _side_by_side(document)
-    elif document.leading:
-        sections += _alone(document, document.lead)
+    several, sections = len(document.leading) > 1, list[Section]()
+    if document.leading:
+        sections += _side_by_side(document) if several else _alone(document, document.lead)
     if document.suite is not None:
         sections += _tasks(document, document.suite)
-    if len(document.leading) == 1:
-        sections += combined(next(iter(document.leading)), document)
     if document.leading:
-        sections.append(_tests(document))
+        sections += [*([] if several else combined(document.lead.column, document)), _tests(document)]
     beside = methods_beside(document)
     if document.methods_asked or not document.leading:
         sections, beside = [*sections, *beside], []
@@ -155,7 +141,8 @@ def _tests(document: RankDocument) -> Line:
         return Line(f"{seen(scores)}; {one.method} tests no pairs.")
     tests, made = one.found.tests_of(one.method), method_words(one.method)
     made = made if tests is None else tests_words(made, tests)
-    on = f" {_of(one.column)}" if len(told) == 1 else ""
+    alone = any(mean.name == one.column for mean in document.means)
+    on = (f" on {one.column}" if alone else " of the combined score") if len(told) == 1 else ""
     where = "" if document.suite is None else f" {document.suite.on}"
     return told_apart_line(
         scores,
@@ -166,10 +153,6 @@ def _tests(document: RankDocument) -> Line:
         sum(map(_undecided, document.leading.values())),
         could_show(document.means, document.visible),
     )
-
-
-def _of(column: str) -> str:
-    return "of the combined score" if column in PORTFOLIOS else f"on {column}"
 
 
 def _undecided(one: Leading) -> int:

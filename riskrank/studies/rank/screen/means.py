@@ -5,9 +5,9 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.shown.means import CORRECTIONS, also, head, side_by_side, with_bars
+from riskrank.shown.means import CORRECTIONS, head, side_by_side, with_bars
 from riskrank.shown.noise import shares_table
-from riskrank.shown.screens import MOST_ROWS, offered, unseen
+from riskrank.shown.screens import MOST_ROWS, also, offered, unseen
 from riskrank.shown.view import Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.rank.by_means import MeanRankDocument
 from riskrank.studies.rank.mean_ranking import MeanRanking

@@ -7,7 +7,8 @@ from typing import Any
 
 from riskrank.shown.agreement import agreement_with
 from riskrank.shown.contents import AUDIT, WHY, ChapterPart, Entry, Words, parts_of
-from riskrank.shown.means import also, means_say_it, only_share
+from riskrank.shown.means import means_say_it, only_share
+from riskrank.shown.screens import also
 from riskrank.shown.view import Line, Section, Table
 from riskrank.studies.copa.screen import detail as copa
 from riskrank.studies.document import Document
