@@ -3,7 +3,7 @@
 from functools import partial
 
 from riskrank.engine.dominance.column import DominanceStudy
-from riskrank.engine.dominance.inference import DIRECT, Claim
+from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.shown.figures.heat_map import draw_heat_map, heat_map
 from riskrank.shown.figures.key import in_focus, looks
@@ -13,6 +13,7 @@ from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
 from riskrank.shown.means import score_of
 from riskrank.studies.dominance.study import DominanceColumn, DominanceDocument
+from riskrank.studies.wording import claim_words
 
 
 def pictures(document: DominanceDocument) -> list[Picture]:
@@ -35,9 +36,7 @@ def pictures(document: DominanceDocument) -> list[Picture]:
 
 def claim_name(claim: Claim) -> str:
     """``SSD`` for the direct claim, ``SSD(0.25)`` for an absolute one, ``R-SSD`` for the relative one."""
-    if claim.kind == DIRECT:
-        return "FSD" if claim.order == 1 else "SSD"
-    return claim.method
+    return claim_words(claim).removeprefix("direct ")
 
 
 def _map(document: DominanceDocument, tests: DominanceTests, column: str) -> Plot:
@@ -53,8 +52,7 @@ def _pair_of(document: DominanceDocument, study: DominanceStudy) -> tuple[int, i
 
 def _pair(document: DominanceDocument, found: DominanceColumn) -> Plot:
     i, j = _pair_of(document, found.study)
-    models = document.provenance.models
-    inference = document.inference
+    models, inference = document.provenance.models, document.inference
     curves = found.pair_curves(i, j, inference)
     given = looks(len(models), in_focus((i, j), range(len(models))))
     pair, level = (models[i], models[j]), inference.family.confidence

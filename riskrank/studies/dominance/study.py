@@ -125,7 +125,7 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
     table = on_task_scale(table, settings)
     check_portfolio(table, settings, per_metric=settings.per_metric)
     inference = inference_of(settings, runtime.jobs)
-    found = []
+    found, leaders = [], dict[str, First]()
     for target in targets(table, settings, per_metric=settings.per_metric):
         check_range(target.name, target.scores, table.models)
         with runtime.progress(f"resampling {target.name}") as progress:
@@ -133,16 +133,11 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
         units = units_of(target.name, table.metrics)
         tail = TailMeans(target.name, worst_of(study), table.metrics)
         differences = _differences(target.scores, study, inference)
-        found.append(DominanceColumn(target.name, target.scores, study, differences, units, tail))
-    leaders = {
-        column.name: First(
-            column.standing[0],
-            column.leading.claim.order,
-            (column.standing[0], column.standing[1]),
-            better_by(column.orders.values()),
-        )
-        for column in found
-    }
+        column = DominanceColumn(target.name, target.scores, study, differences, units, tail)
+        first, second = column.standing[:2]
+        ahead = better_by(column.orders.values())
+        leaders[target.name] = First(first, column.leading.claim.order, (first, second), ahead)
+        found.append(column)
     suite = suite_chapter(table, score_tables(table, settings), leaders, inference, settings.tasks)
     case = DominanceCase(
         table=table,

@@ -7,7 +7,6 @@ import numpy as np
 
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
-from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.studies.findings import Case, Finding, Sentences, better_means
 from riskrank.studies.metric_means import worst_everywhere
 from riskrank.studies.wording import all_metrics, interval, names, number, percent
@@ -108,7 +107,10 @@ def _lead(study: MeanRiskStudy) -> dict[str, float]:
 def _who(finding: Finding, case: MeanRiskCase) -> str:
     study, models = case.studies[finding.on], case.models
     rank, columns = study.models.rank, study.models.columns
-    by = f"by {columns[0].risk.name}" if study.aggregation is None else f"by {_measures(study)}"
+    count, found = int(study.models.ssd_consistent.sum()), study.aggregation
+    by = "one measure of risk" if count == 1 else f"{count} measures of risk together"
+    by = columns[0].risk.name if found is None else by
+    also = "" if found is None or found.unique else " (other orders fit them as well)"
     # Whom one of these shares a first place with does not come first in its stead.
     behind = (rank[[*finding.models]] > 1).all(axis=0)
     others = sorted(models[i] for i in np.flatnonzero((rank[:, behind] == 1).any(axis=1)).tolist())
@@ -118,18 +120,7 @@ def _who(finding: Finding, case: MeanRiskCase) -> str:
     on = f"on {case.score(finding.on)} by mean minus risk"
     who = names([models[i] for i in finding.models])
     comes = "comes first" if finding.kind == "first" else "tie for the first place"
-    return f"{who} {comes} {on}, {by}{_orders(study)}{agree}."
-
-
-def _measures(study: MeanRiskStudy) -> str:
-    count = int(study.models.ssd_consistent.sum())
-    return "one measure of risk" if count == 1 else f"{count} measures of risk together"
-
-
-def _orders(study: MeanRiskStudy) -> str:
-    """Whether other orders of the rest fit the consistent risks as well."""
-    alone = study.aggregation is None or study.aggregation.unique
-    return "" if alone else " (other orders fit them as well)"
+    return f"{who} {comes} {on}, by {by}{also}{agree}."
 
 
 def _on_columns(finding: Finding, case: MeanRiskCase) -> str:
@@ -157,15 +148,11 @@ def _gain(finding: Finding, case: MeanRiskCase) -> str:
     if "low" in finding.figures:
         span = interval(finding.figures["low"], finding.figures["high"])
         ends = f" ({percent(case.confidence)} interval {span})"
-    beside = f"{number(abs(lead))} {'more' if lead >= 0 else 'less'} than {models[following]}, the next"
-    if lead == 0:
-        beside = f"the same as that of {models[following]}, the next"
-    risk = _words(study.models.columns[at])
-    return f"{models[leader]}'s mean minus risk by {risk} is {number(own)}{ends}, {beside}."
-
-
-def _words(column: RiskColumn) -> str:
-    return column.risk.name if column.level is None else f"{column.risk.name} at {column.level:g}"
+    beside = f"{number(abs(lead))} {'more' if lead >= 0 else 'less'} than" if lead else "the same as that of"
+    column = study.models.columns[at]
+    risk = column.risk.name if column.level is None else f"{column.risk.name} at {column.level:g}"
+    gain = f"{models[leader]}'s mean minus risk by {risk} is {number(own)}{ends}"
+    return f"{gain}, {beside} {models[following]}, the next."
 
 
 SENTENCES: Sentences[MeanRiskCase] = Sentences(

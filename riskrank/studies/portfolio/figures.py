@@ -10,12 +10,11 @@ from riskrank.studies.portfolio.study import PortfolioDocument, PortfolioSummary
 
 def pictures(document: PortfolioDocument | PortfolioSummaryDocument) -> list[Picture]:
     """Curves of three kinds."""
-    models = document.provenance.models
-
-    def drawing(kind: str) -> Plot:
-        return draw_curves(kind, document.curves, models, "the portfolio")
-
     return [
-        Picture(kind, caption.format("the portfolio"), partial(drawing, kind))
+        Picture(kind, caption.format("the portfolio"), partial(_draw, kind, document))
         for kind, caption in CAPTIONS.items()
     ]
+
+
+def _draw(kind: str, document: PortfolioDocument | PortfolioSummaryDocument) -> Plot:
+    return draw_curves(kind, document.curves, document.provenance.models, "the portfolio")

@@ -10,9 +10,8 @@ from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.family import Side
 from riskrank.studies.findings import Finding, judge_worth, other_scope, untested
 from riskrank.studies.metric_means import means_of_two
-from riskrank.studies.rank.case import AGAINST, NOT_SHOWN, RankCase, apart, ends_of
+from riskrank.studies.rank.case import AGAINST, NOT_SHOWN, RankCase, Tail, apart, ends_of, worse_cases
 from riskrank.studies.rank.leading import Leading
-from riskrank.studies.rank.marks import Tail, worse_cases
 from riskrank.studies.sample_findings import blind, open_by_sign_test
 from riskrank.studies.suites import words
 from riskrank.studies.suites.chapter import SuiteChapter
@@ -124,7 +123,7 @@ def _lead(one: Leading, case: RankCase) -> dict[str, float]:
     """The lead of the first over the next in the mean of what is ranked, with its interval and p-value."""
     if not one.others:
         return {}
-    following, tests = one.others[0], one.found.tests_of(one.method)
+    following, tests = one.others[0], one.tests
     figures = apart(one, (one.first, following), case)
     if tests is not None and tests.p_adjusted is not None:
         figures["p_adjusted"] = float(tests.p_adjusted[one.first, following])
@@ -218,7 +217,7 @@ def _more_often(one: Leading, tail: Tail) -> Iterator[Finding]:
 
     The second order alone is no better distribution throughout (method §4, "What a verdict may say").
     """
-    tests = one.found.tests_of(one.method)
+    tests = one.tests
     if tests is None or tests.claim.order == 1 or not one.beaten or one.beaten[0] != one.others[0]:
         return
     share = share_better(one.scores, one.beaten[0], one.first)

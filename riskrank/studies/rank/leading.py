@@ -19,7 +19,7 @@ from riskrank.engine.dominance.rank_guard import behind_pairs
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.recommendation import Recommendation, recommend
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
-from riskrank.engine.dominance.tests import better_by
+from riskrank.engine.dominance.tests import DominanceTests, better_by
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.metric_means import bad_cases
@@ -71,6 +71,11 @@ class Leading:
         return self.found.rankings[self.method]
 
     @property
+    def tests(self) -> DominanceTests | None:
+        """The tests behind it; None for win rates."""
+        return self.found.tests_of(self.method)
+
+    @property
     def first(self) -> int:
         """The model that comes first."""
         return int(self.ranking.order[0])
@@ -90,14 +95,13 @@ class Leading:
     @cached_property
     def beaten(self) -> list[int]:
         """Others that the tests of the method put behind the first, whatever tasks weigh."""
-        tests, others = self.found.tests_of(self.method), [i for i in self.others if i not in self.turned]
-        return [] if tests is None else [i for i in others if tests.dominates[self.first, i]]
+        left = (i for i in self.others if i not in self.turned)
+        return [] if self.tests is None else [i for i in left if self.tests.dominates[self.first, i]]
 
     @cached_property
     def undecided(self) -> list[int]:
         """Others of which more resamples would tell."""
-        tests = self.found.tests_of(self.method)
-        return [] if tests is None else [i for i in self.others if not tests.decided[self.first, i]]
+        return [] if self.tests is None else [i for i in self.others if not self.tests.decided[self.first, i]]
 
     @cached_property
     def undecided_tails(self) -> list[int]:
@@ -197,8 +201,7 @@ class Leading:
     @cached_property
     def level_among_themselves(self) -> bool:
         """Whether no test puts one of these others ahead of another either."""
-        tests = self.found.tests_of(self.method)
-        return tests is None or not tests.dominates[np.ix_(self.level, self.level)].any()
+        return self.tests is None or not self.tests.dominates[np.ix_(self.level, self.level)].any()
 
 
 def leading_methods(study: MethodStudy) -> Iterator[tuple[str, str]]:
@@ -268,11 +271,10 @@ def named(leading: Mapping[str, Leading]) -> tuple[int, ...]:
 def firsts(leading: Mapping[str, Leading], rank_by: str) -> dict[str, First]:
     """The first model of every column, the order of the ratio that says so, and of which two words speak."""
     orders = {"R-SSD": 2, "R-FSD": 1} if rank_by == "ratio" else {}
-    found = {}
-    for name, one in leading.items():
-        ahead = better_by([one.found.tests_of(one.method)])
-        found[name] = First(one.first, orders.get(one.method), one.pair, ahead)
-    return found
+    return {
+        name: First(one.first, orders.get(one.method), one.pair, better_by([one.tests]))
+        for name, one in leading.items()
+    }
 
 
 def _worse_tails(one: Leading, inference: Inference) -> tuple[WorseTail, ...]:

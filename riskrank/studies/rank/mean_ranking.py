@@ -172,22 +172,19 @@ def mean_findings(case: MeanCase) -> list[Finding]:
     """The first on each metric, what it gains, what the rows count as, and what could have been seen."""
     found = []
     for one in case.rankings:
-        beaten, order = one.beaten(case.family), one.ranking.order.tolist()
-        kind, answer = "level", None if one.p_adjusted is None else Side.OPEN
-        apart = one.not_compared
-        compared = tuple(i for i in order if i not in apart)
-        if len(beaten) == len(compared) - 1:
+        beaten, apart, on = one.beaten(case.family), one.not_compared, one.column.name
+        compared = named = tuple(i for i in one.ranking.order.tolist() if i not in apart)
+        kind, answer, figures = "first", None, one.lead(*compared[:2])
+        if one.p_adjusted is not None and len(beaten) == len(compared) - 1:
             kind, answer = "ahead-of-those-compared" if apart else "ahead", Side.SHOWN
-        kind = kind if one.p_adjusted is not None else "first"
-        named = tuple(i for i in compared if i not in beaten) if kind == "level" else compared
-        figures = one.lead(*compared[:2])
-        found.append(Finding(kind, named, on=one.column.name, figures=figures, answer=answer))
+        elif one.p_adjusted is not None:
+            kind, answer, named = "level", Side.OPEN, tuple(i for i in compared if i not in beaten)
+        found.append(Finding(kind, named, on=on, figures=figures, answer=answer))
         if len(case.rankings) == 1:
-            found.append(Finding("gain", compared[:2], on=one.column.name, figures=figures))
+            found.append(Finding("gain", compared[:2], on=on, figures=figures))
         if apart:
-            figures = {"fewest": FEWEST_SHARED}
-            apart = [order[0], *apart]
-            found.append(Finding("not-compared", (*apart,), on=one.column.name, figures=figures))
+            models, fewest = (one.first, *apart), {"fewest": FEWEST_SHARED}
+            found.append(Finding("not-compared", models, on=on, figures=fewest))
     found += untested(case.rankings[0].p_adjusted is not None)
     worth = {**case.why.figures, "worth": case.rankings[0].column.worth}
     found.append(Finding("counted-as", figures=worth))
@@ -197,10 +194,9 @@ def mean_findings(case: MeanCase) -> list[Finding]:
 
 
 def _ahead(finding: Finding, case: MeanCase) -> str:
-    first, *others = (case.models[i] for i in finding.models)
+    what, (first, *others) = case.of(finding.on).what, (case.models[i] for i in finding.models)
     if doubtful([one.means for one in case.rankings]):
-        return f"{first} has a significantly better {case.of(finding.on).what} than {all_others(others)}."
-    what = case.of(finding.on).what
+        return f"{first} has a significantly better {what} than {all_others(others)}."
     return f"Ship {first}: its {what} is significantly better than that of {all_others(others)}."
 
 
@@ -218,9 +214,9 @@ def _not_compared(finding: Finding, case: MeanCase) -> str:
 
 
 def _level(finding: Finding, case: MeanCase) -> str:
-    level = [case.models[i] for i in finding.models]
-    one, k = case.of(finding.on), len(finding.models) + len(case.of(finding.on).beaten(case.family))
+    level, one = [case.models[i] for i in finding.models], case.of(finding.on)
     beats = len(one.beaten(case.family))
+    k = len(level) + beats
     beaten = f"; {level[0]}'s is shown to be better than {beats} of {k - 1} others'" if beats else ""
     if len(level) == k and k > 2:
         return (

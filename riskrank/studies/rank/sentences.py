@@ -10,9 +10,8 @@ from riskrank.engine.family import Side
 from riskrank.engine.sampling.design import FEW_SAMPLES
 from riskrank.studies.findings import SHARED, Finding, Sentences
 from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.rank.case import RankCase, differing, means_differ, strongest
+from riskrank.studies.rank.case import RankCase, Tail, differing, means_differ, strongest, worse_cases
 from riskrank.studies.rank.leading import Leading
-from riskrank.studies.rank.marks import Tail, worse_cases
 from riskrank.studies.sample_findings import sign_test_sentence
 from riskrank.studies.suites import words
 from riskrank.studies.targets import weighed
@@ -218,8 +217,7 @@ def _by_task_alone(one: Leading, case: RankCase) -> bool:
 
 def test_of(one: Leading) -> str:
     """What the ranking tests: of few drawn tasks their means."""
-    tests = one.found.tests_of(one.method)
-    if tests is not None and tests.of_means == INSTEAD:
+    if one.tests is not None and one.tests.of_means == INSTEAD:
         return "the macro mean"
     made = method_words(one.method)
     return "dominance" if made == one.method else made
@@ -276,8 +274,8 @@ def _instead(one: Leading, found: Recommendation, case: RankCase) -> str:
         whom = names([case.models[i] for i in ahead or found.before_choice], 2)
         how = "significantly behind {} head to head"
         if not ahead:
-            tests = one.found.tests_of(one.method)
-            shown = tests is not None and tests.dominates[[*found.before_choice], found.choice].any()
+            held = [*found.before_choice]
+            shown = one.tests is not None and one.tests.dominates[held, found.choice].any()
             apart = f"not told apart by {test_of(one)} from {{}}, ranked before it"
             how = "behind {} in the ranking, too" if shown else apart
         return f"No other stands out: {chosen} is {how.format(whom)}."

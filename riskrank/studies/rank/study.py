@@ -18,11 +18,10 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import rows_of
 from riskrank.studies.groups.study import study_by_group
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
-from riskrank.studies.rank.case import RankCase
+from riskrank.studies.rank.case import RankCase, Tail, marks, worse_cases
 from riskrank.studies.rank.document import PLACES, RankDocument, RankRow, standings
 from riskrank.studies.rank.findings import rank_findings
 from riskrank.studies.rank.leading import firsts, lead, named
-from riskrank.studies.rank.marks import Tail, marks, worse_cases
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.quotes import quoted
 from riskrank.studies.rank.sentences import SENTENCES

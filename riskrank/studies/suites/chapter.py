@@ -60,13 +60,11 @@ class SuiteOutline:
         """The suite in a line: ``12 tasks, weighed alike, 60 to 14,000 samples each``."""
         fewest, most = min(self.samples), max(self.samples)
         size = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
-        weighed = "weighed alike" if self.alike else f"weights {_share(min(self.weights))} to {self._most}"
+        weighed, heaviest = "weighed alike", max(self.weights)
+        if not self.alike:
+            who = self.names[self.weights.index(heaviest)]
+            weighed = f"weights {_share(min(self.weights))} to {_share(heaviest)} ({who})"
         return f"{counted(len(self.names), 'task')}, {weighed}, {size} samples each{_SCALES[self.scale]}"
-
-    @property
-    def _most(self) -> str:
-        heaviest = int(np.argmax(self.weights))
-        return f"{_share(self.weights[heaviest])} ({self.names[heaviest]})"
 
 
 @dataclass(frozen=True, eq=False)

@@ -193,7 +193,7 @@ def suite_column(
     found = task_differences(scores, inference.family)
     marks = found.marks if inference.test else np.zeros_like(found.marks)
     answered = (FIXED, RANDOM) if task_number(scores.weights) >= FEWEST_TASKS - 1e-9 else (FIXED,)
-    units = units_of(name, table.metrics)
+    units, names = units_of(name, table.metrics), [spec.name for spec in table.metrics]
     signs = [spec.sign for spec in suite.specs] or [units.sign] * scores.count
     scopes = {}
     for one in answered:
@@ -213,11 +213,5 @@ def suite_column(
         left_out=leave_one_out(scores, found, first.model, scope=scope, family=inference.family),
         first_without=None if first.order is None else first_by_ratio(scores, first.order),
         worst=tuple(worst_tasks(mean, scores.weights) for mean in scores.mean),
-        file_means=_file_means(name, table, suite),
+        file_means=None if suite.means is None or name not in names else suite.means[names.index(name)],
     )
-
-
-def _file_means(name: str, table: ScoreTable, suite: Suite) -> Floats | None:
-    """Means of a metric that is compared on another scale; None of a portfolio."""
-    names = [spec.name for spec in table.metrics]
-    return None if suite.means is None or name not in names else suite.means[names.index(name)]

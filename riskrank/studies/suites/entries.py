@@ -133,9 +133,7 @@ def by_task(chapter: SuiteChapter) -> dict[str, list[Any]]:
 
     Where tasks are compared on another scale than the file's, means are the file's and have no interval.
     """
-    columns: dict[str, list[Any]] = {
-        name: [] for name in ("model", "task", "metric", "mean", "low", "high", "mark")
-    }
+    rows: list[tuple[Any, ...]] = []
     from riskrank.engine.suites.macro_means import task_means  # most tables are no suite
 
     for one in chapter.columns.values():
@@ -145,10 +143,9 @@ def by_task(chapter: SuiteChapter) -> dict[str, list[Any]]:
             span = [None, None] if one.file_means is not None else ends[:, i, t].tolist()
             metric = chapter.metrics[t] if chapter.metrics else one.name
             mark = _MARKS[int(one.marks[i, one.against, t])] if chapter.tested else None
-            row = (chapter.models[i], chapter.names[t], metric, float(one.mean[i, t]), *span, mark)
-            for name, value in zip(columns, row, strict=True):
-                columns[name].append(value)
-    return columns
+            rows.append((chapter.models[i], chapter.names[t], metric, float(one.mean[i, t]), *span, mark))
+    names = ("model", "task", "metric", "mean", "low", "high", "mark")
+    return {name: [*own] for name, own in zip(names, zip(*rows, strict=True), strict=True)}
 
 
 def _macro(chapter: SuiteChapter) -> Iterator[tuple[Any, ...]]:

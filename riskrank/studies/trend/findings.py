@@ -100,7 +100,9 @@ def trend_findings(document: TrendDocument) -> list[Finding]:
         models = (number[line.model],)
         if kind not in (OPEN, MOVED):
             row, of = line.shown or line.last, "last" if kind == _DROPPED else "baseline"
-            figures, answer = _figures(row, of), _ANSWERS[kind]
+            parts = {end: getattr(row, f"against_{of}{end}") for end in ("", "_low", "_high")}
+            figures = {f"difference{end}": value for end, value in parts.items() if value is not None}
+            answer = _ANSWERS[kind]
             found.append(Finding(kind, models, on=line.metric, figures=figures, answer=answer))
         if line.more_failed is not None:
             last = line.last
@@ -114,20 +116,12 @@ def trend_findings(document: TrendDocument) -> list[Finding]:
     return found if grave else [*found, Finding("level", answer=Side.OPEN)]
 
 
-def _figures(row: TrendRow, of: str) -> dict[str, float]:
-    """A difference with the ends of its interval that are known."""
-    parts = {end: getattr(row, f"against_{of}{end}") for end in ("", "_low", "_high")}
-    return {f"difference{end}": value for end, value in parts.items() if value is not None}
-
-
 def _of_line(finding: Finding, document: TrendDocument) -> str:
-    sentence = line_sentence if finding.kind == _MORE_FAILED else answer_sentence
-    return f"{sentence(_line(finding, document))}."
-
-
-def _line(finding: Finding, document: TrendDocument) -> TrendLine:
-    model = document.provenance.models[finding.models[0]]
-    return next(line for line in document.lines if (line.metric, line.model) == (finding.on, model))
+    sentence, model = line_sentence, document.provenance.models[finding.models[0]]
+    if finding.kind != _MORE_FAILED:
+        sentence = answer_sentence
+    line = next(line for line in document.lines if (line.metric, line.model) == (finding.on, model))
+    return f"{sentence(line)}."
 
 
 def _level(_: Finding, document: TrendDocument) -> str:

@@ -174,18 +174,18 @@ def with_cases(
     flaky = sum(case.flips >= _FLAKY and not case.shown for case in found)
     pairs = sum(counted for _, counted in own)
     share = sum(case.flips for case in found) / pairs if pairs else None
-    told = sorted((case for case in found if case.flips or case.shown), key=_surest)
+    told = [case for case in found if case.flips or case.shown]
+    told.sort(key=lambda one: (not one.shown, one.p_adjusted if one.shown else 0.0, -one.flips, one.sample))
     return replace(line, cases=len(names), flaky=flaky, lost=lost, flip_share=share), told
 
 
 def _passed(column: RunColumn) -> dict[str, bool] | None:
     """Whether each sample passed, of several tries most of them; None of other scores."""
-    metric, table = column.table.metrics[column.metric], column.table
-    values = column.values()
-    if not np.isin(values * metric.sign, (0.0, 1.0)).all():
+    values, sign = column.values(), column.spec.sign
+    if not np.isin(values * sign, (0.0, 1.0)).all():
         return None
-    own = np.searchsorted(column.samples, table.row_samples[column.model])
-    means = Repeats(values, own).means + (metric.sign < 0)
+    own = np.searchsorted(column.samples, column.table.row_samples[column.model])
+    means = Repeats(values, own).means + (sign < 0)
     return dict(zip(column.names, (means >= 0.5).tolist(), strict=True))
 
 
@@ -197,7 +197,3 @@ def _history(key: Key, name: str, own: Mapping[str, bool], changed: Collection[s
     since = runs[len(runs) - last] if p_value < 1 else None
     flipped = flips(passed, counted)
     return TrendCase(*key, name, len(runs), int(passed.sum()), flipped, since, p_value), int(counted.sum())
-
-
-def _surest(case: TrendCase) -> tuple[bool, float, int, str]:
-    return not case.shown, case.p_adjusted if case.shown else 0.0, -case.flips, case.sample

@@ -119,9 +119,8 @@ def _pictures(document: RankDocument, one: Leading) -> list[OfModel]:
         drawn = interval_bars(gap[shown], low[shown], high[shown], mark=0.0)
         gaps = dict(zip(shown.tolist(), drawn, strict=True))
         columns.append((Column("difference", "left", only="terminal"), lambda i: gaps[i]))
-    tests = one.found.tests_of(one.method)
-    if tests is not None and document.inference.test:
-        columns += _letters(tests, ranking)
+    if one.tests is not None and document.inference.test:
+        columns += _letters(one.tests, ranking)
     return columns
 
 
@@ -153,12 +152,11 @@ def mean_decimals(document: RankDocument, one: Leading) -> int:
 
 def separation_line(one: Leading) -> Line:
     """The share of separated pairs and neighbours, and what the resamples left open."""
-    counted, tests = one.found.separations[one.method], one.found.tests_of(one.method)
+    counted, tests = one.found.separations[one.method], one.tests
     text = f"{counted.separated} of {counted.pairs} pair{'s' * (counted.pairs > 1)} of models"
     if counted.neighbours > 1:
         text += f", {counted.separated_neighbours} of {counted.neighbours} neighbours in the ranking"
-    undecided = 0 if tests is None else int((~tests.decided).sum())
-    if tests is not None and undecided:
+    if tests is not None and (undecided := int((~tests.decided).sum())):
         text += f"; {not_decided(undecided, tests.family, one.found.dominance.resamples or 0, one.method)}"
     return Line(f"{text}.", "Told apart:")
 

@@ -12,9 +12,9 @@ from riskrank.shown.agreement import stability_table
 from riskrank.shown.means import combined, head, seen, side_by_side, told_apart_line, with_bars, worst
 from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, also, offered, unshown
 from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
+from riskrank.studies.rank.case import listed
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.leading import Leading
-from riskrank.studies.rank.marks import listed
 from riskrank.studies.rank.screen.detail import details, methods_beside
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.screen import details as task_details
@@ -139,8 +139,8 @@ def _tests(document: RankDocument) -> Line:
     }
     if not told:
         return Line(f"{seen(scores)}; {one.method} tests no pairs.")
-    tests, made = one.found.tests_of(one.method), method_words(one.method)
-    made = made if tests is None else tests_words(made, tests)
+    made = method_words(one.method)
+    made = made if one.tests is None else tests_words(made, one.tests)
     alone = any(mean.name == one.column for mean in document.means)
     on = (f" on {one.column}" if alone else " of the combined score") if len(told) == 1 else ""
     where = "" if document.suite is None else f" {document.suite.on}"
@@ -156,8 +156,7 @@ def _tests(document: RankDocument) -> Line:
 
 
 def _undecided(one: Leading) -> int:
-    tests = one.found.tests_of(one.method)
-    return 0 if tests is None else int(np.count_nonzero(~tests.decided))
+    return 0 if one.tests is None else int(np.count_nonzero(~one.tests.decided))
 
 
 def _next(document: RankDocument) -> list[str]:

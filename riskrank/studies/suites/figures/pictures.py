@@ -66,24 +66,21 @@ def pictures(chapter: SuiteOutline) -> list[Picture]:
 
 
 def _of_column(chapter: SuiteChapter, one: SuiteColumn) -> list[Picture]:
-    name = one.name
-    return [
-        Picture(
-            f"taskmap@{name}",
-            f"Every model's mean {name} on every task, coloured by its distance to the model of the verdict.",
-            partial(_map, chapter, one),
-        ),
-        Picture(
-            f"taskforest@{name}",
+    name, far = one.name, "coloured by its distance to the model of the verdict"
+    told = (
+        ("taskmap", f"Every model's mean {name} on every task, {far}.", _map),
+        (
+            "taskforest",
             f"The lead of the verdict's model on {name}, task by task and over all tasks.",
-            partial(_forest, chapter, one),
+            _forest,
         ),
-        Picture(
-            f"profile@{name}",
+        (
+            "profile",
             f"Performance profile: share of scores of {name} better than τ, tasks weighed.",
-            partial(draw_profiles, chapter, one),
+            draw_profiles,
         ),
-    ]
+    )
+    return [Picture(f"{kind}@{name}", caption, partial(draw, chapter, one)) for kind, caption, draw in told]
 
 
 def standing(one: SuiteColumn) -> list[int]:
