@@ -13,7 +13,7 @@ from riskrank.engine.sampling.runs import (
     mean_interval,
     variance_components,
 )
-from riskrank.studies.document import entries, of, rows_from
+from riskrank.studies.document import of, rows_from
 
 # Below this share of the variance repeats hardly matter; above one half they matter most.
 _LITTLE, _MOST = 0.1, 0.5
@@ -112,7 +112,7 @@ class PassCurve:
             {"k": k, "pass": value, "low": low, "high": high}
             for k, (value, low, high) in enumerate(self.curve, 1)
         ]
-        return entries(self, "metric", "model", "samples", "flaky", "always", "never") | {"curve": points}
+        return vars(self) | {"curve": points}
 
 
 def pass_curves(

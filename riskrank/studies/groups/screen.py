@@ -1,6 +1,6 @@
 """Ranks by group beside those of all samples: where the ranking changes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -45,9 +45,9 @@ def _first(name: str, samples: int | None, one: Standing, models: Sequence[str])
     return (name, "" if samples is None else f"{samples:,}", names([models[i] for i in best], 3), clear)
 
 
-def group_sections(groups: Groups) -> list[Section]:
+def group_sections(groups: Groups) -> Iterator[Section]:
     """Ranks by the first method on each column of scores, and reversals by any."""
-    sections: list[Section] = [_ranks(method, groups) for method in groups.leading]
+    yield from (_ranks(method, groups) for method in groups.leading)
     reversals = [*groups.reversals()]
     text = (
         "each group is studied on its own samples alone, its tests a family of their own; a rank other than "
@@ -60,10 +60,10 @@ def group_sections(groups: Groups) -> list[Section]:
         ]
         columns = headed("method", "model", "and", "is better in", "is worse in")
         title = f"Reversed between groups of {groups.column}, both significantly: {len(reversals)}"
-        sections.append(Table(title, columns, tuple(rows), stub=3))
+        yield Table(title, columns, tuple(rows), stub=3)
     elif any(one.beats is not None for one in groups.whole.values()):
         text += "; no two models are significantly better in one place and worse in another"
-    return [*sections, Line(f"{text}.", "Groups:")]
+    yield Line(f"{text}.", "Groups:")
 
 
 def _ranks(method: str, groups: Groups) -> Table:

@@ -5,7 +5,7 @@ A group's study is that of its samples alone, with portfolios and families of te
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any, Generic, TypeVar
 
@@ -20,7 +20,7 @@ from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, UsageError, listing, option, spell
 from riskrank.scores.table.groups import group_tables, without_groups
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Document, FindingEntry, Row, entries
+from riskrank.studies.document import Document, FindingEntry, Row
 from riskrank.studies.gravity import gravity
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.sample_findings import LIMITS, of_group, warnings_of_groups
@@ -151,8 +151,7 @@ class Groups(Generic[Kind]):
             }
             for part in self.parts
         ]
-        told = ("method", "model", "other", "better_in", "worse_in")
-        return {"groups": described, "reversals": [entries(found, *told) for found in self.reversals()]}
+        return {"groups": described, "reversals": [asdict(found) for found in self.reversals()]}
 
     def reversals(self) -> Iterator[Reversal]:
         """Pairs whose order is significant both ways, in different places."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,7 @@ def screen(
     *,
     per_task: bool,
     strip: bool = True,
-) -> list[Section]:
+) -> Iterator[Section]:
     """Of one column a strip of marks a model; of each all tasks by models, where that was asked for.
 
     Parameters
@@ -48,17 +48,15 @@ def screen(
         Sentences the verdict had no room for: the answer to the other question is one that is never left out.
     per_task, strip : bool
     """
-    sections: list[Section] = []
+    told = [(chapter.columns[name], models) for name, models in shown.items()]
     if strip and chapter.tested and len(shown) == 1:
-        sections += [strips(chapter, chapter.columns[name], models) for name, models in shown.items()]
+        yield strips(chapter, *told[0])
     if per_task:
-        sections += [by_task(chapter, chapter.columns[name], models) for name, models in shown.items()]
-    for name, models in shown.items():
-        one = chapter.columns[name]
+        yield from (by_task(chapter, one, models) for one, models in told)
+    for one, models in told:
         answers = other_scope(chapter, one, *one.pair) if len(models) > 1 else ()
-        on = "" if len(shown) == 1 else f"{name}:"
-        sections += [Line(answer, on) for _, answer in answers if len(shown) > 1 or answer in more]
-    return sections
+        on = "" if len(shown) == 1 else f"{one.name}:"
+        yield from (Line(answer, on) for _, answer in answers if len(shown) > 1 or answer in more)
 
 
 def details(chapter: SuiteChapter, *, per_task: bool) -> list[Section]:

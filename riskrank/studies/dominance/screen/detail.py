@@ -25,18 +25,16 @@ WHY_COUNTS_DIFFER = (
 )
 
 
-def details(document: DominanceDocument) -> list[Section]:
+def details(document: DominanceDocument) -> Iterator[Section]:
     """Tables in words: a row a pair, the better model first."""
     models, inference = document.provenance.models, document.inference
-    sections: list[Section] = []
     for column in document.by_column:
-        sections.append(_pair_table(column, models))
+        yield _pair_table(column, models)
         if document.ratios:
-            sections += [_matrix(column.name, tests, models) for tests in column.study.tests]
+            yield from (_matrix(column.name, tests, models) for tests in column.study.tests)
     first = document.by_column[0]
-    sections.append(reading(document))
-    sections.append(inference_line(first.study, inference, models, first.scores))
-    return sections
+    yield reading(document)
+    yield inference_line(first.study, inference, models, first.scores)
 
 
 def reading(document: DominanceDocument) -> Line:

@@ -1,11 +1,10 @@
 """Mean-risk models: places over all risks together, raw means and worst cases first; then every risk."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
 
-from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.engine.portfolio.risks import RISKS
 from riskrank.engine.types import Floats
@@ -22,23 +21,18 @@ from riskrank.studies.wording import counted, decimals_apart, rounded
 _MOST_PAIRS = 5
 
 
-def details(document: MeanRiskDocument) -> list[Section]:
+def details(document: MeanRiskDocument) -> Iterator[Section]:
     """Ranks under every risk, values under every risk, and what the rankings agree on."""
     models, aggregations = document.provenance.models, document.aggregations
-    by_name = dict(aggregations)
-    sections: list[Section] = []
     for metric, study in document.by_column:
-        aggregation = by_name.get(f"RA(MRM@{metric})")
-        order = order_of(study)
-        sections.append(_rank_table(metric, study, aggregation, order, models))
-        sections.append(_value_table(metric, study, order, models))
-        sections += _contradiction_line(study, models)
-    sections += aggregation_lines(aggregations)
-    if (overall := by_name.get("RA(MRM@M)")) is not None:
+        yield _rank_table(metric, study, models)
+        yield _value_table(metric, study, models)
+        yield from _contradiction_line(study, models)
+    yield from aggregation_lines(aggregations)
+    if (overall := dict(aggregations).get("RA(MRM@M)")) is not None:
         order_over_all = " > ".join(models[i] for i in overall.order)
-        sections.append(Line(f"{order_over_all}.", "Over all metrics:"))
-    sections.append(_reading(document.by_column[0][1]))
-    return sections
+        yield Line(f"{order_over_all}.", "Over all metrics:")
+    yield _reading(document.by_column[0][1])
 
 
 def _heads(study: MeanRiskStudy) -> list[Column]:
@@ -50,31 +44,25 @@ def _heads(study: MeanRiskStudy) -> list[Column]:
     return heads
 
 
-def _rank_table(
-    metric: str,
-    study: MeanRiskStudy,
-    aggregation: Aggregation | None,
-    order: Sequence[int],
-    models: Sequence[str],
-) -> Table:
+def _rank_table(metric: str, study: MeanRiskStudy, models: Sequence[str]) -> Table:
     columns: list[OfModel | None] = [
         (Column("model", "left"), lambda i: models[i]),
-        (Column("RA"), lambda i: Cell(str(aggregation.ranks[i]), "bold")) if aggregation else None,
+        (Column("RA"), lambda i: Cell(str(found.ranks[i]), "bold")) if (found := study.aggregation) else None,
     ]
     columns += [
         (head, partial(lambda of, i: str(of[i]), ranks))
         for head, ranks in zip(_heads(study), study.models.rank.T, strict=True)
     ]
-    return by_row(f"Ranks by mean minus risk on {in_words(metric)}", columns, order)
+    return by_row(f"Ranks by mean minus risk on {in_words(metric)}", columns, order_of(study))
 
 
-def _value_table(metric: str, study: MeanRiskStudy, order: Sequence[int], models: Sequence[str]) -> Table:
+def _value_table(metric: str, study: MeanRiskStudy, models: Sequence[str]) -> Table:
     values = np.column_stack([study.models.mean, study.models.value])
     told = zip([Column("mean"), *_heads(study)], values.T, _decimals(study, values), strict=True)
     columns: list[OfModel] = [(Column("model", "left"), lambda i: models[i])]
     for title, of, digits in told:
         columns.append((title, partial(lambda of, digits, i: rounded(float(of[i]), digits), of, digits)))
-    return by_row(f"Mean minus risk on {in_words(metric)}", columns, order)
+    return by_row(f"Mean minus risk on {in_words(metric)}", columns, order_of(study))
 
 
 def _decimals(study: MeanRiskStudy, values: Floats) -> list[int]:
@@ -111,9 +99,7 @@ def _reading(study: MeanRiskStudy) -> Line:
 def view(document: MeanRiskDocument) -> list[Section]:
     """One table, a line on the samples, and what to ask next; then everything for who asks."""
     several = len(document.by_column) > 1
-    asked: list[str] = []
-    if not several and len(document.means) > 1:
-        asked.append(option("per_metric", True))
+    asked = [option("per_metric", True)] if not several and len(document.means) > 1 else []
     name, study = document.by_column[0][0], document.by_column[0][1].models
     count, placing = len(study.columns), int(study.ssd_consistent.sum())
     which = (

@@ -1,6 +1,6 @@
 """Rankings in detail: every figure of a method, all methods side by side, risks, and how to read them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from string import ascii_lowercase
 from typing import Any
 
@@ -25,49 +25,39 @@ _WIDE = 160
 _MOST_RISKS = 8
 
 
-def details(document: RankDocument) -> list[Section]:
+def details(document: RankDocument) -> Iterator[Section]:
     """Per column of scores the leading method in detail and hidden risks; then how to read it all."""
     study, inference, models = document.study, document.inference, document.provenance.models
-    sections: list[Section] = []
     for one in document.leading.values():
-        sections.append(detail_table(document, one))
+        yield detail_table(document, one)
         if one.method in one.found.separations and inference.test:
-            sections.append(separation_line(one))
-        sections += risk_lines(document, one)
+            yield separation_line(one)
+        yield from risk_lines(document, one)
     if study.studies:
         column, first = next(iter(study.studies.items()))
-        sections.append(reading(document))
+        yield reading(document)
         # Of one metric the first screen tells.
-        told = len(document.means) > 1 and shown_by_metric(document.means, document.visible)
-        sections += [Line(told, "Could have shown:")] if told else []
-        sections.append(inference_line(first.dominance, inference, models, document.study.columns[column]))
-    return sections
+        if len(document.means) > 1 and (told := shown_by_metric(document.means, document.visible)):
+            yield Line(told, "Could have shown:")
+        yield inference_line(first.dominance, inference, models, document.study.columns[column])
 
 
-def methods_beside(document: RankDocument) -> list[Section]:
+def methods_beside(document: RankDocument) -> Iterator[Section]:
     """Ranks by all methods on every column, by aggregation, and how far they agree."""
-    study, sections = document.study, list[Section]()
+    study = document.study
     for metric, one in document.leading.items():
         # Not those that were made for an aggregation over the metrics alone.
         shown = {name: r for name, r in one.found.rankings.items() if f"{name}@{metric}" in study.rankings}
         if len(shown) > 1:
             title = f"Ranks by every method @{metric}"
-            sections.append(side_by_side(title, shown, one.ranking, document))
-    sections += aggregated(document)
+            yield side_by_side(title, shown, one.ranking, document)
+    if study.aggregations:
+        rankings = {name: study.rankings[name] for name in study.aggregations}
+        leading = rankings.get("RA(R-SSD@M)", next(iter(rankings.values())))
+        yield side_by_side("Ranks by aggregation", rankings, leading, document)
+        yield from aggregation_lines(list(study.aggregations.items()))
     if len(study.studies) + len(study.aggregations) > 1 and len(study.rankings) > 1:
-        sections.append(agreement_table(study))
-    return sections
-
-
-def aggregated(document: RankDocument) -> list[Section]:
-    """Ranks by methods that aggregate over metrics or risks, and how they were found."""
-    study = document.study
-    rankings = {name: study.rankings[name] for name in study.aggregations}
-    if not rankings:
-        return []
-    leading = rankings.get("RA(R-SSD@M)", next(iter(rankings.values())))
-    table = side_by_side("Ranks by aggregation", rankings, leading, document)
-    return [table, *aggregation_lines(list(study.aggregations.items()))]
+        yield agreement_table(study)
 
 
 def detail_table(document: RankDocument, one: Leading) -> Table:

@@ -1,6 +1,6 @@
 """The first screen of a ranking: places, raw means in the file's units, worst cases, and what to mind."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -35,7 +35,7 @@ def view(document: RankDocument) -> list[Section]:
         sections += _tasks(document, document.suite)
     if document.leading:
         sections += [*([] if several else combined(document.lead.column, document)), _tests(document)]
-    beside = methods_beside(document)
+    beside = [*methods_beside(document)]
     if document.methods_asked or not document.leading:
         sections, beside = [*sections, *beside], []
     if document.steady is not None:
@@ -45,7 +45,7 @@ def view(document: RankDocument) -> list[Section]:
     return [*sections, *offered(rest, *_next(document))]
 
 
-def _tasks(document: RankDocument, suite: SuiteChapter) -> list[Section]:
+def _tasks(document: RankDocument, suite: SuiteChapter) -> Iterator[Section]:
     """What single tasks say of every column."""
     shown = {one.column: _shown(document, one) for one in document.leading.values()}
     # Where no first stands, there is nobody against whom all others could be held.
