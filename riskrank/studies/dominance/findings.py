@@ -28,7 +28,7 @@ def dominance_findings(case: DominanceCase) -> list[Finding]:
         At least one.
     """
     two, columns = len(case.models) == 2, list(case.tests.values())
-    found = case.same
+    found = [*case.same]
     if not found and len(columns) > 1:
         found = [Finding("pair-by-column" if two else "field-by-column", _leaders(case))]
     elif not found:

@@ -1,6 +1,6 @@
 """Mean-risk models: means against a risk with the efficient frontier; a panel a risk ([RAB] Fig. 8)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -24,20 +24,18 @@ _ACROSS, _ABOVE = 4, 24.0
 """Panels beside each other, and the room above each, in points."""
 
 
-def pictures(document: MeanRiskDocument) -> list[Picture]:
+def pictures(document: MeanRiskDocument) -> Iterator[Picture]:
     """A scatter a risk and one picture of all risks, a column of scores each."""
     models = document.provenance.models
-    found = []
     for column, study in document.by_column:
         of = f"@{column}" if len(document.by_column) > 1 else ""
         for number, risk in _main_first(study.models):
             caption = f"Mean against {risk} of every model on {column}, with the efficient frontier."
             drawing = partial(draw_scatter, study.models, number, models, column)
-            found.append(Picture(f"scatter@{risk}{of}", caption, drawing))
+            yield Picture(f"scatter@{risk}{of}", caption, drawing)
         caption = f"Mean minus risk of every model on {column} under every risk."
         drawing = partial(draw_risks, study.models, models, column, document.named)
-        found.append(Picture(f"risks{of}", caption, drawing))
-    return found
+        yield Picture(f"risks{of}", caption, drawing)
 
 
 def _main_first(risks: MeanRisk) -> list[tuple[int, str]]:

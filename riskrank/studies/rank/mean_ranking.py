@@ -1,6 +1,6 @@
 """Models by their means on a metric, with the tests of all pairs, and what is said of that."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -168,9 +168,8 @@ class MeanCase:
         return next(one for one in self.rankings if one.column.name == metric)
 
 
-def mean_findings(case: MeanCase) -> list[Finding]:
+def mean_findings(case: MeanCase) -> Iterator[Finding]:
     """The first on each metric, what it gains, what the rows count as, and what could have been seen."""
-    found = []
     for one in case.rankings:
         beaten, apart, on = one.beaten(case.family), one.not_compared, one.column.name
         compared = named = tuple(i for i in one.ranking.order.tolist() if i not in apart)
@@ -179,18 +178,16 @@ def mean_findings(case: MeanCase) -> list[Finding]:
             kind, answer = "ahead-of-those-compared" if apart else "ahead", Side.SHOWN
         elif one.p_adjusted is not None:
             kind, answer, named = "level", Side.OPEN, tuple(i for i in compared if i not in beaten)
-        found.append(Finding(kind, named, on=on, figures=figures, answer=answer))
+        yield Finding(kind, named, on=on, figures=figures, answer=answer)
         if len(case.rankings) == 1:
-            found.append(Finding("gain", compared[:2], on=on, figures=figures))
+            yield Finding("gain", compared[:2], on=on, figures=figures)
         if apart:
-            models, fewest = (one.first, *apart), {"fewest": FEWEST_SHARED}
-            found.append(Finding("not-compared", models, on=on, figures=fewest))
-    found += untested(case.rankings[0].p_adjusted is not None)
-    worth = {**case.why.figures, "worth": case.rankings[0].column.worth}
-    found.append(Finding("counted-as", figures=worth))
+            fewest = {"fewest": FEWEST_SHARED}
+            yield Finding("not-compared", (one.first, *apart), on=on, figures=fewest)
+    yield from untested(case.rankings[0].p_adjusted is not None)
+    yield Finding("counted-as", figures={**case.why.figures, "worth": case.rankings[0].column.worth})
     if len(case.rankings) == 1 and case.rankings[0].visible is not None:
-        found.append(Finding("visible", figures={"difference": case.rankings[0].visible}))
-    return found
+        yield Finding("visible", figures={"difference": case.rankings[0].visible})
 
 
 def _ahead(finding: Finding, case: MeanCase) -> str:

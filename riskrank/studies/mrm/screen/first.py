@@ -35,13 +35,11 @@ def details(document: MeanRiskDocument) -> Iterator[Section]:
     yield _reading(document.by_column[0][1])
 
 
-def _heads(study: MeanRiskStudy) -> list[Column]:
-    heads = []
+def _heads(study: MeanRiskStudy) -> Iterator[Column]:
     for column in study.models.columns:
         mark = "" if column.risk.ssd_consistent else "*"
         level = "" if column.level is None else f"\n{column.level:g}"
-        heads.append(Column(f"μ−{column.risk.symbol}{mark}".replace("−-", "+") + level))
-    return heads
+        yield Column(f"μ−{column.risk.symbol}{mark}".replace("−-", "+") + level)
 
 
 def _rank_table(metric: str, study: MeanRiskStudy, models: Sequence[str]) -> Table:

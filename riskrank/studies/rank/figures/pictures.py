@@ -1,6 +1,6 @@
 """Pictures of a ranking: how sure it is, how methods differ, how much fewer samples would do."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -68,33 +68,27 @@ def draw_trade(document: RankDocument) -> Plot:
 _FIRST = ("R-SSD", "R-FSD")
 
 
-def pictures(document: RankDocument) -> list[Picture]:
+def pictures(document: RankDocument) -> Iterator[Picture]:
     """A forest plot a method, relative dominance first; a bump chart of them all; stability if asked for."""
     methods = list(document.study.rankings)
     leading = sorted(methods, key=lambda name: (*(name.partition("@")[0] != first for first in _FIRST),))
-    found = [
-        Picture(
-            f"forest@{method}",
-            f"Rank, rank set and score of every model by {method}, with the difference to the leader.",
-            partial(_forest, document, method),
-        )
-        for method in leading
-    ]
+    for method in leading:
+        caption = f"Rank, rank set and score of every model by {method}, with the difference to the leader."
+        yield Picture(f"forest@{method}", caption, partial(_forest, document, method))
     if trade(document) is not None:
         caption = "On which metrics each of the two models of the verdict is better, and how sure that is."
-        found.append(Picture("trade", caption, partial(draw_trade, document)))
+        yield Picture("trade", caption, partial(draw_trade, document))
     if len(methods) > 1:
         caption = f"Ranks of every model by every {_ranked_by(document)}, joined by lines."
-        found.append(Picture("bump", caption, partial(_bump, document)))
+        yield Picture("bump", caption, partial(_bump, document))
     for column in document.study.columns:
         of = f"@{column}" if len(document.study.columns) > 1 else ""
         for kind, caption in CAPTIONS.items():
             drawing = partial(_curves, document, column, kind)
-            found.append(Picture(f"{kind}{of}", caption.format(column), drawing))
+            yield Picture(f"{kind}{of}", caption.format(column), drawing)
     if document.steady is not None:
         caption = "Agreement with the ranking of all samples, by the number of samples."
-        found.append(Picture("stability", caption, partial(_stability, document.steady)))
-    return found
+        yield Picture("stability", caption, partial(_stability, document.steady))
 
 
 def forest(study: MethodStudy, method: str, units: Mapping[str, Units]) -> Forest:

@@ -96,39 +96,36 @@ def _each(
     return None if values is None else (Column(head, name=name), lambda i: say(values[i]))
 
 
-def _pictures(document: RankDocument, one: Leading) -> list[OfModel]:
+def _pictures(document: RankDocument, one: Leading) -> Iterator[OfModel]:
     """Rank sets and differences as bars, and letters for who is beaten, for terminals with room for them."""
-    ranking, columns = one.ranking, list[OfModel]()
+    ranking = one.ranking
     if ranking.rank_low is not None and ranking.rank_high is not None:
         places = interval_bars(ranking.rank, ranking.rank_low, ranking.rank_high)
-        columns.append((Column("places, first to last", "left", only="terminal"), lambda i: places[i]))
+        yield Column("places, first to last", "left", only="terminal"), lambda i: places[i]
     gap, low, high = document.units[one.column].told(one.found.effects[one.method].mean_difference)
     if low is not None and high is not None:
         # One scale of the models that are shown: the others would only make it coarser.
         shown = ranking.order[: document.top]
         drawn = interval_bars(gap[shown], low[shown], high[shown], mark=0.0)
         gaps = dict(zip(shown.tolist(), drawn, strict=True))
-        columns.append((Column("difference", "left", only="terminal"), lambda i: gaps[i]))
+        yield Column("difference", "left", only="terminal"), lambda i: gaps[i]
     if one.tests is not None and document.inference.test:
-        columns += _letters(one.tests, ranking)
-    return columns
+        yield from _letters(one.tests, ranking)
 
 
-def _letters(tests: DominanceTests, ranking: Ranking) -> list[OfModel]:
+def _letters(tests: DominanceTests, ranking: Ranking) -> Iterator[OfModel]:
     """Who beats whom on wide terminals; sets that no test separates, as papers write them, in LaTeX."""
-    columns: list[OfModel] = []
     if (beaten := beaten_letters(tests.dominates, ranking.order)) is not None:
         by_model = dict(zip(ranking.order.tolist(), beaten, strict=True))
         head = Column("significantly better than", "left", only="terminal", least=_WIDE)
-        columns.append((head, lambda i: by_model[i]))
+        yield head, lambda i: by_model[i]
     sets = tests.letter_groups(ranking.order)
     if len(sets) <= len(ascii_lowercase):
         shared = [
             "".join(letter for letter, one in zip(ascii_lowercase, sets, strict=False) if i in one)
             for i in range(len(ranking.order))
         ]
-        columns.append((Column("letters", "left", only="latex"), lambda i: shared[i]))
-    return columns
+        yield Column("letters", "left", only="latex"), lambda i: shared[i]
 
 
 def mean_decimals(document: RankDocument, one: Leading) -> int:
@@ -169,11 +166,12 @@ def _short(name: str) -> str:
     return name.replace("R-", "R-\n").replace("(", "\n").rstrip(")")
 
 
-def risk_lines(document: RankDocument, one: Leading) -> list[Line]:
+def risk_lines(document: RankDocument, one: Leading) -> Iterator[Line]:
     """Name the models whose mean hides a worse tail, or whose metrics have one, with the numbers."""
     risks, models = one.found.hidden_risks, document.provenance.models
     if risks is None:
-        return [Line("not looked for, as nothing was resampled.", "Hidden risks:")]
+        yield Line("not looked for, as nothing was resampled.", "Hidden risks:")
+        return
     proven = np.flatnonzero(risks.status == RISK)
     named = [_risk(document, one, risks, i) for i in proven[:_MOST_RISKS].tolist()]
     rest, on_metric = len(proven) - len(named), document.worse_cases[one.column]
@@ -183,11 +181,10 @@ def risk_lines(document: RankDocument, one: Leading) -> list[Line]:
     for status, words in ((NOT_SHOWN, "not shown, though worse in these samples"), (NOT_DECIDED, undecided)):
         doubted = [models[i] for i in np.flatnonzero(risks.status == status).tolist()]
         text += f"; {words}: {names(doubted)}" if doubted else ""
-    lines = [Line(f"{text}.", "Hidden risks:", "yellow" if named else "")]
+    yield Line(f"{text}.", "Hidden risks:", "yellow" if named else "")
     if on_metric is not None:
         worse = f"{models[on_metric.first]}: {on_metric.words(models)}."
-        lines.append(Line(worse, "Worse bad cases on single metrics:", "yellow"))
-    return lines
+        yield Line(worse, "Worse bad cases on single metrics:", "yellow")
 
 
 def _risk(document: RankDocument, one: Leading, risks: HiddenRisks, i: int) -> str:
