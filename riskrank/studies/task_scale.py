@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from riskrank.asked.suites import BOUNDS, NONE, RANK, SuiteSettings, TaskTableSettings
+from riskrank.asked.suites import BOUNDS, NONE, RANK, SuiteSettings
 from riskrank.engine.portfolio.folding import ranks_within_tasks
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, listing, option
@@ -102,11 +102,8 @@ def _refuse_without_tasks(table: ScoreTable, settings: SuiteSettings) -> None:
     # A group of samples may be of one task.
     if table.options.group_by is not None:
         return
-    asked: dict[str, object] = {"task_scale": settings.task_scale}
-    if isinstance(settings, TaskTableSettings):
-        asked["per_task"] = settings.per_task
-    for name, value in asked.items():
-        if value:
+    for name in ("task_scale", "per_task"):
+        if value := getattr(settings, name, None):
             refuse_without_tasks(name, value)
 
 

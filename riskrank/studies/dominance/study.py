@@ -85,15 +85,13 @@ class DominanceDocument(TestedDocument[DominanceRow], schema="dominance"):
 
 def standings(document: DominanceDocument) -> dict[str, Standing]:
     """How mean violation ratios against the others rank the models, and the first claim's tests."""
-    found: dict[str, Standing] = {}
+    found, inference = dict[str, Standing](), document.inference
     for column in document.by_column:
         for tests in column.study.tests:
             name = f"{'FSD' if tests.claim.order == 1 else 'SSD'}@{column.name}"
             ratios = np.where(np.eye(len(tests.ratios), dtype=bool), 0.0, tests.ratios)
-            beats = tests.dominates if document.inference.test else None
-            p = None if beats is None else tests.p_value
-            family = document.inference.family
-            found.setdefault(name, Standing(-ratios.sum(axis=1), beats, p, family))
+            beats, p = (tests.dominates, tests.p_value) if inference.test else (None, None)
+            found.setdefault(name, Standing(-ratios.sum(axis=1), beats, p, inference.family))
     # Second order, what a careful reader asks for, first.
     return dict(sorted(found.items(), key=lambda entry: entry[0].startswith("FSD")))
 

@@ -158,15 +158,35 @@ def judged_chapter(
     table: ScoreTable, pairs: Collection[tuple[int, int]] | None = None
 ) -> JudgedChapter | None:
     """What there is to say of a table's judge, and of all or some pairs of models; None where it has none."""
-    if table.judged is None:
+    if (judged := table.judged) is None:
         return None
-    worth = worth_of_differences(table.judged.corrections)
+    units, each = units_of(judged.human, table.metrics), zip(table.models, judged.corrections, strict=True)
+
+    def mean(values: Any) -> float:
+        return float(units.of(np.array(np.mean(values))))
+
+    worth = worth_of_differences(judged.corrections)
     every = itertools.combinations(range(len(table.models)), 2)
     asked = None if pairs is None else {(min(pair), max(pair)) for pair in pairs}
     worths = {
         pair: float(own) for own, pair in zip(worth, every, strict=True) if asked is None or pair in asked
     }
-    return JudgedChapter(judged_entry(table.judged, table, worths), worths, _otherwise(table.judged))
+    records = ((model, one, mean, sorted(map(mean, one.interval()))) for model, one in each)
+    entry = JudgedEntry(
+        human=judged.human,
+        judge=judged.judge,
+        labelled=len(judged.labelled),
+        samples=len(table.samples),
+        mapped=bool(judged.why_mapped),
+        lower=units.sign < 0,
+        worth_low=min(worths.values(), default=None),
+        worth_high=max(worths.values(), default=None),
+        chance_p=judged.shift.p_value,
+        chosen_p=judged.shift.p_value if judged.shift.models else None,
+        judge_lower=judged.judge_sign < 0,
+        models=rows_from(JudgedModelEntry, "model one mean ends", records),
+    )
+    return JudgedChapter(entry, worths, _otherwise(judged))
 
 
 def _otherwise(judged: Judged) -> str:
@@ -180,25 +200,6 @@ def _otherwise(judged: Judged) -> str:
     if judged.judge_sign < 0:
         return f"{option('higher', judged.judge)} if more of it is better"
     return f"{option('lower', judged.judge)} if less of it is better"
-
-
-def judged_entry(judged: Judged, table: ScoreTable, worths: Mapping[tuple[int, int], float]) -> JudgedEntry:
-    """Write down a judge's correction."""
-    units, n = units_of(judged.human, table.metrics), len(judged.labelled)
-
-    def mean(values: Any) -> float:
-        return float(units.of(np.array(np.mean(values))))
-
-    each = zip(table.models, judged.corrections, strict=True)
-    records = ((model, one, mean, sorted(map(mean, one.interval()))) for model, one in each)
-    models = rows_from(JudgedModelEntry, "model one mean ends", records)
-    lower, mapped = units.sign < 0, bool(judged.why_mapped)
-    p = judged.shift.p_value, judged.shift.p_value if judged.shift.models else None
-    low, high = (min(worths.values()), max(worths.values())) if worths else (None, None)
-    size = len(table.samples)
-    return JudgedEntry(
-        judged.human, judged.judge, n, size, mapped, lower, low, high, *p, judged.judge_sign < 0, models
-    )
 
 
 def by_chance(judge: Mapping[str, Any]) -> str:

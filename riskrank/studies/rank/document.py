@@ -177,11 +177,9 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
 
         scores = self.study.columns[column]
         found = curves(scores.values, scores.weights)
-        return (
-            replace(found, tail_values=tail_values(scores, np.array(found.levels)))
-            if scores.judged
-            else found
-        )
+        if not scores.judged:
+            return found
+        return replace(found, tail_values=tail_values(scores, np.array(found.levels)))
 
     def medians(self, column: str) -> Floats:
         """Middle scores of all models on a column, shape (k,)."""

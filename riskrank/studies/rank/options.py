@@ -61,8 +61,7 @@ class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, Task
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        several = self.per_metric or self.method or self.all_methods
-        if self.aggregate and not several:
+        if self.aggregate and not (self.per_metric or self.method or self.all_methods):
             raise UsageError(
                 f"{option('aggregate')} needs several rankings",
                 found="one portfolio",

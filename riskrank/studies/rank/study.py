@@ -76,14 +76,6 @@ def chosen_methods(settings: RankSettings, table: ScoreTable) -> list[Method]:
             methods += methods_on(METRICS, claims, paired=table.paired)
     else:
         methods = methods_on(scope, claims, paired=by_sample)
-    _check_scopes(methods, table, settings, by_sample=by_sample)
-    return methods
-
-
-def _check_scopes(
-    methods: list[Method], table: ScoreTable, settings: RankSettings, *, by_sample: bool
-) -> None:
-    metrics = [metric.name for metric in table.metrics]
     several = () if len(metrics) > 1 else {METRICS, INDEPENDENT, EMPIRICAL} - set(metrics)
     for method in methods:
         if method.scope in several:
@@ -102,6 +94,7 @@ def _check_scopes(
                 found=labels if table.judged is not None else option("unpaired", True),
                 hint="use MWR, which compares means",
             )
+    return methods
 
 
 def rank(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -108,34 +109,29 @@ def by_task(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Ta
     digits = [decimals_of(float(error[t]) for error in errors) for t in range(len(chapter.names))]
     if one.file_means is not None:  # errors are on the scale of the comparison
         digits = [decimals_apart(one.mean[:, t].tolist()) for t in range(len(chapter.names))]
-    rows: list[tuple[Cell | str, ...]] = []
-    for t, task in enumerate(chapter.names):
-        cells = [_cell(one, i, t, digits[t], tested=chapter.tested) for i in shown]
-        metric = [chapter.metrics[t]] if chapter.metrics else []
-        weight = [] if chapter.alike else [f"{100 * chapter.weights[t]:.2g} %"]
-        rows.append((task, *metric, f"{chapter.samples[t]:,}", *weight, *cells))
-    macro = one.units.of(one.scores.macro)
-    together = decimals_of(one.scopes[FIXED].means.error)
-    below = [rounded(float(macro[i]), together) + "  " * chapter.tested for i in shown]
-    blank = [""] * (1 + bool(chapter.metrics) + (not chapter.alike))
-    label = "macro mean" if one.file_means is None else "macro mean, as compared"
-    rows.append((Cell(label, "bold"), *blank, *below))
-    columns = [Column("task", "left")]
-    columns += [Column("metric", "left")] if chapter.metrics else []
-    columns += [Column("samples")] + ([] if chapter.alike else [Column("weight")])
-    columns += [Column(chapter.models[i]) for i in shown]
-    title = f"Means of {in_words(one.name)} by task" + (
-        "" if one.file_means is None else ", as the file has them"
-    )
+    macro, together = one.units.of(one.scores.macro), decimals_of(one.scopes[FIXED].means.error)
+
+    def cell(i: int, t: int) -> Cell:
+        mark = int(one.marks[i, one.against, t])
+        said = rounded(float(one.mean[i, t]), digits[t])
+        return Cell(f"{said} {MARKS[mark] if mark else ' '}" if chapter.tested else said, _STYLES[mark])
+
+    columns: list[OfModel | None] = [
+        (Column("task", "left"), lambda t: chapter.names[t]),
+        (Column("metric", "left"), lambda t: chapter.metrics[t]) if chapter.metrics else None,
+        (Column("samples"), lambda t: f"{chapter.samples[t]:,}"),
+        None if chapter.alike else (Column("weight"), lambda t: f"{100 * chapter.weights[t]:.2g} %"),
+        *((Column(chapter.models[i]), partial(cell, i)) for i in shown),
+    ]
+    label, title = "macro mean", f"Means of {in_words(one.name)} by task"
+    if one.file_means is not None:
+        label, title = f"{label}, as compared", f"{title}, as the file has them"
     if chapter.tested:
         title += f"; + better, - worse than {chapter.models[one.against]}"
-    return Table(title, tuple(columns), tuple(rows))
-
-
-def _cell(one: SuiteColumn, i: int, t: int, digits: int, *, tested: bool) -> Cell:
-    mark = int(one.marks[i, one.against, t])
-    shown = rounded(float(one.mean[i, t]), digits)
-    return Cell(f"{shown} {MARKS[mark] if mark else ' '}" if tested else shown, _STYLES[mark])
+    table = by_row(title, columns, range(len(chapter.names)))
+    blank = [""] * (len(table.columns) - 1 - len(shown))
+    below = [rounded(float(macro[i]), together) + "  " * chapter.tested for i in shown]
+    return replace(table, rows=(*table.rows, (Cell(label, "bold"), *blank, *below)))
 
 
 def macro(chapter: SuiteChapter, one: SuiteColumn) -> Table:

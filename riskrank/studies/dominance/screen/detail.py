@@ -137,14 +137,12 @@ def _answer(column: DominanceColumn, orders: Sequence[int], i: int, j: int) -> C
     """What was shown of a pair, in words that claim no more: an ε of 0 alone is dominance."""
     if column.study.estimates.identical[i, j]:
         return Cell("same distribution", "dim")
-    found: dict[str, list[str]] = {}
-    undecided = False
+    found, undecided = dict[str, list[str]](), False
     for order in orders:
         deciding, absolute = _tests_of(column.study, order)
         looked_at = deciding[:1] or absolute
-        claim = looked_at[0].claim
+        claim, almost = looked_at[0].claim, looked_at[0].claim.kind == ABSOLUTE
         name = claim.method if claim.kind == RELATIVE else ORDERS[order]
-        almost = claim.kind == ABSOLUTE
         if any(tests.dominates[i, j] for tests in looked_at):
             full = claim.kind == DIRECT and looked_at[0].ratios[i, j] == 0
             word = "dominates" if full else "almost dominates" if almost else "ahead"
@@ -172,12 +170,10 @@ def _backwards(column: DominanceColumn) -> Booleans:
 
 
 def _matrix(metric: str, tests: DominanceTests, models: Sequence[str]) -> Table:
-    columns = [Column("", "left"), *(Column(str(number)) for number in range(1, len(models) + 1))]
-    rows = []
-    for i, model in enumerate(models):
-        cells = [
-            "·" if i == j else numbers.ratio(tests.ratios[i, j]) + ("*" if tests.dominates[i, j] else " ")
-            for j in range(len(models))
-        ]
-        rows.append((f"{i + 1} {model}", *cells))
-    return Table(f"{tests.claim.method}@{metric}: violation ratios", tuple(columns), tuple(rows))
+    def cell(j: int, i: int) -> str:
+        return "·" if i == j else numbers.ratio(tests.ratios[i, j]) + ("*" if tests.dominates[i, j] else " ")
+
+    every = range(len(models))
+    columns: list[OfRow] = [(Column("", "left"), lambda i: f"{i + 1} {models[i]}")]
+    columns += [(Column(str(j + 1)), partial(cell, j)) for j in every]
+    return by_row(f"{tests.claim.method}@{metric}: violation ratios", columns, every)

@@ -40,13 +40,13 @@ def view(document: MeanRankDocument) -> list[Section]:
 def _table(one: MeanRanking, models: Sequence[str], title: str = "") -> Table:
     ranking, means = one.ranking, one.means
     shown = ranking.order[:MOST_ROWS].tolist()
-    columns: list[OfModel] = [
+    scored = np.zeros(1) if one.samples is None else np.diag(one.samples)
+    columns: list[OfModel | None] = [
         (Column("place"), partial(place_of, one.ranking)),
         (Column("model", "left"), lambda i: models[i]),
+        (Column("scored"), lambda i: f"{scored[i]:,}") if np.ptp(scored) else None,
         with_bars((Column(head(means)), means.of), means, shown),
     ]
-    if (scored := one.samples) is not None and (np.diag(scored) < np.diag(scored).max()).any():
-        columns.insert(2, (Column("scored"), lambda i: f"{scored[i, i]:,}"))
     low, high = one.low, one.high
     if low is not None and high is not None:
         sign, apart = -1 if means.lower else 1, (one.first, *one.not_compared)
@@ -74,12 +74,12 @@ def _tests(document: MeanRankDocument) -> Line:
     )
     visible = {one.means.name: one.visible for one in document.rankings if one.visible is not None}
     seen = could_show([one.means for one in document.rankings], visible)
-    models, compared = len(first.column.compared), int(first.column.compared.sum()) // 2
-    pairs = counted(models * (models - 1) // 2, "pair")
+    models = len(first.column.compared)
+    pairs = models * (models - 1) // 2
     how = f"Student's t of means, {document.family.text}, {CORRECTIONS[document.family.correction]}"
-    left = models * (models - 1) // 2 - compared
+    left = pairs - int(first.column.compared.sum()) // 2
     without = f", {left} not compared" if left else ""
-    return Line(f"{apart} of {pairs} told apart{without} ({how}){seen}.")
+    return Line(f"{apart} of {counted(pairs, 'pair')} told apart{without} ({how}){seen}.")
 
 
 def _reading(*, shared: bool) -> Line:
