@@ -12,7 +12,6 @@ from riskrank.engine.dominance.column import DominanceStudy
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.sampling.design import FEWEST_LABELS, ClusteredScores
 from riskrank.engine.types import Floats
-from riskrank.errors import option
 from riskrank.shown.screens import MOST_METRICS, unshown
 from riskrank.shown.view import Bar, Cell, Column, Line, OfModel, Section, by_row, text_of
 from riskrank.studies.document import Document, Provenance
@@ -108,11 +107,6 @@ def head(mean: MetricMeans) -> str:
     """Name and direction; one that nobody declared stands in brackets."""
     arrow = "↓" if mean.lower else "↑"
     return f"{mean.name} {arrow if mean.declared else f'({arrow})'}"
-
-
-def more_metrics(means: Sequence[MetricMeans]) -> list[Line]:
-    """Metrics that a first screen has no room for."""
-    return unshown(len(means) - MOST_METRICS, "metric", option("metric", means[-1].name))
 
 
 def worst(column: str, metrics: Sequence[MetricMeans], tail: TailMeans) -> list[OfModel]:

@@ -8,6 +8,7 @@ from typing import Any
 from riskrank.errors import by_door, option
 from riskrank.shown.view import Line, Section
 from riskrank.studies.document import Document, Provenance
+from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.wording import counted
 
 # Models a screen has room for beside words.
@@ -51,6 +52,11 @@ def unshown(count: int, noun: str, asked: str | None = None) -> list[Line]:
     """How many more there are than a screen shows, and what shows them; nothing where all are shown."""
     asked = option("explain", True) if asked is None else asked
     return [Line(f"… {counted(count, noun)} more: {asked}")] if count > 0 else []
+
+
+def more_metrics(means: Sequence[MetricMeans]) -> list[Line]:
+    """Metrics that a first screen has no room for."""
+    return unshown(len(means) - MOST_METRICS, "metric", option("metric", means[-1].name))
 
 
 def unseen(document: Document[Any]) -> list[Line]:

@@ -86,20 +86,18 @@ def _as(hint: Any, value: Any) -> Any:
         return next((found for found in tried if found is not _REFUSED), _REFUSED)
     if hint is Any:
         return _numbers_by_name(value)
-    if get_origin(hint) is dict:
-        return value if isinstance(value, Mapping | str | list | tuple) else _REFUSED
-    if get_origin(hint) is Mapping:
-        return value if isinstance(value, Mapping) else _REFUSED
+    if get_origin(hint) in (dict, Mapping):
+        more = str | list | tuple if get_origin(hint) is dict else Mapping
+        return value if isinstance(value, Mapping | more) else _REFUSED
     if get_origin(hint) is tuple:
         return _several(get_args(hint)[0], value)
     return _one(hint, value)
 
 
 def _one(kind: Any, value: Any) -> Any:
-    if kind is bool:
-        return bool(value) if isinstance(value, bool | np.bool_) else _REFUSED
-    if isinstance(value, bool | np.bool_):
-        return _REFUSED
+    truth = isinstance(value, bool | np.bool_)
+    if truth or kind is bool:
+        return bool(value) if truth and kind is bool else _REFUSED
     if kind is str:
         return _text(value)
     if kind is int:

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from riskrank.engine.dominance.column import DominanceStudy
 from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.shown.figures.heat_map import draw_heat_map, heat_map
@@ -28,7 +27,7 @@ def pictures(document: DominanceDocument) -> list[Picture]:
             caption = f"Violation ratios of all ordered pairs of models, {method} on {column}."
             drawing = partial(_map, document, tests, column)
             maps.append(Picture(f"heatmap@{method}{of}", caption, drawing))
-        i, j = _pair_of(document, study)
+        i, j = document.pair or study.leading_pair  # a report speaks of two of its own
         caption = f"By how much {models[i]} is ahead of {models[j]} at every share, and where it is behind."
         pairs.append(Picture(f"pair{of}", caption, partial(_pair, document, found)))
     return [*pairs, *maps] if len(models) == 2 else [*maps, *pairs]
@@ -45,13 +44,8 @@ def _map(document: DominanceDocument, tests: DominanceTests, column: str) -> Plo
     return draw_heat_map(heat_map(tests), models, title, method, tested=document.inference.test)
 
 
-def _pair_of(document: DominanceDocument, study: DominanceStudy) -> tuple[int, int]:
-    """The first two; or those that a report speaks of."""
-    return document.pair or study.leading_pair
-
-
 def _pair(document: DominanceDocument, found: DominanceColumn) -> Plot:
-    i, j = _pair_of(document, found.study)
+    i, j = document.pair or found.study.leading_pair
     models, inference = document.provenance.models, document.inference
     curves = found.pair_curves(i, j, inference)
     given = looks(len(models), in_focus((i, j), range(len(models))))

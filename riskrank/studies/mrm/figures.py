@@ -6,7 +6,6 @@ from functools import partial
 import numpy as np
 
 from riskrank.engine.portfolio.mean_risk import MeanRisk
-from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.shown.figures.fonts import TEXT
 from riskrank.shown.figures.key import in_focus, looks
 from riskrank.shown.figures.marks import model_mark, panel_mark, write
@@ -29,23 +28,17 @@ def pictures(document: MeanRiskDocument) -> Iterator[Picture]:
     models = document.provenance.models
     for column, study in document.by_column:
         of = f"@{column}" if len(document.by_column) > 1 else ""
-        for number, risk in _main_first(study.models):
+        columns = study.models.columns
+        # Those consistent with second-order dominance before the others.
+        for number in sorted(range(len(columns)), key=lambda at: not columns[at].risk.ssd_consistent):
+            level, risk = columns[number].level, columns[number].risk.name
+            risk = risk if level is None else f"{risk}-{level:g}"
             caption = f"Mean against {risk} of every model on {column}, with the efficient frontier."
             drawing = partial(draw_scatter, study.models, number, models, column)
             yield Picture(f"scatter@{risk}{of}", caption, drawing)
         caption = f"Mean minus risk of every model on {column} under every risk."
         drawing = partial(draw_risks, study.models, models, column, document.named)
         yield Picture(f"risks{of}", caption, drawing)
-
-
-def _main_first(risks: MeanRisk) -> list[tuple[int, str]]:
-    """Risks by number and name; those consistent with second-order dominance before the others."""
-
-    def name(column: RiskColumn) -> str:
-        return column.risk.name if column.level is None else f"{column.risk.name}-{column.level:g}"
-
-    numbers = sorted(range(len(risks.columns)), key=lambda at: not risks.columns[at].risk.ssd_consistent)
-    return [(at, name(risks.columns[at])) for at in numbers]
 
 
 @drawn

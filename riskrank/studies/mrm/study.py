@@ -228,7 +228,7 @@ def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[
     described = {
         "risks": list(dict.fromkeys(column.risk.name for column in columns)),
         "levels": sorted({column.level for column in columns if column.level is not None}),
-        **entries(settings, "aggregate"),
+        "aggregate": settings.aggregate,
         **level_of(settings),
         **entries(settings, "no_test", "per_metric", "with_portfolio"),
     }

@@ -10,7 +10,6 @@ import numpy as np
 from riskrank.engine.dominance.hidden_risk import NONE
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
-from riskrank.studies.document import entries
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.targets import Units
@@ -24,8 +23,7 @@ def separations(study: MethodStudy) -> Iterator[dict[str, Any]]:
     for metric, found in study.studies.items():
         for name, counted in found.separations.items():
             if f"{name}@{metric}" in study.rankings:
-                figures = ("pairs", "separated", "neighbours", "separated_neighbours")
-                yield {"method": f"{name}@{metric}"} | entries(counted, *figures)
+                yield {"method": f"{name}@{metric}"} | vars(counted)
 
 
 def recommendations(

@@ -24,11 +24,9 @@ def quoted(case: RankCase) -> tuple[Quote, ...]:
         On the model that the verdict names, against the one it speaks of beside it; where it names none, on
         how far apart these two are.
     """
-    if len(case.leading) != 1:
+    if len(case.leading) != 1 or not case.lead.others:
         return ()
     one = case.lead
-    if not one.others:
-        return ()
     figures = [*(_mean(one, case.means[m], case) for m in _clearest(one, case)), *_bad_cases(one, case)]
     if one.refuted is not None and worse_cases(one, case.table.metrics) is not None:
         figures.reverse()  # bad cases decide, and means may differ by noise alone

@@ -102,26 +102,19 @@ def _limits(
 
 
 def _line(key: Key, rows: Sequence[TrendRow], baseline: str, most_failed: float) -> TrendLine:
-    """What all runs of a line come to."""
+    """What all runs of a line come to: what is shown of it, and whether far more of it failed."""
     more = max((rows[-1].failed - row.failed for row in rows if row.run == baseline), default=0.0)
-    line = _answered(key, rows)
-    return replace(line, more_failed=more) if more > 0 and more >= most_failed - 1e-12 else line
-
-
-def _answered(key: Key, rows: Sequence[TrendRow]) -> TrendLine:
-    """What is shown of a line."""
+    failed = more if more > 0 and more >= most_failed - 1e-12 else None
     compared_rows = [row for row in rows if row.against_baseline_answer is not None]
     drop = rows[-1].against_last_answer == WORSE
-    if not compared_rows:
-        return TrendLine(*key, OPEN, drop, rows)
-    last = str(compared_rows[-1].against_baseline_answer)
+    last = str(compared_rows[-1].against_baseline_answer) if compared_rows else OPEN
     below = takewhile(
         lambda row: row.loss > 0 and row.against_baseline_answer != MOVED, reversed(compared_rows)
     )
     shown = [row for row in below if row.against_baseline_answer == WORSE]
-    if not shown:
-        return TrendLine(*key, last, drop, rows)
-    return TrendLine(*key, WAS_WORSE if last == OPEN else last, drop, rows, shown[-1].run, shown[0])
+    line = TrendLine(*key, last, drop, rows, more_failed=failed)
+    state = WAS_WORSE if last == OPEN else last
+    return replace(line, state=state, since=shown[-1].run, shown=shown[0]) if shown else line
 
 
 def _ending(lines: Sequence[TrendLine], outcome: str, settings: TrendSettings) -> RiskrankError | None:

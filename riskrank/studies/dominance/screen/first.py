@@ -7,17 +7,8 @@ import numpy as np
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.means import (
-    CORRECTIONS,
-    combined,
-    head,
-    more_metrics,
-    seen,
-    side_by_side,
-    told_apart_line,
-    worst,
-)
-from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, also, offered, unshown
+from riskrank.shown.means import CORRECTIONS, combined, head, seen, side_by_side, told_apart_line, worst
+from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, also, more_metrics, offered, unshown
 from riskrank.shown.view import Column, Line, OfModel, Section, by_row
 from riskrank.studies.dominance.columns import DominanceColumn
 from riskrank.studies.dominance.screen.detail import details

@@ -11,8 +11,8 @@ from riskrank.engine.types import Floats
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.agreement import aggregation_lines
-from riskrank.shown.means import combined, head, in_words, more_metrics, seen, side_by_side, with_bars, worst
-from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, also, offered, unshown
+from riskrank.shown.means import combined, head, in_words, seen, side_by_side, with_bars, worst
+from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, also, more_metrics, offered, unshown
 from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.mrm.findings import order_of
 from riskrank.studies.mrm.study import MeanRiskDocument

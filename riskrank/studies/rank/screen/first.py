@@ -1,6 +1,6 @@
 """The first screen of a ranking: places, raw means in the file's units, worst cases, and what to mind."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -16,7 +16,6 @@ from riskrank.studies.rank.case import listed
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.screen.detail import details, methods_beside
-from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.screen import details as task_details
 from riskrank.studies.suites.screen import screen as task_screen
 from riskrank.studies.visible import could_show
@@ -31,8 +30,11 @@ def view(document: RankDocument) -> list[Section]:
     several, sections = len(document.leading) > 1, list[Section]()
     if document.leading:
         sections += _side_by_side(document) if several else _alone(document, document.lead)
-    if document.suite is not None:
-        sections += _tasks(document, document.suite)
+    if (suite := document.suite) is not None:
+        shown = {one.column: _shown(document, one) for one in document.leading.values()}
+        # Where no first stands, there is nobody against whom all others could be held.
+        stands = any(one.refuted is None for one in document.leading.values())
+        sections += task_screen(suite, shown, document.more, per_task=document.per_task, strip=stands)
     if document.leading:
         sections += [*([] if several else combined(document.lead.column, document)), _tests(document)]
     beside = [*methods_beside(document)]
@@ -40,17 +42,9 @@ def view(document: RankDocument) -> list[Section]:
         sections, beside = [*sections, *beside], []
     if document.steady is not None:
         sections.append(stability_table(document.steady))
-    chapter = [] if document.suite is None else task_details(document.suite, per_task=document.per_task)
+    chapter = [] if suite is None else task_details(suite, per_task=document.per_task)
     rest = [*also(document.more), *other_metrics(document), *chapter, *details(document), *beside]
     return [*sections, *offered(rest, *_next(document))]
-
-
-def _tasks(document: RankDocument, suite: SuiteChapter) -> Iterator[Section]:
-    """What single tasks say of every column."""
-    shown = {one.column: _shown(document, one) for one in document.leading.values()}
-    # Where no first stands, there is nobody against whom all others could be held.
-    stands = any(one.refuted is None for one in document.leading.values())
-    return task_screen(suite, shown, document.more, per_task=document.per_task, strip=stands)
 
 
 def _alone(document: RankDocument, one: Leading) -> list[Section]:
