@@ -172,6 +172,5 @@ def _sources(design: NoiseDesign) -> CountedAs:
 
 def visible_of(column: MeanColumn, claims: int, family: Family) -> float:
     """The smallest difference that the median pair could have shown, four times out of five."""
-    k = len(column.means)
     apart = column.differences.visible(family.level(claims))
-    return float(np.nanmedian(apart[np.triu_indices(k, 1)]))
+    return float(np.nanmedian(apart[np.triu_indices(len(column.means), 1)]))

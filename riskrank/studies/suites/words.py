@@ -28,8 +28,7 @@ def by_task(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> 
     parts = [_on("better on", [chapter.names[t] for t in won], count)]
     parts += [_on("worse on", [chapter.names[t] for t in lost], count)]
     parts += [f"open on {one.open(first, other)}"] if one.open(first, other) else []
-    told = [part for part in parts if part]
-    found = "open on every task" if one.open(first, other) == count else ", ".join(told)
+    found = "open on every task" if one.open(first, other) == count else ", ".join(filter(None, parts))
     return "; ".join(filter(None, (found, without_a_task(chapter, one, first, other))))
 
 

@@ -96,22 +96,20 @@ def trend_findings(document: TrendDocument) -> list[Finding]:
         if runs
     ]
     for line in document.lines:
+        last, models = line.last, (number[line.model],)
         kind = _DROPPED if line.drop and line.state != WORSE else line.state
-        models = (number[line.model],)
         if kind not in (OPEN, MOVED):
-            row, of = line.shown or line.last, "last" if kind == _DROPPED else "baseline"
+            row, of = line.shown or last, "last" if kind == _DROPPED else "baseline"
             parts = {end: getattr(row, f"against_{of}{end}") for end in ("", "_low", "_high")}
             figures = {f"difference{end}": value for end, value in parts.items() if value is not None}
             answer = _ANSWERS[kind]
             found.append(Finding(kind, models, on=line.metric, figures=figures, answer=answer))
         if line.more_failed is not None:
-            last = line.last
             share = {"share": last.failed, "more": line.more_failed, "of": last.samples}
             share["failed"] = last.samples - last.scored
             found.append(Finding(_MORE_FAILED, models, on=line.metric, figures=share, answer=Side.REFUTED))
-        elif line.last.run == document.runs[-1] and line.last.failed >= _FAILED:
-            share = {"share": line.last.failed}
-            found.append(Finding("scores-failed", models, on=line.metric, figures=share))
+        elif last.run == document.runs[-1] and last.failed >= _FAILED:
+            found.append(Finding("scores-failed", models, on=line.metric, figures={"share": last.failed}))
     grave = any(one.kind in (_MORE_FAILED, WORSE, _DROPPED, WAS_WORSE, MOVED) for one in found)
     return found if grave else [*found, Finding("level", answer=Side.OPEN)]
 
