@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from riskrank.shown.screens import asked_for, unshown
-from riskrank.shown.view import Cell, Column, Line, Section, Table, headed
+from riskrank.shown.view import Cell, Line, Section, Table, headed
 from riskrank.studies.groups.study import Groups, Standing, places
 from riskrank.studies.wording import names, typeset
 
@@ -26,8 +26,7 @@ def group_screen(body: Sequence[Section], groups: Groups) -> list[Section]:
         _first("all together", None, groups.whole[method], groups.models),
         *(_first(name, samples, one, groups.models) for name, samples, one in parts),
     )
-    words = (Column(head, "left") for head in ("first", "clear"))
-    heads = (Column(groups.column, "left"), Column("samples"), *words)
+    heads = (*headed(groups.column, right=("samples",)), *headed("first", "clear"))
     more = unshown(len(groups.parts) - len(parts), "group")
     lines = [section for section in body if isinstance(section, Line) and not section.more][-2:]
     rest = asked_for(section for section in body if section not in lines)
