@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -87,11 +86,6 @@ def sign_test_sentence(finding: Finding, models: Sequence[str]) -> str:
 def of_group(group: str | None, sentence: str) -> str:
     """A sentence on one group of samples; as it is of all together."""
     return sentence if group is None else f"Group {group}: {sentence[0].lower()}{sentence[1:]}"
-
-
-def limits_of_group(group: str | None, limits: Iterable[Said]) -> list[Said]:
-    """What the samples of one group leave open, with its name."""
-    return [(replace(one, on=group or ""), of_group(group, text)) for one, text in limits]
 
 
 def warnings_of_groups(warnings: Mapping[str | None, Iterable[str]]) -> list[str]:

@@ -117,6 +117,11 @@ def told_apart(one: float, other: float, say: Callable[[float, int], str], decim
     return say(one, decimals), say(other, decimals)
 
 
+def whole(count: float) -> int | None:
+    """A number of samples; None where no number would do."""
+    return int(count) if math.isfinite(count) else None
+
+
 def rounded_up(count: int) -> int:
     """A count with one significant digit, and no fewer."""
     unit: int = 10 ** (len(str(count)) - 1)

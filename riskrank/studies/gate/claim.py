@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from riskrank.asked.suites import RANDOM
 from riskrank.asked.values import number_or_nan
 from riskrank.engine.dominance.inference import DIRECT, Claim
@@ -231,6 +233,17 @@ class GateClaim:
     def pair_scores(self) -> ClusteredScores:
         """The scores of its two models."""
         return self.scores.of_models([self.new, self.old])
+
+    def in_units(self, estimate: np.ndarray) -> float:
+        """A difference in the units of the file, or a violation ratio."""
+        boundary = None if self.dominance is None else self.dominance.boundary
+        return float(self.column.units.of(estimate) if boundary is None else boundary - estimate)
+
+    def ends(self, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
+        """An interval in the units of the file."""
+        if self.dominance is None:
+            low, high = self.column.units.ends(low, high)
+        return float(low), float(high)
 
     @property
     def boundary(self) -> float:

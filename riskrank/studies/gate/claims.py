@@ -1,7 +1,7 @@
 """Claims about two models, and how they are decided as one family."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -69,10 +69,12 @@ def decide(
         plain = [replace(claim, share=None) for claim in claims]
         evidence, possible, _ = _whatever_is_missing(plain, at_best, evidence_of)
         answers = _with_ends(answers, answer(evidence), evidence.boundary, shares)
-    found = [
-        _Decided(one, models, evidence, answers, at, e_of[at], possible) for at, one in enumerate(claims)
-    ]
-    return rows_from(GateRow, "found", ((one,) for one in found)), list(dict.fromkeys(advice))
+    ends = (one.ends(*both) for one, *both in zip(claims, answers.low, answers.high, strict=True))
+    spans = (_span(one, possible, at) for at, one in enumerate(claims))
+    parts = zip(claims, range(len(claims)), ends, spans, e_of, strict=True)
+    records = ((models, evidence, answers, *own) for own in parts)
+    rows = rows_from(GateRow, "models evidence answers claim at ends span e_values", records)
+    return rows, list(dict.fromkeys(advice))
 
 
 def _whatever_is_missing(
@@ -97,47 +99,9 @@ def _with_ends(answers: Answers, plain: Answers, boundary: Floats, shares: Boole
     return replace(answers, low=np.where(shares, low, plain.low), high=np.where(shares, high, plain.high))
 
 
-@dataclass(frozen=True)
-class _Decided:
-    """A claim with its evidence and its answer, and what is possible of the estimate by what is missing."""
-
-    claim: GateClaim
-    models: Sequence[str]
-    evidence: Evidence
-    answers: Answers
-    at: int
-    e_values: tuple[float, float] | None
-    possible: tuple[Floats, Floats] | None
-
-    @property
-    def new(self) -> str:
-        """The new model."""
-        return self.models[self.claim.new]
-
-    @property
-    def old(self) -> str:
-        """The old model."""
-        return self.models[self.claim.old]
-
-    @property
-    def span(self) -> list[float] | None:
-        """From where to where the estimate may lie by what is missing."""
-        ends = self.possible
-        return None if ends is None else sorted(self.in_units(float(end[self.at])) for end in ends)
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The interval, in the units of the file."""
-        low, high = self.answers.low[self.at], self.answers.high[self.at]
-        if self.claim.dominance is None:
-            low, high = self.claim.column.units.interval(np.array(low), np.array(high))
-        return float(low), float(high)
-
-    def in_units(self, estimate: float) -> float:
-        """A difference in the units of the file, or a violation ratio."""
-        if self.claim.dominance is not None:
-            return self.claim.dominance.boundary - estimate
-        return float(self.claim.column.units.of(np.array(estimate)))
+def _span(claim: GateClaim, possible: tuple[Floats, Floats] | None, at: int) -> list[float] | None:
+    """From where to where the estimate of a claim may lie by what is missing."""
+    return None if possible is None else sorted(claim.in_units(end[at]) for end in possible)
 
 
 def visible(rows: Sequence[GateRow], claims: Sequence[GateClaim], family: Family) -> dict[str, float]:

@@ -13,9 +13,10 @@ from riskrank.studies.diff.document import CaseRow
 from riskrank.studies.document import Gated, of
 from riskrank.studies.gate.claim import FAILED, MEAN, ORDERS, place_of
 from riskrank.studies.gate.looks import Looks
-from riskrank.studies.gate.verdicts import INCONCLUSIVE, VERDICTS, counts, known, whole
+from riskrank.studies.gate.verdicts import INCONCLUSIVE, VERDICTS, counts, known
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
 from riskrank.studies.means_only import CountedAs
+from riskrank.studies.wording import whole
 
 # Of more samples than so many times what there is nobody should be told.
 _REACH = 100
@@ -34,33 +35,33 @@ class GateRow:
     ``relative_margin`` is the margin as a share of the old mean, where it is one, ``margin`` what that is.
     """
 
-    claim: str = of(lambda found: found.claim.kind)
-    new: str = of(lambda found: found.new)
-    old: str = of(lambda found: found.old)
-    metric: str = of(lambda found: found.claim.column.name)
-    group: str | None = of(lambda found: found.claim.column.group)
-    statistic: str = of(lambda found: found.claim.statistic)
-    estimate: float = of(lambda found: found.in_units(float(found.evidence.estimate[found.at])))
-    low: float | None = of(lambda found: known(found.ends[0]))
-    high: float | None = of(lambda found: known(found.ends[1]))
-    margin: float = of(lambda found: found.claim.margin)
-    verdict: str = of(lambda found: VERDICTS[Side(found.answers.side[found.at])])
-    p_value: float = of(lambda found: float(found.answers.p_value[found.at]))
-    p_adjusted: float = of(lambda found: float(found.answers.p_adjusted[found.at]))
-    standard_error: float = of(lambda found: float(found.evidence.error[found.at]))
-    samples: int = of(lambda found: int(found.evidence.worth[found.at]))
-    samples_needed: int | None = of(lambda found: whole(found.answers.needed[found.at]))
-    direction: str = of(lambda found: "lower" if found.claim.column.units.sign < 0 else "higher")
-    e_value: float | None = of(lambda found: found.e_values and found.e_values[0])
-    e_value_against: float | None = of(lambda found: found.e_values and found.e_values[1], default=None)
-    task: str | None = of(lambda found: found.claim.column.task, default=None)
-    estimate_low: float | None = of(lambda found: found.span and found.span[0], default=None)
-    estimate_high: float | None = of(lambda found: found.span and found.span[1], default=None)
+    claim: str = of(lambda claim: claim.kind)
+    new: str = of(lambda models, claim: models[claim.new])
+    old: str = of(lambda models, claim: models[claim.old])
+    metric: str = of(lambda claim: claim.column.name)
+    group: str | None = of(lambda claim: claim.column.group)
+    statistic: str = of(lambda claim: claim.statistic)
+    estimate: float = of(lambda claim, evidence, at: claim.in_units(evidence.estimate[at]))
+    low: float | None = of(lambda ends: known(ends[0]))
+    high: float | None = of(lambda ends: known(ends[1]))
+    margin: float = of(lambda claim: claim.margin)
+    verdict: str = of(lambda answers, at: VERDICTS[Side(answers.side[at])])
+    p_value: float = of(lambda answers, at: float(answers.p_value[at]))
+    p_adjusted: float = of(lambda answers, at: float(answers.p_adjusted[at]))
+    standard_error: float = of(lambda evidence, at: float(evidence.error[at]))
+    samples: int = of(lambda evidence, at: int(evidence.worth[at]))
+    samples_needed: int | None = of(lambda answers, at: whole(answers.needed[at]))
+    direction: str = of(lambda claim: "lower" if claim.column.units.sign < 0 else "higher")
+    e_value: float | None = of(lambda e_values: e_values and e_values[0])
+    e_value_against: float | None = of(lambda e_values: e_values and e_values[1], default=None)
+    task: str | None = of(lambda claim: claim.column.task, default=None)
+    estimate_low: float | None = of(lambda span: span and span[0], default=None)
+    estimate_high: float | None = of(lambda span: span and span[1], default=None)
     chosen_p: float | None = of(lambda: None, default=None)
-    tier: str | None = of(lambda found: found.claim.tier, default=None)
-    relative_margin: float | None = of(lambda found: found.claim.share, default=None)
+    tier: str | None = of(lambda claim: claim.tier, default=None)
+    relative_margin: float | None = of(lambda claim: claim.share, default=None)
     resamples_needed: int | None = of(
-        lambda found: int(found.answers.resamples_needed[found.at]) or None, default=None
+        lambda answers, at: int(answers.resamples_needed[at]) or None, default=None
     )
 
     def with_chosen_labels(self, p: float) -> GateRow:

@@ -17,18 +17,9 @@ from riskrank.studies.document import Gated, of, rows_from
 from riskrank.studies.findings import Finding, stated
 from riskrank.studies.gate.findings import answered
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.gate.verdicts import (
-    FAIL,
-    INCONCLUSIVE,
-    PASS,
-    VERDICTS,
-    counts,
-    ends_with,
-    overall,
-    whole,
-)
+from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, VERDICTS, counts, ends_with, overall
 from riskrank.studies.settings import family_of, provenance
-from riskrank.studies.wording import counted, names, p_words
+from riskrank.studies.wording import counted, names, p_words, whole
 
 
 def often(share: float) -> str:

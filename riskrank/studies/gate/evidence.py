@@ -19,13 +19,7 @@ from riskrank.engine.evidence.series import mean_in_order
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.replicates import difference, differences
-from riskrank.engine.sampling.design import (
-    FEWEST_LABELS,
-    FEWEST_SAMPLES,
-    ClusteredScores,
-    found_samples,
-    weak_sizes,
-)
+from riskrank.engine.sampling.design import FEWEST_LABELS, FEWEST_SAMPLES, found_samples, weak_sizes
 from riskrank.errors import InputError, option
 from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.passing import evidence_of_costs
@@ -150,19 +144,19 @@ def _dominance(
     """Test dominance in both directions, of the pairs that are claimed and nobody else."""
     dominance = claims[0].dominance
     assert dominance is not None
-    scores = claims[0].column.scores
     pairs = list(dict.fromkeys((claim.new, claim.old) for claim in claims))
     both = list(dict.fromkeys([*pairs, *((old, new) for new, old in pairs)]))
     # Each direction is tested at half of the claim's share of the level; the family's correction follows.
     strict = inference.family.at(0.5)
     if strict.correction != "none":
         strict = replace(inference.family.at(min(len(both) / (2 * family), 1.0)), correction="bonferroni")
-    study = study_dominance(scores, [dominance], replace(inference, family=strict), pairs=both)
-    return [_of_tests(claim, study.tests[0], scores) for claim in claims], study.advice
+    how = replace(inference, family=strict)
+    study = study_dominance(claims[0].column.scores, [dominance], how, pairs=both)
+    return [_of_tests(claim, study.tests[0]) for claim in claims], study.advice
 
 
-def _of_tests(claim: GateClaim, tests: DominanceTests, scores: ClusteredScores) -> ResampledDifference:
-    new, old, dominance = claim.new, claim.old, claim.dominance
+def _of_tests(claim: GateClaim, tests: DominanceTests) -> ResampledDifference:
+    new, old, dominance, scores = claim.new, claim.old, claim.dominance, claim.column.scores
     assert dominance is not None
     assert tests.p_value is not None
     assert tests.standard_error is not None
@@ -212,11 +206,10 @@ def _require_tail(claim: GateClaim, labelled: int) -> None:
 
 
 def _few_samples(claims: Sequence[GateClaim]) -> list[str]:
-    groups = dict.fromkeys(claim.column.group for claim in claims)
-    of_group = {group: [claim for claim in claims if claim.column.group == group] for group in groups}
-    return warnings_of_groups(
-        {group: [line for claim in of for line in _few(claim)] for group, of in of_group.items()}
-    )
+    found: dict[str | None, list[str]] = {}
+    for claim in claims:
+        found.setdefault(claim.column.group, []).extend(_few(claim))
+    return warnings_of_groups(found)
 
 
 def _few(claim: GateClaim) -> Iterator[str]:

@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from math import erfc, sqrt
 
+import numpy as np
+
 from riskrank.asked.tiers import TIERS
 from riskrank.scores.files.parsing import ABSENT
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.scored import Scored
 from riskrank.studies.costs import PER_SUCCESS
+from riskrank.studies.document import rows_of
 from riskrank.studies.gate.claim import FAILED, NOT_WORSE, Statistic
 from riskrank.studies.gate.document import GateRow
 from riskrank.studies.gate.options import ClaimSettings
@@ -51,7 +54,7 @@ def failures(
     that a model was not asked for counts as failed only where what is missing is to count as anything.
     """
     of = {(one.model, one.metric): one for one in counted}
-    found = []
+    found: list[GateRow] = []
     for (new, old, metric), tiers in claims.items():
         both = [of.get((model, metric)) for model in (new, old)]
         asked = [
@@ -67,27 +70,21 @@ def failures(
         error = sqrt(sum(spread))
         # Of two independent shares, by the normal approximation: told, and nothing is decided by it.
         p_value = erfc(more / error / sqrt(2)) if error else 0.0
-        found.append(
-            GateRow(
-                claim=NOT_WORSE,
-                new=new,
-                old=old,
-                metric=metric,
-                group=None,
-                statistic=FAILED,
-                estimate=more,
-                low=None,
-                high=None,
-                margin=settings.most_failed,
-                verdict=FAIL,
-                p_value=p_value,
-                p_adjusted=p_value,
-                standard_error=error,
-                samples=asked[0],
-                samples_needed=None,
-                direction="lower",
-                e_value=None,
-                tier=min(tiers, key=lambda tier: -1 if tier is None else TIERS.index(tier)),
-            )
+        found += rows_of(
+            GateRow,
+            claim=NOT_WORSE,
+            new=new,
+            old=old,
+            metric=metric,
+            statistic=FAILED,
+            estimate=np.array([more]),
+            margin=settings.most_failed,
+            verdict=FAIL,
+            p_value=p_value,
+            p_adjusted=p_value,
+            standard_error=error,
+            samples=asked[0],
+            direction="lower",
+            tier=min(tiers, key=lambda tier: -1 if tier is None else TIERS.index(tier)),
         )
     return found

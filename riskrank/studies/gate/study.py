@@ -33,7 +33,7 @@ from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.means_only import components_of, why_means
 from riskrank.studies.runtime import HERE, Runtime
-from riskrank.studies.sample_findings import blind_limit, limits_of_group, size_findings
+from riskrank.studies.sample_findings import blind_limit, of_group, size_findings
 from riskrank.studies.settings import family_of, inference_of, provenance
 from riskrank.studies.task_scale import on_task_scale
 
@@ -71,8 +71,11 @@ def gate(
     given = [table] if isinstance(table, ScoreTable) else list(table)
     refuse_with_judge(given[0], settings)
     _refuse_of_rows(given[0], settings)
-    if settings.each_sample is not None or settings.cheapest:
-        return _otherwise(given, settings, runtime)
+    if settings.cheapest:
+        return cheapest(given, settings, lambda one: gate(given, one, runtime))
+    if settings.each_sample is not None:
+        refuse_assumed_costs((metric for one in given for metric in one.metrics), command="gate")
+        return each_sample(given, settings)
     tables = [on_task_scale(one, settings) for one in given]
     metrics = tuple(metric for one in tables for metric in one.metrics)
     names = [metric.name for metric in metrics]
@@ -163,21 +166,12 @@ def _limits(claims: Sequence[GateClaim], unit: str) -> list[Said]:
     """What the samples of all, and of each group, leave open."""
     found: list[Said] = []
     for group in dict.fromkeys(claim.column.group for claim in claims):
-        of_group = [claim for claim in claims if claim.column.group == group]
-        least = min((claim.pair_scores for claim in of_group), key=lambda scores: scores.effective_size)
-        worth = min(claim.worth for claim in of_group)
-        found += limits_of_group(group, [*size_findings(least), blind_limit(worth, unit)])
+        own = [claim for claim in claims if claim.column.group == group]
+        least = min((claim.pair_scores for claim in own), key=lambda scores: scores.effective_size)
+        worth = min(claim.worth for claim in own)
+        limits = [*size_findings(least), blind_limit(worth, unit)]
+        found += [(replace(one, on=group or ""), of_group(group, text)) for one, text in limits]
     return found
-
-
-def _otherwise(
-    given: Sequence[ScoreTable], settings: ClaimSettings, runtime: Runtime
-) -> GateDocument | SampleDocument:
-    """What stands in the place of claims: one on every sample, or the choice of a model."""
-    if settings.cheapest:
-        return cheapest(given, settings, lambda one: gate(given, one, runtime))
-    refuse_assumed_costs((metric for one in given for metric in one.metrics), command="gate")
-    return each_sample(given, settings)
 
 
 def _refuse_of_rows(table: ScoreTable, settings: ClaimSettings) -> None:

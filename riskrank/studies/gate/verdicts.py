@@ -24,11 +24,6 @@ def known(end: float) -> float | None:
     return float(end) if math.isfinite(end) else None
 
 
-def whole(count: float) -> int | None:
-    """A number of samples; None where no number would do."""
-    return int(count) if math.isfinite(count) else None
-
-
 def counts(rows: Sequence[Any]) -> dict[str, int]:
     """Claims by answer; advisory ones fail nothing."""
     rows = [row for row in rows if getattr(row, "tier", None) != ADVISORY]

@@ -8,20 +8,10 @@ from riskrank.shown import numbers
 from riskrank.shown.screens import offered, unshown
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
+from riskrank.studies.gate import words
 from riskrank.studies.gate.claim import MACRO, ORDERS
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
-from riskrank.studies.gate.words import (
-    estimated,
-    interval_of,
-    looked_at,
-    open_claims,
-    passes_if,
-    ranges,
-    subtracted,
-    to_decide,
-    unit_of,
-)
 from riskrank.studies.visible import visible_words
 from riskrank.studies.wording import blind_to, p_words
 
@@ -77,14 +67,14 @@ def _table(document: GateDocument, rows: Sequence[GateRow], *, every: bool = Fal
         (Column("tier", "left"), lambda row: row.tier or "") if tiered else None,
         (Column("new", "left"), lambda row: row.new) if several and common else None,
         (Column("claim", "left"), lambda row: f"{row.new} {_than(row)}") if not common else None,
-        (Column("on", "left"), lambda row: f"{looked_at(row)} of {row.metric}"),
+        (Column("on", "left"), lambda row: f"{words.looked_at(row)} of {row.metric}"),
         (Column("task", "left"), lambda row: row.task or ("" if row.statistic == MACRO else together))
         if tasks
         else None,
         (Column("group", "left"), lambda row: row.group or together) if grouped else None,
-        (Column(subtracted(rows)), _difference),
-        (Column("interval", "left"), lambda row: "–" if row.statistic in ORDERS else interval_of(row, "–")),
-        (Column("passes if all", "left"), passes_if),
+        (Column(words.subtracted(rows)), _difference),
+        (Column("interval", "left"), _interval),
+        (Column("passes if all", "left"), words.passes_if),
         (Column("samples"), lambda row: f"{row.samples:,}") if apart or every else None,
         (Column("p"), lambda row: numbers.p_value(row.p_adjusted)) if every else None,
         (Column("n\nneeded", name="n needed"), lambda row: numbers.count(row.samples_needed))
@@ -97,7 +87,12 @@ def _table(document: GateDocument, rows: Sequence[GateRow], *, every: bool = Fal
 
 def _difference(row: GateRow) -> str:
     """The difference that was found, or the violation ratio."""
-    return f"ratio {estimated(row, numbers.ratio)}" if row.statistic in ORDERS else estimated(row)
+    return f"ratio {words.estimated(row, numbers.ratio)}" if row.statistic in ORDERS else words.estimated(row)
+
+
+def _interval(row: GateRow) -> str:
+    """The interval of a difference."""
+    return "–" if row.statistic in ORDERS else words.interval_of(row, "–")
 
 
 def _answer(row: GateRow) -> Cell:
@@ -127,7 +122,7 @@ def _tests(document: GateDocument) -> str:
         over = "within each tier; supporting claims are tested once all critical ones are shown"
     many = f" ({document.family.correction.capitalize()} {over})" if together else ""
     fewest, most = min(row.samples for row in rows), max(row.samples for row in rows)
-    units = {unit_of(row, document.unit) for row in rows}
+    units = {words.unit_of(row, document.unit) for row in rows}
     unit = units.pop() if len(units) == 1 else "samples"
     size = f"{fewest:,} {unit}" if fewest == most else f"{fewest:,} to {most:,} {unit}"
     if document.judged is not None:
@@ -139,8 +134,8 @@ def _tests(document: GateDocument) -> str:
     if len(document.visible) == 1:
         margin = " from the margin" if any(row.margin for row in rows) else ""
         (away,) = document.visible.values()
-        words = visible_words(away, share=False)
-        apart = f"; could have decided differences of {words}{margin}" if words else ""
+        told = visible_words(away, share=False)
+        apart = f"; could have decided differences of {told}{margin}" if told else ""
     return f"{seen}; {how}{many}{again}{apart}."
 
 
@@ -185,9 +180,9 @@ def _lost(document: GateDocument) -> list[Section]:
 
 def _to_do(document: GateDocument) -> list[Line]:
     """What would decide an open claim; nothing where one is refuted, which that does not mend."""
-    if document.outcome != INCONCLUSIVE or not open_claims(document.rows):
+    if document.outcome != INCONCLUSIVE or not words.open_claims(document.rows):
         return []
-    return [Line(f"{to_decide(document)}.", "To decide:", "yellow")]
+    return [Line(f"{words.to_decide(document)}.", "To decide:", "yellow")]
 
 
 def _details(document: GateDocument) -> list[Section]:
@@ -202,7 +197,7 @@ def _details(document: GateDocument) -> list[Section]:
         )
     if any(row.statistic in ORDERS for row in document.rows):
         text.append("the ratio is that of violations, below 0.5 where new is ahead")
-    if any(map(ranges, document.rows)):
+    if any(map(words.ranges, document.rows)):
         text.append("a difference reaches from what is missing at its worst to that at its best")
     if any(row.chosen_p is not None for row in document.rows):
         text.append("both hold for labels chosen by chance, which these do not look: no claim is decided")
