@@ -155,20 +155,17 @@ class Command:
     @property
     def settings_type(self) -> type[Settings]:
         """Its settings."""
-        found: type[Settings] = named("riskrank", self.settings)
-        return found
+        return named("riskrank", self.settings)
 
     @property
     def reading_type(self) -> type[ReadOptions]:
         """Its reading options."""
-        found: type[ReadOptions] = named("riskrank", self.reading)
-        return found
+        return named("riskrank", self.reading)
 
     @property
     def output_type(self) -> type[OutputOptions]:
         """Its output options."""
-        found: type[OutputOptions] = named("riskrank", self.output)
-        return found
+        return named("riskrank", self.output)
 
 
 def named(home: str, text: str) -> Any:
@@ -515,9 +512,10 @@ COMMANDS = (
         short="Turn what harnesses and judges write into a score table that every command reads.",
         words="Turn what harnesses and judges write into a score table that every command reads.",
         papers=(
-            Paper("convert", "convert.study:ExportDocument", "convert.screen.exports"),
-            Paper("convert-verdicts", "convert.study:VoteDocument", "convert.screen.votes"),
+            Paper("convert", "convert.study:ExportDocument", "convert.screen"),
+            Paper("convert-verdicts", "convert.study:VoteDocument", "convert.screen:votes_view"),
         ),
+        formats=("parquet",),
         own=True,
         tries={
             "A judge's verdicts on pairs of answers as scores:": (

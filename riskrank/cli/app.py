@@ -13,16 +13,7 @@ from typer.core import TyperGroup
 from riskrank.asked.reading import RENAMED
 from riskrank.cli.environment import Environment, too_many_open
 from riskrank.cli.interrupts import INTERRUPTED, interrupted, settle_interrupts
-from riskrank.errors import (
-    ExitStatus,
-    InputError,
-    NumericalError,
-    RiskrankError,
-    UsageError,
-    nearest,
-    option,
-    spell,
-)
+from riskrank.errors import ExitStatus, InputError, NumericalError, RiskrankError, UsageError, nearest, spell
 
 # Errors of a stream that does not take what it is given.
 _NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
@@ -156,7 +147,7 @@ def _near_misses(error: typer.TyperException, context: Any, found: str) -> list[
     """Options, choices or commands close to the one that was not understood."""
     renamed = RENAMED.get((getattr(error, "option_name", None) or "").lstrip("-"))
     if renamed is not None:
-        return [spell(option(renamed), flags=True)]
+        return [f"--{renamed.replace('_', '-')}"]
     possible = getattr(error, "possibilities", None)
     if possible:
         return list(possible)[:2]  # the closest first

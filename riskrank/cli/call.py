@@ -50,20 +50,17 @@ class Call:
     @cached_property
     def reading(self) -> ReadOptions:
         """How to read; what decides on missing scores may be the study."""
-        found: ReadOptions = self.group(self.row.reading_type, **self.row.needs)
-        return found
+        return self.group(self.row.reading_type, **self.row.needs)
 
     @cached_property
     def output(self) -> OutputOptions:
         """Where the result goes."""
-        found: OutputOptions = self.group(self.row.output_type)
-        return found
+        return self.group(self.row.output_type)
 
     @cached_property
     def run(self) -> RunOptions:
         """Where to run."""
-        found: RunOptions = self.group(RunOptions)
-        return found
+        return self.group(RunOptions)
 
 
 def options_on_the_line(row: Command) -> list[Option]:

@@ -1,6 +1,6 @@
 """Help a person can read: options in groups, and two commands to copy at the end."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -57,9 +57,9 @@ def first_steps() -> str:
     return "\n".join(lines)
 
 
-def _write_examples(command: str, formatter: Any) -> None:
+def _write_examples(command: Any, ctx: Any, formatter: Any) -> None:
     """Write the examples as they are: a wrapped command could not be copied."""
-    examples = examples_of(command)
+    examples = examples_of(command.name or "")
     if not examples:
         return
     with formatter.section("Examples"):
@@ -73,6 +73,8 @@ class OptionsCommand(ConfiguredCommand):
 
     ``--help`` shows the options that people use, ``--help-all`` shows all.
     """
+
+    format_epilog = _write_examples
 
     def __init__(self, *given: Any, rare: frozenset[str] = frozenset(), **options: Any) -> None:
         super().__init__(*given, **options)
@@ -113,10 +115,6 @@ class OptionsCommand(ConfiguredCommand):
             formatter.write_paragraph()
             formatter.write_text(f"{left_out} more options: {ctx.command_path} {ALL}")
 
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the examples."""
-        _write_examples(self.name or "", formatter)
-
 
 def _show_all(ctx: Any, _parameter: Any, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
@@ -133,6 +131,8 @@ def command_class(options: Iterable[Option]) -> Any:
 class ManyCommands(TyperGroup):
     """A command of several, in groups by what they read (their panel), with examples at the end."""
 
+    format_epilog = _write_examples
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write its commands by group, then its options."""
         groups: dict[str, list[tuple[str, str]]] = {}
@@ -144,15 +144,3 @@ class ManyCommands(TyperGroup):
         for title, rows in groups.items():
             with formatter.section(title):
                 formatter.write_dl(rows)
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the examples."""
-        _write_examples(self.name or "", formatter)
-
-
-class Application(typer.Typer):
-    """A Typer application whose commands have such help."""
-
-    def command(self, name: str | None = None, **options: Any) -> Callable[..., Any]:
-        """Register a command."""
-        return super().command(name, **({"cls": OptionsCommand} | options))

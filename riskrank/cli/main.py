@@ -14,7 +14,7 @@ import typer
 from riskrank.asked.commands import BY_NAME, COMMANDS
 from riskrank.cli.app import Boundary
 from riskrank.cli.call import Call, callable_of, options_on_the_line
-from riskrank.cli.help import Application, command_class
+from riskrank.cli.help import command_class
 from riskrank.version import __version__
 
 
@@ -55,7 +55,7 @@ def _build(name: str) -> Any:
 
         return typer.main.get_command(convert)
     options = options_on_the_line(row)
-    alone = Application(rich_markup_mode=None, add_completion=False)
+    alone = typer.Typer(rich_markup_mode=None, add_completion=False)
     kind = command_class(options)
     alone.command(name, short_help=row.short, cls=kind)(callable_of(row, options, answer))
     return typer.main.get_command(alone)
@@ -82,7 +82,7 @@ class AllCommands(Boundary):
             formatter.write_dl([(row.name, row.short) for row in COMMANDS])
 
 
-app = Application(
+app = typer.Typer(
     cls=AllCommands,
     name="riskrank",
     help="Which model is better, and how sure are we: rankings of score tables that hold up.",

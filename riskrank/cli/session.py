@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -38,22 +38,15 @@ class Session:
         Chosen format of each output file, or the one of stdout.
     """
 
-    def __init__(
-        self,
-        call: Call,
-        *,
-        scores: Sequence[str] | None = None,
-        formats: Sequence[str] | None = None,
-        piped: str = "table",
-    ) -> None:
+    def __init__(self, call: Call, *, piped: str = "table") -> None:
         from riskrank.shown.files import choose_formats
 
         hush()
         environment: Environment = call.context.obj
         output = call.output
         self.call = call
-        self.scores = call.scores if scores is None else scores
-        allowed = (*FORMATS, *call.row.formats) if formats is None else formats
+        self.scores = call.scores
+        allowed = (*FORMATS, *call.row.formats)
         self.environment = environment
         self.output = output
         self.formats = choose_formats(output.format, output.output, allowed=allowed)
@@ -149,8 +142,7 @@ class Session:
         """Read the table and study it."""
         study = named("riskrank.studies", self.call.row.study)
         with self.runtime() as runtime:
-            document: Document = study(self.read(), settings, runtime)
-        return document
+            return study(self.read(), settings, runtime)
 
     def say(self, line: str) -> None:
         """Tell something on stderr, unless it has to be quiet."""

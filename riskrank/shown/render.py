@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # What makes tests of a CI server of a document.
 _SUITES = {
-    "diff": "riskrank.studies.diff.screen.junit:suite",
+    "diff": "riskrank.studies.diff.screen.cases:suite",
     "gate": "riskrank.studies.gate.screen.junit:suite",
     "gate-samples": "riskrank.studies.gate.screen.junit:suite_of_samples",
     "gate-confirm": "riskrank.studies.gate.screen.junit:suite_of_samples",

@@ -4,13 +4,15 @@ import copy
 from dataclasses import replace
 from typing import Any
 
+import typer
+
 from riskrank.asked.commands import BY_NAME, Command
 from riskrank.asked.option import options_of
-from riskrank.asked.output import FORMATS, OutputOptions
+from riskrank.asked.output import OutputOptions
 from riskrank.asked.reading import ReadOptions
 from riskrank.cli.call import Call, callable_of
 from riskrank.cli.forecast import require_memory
-from riskrank.cli.help import Application, ManyCommands, command_class
+from riskrank.cli.help import ManyCommands, command_class
 from riskrank.scores.exports.catalogue import EXPORTS
 from riskrank.studies.convert.options import OF_EXPORTS, VoteSettings
 
@@ -29,7 +31,7 @@ class Formats(ManyCommands):
             self.commands[name] = command
 
 
-convert = Application(
+convert = typer.Typer(
     cls=Formats,
     name="convert",
     help=BY_NAME["convert"].words,
@@ -49,28 +51,26 @@ def verdicts(call: Call) -> None:
     """Turn votes into scores."""
     require_memory(())
     from riskrank.cli.session import Session
-    from riskrank.studies.convert.screen.votes import summary
     from riskrank.studies.convert.study import convert_votes
 
-    session = Session(call, formats=(*FORMATS, "parquet"), piped="csv")
+    session = Session(call, piped="csv")
     document = convert_votes(call.scores, call.group(VoteSettings), session.environment.stdin)
     session.finish(document)
-    session.say(summary(document.scores))
+    session.say(document.summary)
 
 
 def export(call: Call) -> None:
     """Turn what a harness wrote into scores."""
     require_memory(())
     from riskrank.cli.session import Session
-    from riskrank.studies.convert.screen.exports import summary
     from riskrank.studies.convert.study import convert_export
 
-    session = Session(call, formats=(*FORMATS, "parquet"), piped="csv")
+    session = Session(call, piped="csv")
     harness = call.context.info_name or "auto"
     document = convert_export(call.scores, call.group(ReadOptions, from_=harness))
     metrics, kept = session.companion(document.metrics_file)
     session.finish(document, beside=metrics)
-    session.say(summary(document))
+    session.say(document.summary)
     if kept is not None:
         session.say(f"kept {kept}, which says something else than the export")
     for path in metrics:
@@ -79,6 +79,7 @@ def export(call: Call) -> None:
 
 _VERDICTS = replace(
     BY_NAME["convert"],
+    short="A judge's verdicts on pairs of answers become scores.",
     scores="VERDICTS...",
     scores_words="CSV, TSV, Parquet or JSONL files (also .gz, .zst), globs, or -.",
     words="""Turn a judge's verdicts on pairs of answers into a score per model and sample.
@@ -90,6 +91,7 @@ _VERDICTS = replace(
 )
 _EXPORT = replace(
     BY_NAME["convert"],
+    short="Recognise which harness wrote it.",
     scores="PATH...",
     scores_words="Files, folders or globs, each also as LABEL=PATH.",
     words="""Turn what a harness wrote into a score table.
@@ -100,21 +102,14 @@ _EXPORT = replace(
 )
 
 
-def _register(name: str, short: str, panel: str, row: Command, group: type, answer: Any) -> None:
+def _register(name: str, panel: str, row: Command, group: type, answer: Any) -> None:
     """Put one of the two on the group, with all its options shown: they are few."""
     chosen = [one for one in options_of(group) if group is not ReadOptions or one.name in OF_EXPORTS]
     options = [*chosen, *options_of(OutputOptions)]
-    convert.command(name, short_help=short, rich_help_panel=panel, cls=command_class(options))(
+    convert.command(name, short_help=row.short, rich_help_panel=panel, cls=command_class(options))(
         callable_of(row, options, answer)
     )
 
 
-_register(
-    "verdicts",
-    "A judge's verdicts on pairs of answers become scores.",
-    JUDGES,
-    _VERDICTS,
-    VoteSettings,
-    verdicts,
-)
-_register("auto", "Recognise which harness wrote it.", HARNESSES, _EXPORT, ReadOptions, export)
+_register("verdicts", JUDGES, _VERDICTS, VoteSettings, verdicts)
+_register("auto", HARNESSES, _EXPORT, ReadOptions, export)

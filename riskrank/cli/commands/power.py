@@ -23,7 +23,7 @@ def run(call: Call) -> None:
         session.finish(session.study(settled(call)))
         return
     refuse_table_options(_given_for_tables(call))
-    session = Session(call, scores=[])
+    session = Session(replace(call, scores=[]))
     session.require_room()
     # A configuration may hold some for tables.
     standard = {one.name: one.default for one in _OF_TABLES}

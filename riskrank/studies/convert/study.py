@@ -21,6 +21,7 @@ from riskrank.scores.table.told_metrics import DIRECTION
 from riskrank.scores.table.votes import read_votes, scored_rows
 from riskrank.studies.convert.options import VoteSettings
 from riskrank.studies.document import Document, Provenance, entries
+from riskrank.studies.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,14 @@ class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
             scores=pl.col("score").count(), missing=pl.col("score").null_count()
         )
         yield from found.sort("metric").iter_rows()
+
+    @property
+    def summary(self) -> str:
+        """What was read, in a line."""
+        origin = self.provenance
+        models, files = counted(len(origin.models), "model"), counted(len(origin.inputs), "file")
+        on = f"{counted(origin.samples, 'sample')} and {counted(len(origin.metrics), 'metric')}"
+        return f"read {len(self.rows):,} scores of {models} on {on} from {files}"
 
     @property
     def metrics_file(self) -> str:
@@ -186,6 +195,14 @@ class VoteDocument(Document[ScoreRow], schema="convert-verdicts"):
 
     scores: VoteScores
     without_vote: int
+
+    @property
+    def summary(self) -> str:
+        """What was read, in a line."""
+        counts = self.scores.counts
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
+        on = f"{len(self.scores.models)} models and {len(self.scores.samples):,} samples"
+        return f"read {sum(counts.values()):,} verdicts on {on}: {kinds}"
 
     def meta(self) -> Mapping[str, Any]:
         """Counts, for ``meta``."""

@@ -120,8 +120,7 @@ class ObjectiveColumn:
     def raw(self, oriented: Floats) -> Floats:
         """Values in the units of the file."""
         flat = np.asarray(oriented, dtype=np.float64)
-        found: Floats = original_units(flat.reshape(-1, 1), [self.spec]).reshape(flat.shape)
-        return found
+        return original_units(flat.reshape(-1, 1), [self.spec]).reshape(flat.shape)
 
     @property
     def freedom(self) -> Floats:

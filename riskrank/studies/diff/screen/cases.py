@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from riskrank.errors import one_line
 from riskrank.shown import numbers
 from riskrank.shown.escapes import visible
+from riskrank.shown.junit import Suite, TestCase
 from riskrank.shown.view import Cell, Column, OfRow, Table, by_row
-from riskrank.studies.diff.document import WORSE, CaseRow
+from riskrank.studies.diff.document import WORSE, CaseRow, DiffDocument
 
 # Columns of a text that has a line beside the names of its case and model.
 _WIDTH = 60
@@ -69,3 +70,22 @@ def _p(row: CaseRow) -> Cell | str:
     if row.p_adjusted is None:
         return "–"
     return Cell(numbers.p_value(row.p_adjusted), "red" if row.shown and row.change == WORSE else "")
+
+
+def suite(document: DiffDocument) -> Suite:
+    """Tests of a CI server, one a sample and metric: one that got worse is a failure.
+
+    With repeated runs only where its own test shows it, else it is skipped.
+    """
+    return Suite("riskrank diff", [_case(document, row) for row in document.rows])
+
+
+def _case(document: DiffDocument, row: CaseRow) -> TestCase:
+    kind = ""
+    if row.change == WORSE:
+        kind = "skipped" if row.shown is False else "failure"
+    where = f" in {row.group}" if row.group else ""
+    new, old = map(numbers.single_score, (row.new, row.old))
+    message = f"{row.change}: {document.new} {new}, {document.old} {old} on {row.metric}"
+    said = told(row, document.new, document.old)
+    return TestCase(kind, f"riskrank.diff.{row.metric}", f"{row.sample}{where}", message, row.change, said)

@@ -1,1 +1,0 @@
-"""What is shown, from the document alone."""
