@@ -4,6 +4,7 @@ A row names what lies in the room of a command by text, ``module:name`` below ``
 uses it loads it then, so that the table costs nothing.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -119,8 +120,9 @@ class Command:
         Whether Python has it, too.
     tried_on : str
         The sample data that stand behind ``riskrank`` and its name in all of the following.
-    tries : mapping of str to str
-        What a line is good for, and what stands behind these scores there. They run in a checkout.
+    tries : str
+        What a line is good for, up to a colon, and below it what stands behind these scores there. They run
+        in a checkout.
     """
 
     name: str
@@ -144,13 +146,14 @@ class Command:
     own: bool = False
     python: bool = True
     tried_on: str = ""
-    tries: Mapping[str, str] = field(default_factory=dict)
+    tries: str = ""
 
     @property
     def examples(self) -> tuple[tuple[str, str], ...]:
         """What to try, as whole lines."""
-        begun = ("riskrank", self.name, self.tried_on)
-        return tuple((what, " ".join(filter(None, (*begun, rest)))) for what, rest in self.tries.items())
+        begun = " ".join(filter(None, ("riskrank", self.name, self.tried_on)))
+        told = re.findall(r"^ *(.+:)$((?:\n.*[^:\n]$)*)", self.tries, re.MULTILINE)
+        return tuple((what, " ".join([begun, *rest.split()])) for what, rest in told)
 
     @property
     def settings_type(self) -> type[Settings]:
@@ -199,12 +202,10 @@ COMMANDS = (
         runs=True,
         needs=_JUDGED,
         tried_on=_CLASSIFIERS,
-        tries={
-            "Which classifier to ship; a first answer, from few resamples:": "--resamples 200",
-            "One metric of two models, as JSON for another program:": (
-                "--metric correct --models lda,logistic --format json"
-            ),
-        },
+        tries="""Which classifier to ship; a first answer, from few resamples:
+            --resamples 200
+        One metric of two models, as JSON for another program:
+            --metric correct --models lda,logistic --format json""",
     ),
     Command(
         name="dominance",
@@ -229,12 +230,10 @@ COMMANDS = (
         runs=True,
         needs=_JUDGED,
         tried_on=_CLASSIFIERS,
-        tries={
-            "Who is ahead of whom in log loss, whatever else is in the table:": "--metric log_loss --no-test",
-            "Of two models, the portfolio of all metrics; a gate for CI is riskrank gate --on ssd:": (
-                "--models lda,logistic --order 2"
-            ),
-        },
+        tries="""Who is ahead of whom in log loss, whatever else is in the table:
+            --metric log_loss --no-test
+        Of two models, the portfolio of all metrics; a gate for CI is riskrank gate --on ssd:
+            --models lda,logistic --order 2""",
     ),
     Command(
         name="mrm",
@@ -253,12 +252,10 @@ COMMANDS = (
         runs=True,
         needs=_JUDGED,
         tried_on=_CLASSIFIERS,
-        tries={
-            "Mean minus risk on the portfolio, tails at 5 %:": "--level 0.05",
-            "One risk, each metric on its own, as CSV:": (
-                "--risk negative-tvar --per-metric --no-test --format csv"
-            ),
-        },
+        tries="""Mean minus risk on the portfolio, tails at 5 %:
+            --level 0.05
+        One risk, each metric on its own, as CSV:
+            --risk negative-tvar --per-metric --no-test --format csv""",
     ),
     Command(
         name="gsd",
@@ -285,12 +282,10 @@ COMMANDS = (
         output="asked.output:DiagramOptions",
         own=True,
         tried_on=_UCI,
-        tries={
-            "The order that holds for every utility, tested with a small threshold:": (
-                "--delta 0.00001 --models GBM,RF,GLM"
-            ),
-            "Why a model does not dominate another:": "--witness GLM:RF --no-test",
-        },
+        tries="""The order that holds for every utility, tested with a small threshold:
+            --delta 0.00001 --models GBM,RF,GLM
+        Why a model does not dominate another:
+            --witness GLM:RF --no-test""",
     ),
     Command(
         name="copa",
@@ -331,10 +326,9 @@ COMMANDS = (
         reading="studies.copa.options:ObjectiveReading",
         lacks=("group_by", *_OF_JUDGES),
         tried_on=_LEADERBOARD,
-        tries={
-            "Choose by three objectives without a common unit:": "",
-            "Which model is chosen as CO2 gains weight:": "--sweep co2",
-        },
+        tries="""Choose by three objectives without a common unit:
+        Which model is chosen as CO2 gains weight:
+            --sweep co2""",
     ),
     Command(
         name="portfolio",
@@ -358,10 +352,10 @@ COMMANDS = (
         needs={"min_models": 1, "weighs_tasks": True},
         formats=("parquet",),
         tried_on=_CLASSIFIERS,
-        tries={
-            "Fold all metrics into one score a sample, to feed other commands:": "--format csv",
-            "Mean, spread and tail of every model:": "--summary",
-        },
+        tries="""Fold all metrics into one score a sample, to feed other commands:
+            --format csv
+        Mean, spread and tail of every model:
+            --summary""",
     ),
     Command(
         name="power",
@@ -389,15 +383,11 @@ COMMANDS = (
         scores_words="A pilot table, or two or more distributions, the better first: normal:0.5,2, "
         "lognormal:MU,SIGMA, beta:A,B, bernoulli:P; NAME=normal:0.5,2 names one.",
         own=True,
-        tries={
-            "How many samples it takes to tell two normals apart:": (
-                "normal:0.5,2 normal:0,1 --sizes 50,100 --simulations 20"
-            ),
-            "The same for two models of a pilot table:": (
-                f"{_CLASSIFIERS} --metric correct --models lda,logistic --pair logistic:lda "
-                "--sizes 100 --simulations 20"
-            ),
-        },
+        tries=f"""How many samples it takes to tell two normals apart:
+            normal:0.5,2 normal:0,1 --sizes 50,100 --simulations 20
+        The same for two models of a pilot table:
+            {_CLASSIFIERS} --metric correct --models lda,logistic --pair logistic:lda
+            --sizes 100 --simulations 20""",
     ),
     Command(
         name="gate",
@@ -424,14 +414,10 @@ COMMANDS = (
         formats=("junit",),
         own=True,
         tried_on=_CLASSIFIERS,
-        tries={
-            "Whether lda is not worse than logistic by more than a point of accuracy:": (
-                "--not-worse lda:logistic --on correct --margin 0.01"
-            ),
-            "Whether logistic is better than naive_bayes, on average and in the worst 5 %:": (
-                "--better logistic:naive_bayes --on mean:log_loss --on tvar@0.05:log_loss"
-            ),
-        },
+        tries="""Whether lda is not worse than logistic by more than a point of accuracy:
+            --not-worse lda:logistic --on correct --margin 0.01
+        Whether logistic is better than naive_bayes, on average and in the worst 5 %:
+            --better logistic:naive_bayes --on mean:log_loss --on tvar@0.05:log_loss""",
     ),
     Command(
         name="diff",
@@ -451,12 +437,10 @@ COMMANDS = (
         output="asked.output:TestedOutputOptions",
         formats=("junit", "parquet"),
         tried_on=_CLASSIFIERS,
-        tries={
-            "Which samples lda gets wrong and logistic right, by data set:": (
-                "--metric correct --pair lda:logistic --cases 3"
-            ),
-            "Every case, for a spreadsheet:": "--metric correct --pair lda:logistic --format csv",
-        },
+        tries="""Which samples lda gets wrong and logistic right, by data set:
+            --metric correct --pair lda:logistic --cases 3
+        Every case, for a spreadsheet:
+            --metric correct --pair lda:logistic --format csv""",
     ),
     Command(
         name="trend",
@@ -480,12 +464,9 @@ COMMANDS = (
         scores_words="A file a run, in any form that other commands read; LABEL=PATH names its models.",
         own=True,
         tried_on=_WEEKS,
-        tries={
-            "Twenty weeks of one assistant, in one table:": "",
-            "The same as a gate that fails where the last week is shown to be worse:": (
-                "--fail-on worse --inconclusive pass --format json"
-            ),
-        },
+        tries="""Twenty weeks of one assistant, in one table:
+        The same as a gate that fails where the last week is shown to be worse:
+            --fail-on worse --inconclusive pass --format json""",
     ),
     Command(
         name="report",
@@ -502,10 +483,10 @@ COMMANDS = (
         runs=True,
         needs=_JUDGED,
         tried_on=_CLASSIFIERS,
-        tries={
-            "One page for a decision meeting, to be mailed as it is:": "--resamples 100 --output report.html",
-            "The same with a choice without a common unit, as JSON:": "--copa --resamples 100 --format json",
-        },
+        tries="""One page for a decision meeting, to be mailed as it is:
+            --resamples 100 --output report.html
+        The same with a choice without a common unit, as JSON:
+            --copa --resamples 100 --format json""",
     ),
     Command(
         name="convert",
@@ -517,14 +498,10 @@ COMMANDS = (
         ),
         formats=("parquet",),
         own=True,
-        tries={
-            "A judge's verdicts on pairs of answers as scores:": (
-                "verdicts sample_data/verdicts.csv --format csv"
-            ),
-            "The same into a file every command reads:": (
-                "verdicts sample_data/verdicts.csv --output scores.parquet"
-            ),
-        },
+        tries="""A judge's verdicts on pairs of answers as scores:
+            verdicts sample_data/verdicts.csv --format csv
+        The same into a file every command reads:
+            verdicts sample_data/verdicts.csv --output scores.parquet""",
     ),
     Command(
         name="check",
@@ -536,10 +513,10 @@ COMMANDS = (
         reading="asked.reading:RankReading",
         lacks=("group_by", "weight"),
         own=True,
-        tries={
-            "What a table holds, what is wrong with it, and what can be done with it:": f"{_CLASSIFIERS}",
-            "The same of another table, as JSON:": f"{_UCI} --format json",
-        },
+        tries=f"""What a table holds, what is wrong with it, and what can be done with it:
+            {_CLASSIFIERS}
+        The same of another table, as JSON:
+            {_UCI} --format json""",
     ),
     Command(
         name="schema",
@@ -554,10 +531,10 @@ COMMANDS = (
         scores_words="A command, or what follows riskrank/ in its document, such as copa-sweep.",
         own=True,
         python=False,
-        tries={
-            "Fields of a ranking, with their types:": "rank",
-            "The same of a sweep, for a validator:": "copa-sweep --output sweep.schema.json",
-        },
+        tries="""Fields of a ranking, with their types:
+            rank
+        The same of a sweep, for a validator:
+            copa-sweep --output sweep.schema.json""",
     ),
     Command(
         name="examples",
@@ -572,10 +549,9 @@ COMMANDS = (
         scores_words="Where to: a folder that is not there yet. [default: riskrank-examples]",
         own=True,
         python=False,
-        tries={
-            "Into riskrank-examples:": "",
-            "Into a folder of that name:": "trial",
-        },
+        tries="""Into riskrank-examples:
+        Into a folder of that name:
+            trial""",
     ),
 )
 
