@@ -2,7 +2,7 @@
 
 import dataclasses
 import os.path
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -163,11 +163,11 @@ def defaults(settings: Mapping[str, Any], path: str, context: Any) -> dict[str, 
                     hint=f"write [{section_name(path, key)}] on a line of its own, and its settings below it",
                 )
             for name in value:
-                _refuse_unknown(name, value[name], by_command[key], path, section=key)
+                _refuse_unknown(name, value[name], by_command[key], path, key)
             if key == own_name:
                 own = value
         else:
-            _refuse_unknown(key, value, everything, path, commands=by_command)
+            _refuse_unknown(key, value, [*everything, *by_command], path)
             general[key] = value
     mine = _options(context.command)
     values = {}
@@ -223,15 +223,7 @@ def _value(parameter: Any, key: str, value: Any, path: str, section: str | None,
     return given
 
 
-def _refuse_unknown(
-    key: str,
-    value: Any,
-    known: Mapping[str, Any],
-    path: str,
-    *,
-    section: str | None = None,
-    commands: Mapping[str, Any] | None = None,
-) -> None:
+def _refuse_unknown(key: str, value: Any, known: Iterable[str], path: str, section: str = "") -> None:
     if _dashed(key) in known:
         return
     what = f"'{key}' in [{section_name(path, section)}]" if section else f"'{key}'"
@@ -242,9 +234,7 @@ def _refuse_unknown(
         hint=f"did you mean {RENAMED[key].replace('_', '-')}?"
         if key in RENAMED
         else did_you_mean(
-            _dashed(key),
-            [*known, *(commands or ())],
-            otherwise=f"riskrank {section or 'COMMAND'} --help lists the options",
+            _dashed(key), known, otherwise=f"riskrank {section or 'COMMAND'} --help lists the options"
         ),
     )
 

@@ -19,6 +19,7 @@ from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, listing, no_such, option
 from riskrank.studies.copa.base import Asked
 from riskrank.studies.copa.objective_columns import ObjectiveColumn
+from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.copa.samples import drawn_together, objective_scores, reason_against, refuse_in_vain
 from riskrank.studies.settings import family_of
@@ -26,11 +27,7 @@ from riskrank.studies.wording import counted
 
 
 def meeting(
-    constraints: Sequence[Constraint],
-    columns: Sequence[ObjectiveColumn],
-    objectives: Sequence[ObjectiveScores],
-    drawn: ObjectiveReplicates,
-    family: Family,
+    found: Objectives, objectives: Sequence[ObjectiveScores], drawn: ObjectiveReplicates, family: Family
 ) -> tuple[tuple[Side, ...], ...]:
     """Decide which constraints every model meets: a family of all models and constraints.
 
@@ -40,8 +37,8 @@ def meeting(
         By model and constraint.
     """
     p_values = [
-        _p_values(one, columns[k], objectives[k], drawn.low[..., k], drawn.high[..., k])
-        for one in constraints
+        _p_values(one, found.columns[k], objectives[k], drawn.low[..., k], drawn.high[..., k])
+        for one in found.bounds
         for k in (one.objective,)
     ]
     shown, violated = (np.stack(side, axis=1) for side in zip(*p_values, strict=True))
@@ -158,7 +155,7 @@ def front_doubt(asked: Asked, ranking: CopaRanking) -> FrontDoubt | str:
     )
     answers: tuple[tuple[Side, ...], ...] = tuple(() for _ in units)
     if found.bounds:
-        answers = meeting(found.bounds, found.columns, objectives, drawn, family_of(settings))
+        answers = meeting(found, objectives, drawn, family_of(settings))
     population = found.population
     states = front_states(
         evidence,
@@ -170,13 +167,14 @@ def front_doubt(asked: Asked, ranking: CopaRanking) -> FrontDoubt | str:
     allowed = np.ones(raw.shape[:2], dtype=bool)
     for constraint in found.bounds:
         allowed &= constraint.holds(raw)
-    low, high = _intervals(found.columns, objectives, drawn, family_of(settings))
+    each = [drawn.interval(one, k, family_of(settings).confidence) for k, one in enumerate(objectives)]
+    ends = [_raw(found.columns, np.stack(side, axis=-1)) for side in zip(*each, strict=True)]
     return FrontDoubt(
         states=states,
         evidence=evidence,
         shares=front_shares(population, ranking, drawn.plain, allowed),
-        low=low,
-        high=high,
+        low=np.minimum(*ends),
+        high=np.maximum(*ends),
         answers=answers,
         resamples=resamples,
         family=family_of(settings),
@@ -190,7 +188,7 @@ def front_doubt(asked: Asked, ranking: CopaRanking) -> FrontDoubt | str:
             for one in objectives
         ),
         of_tasks=any(one.tasks is not None and one.tasks.random for one in found.columns),
-        notes=_notes(objectives, found.columns, settings, resamples),
+        notes=_notes(asked, objectives, resamples),
     )
 
 
@@ -239,18 +237,6 @@ def _raw(columns: Sequence[ObjectiveColumn], oriented: Floats) -> Floats:
     return np.stack([column.raw(known[..., k]) for k, column in enumerate(columns)], axis=-1)
 
 
-def _intervals(
-    columns: Sequence[ObjectiveColumn],
-    objectives: Sequence[ObjectiveScores],
-    drawn: ObjectiveReplicates,
-    family: Family,
-) -> tuple[Floats, Floats]:
-    """Ends of intervals in the units of the file, the smaller one first."""
-    each = [drawn.interval(one, k, family.confidence) for k, one in enumerate(objectives)]
-    ends = [_raw(columns, np.stack(side, axis=-1)) for side in zip(*each, strict=True)]
-    return np.minimum(*ends), np.maximum(*ends)
-
-
 def _samples(objectives: Sequence[ObjectiveScores], columns: Sequence[ObjectiveColumn]) -> str:
     """How much was drawn again."""
     scored = [one.scores for one in objectives if one.scores is not None]
@@ -262,15 +248,10 @@ def _samples(objectives: Sequence[ObjectiveScores], columns: Sequence[ObjectiveC
     return f"{low:,}{'' if low == high else f' to {high:,}'} {unit}{of}"
 
 
-def _notes(
-    objectives: Sequence[ObjectiveScores],
-    columns: Sequence[ObjectiveColumn],
-    settings: CopaSettings,
-    resamples: int,
-) -> tuple[str, ...]:
+def _notes(asked: Asked, objectives: Sequence[ObjectiveScores], resamples: int) -> tuple[str, ...]:
     """Objectives of which little can be known, and tail means that these resamples can show nothing of."""
     notes = list[str]()
-    for one, name in zip(objectives, [column.name.name for column in columns], strict=True):
+    for one, name in zip(objectives, asked.objectives.population.metrics, strict=True):
         if one.scores is None:
             continue
         notes += weak_sizes(one.scores).values()
@@ -280,7 +261,7 @@ def _notes(
         if count * one.level < 5:
             text = f"{name} looks at {count * one.level:.2g} of {count} {one.scores.unit}"
             notes.append(f"{text}: fewer than 5 tell little of a tail")
-        if _least_share(settings, N * (N - 1), one) < 1 / (resamples + 1):
+        if _least_share(asked.settings, N * (N - 1), one) < 1 / (resamples + 1):
             text = f"{resamples:,} resamples are too few to show who is dominated on {name}"
             notes.append(f"{text}: what that decides stays open")
     return tuple(dict.fromkeys(notes))

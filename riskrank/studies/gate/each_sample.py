@@ -14,7 +14,7 @@ from riskrank.errors import InputError, RiskrankError, UsageError, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Gated, of, rows_from
-from riskrank.studies.findings import Finding, stated
+from riskrank.studies.findings import Finding, Said, stated
 from riskrank.studies.gate.findings import answered
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, VERDICTS, counts, ends_with, overall
@@ -174,7 +174,7 @@ def _passed(values: Floats, samples: Integers, metric: MetricSpec, least: float)
     return np.bincount(samples, values == max(0.0, metric.sign)).astype(np.int64)
 
 
-def _said(rows: Sequence[SampleRow], outcome: str, always: int | None) -> list[tuple[Finding, str]]:
+def _said(rows: Sequence[SampleRow], outcome: str, always: int | None) -> list[Said]:
     """How many samples are shown to pass, and how many runs would show it of the best."""
     found = counts(rows)
     least = often(rows[0].at_least)

@@ -1,7 +1,7 @@
 """How many samples until a gate that may be looked at again answers: what a study of power plans for it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, Provenance, of, rows_from
-from riskrank.studies.findings import Finding, stated
+from riskrank.studies.findings import Finding, Said, stated
 from riskrank.studies.gate.anytime import reach_of
 from riskrank.studies.gate.columns import score_columns
 from riskrank.studies.power.options import PowerSettings
@@ -105,9 +105,8 @@ def anytime_of_pilot(table: ScoreTable, settings: PowerSettings, runtime: Runtim
     asked = option("anytime", True)
     pair = planned_pair(settings, table.models, f"{asked} plans")
     require_one_metric(table, f"{asked} plans")
-    column = score_columns(table, {table.metrics[0].name: settings.margin}, settings)[table.metrics[0].name][
-        0
-    ]
+    metric = table.metrics[0].name
+    column = score_columns(table, {metric: settings.margin}, settings)[metric][0]
     reach = reach_of(column)
     if column.scores.nested:
         raise UsageError(
@@ -126,7 +125,7 @@ def anytime_of_pilot(table: ScoreTable, settings: PowerSettings, runtime: Runtim
         float(pilot.var()),
     )
     origin = partial(provenance, "power", table, settings, seed=settings.seed)
-    return _simulated(effect, settings, runtime, table.models, origin)
+    return _simulated(effect, settings, runtime, origin)
 
 
 def anytime_between(
@@ -157,15 +156,11 @@ def anytime_between(
     mean = float(quantiles[0].mean() - quantiles[1].mean())
     variance = float(quantiles[0].var() + quantiles[1].var())
     effect = _Effect(None, (models[pair[0]], models[pair[1]]), reach, draw, mean, variance)
-    return _simulated(effect, settings, runtime, models, partial(of_distributions, settings, distributions))
+    return _simulated(effect, settings, runtime, partial(of_distributions, settings, distributions))
 
 
 def _simulated(
-    effect: _Effect,
-    settings: PowerSettings,
-    runtime: Runtime,
-    models: Sequence[str],
-    origin: Callable[[dict[str, Any]], Provenance],
+    effect: _Effect, settings: PowerSettings, runtime: Runtime, origin: Callable[..., Provenance]
 ) -> AnytimePowerDocument:
     """The plan of an effect, whose origin tells how it was done."""
     if settings.margin >= effect.reach:
@@ -189,22 +184,22 @@ def _simulated(
     rows = rows_from(StopRow, "claim size stops", ((claim, size, stops) for size in sizes))
     single = size_of_one_look(effect.mean, effect.variance, boundary, level, settings.target)
     described = {"anytime": True, "margin": settings.margin, "every": settings.every}
-    return AnytimePowerDocument(
+    document = AnytimePowerDocument(
         provenance=origin(described | {"simulations": repeats, "limit": limit, **level_of(settings)}),
         rows=rows,
-        **stated(models, *_said(stops, claim, settings, single, models)),
         metric=effect.metric,
         stops=stops,
         every=settings.every,
         target=settings.target,
         single_look=single,
     )
+    return replace(document, **stated(document.provenance.models, *_said(document)))
 
 
-def _said(
-    stops: Stops, planned: PlannedClaim, settings: PowerSettings, single: int | None, models: Sequence[str]
-) -> list[tuple[Finding, str]]:
+def _said(document: AnytimePowerDocument) -> list[Said]:
     """Samples until an answer in the median run, and what a single look takes."""
+    stops, single, planned = document.stops, document.single_look, document.rows[0]
+    models = document.provenance.models
     claim, pair = planned.sentence, (models.index(planned.new), models.index(planned.old))
     share, median = float(np.mean(np.isfinite(stops.answered))), stops.by_share(0.5)
     figures = {"answered_by_limit": share, "limit": float(stops.limit)}
@@ -228,6 +223,6 @@ def _said(
     )
     if single is None:
         return [(found, told)]
-    beside = f"A single look takes {single:,} for a power of {100 * settings.target:g} %."
-    figures = {"samples": single, "target": settings.target}
+    beside = f"A single look takes {single:,} for a power of {100 * document.target:g} %."
+    figures = {"samples": single, "target": document.target}
     return [(found, told), (Finding(kind="single-look", models=pair, figures=figures), beside)]

@@ -15,7 +15,7 @@ from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, entries, of, rows_from
-from riskrank.studies.findings import Case, Finding, stated
+from riskrank.studies.findings import Case, Finding, Said, stated
 from riskrank.studies.gate.columns import score_columns
 from riskrank.studies.judged.chapter import GAIN, refuse_with_judge
 from riskrank.studies.power.options import PowerSettings
@@ -179,9 +179,7 @@ def _passing(need: LabelNeed, required: RequiredSize, repeats: int) -> tuple[flo
     return need.height(at, power), required.target if required.size is None or _least(required) else power
 
 
-def _said(
-    document: LabelsDocument, planned: PlannedClaim, pair: tuple[int, int]
-) -> list[tuple[Finding, str]]:
+def _said(document: LabelsDocument, planned: PlannedClaim, pair: tuple[int, int]) -> list[Said]:
     """How many labels it takes, what the judge saves, and what else the pilot is compatible with."""
     required, samples, interval = document.required, document.samples, document.interval
     claim, found = planned.sentence, size_finding(required, pair)

@@ -1,7 +1,7 @@
 """What to buy where noise has several sources: items, wordings, judges (method §15)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from riskrank.engine.evidence.crossed import Components
 from riskrank.errors import UsageError, no_such, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, of, rows_from
-from riskrank.studies.findings import Finding, stated
+from riskrank.studies.findings import Finding, Said, stated
 from riskrank.studies.means_only import components_of, why_means
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.planned import planned_pair, require_one_metric
@@ -77,16 +77,16 @@ def plan_of_noise(table: ScoreTable, settings: PowerSettings) -> NoisePlanDocume
     rows = rows_from(
         SourceRow, "some share names beside", ((some, share, found.names, beside) for some, share in shares)
     )
-    first, second = (table.models[i] for i in pair)
-    return NoisePlanDocument(
-        provenance=provenance("power", table, settings, {"pair": [first, second], **level_of(settings)}),
+    described = {"pair": [table.models[i] for i in pair], **level_of(settings)}
+    document = NoisePlanDocument(
+        provenance=provenance("power", table, settings, described),
         rows=rows,
-        **stated(table.models, *_said(found, plan, error, planned, pair, f"{first} − {second}")),
         components=found,
         error=error,
         planned=planned,
         why=why_means(table).sentence,
     )
+    return replace(document, **stated(table.models, *_said(document, plan, pair)))
 
 
 def source_words(some: frozenset[str], names_: tuple[str, ...]) -> str:
@@ -115,18 +115,12 @@ def _costs(found: Components, settings: PowerSettings) -> dict[str, float]:
     return {name: given.get(name, 1.0) for name in found.names}
 
 
-def _said(
-    found: Components,
-    plan: tuple[int, ...] | None,
-    error: float,
-    planned: float | None,
-    pair: tuple[int, int],
-    what: str,
-) -> list[tuple[Finding, str]]:
+def _said(document: NoisePlanDocument, plan: tuple[int, ...] | None, pair: tuple[int, int]) -> list[Said]:
     """What halves the standard error, and what no number of items brings it below."""
-    floor = found.floor
-    halve = f"To halve the standard error of {what}, {number(error)}"
-    figures = {"error": error} | ({} if planned is None else {"planned": planned})
+    found, planned, floor = document.components, document.planned, document.components.floor
+    what = " − ".join(document.provenance.models[i] for i in pair)
+    halve = f"To halve the standard error of {what}, {number(document.error)}"
+    figures = {"error": document.error} | ({} if planned is None else {"planned": planned})
     if plan is None or planned is None:
         text = f"{halve}, more than 40 levels of a source would be needed."
     else:

@@ -1,6 +1,6 @@
 """What the plans have in common: how often a family of claims answers so on drawn designs, and of what."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,25 +81,19 @@ def require_one_metric(table: ScoreTable, asked: str) -> None:
 
 
 def of_distributions(
-    settings: PowerSettings,
-    distributions: Mapping[str, Distribution],
-    how: Mapping[str, Any],
-    *,
-    resamples: int | None = None,
-    warnings: Iterable[str] = (),
+    settings: PowerSettings, distributions: Mapping[str, Distribution], how: Mapping[str, Any], **more: Any
 ) -> Provenance:
     """Where a plan comes from that has no table."""
     return Provenance(
         command="power",
         seed=settings.seed,
-        resamples=resamples,
         settings=told(settings),
         method={"distributions": {name: str(one) for name, one in distributions.items()}, **how},
         inputs=[],
         models=tuple(distributions),
         metrics=[],
         samples=0,
-        warnings=[*warnings],
+        **{"warnings": [], **more},
     )
 
 

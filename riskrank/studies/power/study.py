@@ -82,9 +82,10 @@ class PowerDocument(Document[PowerRow], schema="power"):
         }
 
 
-def power(
-    table: ScoreTable, settings: PowerSettings, runtime: Runtime = HERE
-) -> PowerDocument | AnytimePowerDocument | LabelsDocument | NoisePlanDocument:
+Planned = PowerDocument | AnytimePowerDocument | LabelsDocument | NoisePlanDocument
+
+
+def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = HERE) -> Planned:
     """Say how often dominance would be significant with so many samples, and how many it takes.
 
     Data sets are drawn with replacement from a pilot; each is tested as ``rank`` tests it, a pair that is
@@ -144,7 +145,7 @@ def power(
 
 def power_between(
     distributions: Mapping[str, Distribution], settings: PowerSettings, runtime: Runtime = HERE
-) -> PowerDocument | AnytimePowerDocument:
+) -> Planned:
     """Say how often dominance between named distributions would be significant.
 
     Parameters

@@ -5,11 +5,11 @@ from riskrank.engine.power.planning import TASKS
 from riskrank.engine.power.required_size import RequiredSize, SizeInterval
 from riskrank.engine.power.simulation import PowerCurve
 from riskrank.engine.power.study import PowerStudy
-from riskrank.studies.findings import Finding
+from riskrank.studies.findings import Finding, Said
 from riskrank.studies.wording import percent
 
 
-def power_said(study: PowerStudy) -> list[tuple[Finding, str]]:
+def power_said(study: PowerStudy) -> list[Said]:
     """How many samples it takes, or that no number does; of a pilot also what else is possible."""
     pair = study.plan.pairs[0] if len(study.plan.pairs) == 1 else ()
     endless = {} if study.endless is None else {"tasks": float(study.endless)}
@@ -27,7 +27,7 @@ def size_finding(required: RequiredSize, models: tuple[int, ...]) -> Finding:
     return Finding(kind="size-needed", models=models, figures=figures)
 
 
-def possible_sizes(interval: SizeInterval | None, models: tuple[int, ...]) -> list[tuple[Finding, str]]:
+def possible_sizes(interval: SizeInterval | None, models: tuple[int, ...]) -> list[Said]:
     """What else a pilot is compatible with, where that says something."""
     if interval is None or interval.low is None or interval.low == interval.high:
         return []

@@ -225,7 +225,7 @@ def test_answers_are_two_sided_and_of_one_family(columns, few):
     edge = np.full((1000, 4, 2), -1.0)
     edge[:33, 1, 1] = -4.0  # of a cost, oriented: one resample in thirty speaks against the second model
     edge = replace(drawn, low=edge, high=edge)
-    (first, second, *others) = meeting(found.bounds, found.columns, scores, edge, Family())
+    (first, second, *others) = meeting(found, scores, edge, Family())
     assert second == (Side.OPEN,)
     assert {first, *others} == {(Side.SHOWN,)}
 
