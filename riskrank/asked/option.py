@@ -266,13 +266,9 @@ def _panel(group: type, name: str) -> str:
 
 def differing(group: Any, left_out: Sequence[str] = ()) -> dict[str, Any]:
     """Values of the options that decide a result and differ from their defaults, by name."""
-    chosen = {one.name: getattr(group, one.name) for one in options_of(type(group)) if one.asking.decides}
-    defaults = {one.name: one.default for one in options_of(type(group))}
-    return {
-        name: value
-        for name, value in chosen.items()
-        if name not in left_out and value != defaults[name] and (value or not isinstance(value, tuple | dict))
-    }
+    decide = [one for one in options_of(type(group)) if one.asking.decides and one.name not in left_out]
+    chosen = {one.name: value for one in decide if (value := getattr(group, one.name)) != one.default}
+    return {name: value for name, value in chosen.items() if value or not isinstance(value, tuple | dict)}
 
 
 def told(settings: Any, reading: Any = None) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from riskrank.asked.option import told
-from riskrank.asked.reading import ReadOptions
 from riskrank.engine.family import Family
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.table.prices import read_prices
@@ -46,12 +45,10 @@ def cheapest(tables: Sequence[ScoreTable], settings: ClaimSettings, decide: Deci
     UsageError
         If no other model may be cheaper.
     """
-    assert settings.price is not None
-    assert settings.reference is not None
-    models, reference = tables[0].models, settings.reference
+    models, price, reference = tables[0].models, str(settings.price), str(settings.reference)
     tables[0].index(reference)
-    measured = _measured(tables, settings.price)
-    prices = measured or _known(settings.price, models, tables[0].options.max_bytes)
+    measured = _measured(tables, price)
+    prices = measured or _known(price, models, tables[0].options.max_bytes)
     candidates = [one for one in models if one != reference and (measured or prices[one] < prices[reference])]
     if not candidates:
         raise UsageError(
@@ -60,21 +57,19 @@ def cheapest(tables: Sequence[ScoreTable], settings: ClaimSettings, decide: Deci
             hint=f"name a dearer {option('reference')}",
         )
     pairs = tuple(f"{one}:{reference}" for one in candidates)
-    rest = [
-        name for table in tables for name in (one.name for one in table.metrics) if name != settings.price
-    ]
+    rest = [one.name for table in tables for one in table.metrics if one.name != price]
     plain: dict[str, Any] = {"cheapest": False, "reference": None, "price": None, "volume": None}
     quality = decide(replace(settings, **plain, not_worse=pairs, on=settings.on or tuple(rest)))
     decided = [quality]
     if measured:
-        decided.append(decide(replace(settings, **plain, better=pairs, on=(settings.price,), margin=())))
+        decided.append(decide(replace(settings, **plain, better=pairs, on=(price,), margin=())))
     rows = [*dict.fromkeys(row for one in decided for row in one.rows)]
     known = {(one.model, one.metric): one for document in decided for one in document.provenance.scored}
     scored = [known[key] for key in sorted(known)]
-    quality = replace(quality, provenance=replace(quality.provenance, scored=scored))
+    asked = told(settings, tables[0].options)
+    quality = replace(quality, provenance=replace(quality.provenance, scored=scored, settings=asked))
     found = _tested(candidates, rows, prices, family_of(settings))
-    choice = _chosen(found, reference, prices, settings.volume)
-    return _document(quality, rows, choice, settings, tables[0].options)
+    return _document(quality, rows, _chosen(found, reference, prices, settings.volume), settings)
 
 
 def _chosen(
@@ -148,11 +143,7 @@ def _of_candidate(row: GateRow, found: Sequence[Candidate]) -> GateRow:
 
 
 def _document(
-    quality: GateDocument,
-    rows: Sequence[GateRow],
-    choice: Choice,
-    settings: ClaimSettings,
-    options: ReadOptions,
+    quality: GateDocument, rows: Sequence[GateRow], choice: Choice, settings: ClaimSettings
 ) -> GateDocument:
     """The gate's document with what is chosen: a pass where it is another model."""
     if choice.model != choice.reference:
@@ -169,15 +160,7 @@ def _document(
     chosen = [models.index(one) for one in (choice.model, choice.reference)]
     answer = stated(models, answered(outcome, said, _figures(choice, rows), chosen))
     answer["findings"] += [one for one in quality.findings if one.kind in (*LIMITS, "same-distribution")]
-    return replace(
-        quality,
-        provenance=replace(quality.provenance, settings=told(settings, options)),
-        rows=rows,
-        outcome=outcome,
-        failed=failed,
-        choice=choice,
-        **answer,
-    )
+    return replace(quality, rows=rows, outcome=outcome, failed=failed, choice=choice, **answer)
 
 
 def _figures(choice: Choice, rows: Sequence[GateRow]) -> dict[str, float]:

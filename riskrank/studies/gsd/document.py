@@ -13,7 +13,7 @@ from riskrank.engine.gsd.null_optima import Relabelling, null_optima
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.rank_tests import CriteriaTests
-from riskrank.engine.types import Booleans, Floats
+from riskrank.engine.types import Floats
 from riskrank.studies.document import Document, entries, of, rows_from
 from riskrank.studies.metric_means import MetricMeans
 
@@ -115,8 +115,7 @@ class GsdDocument(Document[GsdRow], schema="gsd"):
             # Of a class of equals the first model names it in the edges of the diagram.
             "hasse": everywhere(
                 lambda one: (
-                    {"winner": models[one.hasse.nodes[upper][0]], "loser": models[one.hasse.nodes[lower][0]]}
-                    for upper, lower in one.hasse.edges
+                    _pair(models, (one.hasse.nodes[node][0] for node in edge)) for edge in one.hasse.edges
                 )
             ),
             "classes": everywhere(
@@ -134,15 +133,12 @@ class GsdDocument(Document[GsdRow], schema="gsd"):
             "front_tests": [_front_test(front, models, level) for front in self.front_tests],
             "contamination": everywhere(
                 lambda one: (
-                    {"winner": models[pair[0]], "loser": models[pair[1]], "survives": survived}
-                    | {"p_values": one.tests[pair].contamination}
+                    {**_pair(models, pair), "survives": survived, "p_values": one.tests[pair].contamination}
                     for pair, survived in one.survives.items()
                 )
             ),
             "witness": [_witness(found, models, self.criteria) for found in self.explanations],
-            "baselines": None
-            if self.baselines is None
-            else _baselines(self.baselines, models, self.criteria, level),
+            "baselines": self.baselines and _baselines(self.baselines, models, self.criteria, level),
             "lps_solved": self.lps_solved,
             "rows_generated": sum(found.relation.rows_generated for found in analyses),
         }
@@ -156,10 +152,8 @@ def rows(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> list[GsdRow]
 
 
 def _at(threshold: Threshold) -> dict[str, Any]:
-    return {
-        "delta": threshold.delta if threshold.share is None else None,
-        "regularization": threshold.share,
-    }
+    delta = threshold.delta if threshold.share is None else None
+    return {"delta": delta, "regularization": threshold.share}
 
 
 def _front_test(front: FrontTest, models: Sequence[str], level: float) -> dict[str, Any]:
@@ -189,8 +183,7 @@ def _witness(found: Explanation, models: Sequence[str], criteria: Sequence[str])
     return {
         "delta": one.slack,
         "regularization": one.threshold.share,
-        "winner": models[one.winner],
-        "loser": models[one.loser],
+        **_pair(models, (one.winner, one.loser)),
         "optimum": one.optimum,
         "vectors": [
             {"scores": dict(zip(criteria, scores, strict=True)), **dict(zip(names, own, strict=True))}
@@ -211,20 +204,17 @@ def _baselines(
                 "friedman_p_value": float(tests.friedman_p_value[j]),
                 "mean_rank": dict(zip(models, tests.mean_rank[j].tolist(), strict=True)),
                 "nemenyi": [
-                    {
-                        "winner": models[a],
-                        "loser": models[b],
-                        "p_value": float(tests.nemenyi_p_value[j, a, b]),
-                    }
-                    for a, b in tests.ahead(j)
+                    {**_pair(models, pair), "p_value": float(tests.nemenyi_p_value[j, *pair])}
+                    for pair in tests.ahead(j)
                 ],
             }
             for j, name in enumerate(criteria)
         ],
-        "all_test": _pairs(tests.all_test(level), models),
-        "one_test": _pairs(tests.one_test(level), models),
+        "all_test": [_pair(models, pair) for pair in np.argwhere(tests.all_test(level)).tolist()],
+        "one_test": [_pair(models, pair) for pair in np.argwhere(tests.one_test(level)).tolist()],
     }
 
 
-def _pairs(relation: Booleans, models: Sequence[str]) -> list[dict[str, str]]:
-    return [{"winner": models[i], "loser": models[j]} for i, j in np.argwhere(relation).tolist()]
+def _pair(models: Sequence[str], pair: Iterable[int]) -> dict[str, str]:
+    winner, loser = (models[i] for i in pair)
+    return {"winner": winner, "loser": loser}

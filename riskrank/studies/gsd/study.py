@@ -16,10 +16,10 @@ from riskrank.errors import index_of, option
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
-from riskrank.studies.document import Provenance, entries
+from riskrank.studies.document import entries
 from riskrank.studies.findings import same_scores
 from riskrank.studies.groups.study import refuse_clusters
-from riskrank.studies.gsd.criteria import Criteria, criteria, tasks_as_samples
+from riskrank.studies.gsd.criteria import criteria, tasks_as_samples
 from riskrank.studies.gsd.document import Explanation, GsdDocument, rows
 from riskrank.studies.gsd.findings import SENTENCES, GsdCase, gsd_findings
 from riskrank.studies.gsd.options import GsdSettings
@@ -131,8 +131,18 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = HERE) -> Gs
         limit = blind_limit(len(table.samples), "tasks" if tasks else "samples")
     else:
         limit = blind_limit(int(kish(table.clusters[0])), "clusters of samples")
+    tested = not settings.no_test
     return GsdDocument(
-        provenance=_provenance(table, scales, settings, how),
+        provenance=provenance(
+            "gsd",
+            table,
+            settings,
+            scales.described | described(settings),
+            seed=settings.seed if tested else None,
+            resamples=how.resamples if tested else None,
+            warnings=[*scales.warnings, *(power_warnings(quality, how) if tested else ())],
+            metrics=scales.specs,
+        ),
         rows=rows(analyses, table.models),
         **SENTENCES.told([*gsd_findings(case), *twins], case, table.models, limits=[limit]),
         means=means,
@@ -145,21 +155,6 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = HERE) -> Gs
         front_tests=tuple(fronts),
         explanations=explanations,
         baselines=criteria_tests(scales.scores) if settings.baselines else None,
-    )
-
-
-def _provenance(table: ScoreTable, scales: Criteria, settings: GsdSettings, how: Relabelling) -> Provenance:
-    tested = not settings.no_test
-    advice = power_warnings(scales.quality, how) if tested else []
-    return provenance(
-        "gsd",
-        table,
-        settings,
-        scales.described | described(settings),
-        seed=settings.seed if tested else None,
-        resamples=how.resamples if tested else None,
-        warnings=[*scales.warnings, *advice],
-        metrics=scales.specs,
     )
 
 
