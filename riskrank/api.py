@@ -83,22 +83,17 @@ class Scores:
             self._read[key] = read_scores(self._sources, options)
         return self._read[key]
 
-    def tables_apart(
-        self,
-        wanted: Callable[[Sequence[str]], Sequence[str]],
-        kind: type[ReadOptions],
-        *,
-        baseline: str | None = None,
-        **commands_own: Any,
-    ) -> tuple[ScoreTable, ...]:
-        """Validated tables of the metrics that are wanted, each on the samples it was scored on."""
-        options = kind(**self._options | commands_own)
+    def tables_apart(self, row: Command, settings: Any) -> tuple[ScoreTable, ...]:
+        """Validated tables of the metrics that a gate wants, each on the samples it was scored on."""
+        options = row.reading_type(**{**self._options, **row.needs, **settings.needs})
         from riskrank.scores.table.apart import metrics_apart, read_selected
         from riskrank.scores.table.baseline import read_baseline
+        from riskrank.studies.gate.claimed import wanted_metrics
 
-        before = None if baseline is None else read_baseline(baseline, options.max_bytes)
+        path = settings.baseline
+        before = None if path is None else read_baseline(path, options.max_bytes)
         scores = read_selected(self._sources, options, baseline=before)
-        return metrics_apart(scores, wanted=wanted)
+        return metrics_apart(scores, wanted=partial(wanted_metrics, settings))
 
     def bless(self, path: str | PathLike[str]) -> None:
         """Keep the scores, which are those of one model, as a baseline that later runs are compared with.
@@ -289,13 +284,7 @@ def _run(row: Command, scores: Sequence[Given], options: Mapping[str, Any], run:
     study = named("riskrank.studies", row.study)
     read_table: Any
     if row.name == "gate":
-        wanted = partial(named("riskrank.studies", "gate.claimed:wanted_metrics"), settings)
-        read_table = table.tables_apart(
-            wanted,
-            row.reading_type,
-            baseline=settings.baseline,
-            **row.needs | settings.needs,
-        )
+        read_table = table.tables_apart(row, settings)
     else:
         read_table = table.table(row.reading_type, **row.needs)
         if not row.groups:
@@ -408,16 +397,16 @@ def __getattr__(name: str) -> Callable[..., Result]:
 def _power(row: Command, scores: Sequence[Given], options: Mapping[str, Any], run: Run) -> Result:
     """Plan with a pilot or between distributions."""
     one = scores[0] if len(scores) == 1 else scores
-    named_distributions = named("riskrank.studies", "power.distributions:named_distributions")
+    from riskrank.studies.power.distributions import named_distributions
+
     distributions = named_distributions(one if isinstance(one, list | tuple) else [one])
     if not distributions:
         return _run(row, [one], options, run)
-    named("riskrank.studies", "power.study:refuse_table_options")(
-        name for name in options if name in _READING
-    )
+    from riskrank.studies.power.study import power_between, refuse_table_options
+
+    refuse_table_options(name for name in options if name in _READING)
     settings = _settings(row, _named(options, options_of(row.settings_type)))
     with run() as runtime:
-        power_between = named("riskrank.studies", "power.study:power_between")
         return result_of(power_between(distributions, settings, runtime))
 
 
@@ -504,7 +493,8 @@ def convert(scores: Given | Iterable[Given], /, *, from_: str | None = "auto", *
     """Turn exports or verdicts into scores; the text is made below, from the settings."""
     if from_ == VERDICTS:
         asked = _checked(VoteSettings, _named(options, options_of(VoteSettings)))
-        convert_votes = named("riskrank.studies", "convert.study:convert_votes")
+        from riskrank.studies.convert.study import convert_votes
+
         return result_of(convert_votes(_sources(scores), VoteSettings(**asked)))
     reading = _checked_reading({"from_": from_ or "auto", **_named(options, _of_exports())})
     paths = [source for source in _sources(scores) if isinstance(source, str)]
@@ -514,7 +504,8 @@ def convert(scores: Given | Iterable[Given], /, *, from_: str | None = "auto", *
             found="a frame",
             hint="name the files that the harness wrote; a frame of scores is read as it is",
         )
-    convert_export = named("riskrank.studies", "convert.study:convert_export")
+    from riskrank.studies.convert.study import convert_export
+
     return result_of(convert_export(paths, ReadOptions(**reading)))
 
 

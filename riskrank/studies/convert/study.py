@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO, ClassVar, overload
+from typing import Any, BinaryIO, ClassVar
 
 import polars as pl
 
@@ -51,14 +51,8 @@ class FrameRows(Sequence[Mapping[str, Any]]):
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         return self.frame.iter_rows(named=True)
 
-    @overload
-    def __getitem__(self, index: int) -> Mapping[str, Any]: ...
-    @overload
-    def __getitem__(self, index: slice) -> FrameRows: ...
-    def __getitem__(self, index: int | slice) -> Mapping[str, Any] | FrameRows:
-        if isinstance(index, slice):
-            return FrameRows(self.frame[index])
-        return self.frame.row(index, named=True)
+    def __getitem__(self, index: Any) -> Any:
+        return FrameRows(self.frame[index]) if isinstance(index, slice) else self.frame.row(index, named=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,24 +17,18 @@ from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import NO_SUITE, Suite
 from riskrank.studies.directions import require_directions
-from riskrank.studies.gsd.options import CriteriaSettings
+from riskrank.studies.gsd.options import CriteriaSettings, GsdSettings
 from riskrank.studies.targets import tasks_of
 
 
-def tasks_as_samples(
-    table: ScoreTable, *, asked: bool, tested: bool, ordinal: Sequence[str] = ()
-) -> ScoreTable:
+def tasks_as_samples(table: ScoreTable, settings: GsdSettings) -> ScoreTable:
     """Take the tasks of a suite as samples; other tables stay as they are.
 
     Parameters
     ----------
     table : ScoreTable
-    asked : bool
-        Whether tasks like these were asked about.
-    tested : bool
-        Whether anything is, for which it takes six tasks.
-    ordinal : sequence of str
-        Metrics of which only the order means something, beside those that say so themselves.
+    settings : GsdSettings
+        Whether tasks like these were asked about, and anything is tested, for which it takes six of them.
 
     Returns
     -------
@@ -51,10 +45,10 @@ def tasks_as_samples(
     """
     suite = table.suite
     if not suite:
-        tasks_of(table, random=asked)
+        tasks_of(table, random=settings.tasks == RANDOM)
         return table
-    _refuse(suite, asked=asked)
-    if tested and len(suite.names) < FEWEST_TASKS:
+    _refuse(suite, asked=settings.tasks == RANDOM)
+    if not settings.no_test and len(suite.names) < FEWEST_TASKS:
         raise InputError(
             f"to speak of tasks like these takes at least {FEWEST_TASKS} tasks",
             found=f"{len(suite.names)} tasks: {listing(suite.names)}",
@@ -71,7 +65,7 @@ def tasks_as_samples(
         clusters=numbers,
         has_draws=False,
         suite=NO_SUITE,
-        warnings=(*table.warnings, *_notes(table, ordinal)),
+        warnings=(*table.warnings, *_notes(table, settings.ordinal)),
     )
 
 

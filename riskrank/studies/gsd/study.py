@@ -4,7 +4,6 @@ from itertools import product
 from math import ceil, log2
 from typing import Any
 
-from riskrank.asked.suites import RANDOM
 from riskrank.engine.gsd.analysis import analyse, labellings_for
 from riskrank.engine.gsd.front import front_test, witness
 from riskrank.engine.gsd.null_optima import Relabelling, possible_labellings
@@ -92,21 +91,17 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = HERE) -> Gs
     """
     refuse_distributions(table, "gsd")
     means, tasks = metric_means(table), bool(table.suite)
-    table = tasks_as_samples(
-        table, asked=settings.tasks == RANDOM, tested=not settings.no_test, ordinal=settings.ordinal
-    )
-    if not settings.no_test:
+    table, tested = tasks_as_samples(table, settings), not settings.no_test
+    if tested:
         why, cluster = "its relabelling swaps models on single samples", table.options.cluster or "COL"
-        averaged = f"{option('columns', f'sample={cluster}')} and {option('repeats', 'mean')}"
-        hint = (
-            f"compare the means of clusters, {averaged} in the place of {option('cluster')}; or riskrank rank"
-        )
+        by = f"{option('columns', f'sample={cluster}')} and {option('repeats', 'mean')}"
+        hint = f"compare the means of clusters, {by} in the place of {option('cluster')}; or riskrank rank"
         refuse_clusters(table, command="gsd", why=why, hint=hint)
     scales = criteria(table, settings)
     front_models = [
         index_of(name, table.models, kind="model", parameter="front_test") for name in settings.front_test
     ]
-    explained = [resolve_pair(pair, table.models, parameter="witness") for pair in settings.witness]
+    pairs = [resolve_pair(pair, table.models, parameter="witness") for pair in settings.witness]
     how = relabelling(settings, scales.quality)
     quality, at = scales.quality, thresholds(settings)
     shared: dict[str, Any] = {"system": settings.system, "jobs": runtime.jobs}
@@ -117,21 +112,18 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = HERE) -> Gs
             analyses.append(analyse(quality, how, progress=progress, **asked))
     for threshold, model in product(at, front_models):
         with runtime.progress(f"front test of {table.models[model]}") as progress:
-            asked = {"threshold": threshold, "progress": progress}
-            fronts.append(front_test(quality, model, how, **asked, **shared))
-    system = settings.system
-    found = [witness(quality, *of, threshold=one, system=system) for one, of in product(at, explained)]
+            fronts.append(front_test(quality, model, how, threshold=threshold, progress=progress, **shared))
+    found = [witness(quality, *of, threshold=one, system=settings.system) for one, of in product(at, pairs)]
     explanations = tuple(Explanation(one, original_units(one.values, scales.specs)) for one in found)
     names = tuple(spec.name for spec in scales.specs)
-    there = "on these tasks" if tasks else "in these samples"
     alike = quality.alike and not (settings.digits or settings.tolerance)
     twins = [] if alike else same_scores(table, table.models)
+    there = "on these tasks" if tasks else "in these samples"
     case = GsdCase(analyses[-1], table.models, names, alike, there)
     if table.cluster_names is None:
         limit = blind_limit(len(table.samples), "tasks" if tasks else "samples")
     else:
         limit = blind_limit(int(kish(table.clusters[0])), "clusters of samples")
-    tested = not settings.no_test
     return GsdDocument(
         provenance=provenance(
             "gsd",

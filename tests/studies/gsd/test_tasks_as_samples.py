@@ -23,7 +23,7 @@ def with_directions(table):
 
 def test_tasks_are_samples_by_their_means():
     table = with_directions(suite_table(AHEAD, metrics=2))
-    found = tasks_as_samples(table, asked=True, tested=True)
+    found = tasks_as_samples(table, GsdSettings(tasks="random"))
     assert found.samples == NAMES
     assert not found.suite
     assert not found.has_draws
@@ -36,7 +36,7 @@ def test_tasks_are_samples_by_their_means():
 def test_it_is_the_analysis_of_a_table_of_task_means():
     table = with_directions(suite_table(AHEAD, metrics=2))
     document = gsd(table, GsdSettings(tasks="random", digits=3))
-    means = tasks_as_samples(table, asked=True, tested=True)
+    means = tasks_as_samples(table, GsdSettings(tasks="random"))
     plain = gsd(means, GsdSettings(digits=3))
     assert [row.p_value for row in document.rows] == [row.p_value for row in plain.rows]
     assert [row.optimum for row in document.rows] == [row.optimum for row in plain.rows]

@@ -1,6 +1,6 @@
 """COPA beside the classical scalarizations, and as a weight or p goes from end to end, in words."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -19,14 +19,14 @@ from riskrank.studies.wording import typeset
 _MOST_ROWS = 20
 
 
-def view(document: ComparisonDocument) -> list[Section]:
+def view(document: ComparisonDocument) -> Iterator[Section]:
     """Ranks by every scalarization, the models that move most, and how far they agree."""
     table, found, top = document.objectives, document.comparison, document.settings.top
     shown = range(min(len(found.models), top or _MOST_ROWS))
-    sections: list[Section] = [_rank_table("Ranks by every criterion", table, found, shown)]
-    sections += unshown(len(found.models) - len(shown), "model", option("top", "N"))
-    sections += [_tau_table(found), *_words(document)]
-    return sections
+    yield _rank_table("Ranks by every criterion", table, found, shown)
+    yield from unshown(len(found.models) - len(shown), "model", option("top", "N"))
+    yield _tau_table(found)
+    yield from _words(document)
 
 
 def _rank_table(title: str, table: Objectives, found: ScalarizationComparison, shown: Iterable[int]) -> Table:
@@ -50,7 +50,7 @@ def _tau_table(found: ScalarizationComparison) -> Table:
     return Table("Kendall's tau-b between the criteria", (Column("", "left"), *_heads(found)), rows)
 
 
-def _words(document: ComparisonDocument) -> list[Line]:
+def _words(document: ComparisonDocument) -> Iterator[Line]:
     table, found = document.objectives, document.comparison
     rank = found.comparison.rank
     winners: dict[str, list[str]] = {}
@@ -61,41 +61,37 @@ def _words(document: ComparisonDocument) -> list[Line]:
         text = f"every criterion puts {next(iter(winners))} first."
     else:
         text = "; ".join(f"{model} by {listing(names, 12)}" for model, names in winners.items()) + "."
-    lines = [Line(text, "First:")]
-    movers = document.movers
-    if movers:
-        j = movers[0]
+    yield Line(text, "First:")
+    for j in document.movers[:1]:
         best, worst = int(np.argmin(rank[:, j])), int(np.argmax(rank[:, j]))
         text = (
             f"{table.name(found.models[j])} is rank {rank[best, j]:,} by {label(found.names[best])} and "
             f"{rank[worst, j]:,} by {label(found.names[worst])}."
         )
-        lines.append(Line(text, "Moves most:", "yellow"))
+        yield Line(text, "Moves most:", "yellow")
     if found.left_out:
         reasons = (text.removeprefix("left out ") for text in left_out(found))
-        lines.append(Line("; ".join(reasons) + ".", "Left out:", "yellow"))
+        yield Line("; ".join(reasons) + ".", "Left out:", "yellow")
     text = (
         "average is the weighted sum of the raw values, Δ the relative distance to the best value, min–max "
         "the distance in ranges of the column, usual p the norm with its weights outside the power; SAW, AHP "
         "and MEW as in the paper's minimisation form. All use the same weights. tau 1: the same order."
     )
-    return [*lines, Line(text, "Reading:")]
+    yield Line(text, "Reading:")
 
 
 # Sweeps over thousands of models have hundreds of intervals; a person reads the widest.
 _MOST_INTERVALS = 20
 
 
-def sweep_view(document: SweepDocument) -> list[Section]:
+def sweep_view(document: SweepDocument) -> Iterator[Section]:
     """The intervals, and how evenly they cover the front."""
     table, sweeps = document.objectives, document.sweeps
-    sections: list[Section] = []
     for p, sweep in sweeps:
-        sections.append(_sweep_table(table, p, sweep))
-        sections += unshown(sweep.model.size - _MOST_INTERVALS, "interval", option("format", "csv"))
-        sections.append(_coverage_line(p, sweep))
-    sections.append(_reading_of_sweep(table, sweeps[0][1]))
-    return sections
+        yield _sweep_table(table, p, sweep)
+        yield from unshown(sweep.model.size - _MOST_INTERVALS, "interval", option("format", "csv"))
+        yield _coverage_line(p, sweep)
+    yield _reading_of_sweep(table, sweeps[0][1])
 
 
 def _sweep_table(table: Objectives, p: float | None, sweep: Sweep) -> Table:

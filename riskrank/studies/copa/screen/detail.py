@@ -1,6 +1,6 @@
 """COPA's ranking in detail: ranks and values, ties, the front, and what would change the choice."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -18,26 +18,23 @@ from riskrank.studies.copa.screen.objectives import doubt_sections, objective_ce
 _MOST_NAMES, _MOST_ROWS = 4, 20
 
 
-def details(document: CopaDocument) -> list[Section]:
+def details(document: CopaDocument) -> Iterator[Section]:
     """The ranking, the choice in words, and what would change it."""
     table, leading, top = document.objectives, document.leading, document.settings.top
     models = document.listed[: top or _MOST_ROWS]
-    sections: list[Section] = [
-        _ranking_table(document, models),
-        *unshown(len(table.population.names) - len(models), "model", option("top", "N")),
-    ]
+    yield _ranking_table(document, models)
+    yield from unshown(len(table.population.names) - len(models), "model", option("top", "N"))
     if document.settings.ccdf:
-        sections.append(_ccdf_table(document, models))
+        yield _ccdf_table(document, models)
     if document.doubt is not None:
-        sections += doubt_sections(document, document.doubt, models)
+        yield from doubt_sections(document, document.doubt, models)
     if len(document.sweeps) > 1:
-        sections.append(_knob_table(document))
+        yield _knob_table(document)
     if document.influence is not None:
-        sections.append(Line(_influence(table, document.influence), "Influence:"))
+        yield Line(_influence(table, document.influence), "Influence:")
     if document.populations is not None:
-        sections.append(Line(_stability(table, document.populations), "Stability:"))
-    sections.append(_reading(table, leading))
-    return sections
+        yield Line(_stability(table, document.populations), "Stability:")
+    yield _reading(table, leading)
 
 
 def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:

@@ -1,5 +1,7 @@
 """Why COPA ranks a model where it does, in words."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from riskrank.engine.copa.explanation import CopaExplanation
@@ -13,19 +15,19 @@ from riskrank.studies.copa.objectives import Objectives
 _MOST_NAMES = 5
 
 
-def view(document: ExplanationDocument) -> list[Section]:
+def view(document: ExplanationDocument) -> Iterator[Section]:
     """The objectives of a model, what holds it back, and what would choose it."""
     table, found = document.objectives, document.explanation
-    sections: list[Section] = [_objective_table(document), Line(_place(document), "Place:")]
-    sections.append(Line(_binding(table, found), "Binding:"))
+    yield _objective_table(document)
+    yield Line(_place(document), "Place:")
+    yield Line(_binding(table, found), "Binding:")
     if document.broken:
         text = f"it does not meet {' and '.join(document.broken)}, so that no weights choose it."
-        sections.append(Line(text, "Barred:", "yellow"))
-    sections.append(_dominance_line(document))
+        yield Line(text, "Barred:", "yellow")
+    yield _dominance_line(document)
     if found.model != found.ranking.chosen and table.population.front[found.model]:
-        sections += _remedies(document)
-    sections.append(_reading(found))
-    return sections
+        yield from _remedies(document)
+    yield _reading(found)
 
 
 def _objective_table(document: ExplanationDocument) -> Table:
@@ -99,19 +101,17 @@ def _dominance_line(document: ExplanationDocument) -> Line:
     return Line(text, "Dominated:", "yellow")
 
 
-def _remedies(document: ExplanationDocument) -> list[Line]:
+def _remedies(document: ExplanationDocument) -> Iterator[Line]:
     """Say which weights would choose a model of the front."""
     table, found, p = document.objectives, document.explanation, document.explanation.ranking.p
-    lines = []
     if found.weights is not None:
-        lines.append(Line(_weights_text(table, found.weights, p), "To be chosen:", "green"))
+        yield Line(_weights_text(table, found.weights, p), "To be chosen:", "green")
     elif document.worst_case_weights is not None:
         others = _weights_text(table, document.worst_case_weights, np.inf)
-        text = f"no weights choose it at p = {p:g}, but {others}"
-        lines.append(Line(text, "To be chosen:", "yellow"))
+        yield Line(f"no weights choose it at p = {p:g}, but {others}", "To be chosen:", "yellow")
     else:
         text = "no weights choose it: another model of the same values comes first by its name."
-        lines.append(Line(text, "To be chosen:", "yellow"))
+        yield Line(text, "To be chosen:", "yellow")
     alone = [
         f"{metric} {_ranges(document, k, 3)}"
         for k, metric in enumerate(table.population.metrics)
@@ -120,7 +120,7 @@ def _remedies(document: ExplanationDocument) -> list[Line]:
     text = "moving one weight and leaving the others in proportion does it for " + listing(alone, 4) + "."
     if not alone:
         text = "moving one weight and leaving the others in proportion never chooses it."
-    return [*lines, Line(text, "One weight:")]
+    yield Line(text, "One weight:")
 
 
 def _weights_text(table: Objectives, weights: Floats, p: float) -> str:

@@ -1,6 +1,6 @@
 """Generalized dominance: raw means and whom each model is as good as for every taste; then all in detail."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -17,45 +17,42 @@ from riskrank.studies.gsd.screen.hasse import hasse_table
 from riskrank.studies.wording import blind_to, counted
 
 
-def details(document: GsdDocument) -> list[Section]:
+def details(document: GsdDocument) -> Iterator[Section]:
     """Diagram, incomparable pairs, front and tests, threshold by threshold; then what else was asked."""
-    models = document.provenance.models
-    sections: list[Section] = []
-    shown: list[GsdAnalysis] = []
-    for found in document.analyses:
-        sections += _relation_view(found, shown, models)
-        sections += _pair_view(found, document)
-        shown.append(found)
-    return [*sections, *what_else(document), _reading(document), *_tests_line(document)]
+    for at, found in enumerate(document.analyses):
+        yield from _relation_view(at, document)
+        yield from _pair_view(found, document)
+    yield from what_else(document)
+    yield _reading(document)
+    yield from _tests_line(document)
 
 
-def what_else(document: GsdDocument) -> list[Section]:
+def what_else(document: GsdDocument) -> Iterator[Section]:
     """What was asked for beside the relation."""
     models, level = document.provenance.models, document.relabelling.family.level(1)
-    sections: list[Section] = []
     for front in document.front_tests:
-        sections += front_view(front, models, level)
+        yield from front_view(front, models, level)
     for explanation in document.explanations:
-        sections += witness_view(explanation, models, document.criteria)
+        yield from witness_view(explanation, models, document.criteria)
     if document.baselines is not None:
-        sections += baseline_view(document.baselines, models, document.criteria, level)
-    return sections
+        yield from baseline_view(document.baselines, models, document.criteria, level)
 
 
-def _relation_view(study: GsdAnalysis, shown: Sequence[GsdAnalysis], models: Sequence[str]) -> list[Section]:
+def _relation_view(at: int, document: GsdDocument) -> Iterator[Section]:
+    study, models = document.analyses[at], document.provenance.models
     label = str(study.threshold)
-    for earlier in shown:
+    for earlier in document.analyses[:at]:
         if np.array_equal(earlier.relation.dominates, study.relation.dominates):
-            return [Line(f"the same as at {earlier.threshold}.", f"Relation at {label}:")]
+            yield Line(f"the same as at {earlier.threshold}.", f"Relation at {label}:")
+            return
     pairs = [f"{models[i]}–{models[j]}" for i, j in study.incomparable]
     inside = [name for name, kept in zip(models, study.front, strict=True) if kept]
-    view: list[Section] = [hasse_table(study, models, title=f"Who dominates whom, {label}")]
-    view.append(Line(", ".join(pairs) + "." if pairs else "no pair.", "Incomparable:"))
-    view.append(Line(", ".join(inside) + ".", "Front:"))
+    yield hasse_table(study, models, title=f"Who dominates whom, {label}")
+    yield Line(", ".join(pairs) + "." if pairs else "no pair.", "Incomparable:")
+    yield Line(", ".join(inside) + ".", "Front:")
     if study.hasse.implied:
         drawn = [f"{models[i]} over {models[j]}" for i, j in study.hasse.implied]
-        view.append(Line(f"{', '.join(drawn)} only through other models.", "Note:", "yellow"))
-    return view
+        yield Line(f"{', '.join(drawn)} only through other models.", "Note:", "yellow")
 
 
 def _pair_view(study: GsdAnalysis, document: GsdDocument) -> list[Section]:
