@@ -104,8 +104,6 @@ class Command:
         Options of reading and of output that the command line does not have here.
     refused : tuple of str
         Those it has only to refuse them with a reason.
-    groups : bool
-        Whether it studies groups of samples beside all.
     runs : bool
         Whether it takes processes.
     output : str
@@ -137,7 +135,6 @@ class Command:
     reading: str = "asked.reading:ReadOptions"
     lacks: tuple[str, ...] = ("group_by",)
     refused: tuple[str, ...] = ()
-    groups: bool = False
     runs: bool = False
     output: str = "asked.output:OutputOptions"
     formats: tuple[str, ...] = ()
@@ -154,6 +151,11 @@ class Command:
         begun = " ".join(filter(None, ("riskrank", self.name, self.tried_on)))
         told = re.findall(r"^ *(.+:)$((?:\n.*[^:\n]$)*)", self.tries, re.MULTILINE)
         return tuple((what, " ".join([begun, *rest.split()])) for what, rest in told)
+
+    @property
+    def groups(self) -> bool:
+        """Whether it studies groups of samples beside all."""
+        return "group_by" not in self.lacks
 
     @property
     def settings_type(self) -> type[Settings]:
@@ -198,7 +200,6 @@ COMMANDS = (
             *(*_OF_TASKS, _OF_JUDGE, _OF_NOISE),
         ),
         lacks=(),
-        groups=True,
         runs=True,
         needs=_JUDGED,
         tried_on=_CLASSIFIERS,
@@ -226,7 +227,6 @@ COMMANDS = (
         ),
         pictures=("heatmap", "pair", *_OF_TASKS, _OF_JUDGE),
         lacks=(),
-        groups=True,
         runs=True,
         needs=_JUDGED,
         tried_on=_CLASSIFIERS,
@@ -248,7 +248,6 @@ COMMANDS = (
         papers=(Paper("mrm", "mrm.study:MeanRiskDocument", "mrm.screen.first", "mrm.figures"),),
         pictures=("scatter", "risks", _OF_JUDGE),
         lacks=(),
-        groups=True,
         runs=True,
         needs=_JUDGED,
         tried_on=_CLASSIFIERS,
@@ -408,7 +407,6 @@ COMMANDS = (
         needs={"allow_constant": True} | _JUDGED | _CASES,
         reading="asked.baseline:GateReading",
         lacks=("weight",),
-        groups=True,
         runs=True,
         output="asked.output:GateOutputOptions",
         formats=("junit",),
@@ -433,7 +431,6 @@ COMMANDS = (
         papers=(Paper("diff", "diff.document:DiffDocument", "diff.screen.first"),),
         needs={"allow_constant": True} | _SUITES | _CASES,
         lacks=("weight", *_OF_JUDGES),
-        groups=True,
         output="asked.output:TestedOutputOptions",
         formats=("junit", "parquet"),
         tried_on=_CLASSIFIERS,
@@ -479,7 +476,6 @@ COMMANDS = (
         study="report.study:report",
         papers=(Paper("report", "report.study:ReportDocument", "report.screen.contents"),),
         lacks=(),
-        groups=True,
         runs=True,
         needs=_JUDGED,
         tried_on=_CLASSIFIERS,
@@ -544,7 +540,7 @@ COMMANDS = (
         Below it lies sample_data, so that examples of --help and of the guide can be copied as they are.""",
         reading="asked.option:Settings",
         output="asked.output:LookOptions",
-        lacks=("output",),
+        lacks=("group_by", "output"),
         scores="[FOLDER]",
         scores_words="Where to: a folder that is not there yet. [default: riskrank-examples]",
         own=True,

@@ -137,22 +137,10 @@ def require_room(needed: float, what: str, hint: str, say: Callable[[str], None]
         say(f"note: {what} needs about {needed / 1e9:,.1f} of {there / 1e9:,.1f} GB of memory")
 
 
-def require_room_for_files(scores: Collection[str], say: Callable[[str], None], *, insist: bool) -> None:
-    """The same of the table in some files, as far as their sizes tell."""
-    hint = "select the rows and columns that count into a smaller file"
-    require_room(resident_memory(scores), "reading these files", hint, say, insist=insist)
-
-
-def require_room_for_replicates(
-    command: str,
-    values: Mapping[str, object],
-    models: int,
-    samples: int,
-    say: Callable[[str], None],
-    *,
-    insist: bool,
-) -> None:
-    """The same of a number of resamples or simulations, where one was asked for; a table may be none."""
+def replicates(
+    command: str, values: Mapping[str, object], models: int, samples: int
+) -> Iterator[tuple[float, str]]:
+    """What numbers of resamples or simulations that were asked for take, and their names in messages."""
     for name in ("resamples", "simulations", "resample_models"):
         if not str(values.get(name)).isdecimal():
             continue
@@ -164,7 +152,7 @@ def require_room_for_replicates(
         elif name == "resamples" and command in _KEPT:
             what += f" with {models} models"
             needed = min(count, 1e300) * models * _KEPT[command]
-        require_room(needed, what, "ask for fewer", say, insist=insist)
+        yield needed, what
 
 
 def paced(label: str, say: Callable[[str], None]) -> Move:

@@ -14,9 +14,9 @@ from riskrank.asked.commands import named
 from riskrank.asked.output import FORMATS
 from riskrank.cli.call import Call
 from riskrank.cli.environment import Environment, hush, import_matplotlib
-from riskrank.cli.forecast import require_memory, require_room_for_files, require_room_for_replicates, watched
+from riskrank.cli.forecast import replicates, require_memory, require_room, resident_memory, watched
 from riskrank.cli.interrupts import begin_writing, settle_interrupts
-from riskrank.cli.outputs import draw_plot, wanted_plots
+from riskrank.cli.outputs import begin, draw_plot, opened, wanted_plots
 from riskrank.errors import UsageError, one_line, spell
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Session:
     """
 
     def __init__(self, call: Call, *, piped: str = "table") -> None:
-        from riskrank.shown.files import choose_formats
+        from riskrank.shown.files import check_outputs, choose_formats
 
         hush()
         environment: Environment = call.context.obj
@@ -59,9 +59,12 @@ class Session:
                 hint="add --format csv, or leave out --csv-safe",
             )
         require_memory(self.scores)
-        require_room_for_files(self.scores, self.say, insist=output.yes)
+        smaller = "select the rows and columns that count into a smaller file"
+        self._require_room(resident_memory(self.scores), "reading these files", smaller)
         self.plots = wanted_plots(output.plot, environment.command)
-        self._check_files()
+        files, renewed, named = self._files(), self._renewed(), self._named()
+        check_outputs(files, named, renewed=renewed, stdout=environment.stdout)
+        begin([*named, *renewed, *(file for written in files.values() for file in written)])
         if "html" in self.formats:
             from riskrank.shown.page import require_pages
 
@@ -69,18 +72,8 @@ class Session:
         if self.plots or "html" in self.formats:
             import_matplotlib()
 
-    def _check_files(self) -> None:
-        """Refuse files that could not be written, are read, or are named twice."""
-        from riskrank.cli.outputs import begin
-        from riskrank.shown.files import check_outputs
-
-        files, renewed, named = self._files(), self._renewed(), self._named()
-        check_outputs(files, named, renewed=renewed, stdout=self.environment.stdout)
-        begin([*named, *renewed, *(file for written in files.values() for file in written)])
-
     def check_opened(self) -> None:
         """Refuse to replace what was read though nobody named it, as results beside samples of a harness."""
-        from riskrank.cli.outputs import opened
         from riskrank.shown.files import check_outputs
 
         check_outputs(self._files(), opened(self._renewed()), stdout=self.environment.stdout)
@@ -128,7 +121,11 @@ class Session:
         """Refuse more resamples or simulations than there is memory for."""
         command, values = self.environment.command, self.call.values
         models, samples = (len(table.models), len(table.samples)) if table else (0, 0)
-        require_room_for_replicates(command, values, models, samples, self.say, insist=self.output.yes)
+        for needed, what in replicates(command, values, models, samples):
+            self._require_room(needed, what, "ask for fewer")
+
+    def _require_room(self, needed: float, what: str, hint: str) -> None:
+        require_room(needed, what, hint, self.say, insist=self.output.yes)
 
     @contextmanager
     def runtime(self) -> Iterator[Runtime]:
@@ -218,16 +215,12 @@ class Session:
 
         asked, shown = self.output, not self.output.output
         width, color = (self._terminal_width(), self._wants_color()) if shown else (None, False)
-        encoding = self._encoding(getattr(self.environment.stdout, "encoding", None) if shown else None)
-        how: dict[str, Any] = {
-            "width": width,
-            "color": color,
-            "csv_safe": asked.csv_safe,
-            "explain": asked.explain,
-        }
+        its_own = getattr(self.environment.stdout, "encoding", None) if shown else None
+        encoding = "ascii" if asked.ascii else its_own or "utf-8"
+        how = {name: getattr(asked, name) for name in ("csv_safe", "explain")}
         results: list[tuple[str | None, bytes]] = []
         for file, kind in zip(asked.output or (None,), self.formats, strict=True):
-            page = render(document, kind, encoding=encoding, **how)
+            page = render(document, kind, encoding=encoding, width=width, color=color, **how)
             logged = file is None or is_device(Path(file))
             results.append((file, self._for_log(page, kind, encoding) if logged else page))
         return results
@@ -240,10 +233,6 @@ class Session:
             return page
         encoding = encoding if kind == "table" else "utf-8"
         return for_ci_log(page.decode(encoding), kind).encode(encoding)
-
-    def _encoding(self, given: str | None) -> str:
-        """Encoding of a table for who shows it."""
-        return "ascii" if self.output.ascii else given or "utf-8"
 
     def _terminal_width(self) -> int | None:
         stdout = self.environment.stdout
