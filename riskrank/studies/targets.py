@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NoReturn
 
 import numpy as np
 
@@ -186,6 +185,15 @@ def draws_tasks(settings: Settings) -> bool:
     return getattr(settings, "tasks", FIXED) == RANDOM
 
 
+def no_tasks(asked: str, otherwise: str) -> UsageError:
+    """What is said of an option about tasks where there are none."""
+    return UsageError(
+        f"{asked} is about the tasks of a suite",
+        found="scores whose samples belong to no task",
+        hint=f"name the column of tasks, {option('task', 'COL')}, or {otherwise}",
+    )
+
+
 def tasks_of(table: ScoreTable, *, random: bool = False) -> TaskDesign | None:
     """The tasks of a suite as the engine takes them; None of other tables, and where they are pooled.
 
@@ -205,24 +213,10 @@ def tasks_of(table: ScoreTable, *, random: bool = False) -> TaskDesign | None:
         return replace(found, signed=signed)
     if not suite or not table.options.weighs_tasks:
         if random:
-            refuse_without_tasks("tasks", RANDOM)
+            raise no_tasks(option("tasks", RANDOM), f"leave out {option('tasks')}")
         return None
     tasks = [suite.of_sample[samples] for samples in table.row_samples]
     return TaskDesign.build(suite.names, tasks, weights=suite.weights, random=random)
-
-
-def refuse_without_tasks(name: str, value: object) -> NoReturn:
-    """Refuse what is asked of tasks where there are none.
-
-    Raises
-    ------
-    UsageError
-    """
-    raise UsageError(
-        f"{option(name, value)} is about the tasks of a suite",
-        found="scores whose samples belong to no task",
-        hint=f"name the column of tasks, {option('task', 'COL')}, or leave out {option(name)}",
-    )
 
 
 def fold(table: ScoreTable, settings: PortfolioSettings) -> tuple[np.ndarray, ...]:

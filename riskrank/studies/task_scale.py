@@ -13,7 +13,7 @@ from riskrank.scores.table.metrics import oriented_bounds
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import MIXED, Suite
-from riskrank.studies.targets import refuse_without_tasks, tasks_of
+from riskrank.studies.targets import no_tasks, tasks_of
 
 _SAID = {
     RANK: "a score counts by its rank among those of all models on its task",
@@ -104,7 +104,7 @@ def _refuse_without_tasks(table: ScoreTable, settings: SuiteSettings) -> None:
         return
     for name in ("task_scale", "per_task"):
         if value := getattr(settings, name, None):
-            refuse_without_tasks(name, value)
+            raise no_tasks(option(name, value), f"leave out {option(name)}")
 
 
 def _scaled(spec: MetricSpec) -> MetricSpec:

@@ -17,6 +17,7 @@ from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.studies.costs import PER_SUCCESS, cost_and_success
 from riskrank.studies.gate.columns import ScoreColumn
+from riskrank.studies.targets import no_tasks
 
 MEAN, TAIL = "mean", "tvar"
 MACRO, TASK = "macro", "task"
@@ -89,11 +90,7 @@ def statistics(
     found = [_statistic(text, metrics) for text in texts or (MEAN,)]
     of_tasks = next((one.name for one in found if one.name in OF_SUITES), None)
     if of_tasks is not None and not suite:
-        raise UsageError(
-            f"{option('on', of_tasks)} is about the tasks of a suite",
-            found="scores whose samples belong to no task",
-            hint=f"name the column of tasks, {option('task', 'COL')}, or claim {option('on', MEAN)}",
-        )
+        raise no_tasks(option("on", of_tasks), f"claim {option('on', MEAN)}")
     if drawn and all(one.name == TASK for one in found):
         raise UsageError(
             f"{option('tasks', RANDOM)} is about means over tasks",

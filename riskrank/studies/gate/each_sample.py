@@ -10,13 +10,14 @@ from riskrank.engine.evidence.evidence import either_way
 from riskrank.engine.evidence.exact import exact_shares, runs_needed
 from riskrank.engine.family import Family, Side
 from riskrank.engine.types import Floats, Integers
-from riskrank.errors import InputError, RiskrankError, UsageError, option
+from riskrank.errors import InputError, RiskrankError, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Gated, of, rows_from
 from riskrank.studies.findings import Finding, Said, stated
 from riskrank.studies.gate.findings import answered
 from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.gate.passing import no_passes
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, VERDICTS, counts, ends_with, overall
 from riskrank.studies.settings import family_of, provenance
 from riskrank.studies.wording import counted, names, p_words, whole
@@ -166,11 +167,8 @@ def _samples(table: ScoreTable, least: float) -> Iterator[_Counted]:
 def _passed(values: Floats, samples: Integers, metric: MetricSpec, least: float) -> Integers:
     """Runs of one model that passed, by the number of the sample."""
     if not np.all((values == 0) | (values == metric.sign)):
-        raise UsageError(
-            f"{option('each_sample', f'{least:g}')} counts runs that pass, 1, or fail, 0",
-            found=f"scores of {metric.name} that are neither",
-            hint=f"choose a metric of 0 and 1, {option('metric')}",
-        )
+        hint = f"choose a metric of 0 and 1, {option('metric')}"
+        raise no_passes(option("each_sample", f"{least:g}"), metric.name, hint)
     return np.bincount(samples, values == max(0.0, metric.sign)).astype(np.int64)
 
 
