@@ -81,10 +81,8 @@ def callable_of(
     known = list(options)
     needed = not row.scores.startswith("[")
     argument = typer.Argument(metavar=row.scores, help=row.scores_words, show_default=False)
-    annotations: dict[str, Any] = {"context": typer.Context}
-    annotations["scores"] = (
-        Annotated[list[str], argument] if needed else Annotated[list[str] | None, argument]
-    )
+    kind: Any = list[str] if needed else list[str] | None
+    annotations: dict[str, Any] = {"context": typer.Context, "scores": Annotated[kind, argument]}
     annotations |= {one.name: _annotation(one, row) for one in known}
     defaults = {one.name: None if one.several else one.default for one in known}
     if not needed:

@@ -244,7 +244,7 @@ def convert_votes(
             models=scores.models,
             metrics=[settings.metric_name],
             samples=len(scores.samples),
-            warnings=_vote_warnings(scores, table.without_vote),
+            warnings=[*_vote_warnings(scores, table.without_vote)],
         ),
         rows=[
             ScoreRow(model, sample, settings.metric_name, score)
@@ -255,25 +255,23 @@ def convert_votes(
     )
 
 
-def _vote_warnings(scores: VoteScores, without_vote: int) -> list[str]:
+def _vote_warnings(scores: VoteScores, without_vote: int) -> Iterator[str]:
     """What is missing or contradictory, each with its consequence."""
-    warnings: list[str] = []
     if without_vote:
-        warnings.append(f"rows without a verdict, left out: {without_vote:,}")
+        yield f"rows without a verdict, left out: {without_vote:,}"
     if scores.missing_pairs:
-        warnings.append(
+        yield (
             f"pairs of models on a sample without a verdict: {scores.missing_pairs:,} of "
             f"{scores.expected_pairs:,}; they count as ties"
         )
     if scores.missing_scores:
-        warnings.append(
+        yield (
             f"scores missing, of models not judged on a sample at all: {scores.missing_scores:,} of "
             f"{scores.scores.size:,}; they were left out, so read the result with "
             + option("missing", "drop")
         )
     if scores.contradictory_pairs:
-        warnings.append(
+        yield (
             f"pairs judged in both orders with two different results: {scores.contradictory_pairs:,} of "
             f"{scores.swapped_pairs:,}; their mean counts"
         )
-    return warnings

@@ -68,9 +68,7 @@ class Change:
 
     def entry(self) -> dict[str, Any]:
         """The counts as an entry of ``meta``."""
-        found = asdict(self)
-        del found["significant"]
-        return found
+        return {name: value for name, value in asdict(self).items() if name != "significant"}
 
     @property
     def lost(self) -> bool:

@@ -73,8 +73,7 @@ def look(tables: Sequence[ScoreTable], settings: ClaimSettings, claims: Sequence
     names = [
         f"{claim.kind} {models[claim.new]}:{models[claim.old]} by {claim.margin!r} on {claim.statistic} of "
         + claim.column.name
-        + (f" on {claim.column.task}" if claim.column.task else "")
-        + (f" in {claim.column.group}" if claim.column.group else "")
+        + claim.where
         + f", bounds {claim.column.reach!r} apart, α {family.level(1)!r} {family.correction}"
         + (f", {claim.tier}" if claim.tier else "")
         + (f", clusters of at most {settings.largest_cluster}" if settings.largest_cluster else "")

@@ -142,10 +142,10 @@ def _lock(path: str) -> str:
 
 def _read(path: str, table: str, alpha: float) -> Ledger:
     try:
-        told = json.loads(read_bytes(path, _MOST_BYTES))
-        questions = [dict(one) for one in told["questions"]]
-        found = Ledger(path, str(told["table"]), float(told["alpha"]), questions)
-        whole = told["schema"] == SCHEMA and told["digest"] == found.digest
+        read = json.loads(read_bytes(path, _MOST_BYTES))
+        questions = [dict(one) for one in read["questions"]]
+        found = Ledger(path, str(read["table"]), float(read["alpha"]), questions)
+        whole = read["schema"] == SCHEMA and read["digest"] == found.digest
         passed = [one["question"] for one in questions if one["passed"]]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(
@@ -153,16 +153,14 @@ def _read(path: str, table: str, alpha: float) -> Ledger:
             found="no JSON, or not that of a ledger",
             hint="name the file an earlier question wrote, or one that is not there yet",
         ) from None
-    wrong = ""
-    if not whole:
-        wrong, what = "has lost or changed a line", f"{len(questions)} questions, and the digest of others"
-    elif found.table != table:
-        wrong, what = "is of another table", "other samples, metrics, or scores of the old model"
-    elif found.alpha != alpha:
-        wrong, what = "is of another level", f"{option('alpha', f'{found.alpha:g}')} in it, {alpha:g} now"
-    elif passed:
-        wrong, what = "has ended", f"question {passed[0]} passed"
-    if wrong:
+    level = f"{option('alpha', f'{found.alpha:g}')} in it, {alpha:g} now"
+    told = (
+        (not whole, "has lost or changed a line", f"{len(questions)} questions, and the digest of others"),
+        (found.table != table, "is of another table", "other samples, metrics, or scores of the old model"),
+        (found.alpha != alpha, "is of another level", level),
+        *((True, "has ended", f"question {one} passed") for one in passed),
+    )
+    for wrong, what in ((wrong, what) for is_so, wrong, what in told if is_so):
         raise InputError(
             f"{option('confirm', path)}: the ledger {wrong}",
             found=what,

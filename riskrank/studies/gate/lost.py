@@ -30,44 +30,35 @@ def lost_cases(tables: Sequence[ScoreTable], rows: Sequence[GateRow], settings: 
     asked, shared = tables[0].options, settings.cases is not None
     if not settings.listed or (not shared and (asked.unpaired or asked.judge is not None)):
         return []
-    wanted = dict.fromkeys(
-        (row.new, row.old, row.metric, row.group, row.task)
+    wanted = {
+        (row.new, row.old, row.metric, row.group, row.task): row
         for row in rows
         if row.verdict != PASS or (settings.comment and row.task is None and row.group is None)
-    )
-    return [found for key in wanted for found in _lost(tables, key, settings)]
+    }
+    return [found for row in wanted.values() for found in _lost(tables, row, settings)]
 
 
-def _lost(
-    tables: Sequence[ScoreTable], key: tuple[str, str, str, str | None, str | None], settings: ClaimSettings
-) -> Iterator[Lost]:
-    """Cases that lost, the most lost first, of two models, a metric, a group and a task; None is all."""
-    new, old, metric, group, task = key
+def _lost(tables: Sequence[ScoreTable], row: GateRow, settings: ClaimSettings) -> Iterator[Lost]:
+    """Cases that lost, the most lost first, of a claim's two models, metric, group and task; None is all."""
     for table in tables:
-        for number in _columns(table, metric, task):
-            models = table.index(new), table.index(old)
+        for number in _columns(table, row.metric, row.task):
+            models = table.index(row.new), table.index(row.old)
             cases = cases_of(table, *models, number, family_of(settings))
-            groups, tasks = (
-                dict(zip(table.samples, own, strict=True))
-                for own in (named_groups(table, models[0]), tasks_of(table))
-            )
-            kept = {
-                sample
-                for sample in groups
-                if group in (None, groups[sample]) and task in (None, tasks[sample])
-            }
-            here = [row for row in rows_of(table, cases, groups_of(table, models[0])) if row.sample in kept]
-            own = np.array([table.samples[at] in kept for at in cases.samples.tolist()])
-            lost = [row for row in here if row.change == WORSE]
-            better = sum(row.change == BETTER for row in here)
+            places = zip(named_groups(table, models[0]), tasks_of(table), strict=True)
+            kept = np.array([row.group in (None, own[0]) and row.task in (None, own[1]) for own in places])
+            names = {table.samples[at] for at in np.flatnonzero(kept)}
+            here = [one for one in rows_of(table, cases, groups_of(table, models[0])) if one.sample in names]
+            own = kept[cases.samples]
+            lost = [one for one in here if one.change == WORSE]
+            better = sum(one.change == BETTER for one in here)
             p_value = sign_test(cases.gain[own], cases.units[own])
             yield Lost(
-                new,
-                old,
-                metric,
-                with_texts(table, lost[: settings.listed], new, old),
-                group,
-                task,
+                row.new,
+                row.old,
+                row.metric,
+                with_texts(table, lost[: settings.listed], row.new, row.old),
+                row.group,
+                row.task,
                 worse=len(lost),
                 better=better,
                 of=len(here),

@@ -110,7 +110,7 @@ def _decided(
         rows = [row.with_chosen_labels(chosen_p) for row in rows]
     rows = [*failures(claimed, counted, settings, given[0].options.missing), *rows]
     outcome, unit = overall(rows), _unit(claims)
-    samples = {sample for one in tables for sample in one.samples}
+    most = max(min(one.column.scores.of_models([one.new, one.old]).cluster_counts) for one in claims)
     document = GateDocument(
         provenance=provenance(
             "gate",
@@ -118,10 +118,10 @@ def _decided(
             settings,
             _described(settings, len(claims)),
             seed=settings.seed,
-            resamples=resamples_of(inference, len(claims), _most_samples(claims)),
+            resamples=resamples_of(inference, len(claims), most),
             warnings=[*_notes(tables, wanted), *advice],
             metrics=metrics,
-            samples=len(samples),
+            samples=len({sample for one in tables for sample in one.samples}),
             scored=counted,
         ),
         rows=rows,
@@ -185,13 +185,6 @@ def _refuse_of_rows(table: ScoreTable, settings: ClaimSettings) -> None:
     asked += [option(name) for name in ("anytime", "each_sample") if getattr(settings, name)]
     if asked or table.groups is not None:
         refuse_distributions(table, (asked or [option("group_by")])[0])
-
-
-def _most_samples(claims: Sequence[GateClaim]) -> int:
-    """Samples of the claim that has most, of its model that has fewer."""
-    return max(
-        min(claim.column.scores.cluster_counts[model] for model in (claim.new, claim.old)) for claim in claims
-    )
 
 
 def _unit(claims: Sequence[GateClaim]) -> str:
