@@ -59,10 +59,8 @@ def found_file() -> Chosen:
     passed_over: list[tuple[str, str]] = []
     for folder in searched_folders():
         for path in (f"{folder}{OWN}", f"{folder}{SHARED}"):
-            if path.endswith(SHARED):
-                if not Path(path).is_file() or not _is_shared(path):
-                    continue
-            elif not Path(path).exists():
+            own = path.endswith(OWN)
+            if not Path(path).exists() if own else not (Path(path).is_file() and _is_shared(path)):
                 continue
             reason = distrusted(path)
             if reason is None:

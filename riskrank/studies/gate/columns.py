@@ -147,10 +147,8 @@ def score_columns(
         for number, target in enumerate(found):
             if target.name in known:
                 check_range(target.name, target.scores, table.models)
-                in_order = None
-                if part.units is not None:
-                    each = zip(part.column(number), part.units, strict=True)
-                    in_order = tuple(unit_scores(*one) for one in each)
+                own, units = part.column(number), part.units
+                in_order = None if units is None else tuple(map(unit_scores, own, units))
                 column = ScoreColumn(
                     target.name,
                     target.scores,

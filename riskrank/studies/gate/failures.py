@@ -45,6 +45,12 @@ def counted_scores(tables: Sequence[ScoreTable], claims: Claimed) -> list[Scored
     return [found[key] for key in sorted(claimed) if key in found]
 
 
+def _failed(one: Scored | None, missing: str) -> tuple[float, int]:
+    """The share of calls that gave no score, and of how many."""
+    asked = 0 if one is None else one.total - (missing == "drop") * one.why.get(ABSENT, 0)
+    return 1 - one.scored / asked if one and asked else 0.0, asked
+
+
 def failures(
     claims: Claimed, counted: Sequence[Scored], settings: ClaimSettings, missing: str
 ) -> list[GateRow]:
@@ -56,18 +62,11 @@ def failures(
     of = {(one.model, one.metric): one for one in counted}
     found: list[GateRow] = []
     for (new, old, metric), tiers in claims.items():
-        both = [of.get((model, metric)) for model in (new, old)]
-        asked = [
-            0 if one is None else one.total - (missing == "drop") * one.why.get(ABSENT, 0) for one in both
-        ]
-        shares = [
-            1 - one.scored / every if one and every else 0.0 for one, every in zip(both, asked, strict=True)
-        ]
-        more = shares[0] - shares[1]
+        both = [_failed(of.get((model, metric)), missing) for model in (new, old)]
+        more = both[0][0] - both[1][0]
         if more <= 0 or more < settings.most_failed - 1e-12:
             continue
-        spread = [share * (1 - share) / every for share, every in zip(shares, asked, strict=True) if every]
-        error = sqrt(sum(spread))
+        error = sqrt(sum(share * (1 - share) / asked for share, asked in both if asked))
         # Of two independent shares, by the normal approximation: told, and nothing is decided by it.
         p_value = erfc(more / error / sqrt(2)) if error else 0.0
         found += rows_of(
@@ -83,7 +82,7 @@ def failures(
             p_value=p_value,
             p_adjusted=p_value,
             standard_error=error,
-            samples=asked[0],
+            samples=both[0][1],
             direction="lower",
             tier=min(tiers, key=lambda tier: -1 if tier is None else TIERS.index(tier)),
         )

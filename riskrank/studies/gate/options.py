@@ -134,9 +134,15 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         for name in ("better", "not_worse", "on"):
             self._normalise(name, tuple(dict.fromkeys(getattr(self, name))))
         self._normalise("margin", margins(self.margin, relative=True))
-        if self.each_sample is not None:
-            self._check_each_sample(self.each_sample)
-        elif not self._chooses() and not self.better and not self.not_worse:
+        share = self.each_sample
+        if share is not None and not 0 < share < 1:
+            raise UsageError(
+                f"{option('each_sample', f'{share:g}')} is no share of runs that can be shown",
+                found=f"{share:g}",
+                hint=f"a share above 0 and below 1, such as {option('each_sample', '0.9')}: no number of "
+                "runs shows that a sample always passes",
+            )
+        if share is None and not self._chooses() and not self.better and not self.not_worse:
             raise UsageError(
                 "a gate needs a claim",
                 found=f"neither {option('better')} nor {option('not_worse')}",
@@ -165,17 +171,6 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
             "grows": self.anytime,
             "compared": (*self.better, *self.not_worse),
         }
-
-    def _check_each_sample(self, share: float) -> None:
-        """Refuse what is no share."""
-        asked = option("each_sample", f"{share:g}")
-        if not 0 < share < 1:
-            raise UsageError(
-                f"{asked} is no share of runs that can be shown",
-                found=f"{share:g}",
-                hint=f"a share above 0 and below 1, such as {option('each_sample', '0.9')}: no number of "
-                "runs shows that a sample always passes",
-            )
 
     def _chooses(self) -> bool:
         """Whether a model is to be chosen, with all that takes and without what contradicts it."""

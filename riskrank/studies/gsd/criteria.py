@@ -173,9 +173,7 @@ def criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
         scores=np.nanmean(draws, axis=2),
         described={
             "ordinal": [spec.name for spec in specs if spec.scale == "ordinal"],
-            "digits": {
-                name: int(given) for name, given in zip(labels, digits, strict=True) if given is not None
-            },
+            "digits": {one: int(n) for one, n in zip(labels, digits, strict=True) if n is not None},
             "tolerance": {one: step for one, step in zip(labels, tolerance, strict=True) if step is not None},
         },
         warnings=(

@@ -54,7 +54,9 @@ def _of_ranking(document: CopaDocument) -> list[Picture]:
             Picture("parallel", caption, partial(draw_parallel, table.population, document.leading.order))
         )
     caption = "Share of models that each model beats: boxes over the objectives."
-    found.append(Picture("boxes", caption, partial(_boxes, document)))
+    shares, names = (document.ccdf_quantiles, document.ccdf_mean), table.population.names
+    drawing = partial(draw_boxes, document.leading.order, *shares, names, len(table.population.metrics))
+    found.append(Picture("boxes", caption, drawing))
     for sweep in document.sweeps:
         assert sweep.objective is not None
         found += _fronts(table, sweep, f"@{table.population.metrics[sweep.objective]}")
@@ -91,9 +93,3 @@ def _comparison(document: ComparisonDocument) -> Plot:
     names = [document.objectives.name(model) for model in found.models]
     drawn = draw_bump(bump(found.comparison.rank), names, found.names, "Ranks by every scalarization")
     return renumbered(drawn, found.models.tolist())
-
-
-def _boxes(document: CopaDocument) -> Plot:
-    population = document.objectives.population
-    order, quantiles, mean = document.leading.order, document.ccdf_quantiles, document.ccdf_mean
-    return draw_boxes(order, quantiles, mean, population.names, len(population.metrics))

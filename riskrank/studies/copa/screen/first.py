@@ -24,9 +24,8 @@ def view(document: CopaDocument) -> list[Section]:
     """The best models, what the front and the weights say, and what to ask next; then the rest."""
     table = document.objectives
     every = len(table.population.names)
-    models = document.listed[
-        : document.settings.top or MOST_ROWS - (every > MOST_ROWS)
-    ]  # a line says what is left
+    room = MOST_ROWS - (every > MOST_ROWS)  # a line says what is left
+    models = document.listed[: document.settings.top or room]
     asked = [option("sweep", _swept(document)), option("sweep_p", True)]
     return [
         _table(document, models),
@@ -39,14 +38,11 @@ def view(document: CopaDocument) -> list[Section]:
 
 def _table(document: CopaDocument, models: Sequence[int]) -> Table:
     table, leading = document.objectives, document.leading
-    shown = _told(table)
     columns: list[OfModel] = [
         (Column("place"), lambda i: str(leading.place(i) or "–")),
         (Column("model", "left"), lambda i: Cell(table.name(i), "bold" if i == leading.chosen else "")),
     ]
-    for k in shown:
-        column = objective_columns(table)[k]
-        columns.append((column, _values(table, k)))
+    columns += [(objective_columns(table)[k], _values(table, k)) for k in _told(table)]
     columns += _of_front(document)
     if document.populations is not None:
         share = document.populations.share

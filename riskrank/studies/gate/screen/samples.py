@@ -61,9 +61,8 @@ def _to_do(document: SampleDocument) -> list[Line]:
     """What would decide the samples that are open."""
     if all(row.verdict != INCONCLUSIVE for row in document.rows):
         return []
-    return [
-        Line(f"{to_decide(document.rows, document.always, document.inconclusive)}.", "To decide:", "yellow")
-    ]
+    text = to_decide(document.rows, document.always, document.inconclusive)
+    return [Line(f"{text}.", "To decide:", "yellow")]
 
 
 def confirm_view(document: ConfirmDocument) -> list[Section]:

@@ -174,15 +174,10 @@ def _tests(document: GsdDocument) -> str:
     size = f"{counted(samples, document.unit)} ({blind_to(worth)})"
     if not analysis.tests:
         return f"{size}; nothing was tested ({analysis.threshold})."
-    tested = f"{how.resamples:,} relabellings at most, {how.family.text}"
-    tested += f", {CORRECTIONS[how.family.correction]}"
-    return f"{size}; {_apart(analysis)} (GSD, {analysis.threshold}, {tested})."
-
-
-def _apart(analysis: GsdAnalysis) -> str:
-    k = len(analysis.relation.dominates)
-    apart = int(np.triu(analysis.significant | analysis.significant.T, 1).sum())
-    return f"{apart} of {counted(k * (k - 1) // 2, 'pair')} told apart"
+    rule = f"{how.family.text}, {CORRECTIONS[how.family.correction]}"
+    k, apart = len(document.about), int(np.triu(analysis.significant | analysis.significant.T, 1).sum())
+    pairs = f"{apart} of {counted(k * (k - 1) // 2, 'pair')} told apart"
+    return f"{size}; {pairs} (GSD, {analysis.threshold}, {how.resamples:,} relabellings at most, {rule})."
 
 
 def _next(document: GsdDocument) -> list[str]:

@@ -92,6 +92,10 @@ def labels_view(document: LabelsDocument) -> list[Section]:
     first, curve, required = document.rows[0], document.curve, document.required
     tried = zip(required.sizes.tolist(), required.powers.tolist(), strict=True)
     passed = ", ".join(f"{size:,}: {power_share(power)}" for size, power in tried)
+    otherwise, alone, endless = [], document.without_judge, document.endless
+    if alone is not None and endless is not None:
+        text = f"{alone:,} labels alone, or {endless:,} if the judge scored samples without end."
+        otherwise.append(Line(text, "As much as:"))
     return [
         Table(
             f"{first.title} on {first.metric}: how often the gate passes",
@@ -99,7 +103,7 @@ def labels_view(document: LabelsDocument) -> list[Section]:
             tuple((f"{row.size:,}", power_share(row.power)) for row in document.rows),
         ),
         Line(f"Shares of {curve.repeats:,} simulated tables of {document.samples:,} samples; {AS_TRUTH}."),
-        *offered([Line(f"{_LABELS} Passed, by labels: {passed}.", "Simulated:"), *_otherwise(document)]),
+        *offered([Line(f"{_LABELS} Passed, by labels: {passed}.", "Simulated:"), *otherwise]),
     ]
 
 
@@ -107,15 +111,6 @@ _LABELS = (
     "samples are drawn from those with labels, the judge is corrected anew in each table, and the gate is "
     "decided by Student's t, with one sample more that speaks against it."
 )
-
-
-def _otherwise(document: LabelsDocument) -> list[Line]:
-    """What it would take by another way, as far as any number does."""
-    alone, endless = document.without_judge, document.endless
-    if alone is None or endless is None:
-        return []
-    text = f"{alone:,} labels alone, or {endless:,} if the judge scored samples without end."
-    return [Line(text, "As much as:")]
 
 
 def anytime_view(document: AnytimePowerDocument) -> list[Section]:
