@@ -36,11 +36,7 @@ def numbers(
         try:
             found.append(float(part))
         except ValueError:
-            raise UsageError(
-                f"{option(parameter)} takes {kind}",
-                found=str(part) or "nothing",
-                hint=f"write {option(parameter, example)}",
-            ) from None
+            raise _takes(kind, parameter, example, str(part)) from None
     return tuple(found)
 
 
@@ -55,12 +51,13 @@ def whole_numbers(values: Numbers, *, parameter: str, example: str = "100,500") 
     found = numbers(values, parameter=parameter, example=example, kind="whole numbers")
     for number in found:
         if not number.is_integer():
-            raise UsageError(
-                f"{option(parameter)} takes whole numbers",
-                found=f"{number:g}",
-                hint=f"write {option(parameter, example)}",
-            )
+            raise _takes("whole numbers", parameter, example, f"{number:g}")
     return tuple(int(number) for number in found)
+
+
+def _takes(kind: str, parameter: str, example: str, found: str) -> UsageError:
+    hint = f"write {option(parameter, example)}"
+    return UsageError(f"{option(parameter)} takes {kind}", found=found, hint=hint)
 
 
 def parts_of(values: Any) -> Iterator[float | str]:

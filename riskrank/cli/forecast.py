@@ -196,11 +196,10 @@ def _cheaper(label: str) -> str:
         "testing the pilot's tasks": f"{option('pair', 'BETTER:WORSE')} takes less",
         "resampling tables": f"fewer {option('simulations')}, {option('variance', 'clt')} or, of several "
         f"pairs, {option('pair', 'BETTER:WORSE')} takes less",
-        "resampling tasks": f"fewer {option('simulations')} take less",
-        "testing tables": f"fewer {option('simulations')} take less",
-        "simulating": f"fewer {option('simulations')} take less",
         "comparing": f"fewer {option('models')} or {option('no_test', True)} takes less",
     }
+    drawn = ("resampling tasks", "testing tables", "simulating")
+    ways |= dict.fromkeys(drawn, f"fewer {option('simulations')} take less")
     way = ways.get(label.partition(" at ")[0])
     return f"; {way}" if way else ""
 

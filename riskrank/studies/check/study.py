@@ -17,6 +17,9 @@ from riskrank.studies.wording import counted
 __all__ = ["CheckDocument", "InspectedTask", "Inspection", "MetricRow", "Problem", "check"]
 
 
+_TOLD = ("severity", "what", "found", "hint")
+
+
 @dataclass(frozen=True, kw_only=True)
 class CheckDocument(Document[MetricRow], schema="check"):
     """What the files hold.
@@ -51,8 +54,7 @@ class CheckDocument(Document[MetricRow], schema="check"):
             "table": {
                 "rows": inspection.rows,
                 "models": [
-                    {"model": model.name} | entries(model, "samples", "only_here")
-                    for model in inspection.models
+                    {"model": one.name} | entries(one, "samples", "only_here") for one in inspection.models
                 ],
                 "common_samples": inspection.common_samples,
                 "clusters": inspection.clusters,
@@ -67,19 +69,10 @@ class CheckDocument(Document[MetricRow], schema="check"):
                 **entries(inspection, "fewest_repeats", "most_repeats", "repeated_cells"),
             },
             "problems": [
-                {
-                    "severity": problem.severity,
-                    "what": spell(problem.what, flags=True),
-                    "found": spell(problem.found, flags=True) or None,
-                    "hint": spell(problem.hint, flags=True) or None,
-                }
+                {name: spell(text, flags=True) or None for name, text in entries(problem, *_TOLD).items()}
                 for problem in inspection.problems
             ],
-            "variance": [
-                entry
-                for split in self.splits
-                for entry in split.described([model.name for model in inspection.models])
-            ],
+            "variance": [entry for split in self.splits for entry in split.described(self.provenance.models)],
             "passes": [curve.described() for curve in self.passes],
             "suggestions": [entries(one, "purpose", "command") for one in self.suggestions],
             **({} if self.judge is None else {"judge": asdict(self.judge.entry)}),
@@ -112,13 +105,14 @@ def check(inspection: Inspection) -> CheckDocument:
     if judge is not None:
         doubts = tuple(Problem(severity="warning", what=text) for text in judge.doubts)
         inspection = replace(inspection, problems=(*inspection.problems, *doubts))
+    models = [model.name for model in inspection.models]
     runs = [*zip(inspection.specs, inspection.runs, strict=bool(inspection.runs))]
     return CheckDocument(
         provenance=Provenance(
             command="check",
             settings=told(Settings(), inspection.options),
             inputs=[vars(entry) for entry in inspection.inputs],
-            models=[model.name for model in inspection.models],
+            models=models,
             metrics=[described_metric(spec) for spec in inspection.specs],
             samples=inspection.samples,
             scored=inspection.scored,
@@ -129,18 +123,11 @@ def check(inspection: Inspection) -> CheckDocument:
         inspection=inspection,
         judge=judge,
         suggestions=suggestions(inspection),
-        splits=tuple(
-            split for spec, scores in runs if (split := split_of_runs(spec.name, scores)) is not None
-        ),
+        splits=tuple(filter(None, (split_of_runs(spec.name, scores) for spec, scores in runs))),
         passes=tuple(
             curve
             for spec, scores in runs
-            for curve in pass_curves(
-                spec.name,
-                scores,
-                [model.name for model in inspection.models],
-                less_is_better=spec.direction == "lower",
-            )
+            for curve in pass_curves(spec.name, scores, models, less_is_better=spec.direction == "lower")
         ),
     )
 

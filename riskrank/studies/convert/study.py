@@ -233,23 +233,21 @@ def convert_votes(
     UsageError
         If the settings make no sense.
     """
+    name = settings.metric_name
     table = read_votes(paths, columns=settings.columns, input_format=settings.input_format, stdin=stdin)
     scores = score_votes(*table.columns(), models=settings.models or None, place=table.place)
     return VoteDocument(
         provenance=Provenance(
             command="convert",
             settings=told(settings),
-            method={"format": "verdicts", "metric_name": settings.metric_name},
+            method={"format": "verdicts", "metric_name": name},
             inputs=[vars(entry) for entry in table.inputs],
             models=scores.models,
-            metrics=[settings.metric_name],
+            metrics=[name],
             samples=len(scores.samples),
             warnings=[*_vote_warnings(scores, table.without_vote)],
         ),
-        rows=[
-            ScoreRow(model, sample, settings.metric_name, score)
-            for model, sample, score in scored_rows(scores)
-        ],
+        rows=[ScoreRow(model, sample, name, score) for model, sample, score in scored_rows(scores)],
         scores=scores,
         without_vote=table.without_vote,
     )

@@ -129,9 +129,8 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = HERE) -
         scores = column.scores.of_models(pair) if both is None else both.column(column.name)
         column, models, pair = replace(column, scores=scores), tuple(models[at] for at in pair), (0, 1)
     inference = inference_of(settings, runtime.jobs)
-    with runtime.progress(
-        "testing the pilot's tasks" if draws_tasks(settings) else "testing the pilot"
-    ) as progress:
+    label = "testing the pilot's tasks" if draws_tasks(settings) else "testing the pilot"
+    with runtime.progress(label) as progress:
         plan = plan_from_pilot(column.scores, claim, inference, pair=pair, progress=progress)
     folded = portfolio_settings(settings, table) if len(table.metrics) > 1 else {}
 
