@@ -169,6 +169,7 @@ def front_doubt(asked: Asked, ranking: CopaRanking) -> FrontDoubt | str:
         allowed &= constraint.holds(raw)
     each = [drawn.interval(one, k, family_of(settings).confidence) for k, one in enumerate(objectives)]
     ends = [_raw(found.columns, np.stack(side, axis=-1)) for side in zip(*each, strict=True)]
+    scored = [one.scores for one in objectives if one.scores is not None]
     return FrontDoubt(
         states=states,
         evidence=evidence,
@@ -178,11 +179,8 @@ def front_doubt(asked: Asked, ranking: CopaRanking) -> FrontDoubt | str:
         answers=answers,
         resamples=resamples,
         family=family_of(settings),
-        samples=_samples(objectives, found.columns),
-        least=min(
-            (one.scores for one in objectives if one.scores is not None),
-            key=lambda scores: scores.effective_size,
-        ),
+        samples=_samples(scored, found.columns),
+        least=min(scored, key=lambda scores: scores.effective_size),
         alike=all(
             len({*one.values.tolist()}) == 1 and (one.scores is None or alike(one.scores))
             for one in objectives
@@ -237,9 +235,8 @@ def _raw(columns: Sequence[ObjectiveColumn], oriented: Floats) -> Floats:
     return np.stack([column.raw(known[..., k]) for k, column in enumerate(columns)], axis=-1)
 
 
-def _samples(objectives: Sequence[ObjectiveScores], columns: Sequence[ObjectiveColumn]) -> str:
+def _samples(scored: Sequence[ClusteredScores], columns: Sequence[ObjectiveColumn]) -> str:
     """How much was drawn again."""
-    scored = [one.scores for one in objectives if one.scores is not None]
     counts = [count for one in scored for count in one.cluster_counts]
     low, high, units = min(counts), max(counts), {one.unit for one in scored}
     unit = units.pop() if len(units) == 1 else "samples"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -146,11 +146,7 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
     """
     require_directions(table, command="copa", metrics="objectives")
     averages = model_averages(table)
-    kept = np.arange(len(table.models))
-    notes: list[str] = []
-    if averages.missing_scores:
-        kept, note = _treat_missing(table, averages, settings.missing)
-        notes.append(note)
+    kept, notes = _treat_missing(table, averages, settings.missing)
     models = tuple(table.models[i] for i in kept)
     asked = objective_names(settings.objective, [spec.name for spec in table.metrics])
     names, at = tuple(one.name for one in asked), [one.metric for one in asked]
@@ -158,9 +154,8 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
     oriented = np.stack([averages.oriented[:, one.needs].min(axis=1) for one in asked], axis=1)
     values = averages.raw[:, at]
     if len(table.samples) > 1:
-        columns = [
-            one.of(kept.tolist()) for one in objective_columns(table, asked, random=draws_tasks(settings))
-        ]
+        every = objective_columns(table, asked, random=draws_tasks(settings))
+        columns = [one.of(kept.tolist()) for one in every]
     elif settings.objective:
         _require_samples(settings.objective)
     oriented, values = oriented[kept], values[kept]
@@ -169,16 +164,9 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
             oriented[:, k] = oriented_values(column, oriented[:, k], models)
             values[:, k] = column.raw(oriented[:, k])
     upward = averages.larger_is_better[at]
-    constraints = tuple(
-        parse_constraint(
-            text,
-            names,
-            values=values,
-            larger_is_better=upward,
-            shares=[column.share for column in columns],
-        )
-        for text in settings.require
-    )
+    shares = [column.share for column in columns]
+    bound = partial(parse_constraint, names=names, values=values, larger_is_better=upward, shares=shares)
+    constraints = tuple(map(bound, settings.require))
     ranked = population(
         oriented,
         names=models,
@@ -218,9 +206,11 @@ def _require_samples(asked: Sequence[str]) -> None:
     )
 
 
-def _treat_missing(table: ScoreTable, averages: ModelAverages, treatment: str) -> tuple[Integers, str]:
+def _treat_missing(table: ScoreTable, averages: ModelAverages, treatment: str) -> tuple[Integers, list[str]]:
     """The models that stay and what to warn of."""
     lacking = np.isnan(averages.oriented)
+    if not averages.missing_scores:
+        return np.arange(len(table.models)), []
     cells = [f"{table.models[i]}/{table.metrics[k].name}" for i, k in np.argwhere(lacking)]
     affected = np.flatnonzero(lacking.any(axis=1))
     labels = listing(table.models[i] for i in affected)
@@ -229,7 +219,7 @@ def _treat_missing(table: ScoreTable, averages: ModelAverages, treatment: str) -
     own = f"{option('unpaired', True)} compares means over each model's own samples"
     if treatment == "worst":
         count = "1 missing value counts" if len(cells) == 1 else f"{len(cells)} missing values count"
-        return np.arange(len(table.models)), f"{count} as the worst rank, u = 1: {listing(cells)}"
+        return np.arange(len(table.models)), [f"{count} as the worst rank, u = 1: {listing(cells)}"]
     if treatment == "drop":
         kept = np.flatnonzero(~lacking.any(axis=1))
         if kept.size < 2:
@@ -240,7 +230,7 @@ def _treat_missing(table: ScoreTable, averages: ModelAverages, treatment: str) -
                 if averages.other_samples
                 else f"leave out an objective with {option('metric')}, or use {option('missing', 'worst')}",
             )
-        return kept, f"dropped {models} from the population, they lack a score: {labels}"
+        return kept, [f"dropped {models} from the population, they lack a score: {labels}"]
     model, sample, metric = averages.first_missing or ("", "", "")
     where = f"model '{model}'" + (f", sample '{sample}'" if sample else "")
     files = listing((file.path for file in table.inputs), 3)

@@ -33,13 +33,8 @@ def _pictures(document: Documents) -> list[Picture]:
         return [Picture("bump", caption, partial(_comparison, document))]
     if isinstance(document, WeightSweepDocument):
         several = len(document.sweeps) > 1
-        return [
-            picture
-            for p, sweep in document.sweeps
-            for picture in _fronts(
-                document.objectives, sweep, f"@p={p:g}" if several and p is not None else ""
-            )
-        ]
+        places = [(f"@p={p:g}" if several and p is not None else "", sweep) for p, sweep in document.sweeps]
+        return [one for at, sweep in places for one in _fronts(document.objectives, sweep, at)]
     if isinstance(document, CopaDocument):
         return _of_ranking(document)
     return []
@@ -50,9 +45,8 @@ def _of_ranking(document: CopaDocument) -> list[Picture]:
     found = [] if document.doubt is None else _doubts(table, document.doubt)
     if len(table.population.metrics) > 1:
         caption = "Ranks of every model on every objective, joined by lines; the first ones in colour."
-        found.append(
-            Picture("parallel", caption, partial(draw_parallel, table.population, document.leading.order))
-        )
+        drawing = partial(draw_parallel, table.population, document.leading.order)
+        found.append(Picture("parallel", caption, drawing))
     caption = "Share of models that each model beats: boxes over the objectives."
     shares, names = (document.ccdf_quantiles, document.ccdf_mean), table.population.names
     drawing = partial(draw_boxes, document.leading.order, *shares, names, len(table.population.metrics))
