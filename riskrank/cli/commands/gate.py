@@ -57,14 +57,11 @@ def _decided(session: Session, bless: str | None) -> GateDocument | SampleDocume
         if bless is not None and getattr(settings, name) is not None:
             contradict(option("bless", bless), option(name, getattr(settings, name)))
     with session.runtime() as runtime:
-        wanted = partial(wanted_metrics, settings)
-        stdin = session.environment.stdin
-        baseline = None
-        if settings.baseline is not None:
-            baseline = read_baseline(settings.baseline, call.reading.max_bytes)
+        stdin, path = session.environment.stdin, settings.baseline
+        baseline = None if path is None else read_baseline(path, call.reading.max_bytes)
         reading = replace(call.reading, **settings.needs)
         scores = read_selected(call.scores, reading, stdin, baseline=baseline)
-        tables = metrics_apart(scores, wanted=wanted)
+        tables = metrics_apart(scores, wanted=partial(wanted_metrics, settings))
         for table in tables:
             session.require_room(table)
         # A question that a signal ends leaves no lock on the ledger.

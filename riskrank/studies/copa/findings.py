@@ -51,7 +51,7 @@ def copa_findings(case: CopaCase) -> list[Finding]:
     ]
 
 
-def _choice(_: Finding, case: CopaCase) -> str:
+def _choice(case: CopaCase) -> str:
     table, ranking, doubt = case.table, case.ranking, case.known
     chosen, shares = ranking.chosen, doubt.shares.chosen
     state = doubt.states.state[chosen]
@@ -145,17 +145,18 @@ def why_open(table: Objectives, doubt: FrontDoubt, i: int) -> str:
     return f"nowhere shown to be better than {name}"
 
 
-def _chosen(table: Objectives, ranking: CopaRanking) -> str:
+def _chosen(case: CopaCase) -> str:
+    table, ranking = case.table, case.ranking
     able, name = int(table.population.feasible.sum()), table.name(ranking.chosen)
     if able == 1:
-        return f"Choose {name}: it is the only model whose values meet the constraints"
+        return f"Choose {name}: it is the only model whose values meet the constraints."
     tied = ranking.tied_with(ranking.chosen).tolist()
     text = f"Choose {name}: {_sense(table, ranking, able, tied=bool(tied))}"
     if not tied:
-        return text
+        return f"{text}."
     verb = "is as good by that" if len(tied) == 1 else "are as good by that"
     by_name = ", and only the names tell them apart" if _alike(table, ranking, tied) else ""
-    return f"{text}; {names([table.name(i) for i in tied])} {verb}{by_name}"
+    return f"{text}; {names([table.name(i) for i in tied])} {verb}{by_name}."
 
 
 def _alike(table: Objectives, ranking: CopaRanking, tied: Sequence[int]) -> bool:
@@ -189,22 +190,16 @@ def _sense(table: Objectives, ranking: CopaRanking, able: int, *, tied: bool) ->
     return f"of {able:,} models {places} is {best}{equal}; it is weakest {weak}"
 
 
-def _chosen_so(_: Finding, case: CopaCase) -> str:
-    return f"{_chosen(case.table, case.ranking)}."
-
-
 SENTENCES: Sentences[CopaCase] = Sentences(
     {
-        "choice": lambda finding, case: (_chosen_so if isinstance(case.doubt, str) else _choice)(
-            finding, case
-        ),
+        "choice": lambda _, case: _chosen(case) if isinstance(case.doubt, str) else _choice(case),
         "nothing-tested": lambda _, case: f"Nothing says how sure that is: {case.doubt}.",
         "same-distribution": lambda _, case: same_distribution(
             case.table.population.names, names(case.table.population.metrics)
         ),
         "same-scores": lambda found, case: alike_throughout([case.table.name(i) for i in found.models]),
         "front": _front,
-        "why-chosen": lambda finding, case: _chosen_so(finding, case).replace("Choose ", "Why ", 1),
+        "why-chosen": lambda _, case: _chosen(case).replace("Choose ", "Why ", 1),
     }
 )
 """How each kind of finding is said."""

@@ -167,12 +167,9 @@ def quoted(rows: Sequence[GateRow]) -> tuple[Quote, ...]:
     """The difference with its interval, where that has to lie, and the p-value; of several claims counts."""
     row, rows = deciding_row(rows), claims_among(rows)
     several = len(rows) > 1
-    told = [_counts(rows)] if several else []
-    told.append(_difference(row, margin=several))
-    told += [] if several else [_boundary(row)]
-    if row.statistic == FAILED:
-        return tuple(told)
-    return (*told, _sure(row, len(rows)))
+    found = _difference(row, margin=several)
+    told = (_counts(rows), found) if several else (found, _boundary(row))
+    return told if row.statistic == FAILED else (*told, _sure(row, len(rows)))
 
 
 def _counts(rows: Sequence[GateRow]) -> Quote:

@@ -144,9 +144,9 @@ def report(table: ScoreTable, settings: ReportSettings, runtime: Runtime = HERE)
     found = rank_by_dominance(grouped, settings.ranking, runtime)
     # As if nobody had asked for groups.
     ranking = replace(found, groups=None, rows=[row for row in found.rows if row.group is None])
-    several = len(table.metrics) > 1
+    several, pair = len(table.metrics) > 1, ranking.lead.pair if ranking.leading else None
     parts: dict[str, Any] = {
-        "pairs": replace(dominance(table, settings.pairs, runtime), pair=_pair(ranking)),
+        "pairs": replace(dominance(table, settings.pairs, runtime), pair=pair),
         "risks": mrm(table, replace(settings.risks, level=_levels(ranking)), runtime),
         "methods": _every_method(table, runtime) if several else None,
         "metrics": _every_metric(table, runtime) if several else None,
@@ -156,7 +156,9 @@ def report(table: ScoreTable, settings: ReportSettings, runtime: Runtime = HERE)
     }
     # One page speaks of one model, in whatever chapter.
     parts = {name: part and replace(part, named=ranking.named) for name, part in parts.items()}
-    title = settings.title or f"Which of {len(table.models)} models is best {_measured(ranking)}?"
+    metrics = names(ranking.provenance.metric_names)
+    on = f"on {metrics}" if ranking.judged is None else f"by human labels ({metrics})"
+    title = settings.title or f"Which of {len(table.models)} models is best {on}?"
     return ReportDocument(
         provenance=_provenance(ranking, settings, table, **parts),
         rows=ranking.rows,
@@ -167,17 +169,6 @@ def report(table: ScoreTable, settings: ReportSettings, runtime: Runtime = HERE)
         title=title,
         **parts,
     )
-
-
-def _measured(ranking: RankDocument) -> str:
-    """What they are measured by, for the head of the page."""
-    metrics = names(ranking.provenance.metric_names)
-    return f"on {metrics}" if ranking.judged is None else f"by human labels ({metrics})"
-
-
-def _pair(ranking: RankDocument) -> tuple[int, int] | None:
-    """The two models that the verdict speaks of."""
-    return ranking.lead.pair if ranking.leading else None
 
 
 def _every_method(table: ScoreTable, runtime: Runtime) -> RankDocument:
