@@ -87,12 +87,9 @@ class Scores:
         """Validated tables of the metrics that a gate wants, each on the samples it was scored on."""
         options = row.reading_type(**{**self._options, **row.needs, **settings.needs})
         from riskrank.scores.table.apart import metrics_apart, read_selected
-        from riskrank.scores.table.baseline import read_baseline
         from riskrank.studies.gate.claimed import wanted_metrics
 
-        path = settings.baseline
-        before = None if path is None else read_baseline(path, options.max_bytes)
-        scores = read_selected(self._sources, options, baseline=before)
+        scores = read_selected(self._sources, options, baseline=settings.baseline)
         return metrics_apart(scores, wanted=partial(wanted_metrics, settings))
 
     def bless(self, path: str | PathLike[str]) -> None:
@@ -496,7 +493,8 @@ def convert(scores: Given | Iterable[Given], /, *, from_: str | None = "auto", *
         from riskrank.studies.convert.study import convert_votes
 
         return result_of(convert_votes(_sources(scores), VoteSettings(**asked)))
-    reading = _checked_reading({"from_": from_ or "auto", **_named(options, _of_exports())})
+    known = (one for one in options_of(ReadOptions) if one.name in OF_EXPORTS)
+    reading = _checked_reading({"from_": from_ or "auto", **_named(options, known)})
     paths = [source for source in _sources(scores) if isinstance(source, str)]
     if len(paths) < len(_sources(scores)):
         raise UsageError(
@@ -507,10 +505,6 @@ def convert(scores: Given | Iterable[Given], /, *, from_: str | None = "auto", *
     from riskrank.studies.convert.study import convert_export
 
     return result_of(convert_export(paths, ReadOptions(**reading)))
-
-
-def _of_exports() -> list[Option]:
-    return [one for one in options_of(ReadOptions) if one.name in OF_EXPORTS]
 
 
 def _to_convert() -> list[Option]:

@@ -14,7 +14,6 @@ from riskrank.cli.interrupts import begin_writing, settle_interrupts
 from riskrank.cli.session import Session, settled
 from riskrank.errors import UsageError, listing, option, spell
 from riskrank.scores.table.apart import metrics_apart, read_selected
-from riskrank.scores.table.baseline import read_baseline
 from riskrank.scores.table.blessing import blessed, read_only_model, require_name
 from riskrank.scores.table.scores import Scores
 from riskrank.shown.files import write_all
@@ -57,10 +56,8 @@ def _decided(session: Session, bless: str | None) -> GateDocument | SampleDocume
         if bless is not None and getattr(settings, name) is not None:
             contradict(option("bless", bless), option(name, getattr(settings, name)))
     with session.runtime() as runtime:
-        stdin, path = session.environment.stdin, settings.baseline
-        baseline = None if path is None else read_baseline(path, call.reading.max_bytes)
-        reading = replace(call.reading, **settings.needs)
-        scores = read_selected(call.scores, reading, stdin, baseline=baseline)
+        reading, stdin = replace(call.reading, **settings.needs), session.environment.stdin
+        scores = read_selected(call.scores, reading, stdin, baseline=settings.baseline)
         tables = metrics_apart(scores, wanted=partial(wanted_metrics, settings))
         for table in tables:
             session.require_room(table)

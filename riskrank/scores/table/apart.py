@@ -10,7 +10,7 @@ from riskrank.asked.values import contradict
 from riskrank.errors import InputError, option
 from riskrank.scores.files.limits import require_few
 from riskrank.scores.files.source import Source
-from riskrank.scores.table.baseline import Baseline
+from riskrank.scores.table.baseline import read_baseline
 from riskrank.scores.table.overlap import compared
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.score_table import ScoreTable, checked_table
@@ -22,7 +22,7 @@ def read_selected(
     options: ReadOptions,
     stdin: BinaryIO | None = None,
     *,
-    baseline: Baseline | None = None,
+    baseline: str | None = None,
 ) -> Scores:
     """Read the rows of models and metrics that were asked for, and those of a baseline; nothing is checked.
 
@@ -30,13 +30,15 @@ def read_selected(
     ----------
     paths, options, stdin
         As for `read_scores`.
-    baseline : Baseline, optional
+    baseline : str, optional
+        Its file.
     """
-    if baseline is not None and options.corrects_judge:
-        contradict(option("judge", options.judge), option("baseline", baseline.path))
-    scores = read_frame(paths, options, stdin, baseline=baseline)
+    before = None if baseline is None else read_baseline(baseline, options.max_bytes)
+    if before is not None and options.corrects_judge:
+        contradict(option("judge", options.judge), option("baseline", before.path))
+    scores = read_frame(paths, options, stdin, baseline=before)
     models = scores.options.models
-    if baseline is not None and models and BASELINE not in models:
+    if before is not None and models and BASELINE not in models:
         scores = replace(scores, options=replace(scores.options, models=(*models, BASELINE)))
     return select(scores)
 
