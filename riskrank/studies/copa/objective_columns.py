@@ -139,11 +139,8 @@ class ObjectiveColumn:
                 found.append(float(worst.std()) / np.sqrt(worst.size) if worst.size > 1 else np.nan)
                 continue
             raw = self.raw(values)[:, None]
-            one = (
-                cluster_means(raw, np.unique(cluster, return_inverse=True)[1])
-                if self.tasks is None
-                else task_column_means(raw, cluster, self.tasks, model)
-            )
+            units, of = np.unique(cluster, return_inverse=True)[1], self.tasks
+            one = cluster_means(raw, units) if of is None else task_column_means(raw, cluster, of, model)
             found.append(float(one.error[0]))
         return np.array(found)
 
@@ -228,10 +225,9 @@ def _total(column: ObjectiveColumn) -> ObjectiveColumn:
             found=f"{min(sizes):,} to {max(sizes):,} scores of {name} a model",
             hint=f"compare means: {option('objective', f'{name}:{MEAN}')}",
         )
-    if column.spec.transform != "none" or (column.tasks is not None and column.tasks.random):
-        what = (
-            "the tasks are drawn" if column.spec.transform == "none" else f"{name} is read as its logarithm"
-        )
+    plain = column.spec.transform == "none"
+    if not plain or (column.tasks is not None and column.tasks.random):
+        what = "the tasks are drawn" if plain else f"{name} is read as its logarithm"
         raise UsageError(
             f"{asked} is the sum of these scores, and {what}",
             found=asked,

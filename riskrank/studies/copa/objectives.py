@@ -236,16 +236,12 @@ def _treat_missing(table: ScoreTable, averages: ModelAverages, treatment: str) -
     files = listing((file.path for file in table.inputs), 3)
     drop = f"{option('missing', 'drop')} takes these models out of the population, "
     drop = drop if len(table.models) - affected.size > 1 else ""
+    last = f"{option('missing', 'worst')} ranks them last" + " there" * bool(drop)
     raise InputError(
         f"{files}: no score for {where}, metric '{metric}'",
         found=f"{averages.missing_scores:,} of {averages.expected_scores:,} scores missing, of {models}: "
         + listing(cells),
-        hint=drop
-        + (
-            own
-            if averages.other_samples
-            else f"{option('missing', 'worst')} ranks them last" + " there" * bool(drop)
-        ),
+        hint=drop + (own if averages.other_samples else last),
     )
 
 

@@ -70,11 +70,8 @@ def _pairs_shown(finding: Finding, case: GsdCase) -> str:
     if not pairs:
         return f"No two models are ordered so {case.where}."
     at = f"significant at {percent(case.analysis.family.level(1))}"
-    left = (
-        f"; {undecided} not decided by {int(finding.figures['relabellings']):,} relabellings"
-        if undecided
-        else ""
-    )
+    relabellings = int(finding.figures["relabellings"])
+    left = f"; {undecided} not decided by {relabellings:,} relabellings" if undecided else ""
     shown = f"{proven} {_are(proven)}" if proven else "none is"
     return f"Of {counted(pairs, 'pair')} of models ordered so {case.where}, {shown} {at}{left}."
 

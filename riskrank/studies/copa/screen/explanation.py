@@ -131,11 +131,8 @@ def _weights_text(table: Objectives, weights: Floats, p: float) -> str:
 
 
 def _reading(found: CopaExplanation) -> Line:
-    share = (
-        "compared with the largest of them"
-        if np.isinf(found.ranking.p)
-        else "as a share of the norm's p-th power"
-    )
+    power = "as a share of the norm's p-th power"
+    share = "compared with the largest of them" if np.isinf(found.ranking.p) else power
     text = (
         "top-% is the share of the other models that do better (best: none); times its weight it is the "
         f"weighted rank, then {share}. The last column: for which weights of that objective, the others in "

@@ -202,11 +202,8 @@ def _details(document: GateDocument) -> list[Section]:
     if any(row.chosen_p is not None for row in document.rows):
         text.append("both hold for labels chosen by chance, which these do not look: no claim is decided")
     if any(row.samples_needed is not None for row in document.rows):
-        how = (
-            "more samples are like these"
-            if document.looks
-            else "the estimate were the truth, by a normal one"
-        )
+        truth = "the estimate were the truth, by a normal one"
+        how = "more samples are like these" if document.looks else truth
         text.append(f"n needed would decide a claim four times in five if {how}")
     if document.looks is not None:
         text.append(f"{option('continues', 'FILE')} checks at the next look that nothing is taken back")

@@ -66,21 +66,17 @@ def _pair_view(study: GsdAnalysis, document: GsdDocument) -> list[Section]:
     level = {model: study.hasse.levels[n] for n, node in enumerate(study.hasse.nodes) for model in node}
     pairs.sort(key=lambda pair: (not study.relation.dominates[pair], level[pair[0]], pair[0], level[pair[1]]))
     tested, how, models = bool(study.tests), document.relabelling, document.provenance.models
-    adjusted = tested and how.family.correction != "none"
+    adjusted, held = tested and how.family.correction != "none", tested and how.contamination
+    p, survives = study.p_adjusted, study.survives
+    smaller = Column("smaller", name="share smaller")
     columns: list[OfRow | None] = [
         (Column("better", "left"), lambda pair: models[pair[0]]),
         (Column("worse", "left"), lambda pair: models[pair[1]]),
         (Column("optimum"), lambda pair: numbers.score(float(study.relation.optimum[pair]))),
-        (Column("smaller", name="share smaller"), lambda pair: numbers.ratio(study.tests[pair].share_smaller))
-        if tested
-        else None,
+        (smaller, lambda pair: numbers.ratio(study.tests[pair].share_smaller)) if tested else None,
         (Column("p"), lambda pair: numbers.p_value(study.tests[pair].p_value)) if tested else None,
-        (Column("adjusted\np"), lambda pair: numbers.p_value(float(study.p_adjusted[pair])))
-        if adjusted
-        else None,
-        (Column("survives"), lambda pair: str(study.survives.get(pair, "–")))
-        if tested and how.contamination
-        else None,
+        (Column("adjusted\np"), lambda pair: numbers.p_value(float(p[pair]))) if adjusted else None,
+        (Column("survives"), lambda pair: str(survives.get(pair, "–"))) if held else None,
         (Column("verdict", "left"), lambda pair: _answer(study, *pair)),
     ]
     return [by_row(f"Dominance at {study.threshold!s}", columns, pairs, stub=2)]

@@ -1,6 +1,6 @@
 """What was asked beside the relation, in words: tests of the front, utilities behind answers, rank tests."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -96,7 +96,7 @@ def _score(value: float) -> str:
 
 def baseline_view(
     tests: CriteriaTests, models: Sequence[str], criteria: Sequence[str], level: float
-) -> list[Section]:
+) -> Iterator[Section]:
     """A row a criterion, and the two heuristics in words."""
     ranks = tests.mean_rank
 
@@ -112,11 +112,10 @@ def baseline_view(
         (Column("mean ranks", "left"), in_order),
     ]
     title = "Baselines: rank tests, criterion by criterion"
-    view: list[Section] = [by_row(title, columns, range(len(criteria)))]
+    yield by_row(title, columns, range(len(criteria)))
     for label, relation, meaning in (
         ("All-test:", tests.all_test(level), "better on every criterion"),
         ("One-test:", tests.one_test(level), "better on some criterion and worse on none"),
     ):
         pairs = [f"{models[i]} over {models[j]}" for i, j in np.argwhere(relation)]
-        view.append(Line(f"{', '.join(pairs) or 'no pair'} ({meaning} by Nemenyi at {level:g}).", label))
-    return view
+        yield Line(f"{', '.join(pairs) or 'no pair'} ({meaning} by Nemenyi at {level:g}).", label)
