@@ -94,21 +94,18 @@ class ConfiguredCommand(TyperCommand):
 
     def _invoke(self, ctx: Any) -> Any:
         """Run the command; what contradicts it may stand in the configuration, so the error says that."""
+        path, taken = ctx.meta.get("riskrank.config", (None, ()))
         if ctx.obj is not None:
             require_threads(ctx.obj.variables)
-            ctx.obj = dataclasses.replace(ctx.obj, read=ctx.meta.get("riskrank.read"))
-        path, taken = ctx.meta.get("riskrank.config", (None, ()))
-        if path is None:
-            return super().invoke(ctx)
-        if ctx.obj is not None:
-            ctx.obj = dataclasses.replace(ctx.obj, config=path)
+            ctx.obj = dataclasses.replace(ctx.obj, read=ctx.meta.get("riskrank.read"), config=path)
         try:
             return super().invoke(ctx)
         except UsageError as error:
+            if path is None:
+                raise
             flags = listing((option(name.rstrip("_")) for name in taken), 6)
-            raise UsageError(
-                error.what, found=f"{error.found} ({path} gives {flags})", hint=error.hint
-            ) from error
+            found = f"{error.found} ({path} gives {flags})"
+            raise UsageError(error.what, found=found, hint=error.hint) from error
 
 
 def _tell_passed_over(context: Any) -> None:

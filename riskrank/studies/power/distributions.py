@@ -31,13 +31,11 @@ def named_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
     if not any(named):
         return {}
     if not all(named):
-        stranger = arguments[named.index(False)]
+        stranger, known = arguments[named.index(False)], f"the distributions are {listing(FAMILIES)}"
         raise UsageError(
             "files and distributions do not go together",
             found=f"{stranger} beside {arguments[named.index(True)]}",
-            hint=did_you_mean(
-                _family(stranger), FAMILIES, otherwise=f"the distributions are {listing(FAMILIES)}"
-            ),
+            hint=did_you_mean(_family(stranger), FAMILIES, otherwise=known),
         )
     found: dict[str, Distribution] = {}
     for argument in arguments:
