@@ -71,6 +71,7 @@ def failures(
         p_value = erfc(more / error / sqrt(2)) if error else 0.0
         found += rows_of(
             GateRow,
+            slice(None),
             claim=NOT_WORSE,
             new=new,
             old=old,
