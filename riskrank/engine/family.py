@@ -93,8 +93,6 @@ class Answers:
     needed : ndarray
         Samples at which an open claim would be decided, four times out of five, if the estimate is the truth;
         infinite where the claim is decided or no number would do.
-    decided : ndarray of bool
-        False where more resamples could show what these are too few for.
     resamples_needed : ndarray
         Resamples at which another seed would answer alike, 0 where it does now: where what other resamples
         may count holds the level.
@@ -107,7 +105,6 @@ class Answers:
     low: Floats
     high: Floats
     needed: Floats
-    decided: Booleans
     resamples_needed: Floats
 
     @property
@@ -238,7 +235,6 @@ class Family:
             low,
             high,
             needed,
-            evidence.decided,
             self._resamples_needed(evidence, p_adjusted, asked),
         )
 

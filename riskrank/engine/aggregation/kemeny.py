@@ -8,6 +8,7 @@ from math import prod
 import numpy as np
 
 from riskrank.engine.aggregation.order_program import OrderProgram, Work, cost_of, local_search
+from riskrank.engine.evidence.shared import reached
 from riskrank.engine.types import Integers
 
 MOST_ITEMS = 18
@@ -98,10 +99,7 @@ def solve_kemeny(
 
 def _majority_groups(against: Integers) -> list[Integers]:
     """The groups no strict majority splits, the best group first."""
-    reach = against <= against.T
-    for via in range(len(reach)):
-        reach |= reach[:, via, None] & reach[None, via, :]
-    rank = reach.sum(axis=1)
+    rank = reached(against <= against.T).sum(axis=1)
     return [np.flatnonzero(rank == value) for value in np.unique(rank)[::-1]]
 
 

@@ -9,6 +9,7 @@ An objective of several models with the scores behind it, from which its doubt i
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from math import ceil
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from riskrank.engine.gates.side import SideScores
 from riskrank.engine.products import weighted_sums
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import expanded_share
-from riskrank.engine.sampling.resamples import blocks
+from riskrank.engine.sampling.resamples import BLOCK, blocks
 from riskrank.engine.types import Booleans, Floats, Integers
 
 
@@ -233,13 +234,8 @@ def _any(own: Floats, added: Floats, sides: Sequence[SideScores], level: float |
 def _weights(units: Sequence[int], *, together: bool, resamples: int, seed: int) -> Iterator[list[Floats]]:
     """Weights of the units and of one more, a column each, for all models or a table a model."""
     sizes = [max(units) + 1] if together else [count + 1 for count in units]
-    kept: list[list[Floats]] = []
-    most = max(_WEIGHTS // sum(sizes), 1)
-    for stream, count in blocks(resamples, seed):
-        rng = np.random.default_rng(stream)
-        kept.append([rng.standard_exponential((count, size)) for size in sizes])
-        if sum(len(one[0]) for one in kept) >= most:
-            yield [np.concatenate(parts) for parts in zip(*kept, strict=True)]
-            kept = []
-    if kept:
-        yield [np.concatenate(parts) for parts in zip(*kept, strict=True)]
+    streams, step = blocks(resamples, seed), ceil(max(_WEIGHTS // sum(sizes), 1) / BLOCK)
+    for start in range(0, len(streams), step):
+        own = [(np.random.default_rng(stream), count) for stream, count in streams[start : start + step]]
+        drawn = [[rng.standard_exponential((count, size)) for size in sizes] for rng, count in own]
+        yield [np.concatenate(parts) for parts in zip(*drawn, strict=True)]

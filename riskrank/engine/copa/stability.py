@@ -108,12 +108,30 @@ def bootstrap_choice(
     candidates = np.flatnonzero(models.front)
     order = np.argsort(-models.objectives, axis=0, kind="stable")
     better, matched = (counts[candidates] for counts in places(models.objectives))
-    N = len(models.u)
+    N, share = len(models.u), models.tie_share
+
+    def ranks_among(drawn: Integers) -> Floats:
+        """Rank the candidates among the drawn models, (resamples, candidates, K).
+
+        A model's own copies count among the tied ones: ranks must depend on values alone, or of two models
+        with the same value the one drawn more often would gain.
+        """
+        ranks = np.empty((len(drawn), candidates.size, order.shape[1]))
+        total = np.zeros((len(drawn), N + 1), dtype=np.int64)
+        for k in range(order.shape[1]):
+            np.cumsum(drawn[:, order[:, k]], axis=1, out=total[:, 1:])
+            count = total[:, better[:, k]] * (1 - share)
+            if share:
+                count = count + share * total[:, matched[:, k]]
+            ranks[:, :, k] = count / N
+        ranks[:, models.missing[candidates]] = 1.0
+        return ranks
+
     count = np.zeros(N, dtype=np.int64)
     sizes = np.diff(np.append(np.arange(0, resamples, _BLOCK), resamples))
     for size, stream in zip(sizes, np.random.SeedSequence(seed).spawn(len(sizes)), strict=True):
         drawn = counts_of(np.random.default_rng(stream).integers(0, N, (size, N)))
-        terms = _resampled_ranks(models, drawn, candidates, order, better, matched) * ranking.weights
+        terms = ranks_among(drawn) * ranking.weights
         norm = power_norm(terms, ranking.p)
         choice = pick(chain([norm], tie_breaking_norms(terms), [models.name_order[candidates]]))
         count += np.bincount(candidates[choice], minlength=count.size)
@@ -157,32 +175,6 @@ def leave_one_out(models: Population, ranking: CopaRanking) -> ModelInfluence:
         left = np.isfinite(norm[np.arange(removed.size), winner])
         choice[removed[left]] = candidates[winner[left]]
     return ModelInfluence(chosen=ranking.chosen, choice=choice)
-
-
-def _resampled_ranks(
-    models: Population,
-    drawn: Integers,
-    candidates: Integers,
-    order: Integers,
-    better: Integers,
-    matched: Integers,
-) -> Floats:
-    """Rank the candidates among the drawn models, (resamples, candidates, K).
-
-    A model's own copies count among the tied ones: ranks must depend on values alone, or of two models
-    with the same value the one drawn more often would gain.
-    """
-    share = models.tie_share
-    ranks = np.empty((len(drawn), candidates.size, order.shape[1]))
-    total = np.zeros((len(drawn), len(models.u) + 1), dtype=np.int64)
-    for k in range(order.shape[1]):
-        np.cumsum(drawn[:, order[:, k]], axis=1, out=total[:, 1:])
-        count = total[:, better[:, k]] * (1 - share)
-        if share:
-            count = count + share * total[:, matched[:, k]]
-        ranks[:, :, k] = count / len(models.u)
-    ranks[:, models.missing[candidates]] = 1.0
-    return ranks
 
 
 def _within_reach(models: Population, counts: Integers, scale: int, ranking: CopaRanking) -> Integers:

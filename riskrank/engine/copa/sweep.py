@@ -6,7 +6,6 @@ The winner along a grid, and the intervals on which it stays the same.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Literal
 
 import numpy as np
 
@@ -37,7 +36,6 @@ class Sweep:
 
     Attributes
     ----------
-    parameter : {"alpha", "p"}
     objective : int or None
         The objective whose weight is α; None for a sweep over p.
     grid : array of shape (S,)
@@ -54,7 +52,6 @@ class Sweep:
     front_size : int
     """
 
-    parameter: Literal["alpha", "p"]
     objective: int | None
     grid: Floats
     choice: Integers
@@ -88,7 +85,7 @@ class Sweep:
     def widths(self) -> Floats:
         """Widths of the intervals on the scale the grid is even on: α, or 1 - 1/p."""
         edges = np.append(self.low, self.high[-1])
-        return np.diff(edges if self.parameter == "alpha" else 1 - 1 / edges)
+        return np.diff(1 - 1 / edges if self.objective is None else edges)
 
     @property
     def coverage(self) -> float:
@@ -145,7 +142,8 @@ def sweep_weight(
     other = {q: rank_norm(models.u[candidates][:, others], proportions, q) for q in {p, *TIE_BREAKING_P}}
 
     def norm(low: Floats, high: Floats, columns: Integers, q: float) -> Floats:
-        return _norm_of_two(low * own[columns], (1 - high) * other[q][columns], q)
+        both = np.broadcast_arrays(low * own[columns], (1 - high) * other[q][columns])
+        return power_norm(np.stack(both, axis=-1), q)
 
     def keys(alpha: Floats, columns: Integers) -> Iterator[Floats]:
         return (norm(alpha, alpha, columns, q) for q in (p, *TIE_BREAKING_P))
@@ -234,7 +232,6 @@ def _walked(
     if objective is None:
         positions, edges = _order_at(positions), _order_at(edges)
     return Sweep(
-        parameter="alpha" if objective is not None else "p",
         objective=objective,
         grid=positions,
         choice=candidates[winner],
@@ -244,10 +241,6 @@ def _walked(
         share=lengths,
         front_size=candidates.size,
     )
-
-
-def _norm_of_two(first: Floats, second: Floats, p: float) -> Floats:
-    return power_norm(np.stack(np.broadcast_arrays(first, second), axis=-1), p)
 
 
 def _order_at(positions: Floats) -> Floats:

@@ -134,7 +134,7 @@ class _Problem:
     def of(cls, column: BootstrapColumn) -> _Problem:
         scores = column.scores
         scale = CommonScale.of(scores.values)
-        scaled = replace(scores, values=tuple(scale.apply(value) for value in scores.values))
+        scaled = replace(scores, values=scale.of_all(scores.values))
         ratios = matrices_of(scores, orders=column.orders)
         level = tail_level(scores)
         return cls(column, scaled, scale, ratios, level, for_tail(scaled, level))
@@ -202,14 +202,12 @@ def _weighed(problem: _Problem, streams: Blocks, kernel: ViolationKernel) -> Res
 
 def _summed(problem: _Problem, ratios: Floats, means: Floats, tails: Floats) -> Part:
     column = problem.column
-    o, k, _, count = ratios.shape
+    _, k, _, count = ratios.shape
     # Summed over the beaten models along the middle axis; equal models have equal sums to the last bit.
     overall = np.empty((count, 0, k))
     if column.pairs is None:
         overall = ((ratios.sum(axis=2) - 0.5) / (k - 1)).transpose(2, 0, 1)
-    crossings = np.empty((len(column.thresholds), o, k, k), dtype=np.int64)
-    for t, threshold in enumerate(column.thresholds):
-        crossings[t] = np.count_nonzero(ratios >= threshold, axis=3)
+    crossings = np.array([np.count_nonzero(ratios >= threshold, axis=3) for threshold in column.thresholds])
     deviations = ratios - problem.ratios[..., None]
     # A sum over a copied or a transposed array may differ in its last bit, and only some parts travel between
     # processes: all are laid out alike.

@@ -11,7 +11,7 @@ from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.dominance.rank_guard import behind_pairs, least
 from riskrank.engine.dominance.ranking import ViolationEstimates, estimate
 from riskrank.engine.dominance.replicates import BootstrapColumn, Replicates, enumerable, enumerated
-from riskrank.engine.dominance.resampled_tests import BootstrapTest, clt_test
+from riskrank.engine.dominance.resampled_tests import BootstrapTest, clt_test, paper_test
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, advice_on, compare, family_of
 from riskrank.engine.dominance.tests_of_task_means import tests_of_drawn_tasks
 from riskrank.engine.sampling.design import ClusteredScores, require_testable
@@ -170,11 +170,15 @@ def _resampled(
     ]
     rounds = [_rounds(question, inference) for question in questions]
     columns = [_column(question) for question in questions]
-    replicates = _all_resamples(columns, inference)
-    for at, known in replicates.items():
-        rounds[at] = ()
-        for test in tests[at]:
-            test.settle(known, last=True)
+    replicates: dict[int, Replicates] = {}
+    limit = inference.work_limit if inference.resamples == "auto" and not inference.paper_exact else 0.0
+    for at, column in enumerate(columns):
+        # Where there are few enough all are looked at.
+        multisets = enumerable(column, limit)
+        if multisets is not None:
+            replicates[at], rounds[at] = enumerated(column, multisets), ()
+            for test in tests[at]:
+                test.settle(replicates[at], last=True)
     with Bootstrap(columns, seed=inference.seed, jobs=inference.jobs, progress=progress) as bootstrap:
         for number in range(max(map(len, rounds), default=0)):
             totals = {
@@ -191,8 +195,6 @@ def _resampled(
     studies = []
     for at, (question, found) in enumerate(zip(questions, estimates, strict=True)):
         if inference.paper_exact:
-            from riskrank.engine.dominance.resampled_tests import paper_test
-
             level = inference.family.level(1)
             results = tuple(
                 paper_test(found, replicates[at], claim, level=level) for claim in question.claims
@@ -205,17 +207,6 @@ def _resampled(
         advice = advice_on(question.scores, inference, results)
         studies.append(DominanceStudy(found, replicates[at], results, advice))
     return studies
-
-
-def _all_resamples(columns: Sequence[BootstrapColumn], inference: Inference) -> dict[int, Replicates]:
-    """Replicates of the columns whose resamples can all be looked at, by the number of the column."""
-    found: dict[int, Replicates] = {}
-    for at, column in enumerate(columns):
-        limit = inference.work_limit if inference.resamples == "auto" and not inference.paper_exact else 0.0
-        multisets = enumerable(column, limit)
-        if multisets is not None:
-            found[at] = enumerated(column, multisets)
-    return found
 
 
 def _rounds(question: Question, inference: Inference) -> tuple[int, ...]:

@@ -150,15 +150,11 @@ class WorseTail:
     ----------
     worse, better : int
         The two models.
-    worse_tail, better_tail : float
-        Means of their worst samples, in the units of the scores.
     p_adjusted : float
     """
 
     worse: int
     better: int
-    worse_tail: float
-    better_tail: float
     p_adjusted: float
 
 
@@ -207,11 +203,11 @@ def worse_tails(
     named[tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)] = True
     p_adjusted = _confirmed(p_adjusted, named, relabelled, family)
     found = [
-        WorseTail(i, j, float(tails[i]), float(tails[j]), float(p_adjusted[i, j]))
+        WorseTail(i, j, float(p_adjusted[i, j]))
         for i, j in pairs
         if family.significant(p_adjusted[i, j]) and tails[i] < tails[j] - slack
     ]
-    return sorted(found, key=lambda one: (one.p_adjusted, one.worse_tail - one.better_tail))
+    return sorted(found, key=lambda one: (one.p_adjusted, tails[one.worse] - tails[one.better]))
 
 
 def _confirmed(p_adjusted: Floats, asked: Booleans, relabelled: Relabelled | None, family: Family) -> Floats:

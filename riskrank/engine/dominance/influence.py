@@ -41,8 +41,6 @@ class ViolationInfluence:
         ε_ij of "i dominates j"; NaN on the diagonal.
     ratio_error : ndarray, shape (k, k)
         Standard error of ε_ij; NaN on the diagonal.
-    one_versus_all : ndarray, shape (k,)
-        ε_i, the mean of ε_ij over j.
     relative : ndarray, shape (k, k)
         Δε_ij = ε_i − ε_j.
     relative_error : ndarray, shape (k, k)
@@ -57,7 +55,6 @@ class ViolationInfluence:
 
     ratio: Floats
     ratio_error: Floats
-    one_versus_all: Floats
     relative: Floats
     relative_error: Floats
     identical: Booleans
@@ -139,7 +136,6 @@ def influence_of_violation(scores: ClusteredScores, *, order: int) -> ViolationI
     return ViolationInfluence(
         ratio=ratio,
         ratio_error=ratio_error,
-        one_versus_all=one_versus_all,
         relative=one_versus_all[:, None] - one_versus_all[None, :],
         relative_error=relative_error,
         identical=identical,

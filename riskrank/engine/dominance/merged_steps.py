@@ -46,23 +46,6 @@ class Block:
         return cls(first, second, runs)
 
 
-@dataclass(frozen=True)
-class Merged:
-    """Segments between merged breakpoints: place of either model's value, and widths, shapes (p·B, s).
-
-    Attributes
-    ----------
-    first, second : ndarray of int
-        Places in the values of :func:`side_by_side`.
-    widths : ndarray
-        Of sum 1.
-    """
-
-    first: Integers
-    second: Integers
-    widths: Floats
-
-
 def side_by_side(steps: Sequence[tuple[Floats, Integers]]) -> tuple[Floats, Integers]:
     """Models' steps as long as each other.
 
@@ -93,7 +76,7 @@ def held_by(values: Floats, cumulated: Integers) -> tuple[Floats, Integers]:
     return values.take(held), cumulated.take(held, axis=1)
 
 
-def merged(ends: Integers, block: Block, scores: int, scratch: Scratch) -> Merged:
+def merged(ends: Integers, block: Block, scores: int, scratch: Scratch) -> tuple[Integers, Integers, Floats]:
     """Merge the breakpoints of pairs of models.
 
     Parameters
@@ -108,8 +91,10 @@ def merged(ends: Integers, block: Block, scores: int, scratch: Scratch) -> Merge
 
     Returns
     -------
-    Merged
-        Its arrays last until the next call.
+    first, second : ndarray of int, shapes (p·B, s)
+        Of each segment between merged breakpoints the places of the values of :func:`side_by_side`.
+    widths : ndarray, shape (p·B, s)
+        Of sum 1. All three last until the next call.
     """
     _, batch, count = ends.shape
     pairs, segments = len(block.first), 2 * count
@@ -136,4 +121,4 @@ def merged(ends: Integers, block: Block, scores: int, scratch: Scratch) -> Merge
     # The merged breakpoints have been told apart, and give way to the places of the first.
     first = np.subtract(scratch.numbers(segments), second, out=packed)
     first += begin.sum(axis=0)[:, None]
-    return Merged(first, second, np.multiply(widths, 0.5**61, out=scratch.floats("widths", *widths.shape)))
+    return first, second, np.multiply(widths, 0.5**61, out=scratch.floats("widths", *widths.shape))

@@ -103,9 +103,9 @@ def second_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> PairInflue
     right = np.cumsum(step)
     left = right - step
     squares = dot(grid.width, left * left + left * right + right * right) / 3
-    negative = _negative_parts(left, right, grid.width)
-    violation = negative.squares.sum()
-    rate = (2 * negative.area * squares - grid.width * (left + right) * violation) / squares**2
+    area, negative = _negative_parts(left, right, grid.width)
+    violation = negative.sum()
+    rate = (2 * area * squares - grid.width * (left + right) * violation) / squares**2
     # ∫_t^1 of the rate at the end of each segment.
     remaining = np.append(np.cumsum(rate[::-1])[::-1][1:], 0.0)
     return PairInfluence(
@@ -115,21 +115,14 @@ def second_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> PairInflue
     )
 
 
-@dataclass(frozen=True)
-class _NegativeParts:
+def _negative_parts(left: Floats, right: Floats, width: Floats) -> tuple[Floats, Floats]:
     """∫ min(D, 0) and ∫ min(D, 0)² over each segment of a piecewise linear D."""
-
-    area: Floats
-    squares: Floats
-
-
-def _negative_parts(left: Floats, right: Floats, width: Floats) -> _NegativeParts:
     low, high = np.minimum(left, 0), np.minimum(right, 0)
     crossing = (left < 0) != (right < 0)
     span = np.where(crossing, np.abs(left - right), 1.0)
     # Where D crosses zero, only the share of the segment on the negative side counts.
     share = np.where(crossing, np.abs(low + high) / np.where(span == 0, 1.0, span), 1.0) * width
-    return _NegativeParts(share * (low + high) / 2, share * (low * low + low * high + high * high) / 3)
+    return share * (low + high) / 2, share * (low * low + low * high + high * high) / 3
 
 
 def integrated_distance(x: Floats, y: Floats, grid: MergedGrid) -> float:

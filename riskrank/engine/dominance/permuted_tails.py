@@ -71,10 +71,6 @@ class Relabelled:
             self._known[worse, better] = self.family.judged_at(strictest, found)
         return self._known[worse, better]
 
-    def confirms(self, worse: int, better: int) -> bool:
-        """Whether relabelling shows the tail of the one to be worse."""
-        return bool(self.family.significant(self.p_adjusted(worse, better)))
-
     def less_bias(self, estimate: Floats, replicates: Floats) -> Floats:
         """Replicates moved back by twice what they are off on average, of models drawn apart."""
         return replicates if self.scores.drawn_together else less_bias(estimate, replicates)

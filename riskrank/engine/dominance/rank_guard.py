@@ -84,18 +84,16 @@ def _of_pair(
 ) -> Freedom:
     if scores.paired:
         found = satterthwaite(_variances(scores, parts[0] - parts[1], models[0]), counts[0])
-        return _tuned(found) if scores.judged else found
+        if not scores.judged:
+            return found
+        # One degree of freedom goes for how much of a judge is taken, which the same samples say.
+        df = np.maximum(found.df - 1, 1.0)
+        return Freedom(df, found.seen * df / found.df)
     each = [
         satterthwaite(_variances(scores, own, model), n)
         for own, model, n in zip(parts, models, counts, strict=True)
     ]
     return smallest(each[0], each[1])
-
-
-def _tuned(found: Freedom) -> Freedom:
-    """One degree of freedom goes for how much of a judge is taken, which the same samples say."""
-    df = np.maximum(found.df - 1, 1.0)
-    return Freedom(df, found.seen * df / found.df)
 
 
 def _parts(scores: ClusteredScores, model: int, pools: Sequence[Pool]) -> Floats:
@@ -165,10 +163,6 @@ def relative_guard(scores: ClusteredScores) -> Floats:
     ndarray, shape (k, k)
         1 on the diagonal.
     """
-    return np.maximum(_relative(scores), np.finfo(np.float64).tiny)
-
-
-def _relative(scores: ClusteredScores) -> Floats:
     independent, k = scores.independent, scores.models
     pooled = Pool.of(scores, range(k))
     most = powers(float(independent.max()))
@@ -180,13 +174,12 @@ def _relative(scores: ClusteredScores) -> Floats:
             difference = together[:, i, None] - together
             z = _scaled(difference.sum(axis=2), _flipped(scores, difference))
             found[i] = np.minimum(1.0, len(most) * ndtr(-z).min(axis=0))
-        return found
-    for i in range(k):
-        for j in range(i + 1, k):
+    else:
+        for i, j in itertools.combinations(range(k), 2):
             few = len(powers(float(min(independent[i], independent[j]))))
             pair = [(sums[:few], sizes) for sums, sizes in (units[i], units[j])]
             found[i, j], found[j, i] = _pair(scores, (i, j), *pair)
-    return found
+    return np.maximum(found, np.finfo(np.float64).tiny)
 
 
 def direct_guard(scores: ClusteredScores, pairs: Sequence[tuple[int, int]]) -> Floats:

@@ -52,14 +52,13 @@ class BootstrapTest:
         winners = self._pairs[0]
         own = None if claim.kind == RELATIVE else [*zip(*self._pairs, strict=True)]
         samples = behind_pairs(scores, own)[self._pairs]
-        if claim.kind == RELATIVE:
+        # Beyond ½ the claim is compatible with being the worse model, which ranks would show.
+        guard = np.zeros(len(winners))
+        if own is None:
             guard = relative_guard(scores)[self._pairs]
-        else:
+        elif claim.boundary <= 0.5:
             # Nobody else's presence in the table changes a claim about two models.
-            # Beyond ½ the claim is compatible with being the worse model, which ranks would show.
-            guard = np.zeros(len(winners))
-            if claim.boundary <= 0.5:
-                guard = direct_guard(scores, [*zip(*self._pairs, strict=True)])[self._pairs]
+            guard = direct_guard(scores, own)[self._pairs]
         # Where the sample itself speaks for the null hypothesis, no count of resamples speaks against it.
         against = claim.statistic(estimates.ratios[claim.order - 1])[self._pairs] >= claim.boundary
         share = guard_share(paired=scores.drawn_together)

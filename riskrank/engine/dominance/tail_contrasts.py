@@ -139,7 +139,7 @@ def _confirmed(
     for i, at in np.argwhere(shown).tolist():
         pair = (i, against) if worse else (against, i)
         p_adjusted[i, at] = max(p_adjusted[i, at], second[at].p_adjusted(*pair))
-        shown[i, at] = second[at].confirms(*pair)
+        shown[i, at] = second[at].family.significant(second[at].p_adjusted(*pair))
     return shown, p_adjusted
 
 

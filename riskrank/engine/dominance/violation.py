@@ -220,14 +220,14 @@ class ViolationKernel:
         _, batch, count = ends.shape
         scratch = self._scratch
         for block in self._in_blocks(max(_SEGMENTS // (2 * count * batch), 1)):
-            grid = merged(ends, block, scores, scratch)
-            difference = scratch.floats("difference", *grid.widths.shape)
-            values.take(grid.second, mode="clip", out=difference)
-            difference -= values.take(grid.first, mode="clip", out=scratch.floats("size", *difference.shape))
+            first, second, widths = merged(ends, block, scores, scratch)
+            difference = scratch.floats("difference", *widths.shape)
+            values.take(second, mode="clip", out=difference)
+            difference -= values.take(first, mode="clip", out=scratch.floats("size", *difference.shape))
             for at, order in enumerate(self.orders):
-                found = own_widths(difference, grid.widths, order, scratch)
-                squares[at, block.first, block.second] = found[0].reshape(-1, batch)
-                signed[at, block.first, block.second] = found[1].reshape(-1, batch)
+                found = own_widths(difference, widths, order, scratch)
+                for table, own in zip((squares, signed), found, strict=True):
+                    table[at, block.first, block.second] = own.reshape(-1, batch)
 
 
 def _ratios(squares: Floats, signed: Floats) -> Floats:

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.evidence.exact import bisected
 from riskrank.engine.types import Floats, Integers
 
 # Bets in the mixture: mid-quantiles of Beta(½, ½), sin²(π(g − ½)/(2G)) for g = 1 … G.
@@ -142,11 +143,8 @@ class Wagers:
         float
             In the units of the scores, −R where nothing is refuted.
         """
-        wanted, low, high = -math.log(level), -self.reach, self.reach
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.log_e_value(middle) >= wanted else (low, middle)
-        return low
+        wanted = -math.log(level)
+        return bisected(lambda at: self.log_e_value(at) >= wanted, -self.reach, self.reach, _HALVINGS)[0]
 
     def times_needed(self, boundary: float, level: float, most: float = 1e9) -> float | None:
         """How many times the samples, if more are like them, until the e-value reaches 1/level.

@@ -9,13 +9,14 @@ boundary, too, where both models share one θ, and the largest p-value counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.evidence.exact import bisected
 from riskrank.engine.evidence.student import MeanDifference, Student, mean_difference
 from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.types import Floats, Integers
@@ -64,20 +65,13 @@ class Costs:
 
     def interval(self, level: float) -> tuple[float, float]:
         """Ends at a two-sided level; infinite above where no cost is too high to be believed."""
-        middle = self.per_success
-
-        def end(believed: Callable[[float], bool], far: float) -> float:
-            near = middle
-            for _ in range(_STEPS):
-                half = (near + far) / 2
-                near, far = (half, far) if believed(half) else (near, half)
-            return near
+        middle, far = self.per_success, 1e6 * self.per_success
 
         def below(bound: float) -> bool:
             return self.p_below(bound) > level / 2
 
-        low, far = end(lambda bound: self.p_above(bound) > level / 2, 0.0), 1e6 * middle
-        return low, np.inf if below(far) else end(below, far)
+        low, _ = bisected(lambda bound: self.p_above(bound) > level / 2, middle, 0.0, _STEPS)
+        return low, np.inf if below(far) else bisected(below, middle, far, _STEPS)[0]
 
     def p_below(self, bound: float) -> float:
         """One-sided p-value of "the cost per success lies below the bound"."""

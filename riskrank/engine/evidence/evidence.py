@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.types import Booleans, Floats
+from riskrank.engine.types import Floats
 
 Ends = Callable[[float], tuple[Floats, Floats]]
 """Intervals at a two-sided level, compatible with the p-values: low and high ends, infinite where open."""
@@ -47,8 +47,6 @@ class Evidence:
         The claim is that the statistic lies above it.
     worth : ndarray
         Independent samples the claim rests on.
-    decided : ndarray of bool
-        False where more resamples could show what these are too few for.
     ends : callable
         See :data:`Ends`; by default nothing is known.
     needed : callable
@@ -68,7 +66,6 @@ class Evidence:
     p_below: Floats
     boundary: Floats
     worth: Floats
-    decided: Booleans
     ends: Ends = field(repr=False)
     needed: Needed = field(repr=False)
     log_e: tuple[Floats, Floats] | None = None
@@ -85,7 +82,6 @@ class Evidence:
         error: ArrayLike = np.nan,
         boundary: ArrayLike = 0.0,
         worth: ArrayLike = np.nan,
-        decided: ArrayLike = True,
         ends: Ends | None = None,
         needed: Needed | None = None,
         log_e: tuple[Floats, Floats] | None = None,
@@ -95,8 +91,8 @@ class Evidence:
         """Fill in what is not known, in the shape of the estimate."""
         own = np.asarray(estimate, dtype=np.float64)
 
-        def spread(values: ArrayLike, kind: type = np.float64) -> np.ndarray:
-            return np.broadcast_to(np.asarray(values, dtype=kind), own.shape)
+        def spread(values: ArrayLike) -> Floats:
+            return np.broadcast_to(np.asarray(values, dtype=np.float64), own.shape)
 
         return cls(
             own,
@@ -105,7 +101,6 @@ class Evidence:
             spread(p_below),
             spread(boundary),
             spread(worth),
-            spread(decided, bool),
             ends or (lambda _level: (np.full(own.shape, -np.inf), np.full(own.shape, np.inf))),
             needed or (lambda _level: np.full(own.shape, np.inf)),
             log_e,
@@ -147,7 +142,7 @@ def together(parts: Sequence[tuple[Sequence[int], Evidence]]) -> Evidence:
         low, high = zip(*(one.ends(level) for _, one in parts), strict=True)
         return joined(low), joined(high)
 
-    names = ("estimate", "p_above", "p_below", "error", "boundary", "worth", "decided")
+    names = ("estimate", "p_above", "p_below", "error", "boundary", "worth")
     known: dict[str, Any] = {name: joined([getattr(one, name) for _, one in parts]) for name in names}
     return Evidence.of(
         **known,

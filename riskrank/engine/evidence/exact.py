@@ -97,6 +97,16 @@ def least_size(enough: Callable[[int], bool], smallest: int, limit: int) -> int 
     return limit
 
 
+def bisected(
+    holds: Callable[[float], bool], inside: float, outside: float, steps: int
+) -> tuple[float, float]:
+    """Where something holds and where it does not, from two such places brought together in so many steps."""
+    for _ in range(steps):
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if holds(middle) else (inside, middle)
+    return inside, outside
+
+
 def _at_least(passed: float, runs: float, p: float) -> float:
     return 1.0 if passed <= 0 else float(betainc(passed, runs - passed + 1, p))
 

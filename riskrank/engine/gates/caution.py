@@ -145,8 +145,8 @@ class Comparison:
 
     def _mirrored(self) -> Comparison:
         lowest, highest = self.times * self.lowest, self.times * self.highest
-        swapped = replace(self, new=self.old, old=self.new, lowest=lowest, highest=highest)
-        return replace(swapped, times=1 / self.times)
+        times = 1 / self.times
+        return replace(self, new=self.old, old=self.new, lowest=lowest, highest=highest, times=times)
 
     def _with_units(self, new: float, old: float) -> Comparison:
         return replace(self, new=self.new.with_unit(new), old=self.old.with_unit(old))

@@ -53,9 +53,8 @@ class FrontTest:
 
         Needs tests that were asked for contamination up to this level.
         """
-        counts = [test.survives(level) for test in self.tests]
-        held = [count for count in counts if count is not None]
-        return min(held) if len(held) == len(counts) else None
+        held = [count for test in self.tests if (count := test.survives(level)) is not None]
+        return min(held) if len(held) == len(self.tests) else None
 
 
 @dataclass(frozen=True)

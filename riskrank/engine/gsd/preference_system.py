@@ -243,14 +243,10 @@ def _with_extremes(
     observed: Integers, used: Integers, scales: tuple[Scale, ...]
 ) -> tuple[Integers, Integers]:
     """Vectors with the worst and the best one, in lexicographic order, and the table rows they are."""
-    worst = [
-        low if scale.lower is None else scale.lower
-        for scale, low in zip(scales, observed.min(axis=0).tolist(), strict=True)
-    ]
-    best = [
-        high if scale.upper is None else scale.upper
-        for scale, high in zip(scales, observed.max(axis=0).tolist(), strict=True)
-    ]
-    vectors, first = np.unique(np.vstack([observed, [worst, best]]), axis=0, return_index=True)
+    worst, best = observed.min(axis=0), observed.max(axis=0)
+    for j, scale in enumerate(scales):
+        worst[j] = worst[j] if scale.lower is None else scale.lower
+        best[j] = best[j] if scale.upper is None else scale.upper
+    vectors, first = np.unique(np.vstack([observed, worst, best]), axis=0, return_index=True)
     members = np.where(first < len(used), used[np.minimum(first, len(used) - 1)], -1)
     return vectors, members

@@ -261,19 +261,16 @@ def _test_pair(plan: _Plan, directions: Sequence[tuple[int, int]]) -> tuple[tupl
         before = polytope.lps_solved
         parts = plan.how.parts(masses[winner], masses[loser])
         null, looked_at = closed_early(polytope, labels.signs, parts, optimum.value, closing)
-        p_value = _p_value(null, optimum.value, plan.side, looked_at)
-        smaller = looked_at - null.at_least(optimum.value)
-        levels = _contaminated(null, optimum.value, plan, looked_at)
         tests.append(
             RelabellingTest(
                 winner=winner,
                 loser=loser,
                 optimum=optimum.value,
-                p_value=p_value,
-                share_smaller=smaller / (looked_at + labels.exact),
+                p_value=_p_value(null, optimum.value, plan.side, looked_at),
+                share_smaller=(looked_at - null.at_least(optimum.value)) / (looked_at + labels.exact),
                 resamples=looked_at,
                 exact=labels.exact,
-                contamination=levels,
+                contamination=_contaminated(null, optimum.value, plan, looked_at),
                 lps_solved=polytope.lps_solved - before + 1,
             )
         )

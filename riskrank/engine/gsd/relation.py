@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from riskrank.engine.evidence.shared import reached
 from riskrank.engine.gsd.polytope import UtilityPolytope
 from riskrank.engine.gsd.preference_system import PreferenceSystem, Threshold, preference_system
 from riskrank.engine.gsd.quality import QualityTable
@@ -205,13 +206,14 @@ def hasse_diagram(relation: ArrayLike) -> HasseDiagram:
     HasseDiagram
     """
     given = np.array(relation, dtype=bool)
-    closed = _transitive_closure(given)
+    closed = reached(given)
     np.fill_diagonal(closed, True)
     equal = closed & closed.T
     first = equal.argmax(axis=1)  # the smallest element of each one's class
     heads = np.unique(first)
     strict = closed[np.ix_(heads, heads)] & ~equal[np.ix_(heads, heads)]
-    covers = strict & ~_compose(strict, strict)
+    steps = strict.astype(np.float32)
+    covers = strict & ~(steps @ steps > 0)
     added = closed & ~given & ~np.eye(len(given), dtype=bool)
     return HasseDiagram(
         nodes=tuple(tuple(np.flatnonzero(first == head).tolist()) for head in heads),
@@ -221,19 +223,8 @@ def hasse_diagram(relation: ArrayLike) -> HasseDiagram:
     )
 
 
-def _compose(first: Booleans, second: Booleans) -> Booleans:
-    return (first.astype(np.float32) @ second.astype(np.float32)) > 0
-
-
 def _pairs(relation: Booleans) -> tuple[tuple[int, int], ...]:
     return tuple((i, j) for i, j in np.argwhere(relation).tolist())
-
-
-def _transitive_closure(relation: Booleans) -> Booleans:
-    closed = relation.copy()
-    for middle in range(len(closed)):
-        closed |= np.outer(closed[:, middle], closed[middle])
-    return closed
 
 
 def _levels(strict: Booleans) -> tuple[int, ...]:

@@ -89,8 +89,9 @@ def inspect_judge(
 
 def shifts(raw: Sequence[Floats], n: int) -> tuple[Floats, Floats]:
     """Judge's means on the first n samples less those on the others, and Welch's p-values (Holm)."""
-    found = [_welch(own[:n], own[n:]) for own in raw]
-    return np.array([difference for difference, _ in found]), Family().adjusted([p for _, p in found])
+    parts = [(own[:n], own[n:]) for own in raw]
+    apart = [float(first.mean() - second.mean()) for first, second in parts]
+    return np.array(apart), Family().adjusted([*map(_two_sided, apart, parts)])
 
 
 def _standard_error(values: Floats) -> float:
@@ -109,12 +110,6 @@ def _same(corrections: Sequence[Correction]) -> Floats | None:
     if values.size > _FEW_VALUES:
         return None
     return np.array([np.mean(one.human == one.judge[: one.labelled]) for one in corrections])
-
-
-def _welch(first: Floats, second: Floats) -> tuple[float, float]:
-    """Difference of two means, and Welch's two-sided p-value."""
-    difference = float(first.mean() - second.mean())
-    return difference, _two_sided(difference, (first, second))
 
 
 def _two_sided(estimate: float, parts: Sequence[Floats], fitted: int = 0) -> float:

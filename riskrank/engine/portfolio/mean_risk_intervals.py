@@ -95,9 +95,15 @@ def study_mean_risk(
     low = high = None
     if resamples:
         scale = unit_of(scores.values, found.columns)
-        scaled = replace(scores, values=tuple(scale.apply(value) for value in scores.values))
-        values = _replicate_values(scaled, found.columns, resamples, seed, jobs, progress)
-        low, high = scale.undo(np.quantile(values, [level / 2, 1 - level / 2], axis=0))
+        scaled = replace(scores, values=scale.of_all(scores.values))
+        jobs = jobs if resamples * sum(scores.sizes) > _WORTH_A_PROCESS else 1
+        done, parts = 0, []
+        for part in run_tasks(_block, (scaled, found.columns), blocks(resamples, seed), jobs=jobs):
+            parts.append(part)
+            done += len(part)
+            if progress is not None:
+                progress(done, resamples)
+        low, high = scale.undo(np.quantile(np.concatenate(parts), [level / 2, 1 - level / 2], axis=0))
     consistent = found.rank.T[found.ssd_consistent]
     whole = aggregate_rankings(consistent, method=aggregator, names=names) if len(consistent) else None
     return MeanRiskStudy(found, low, high, whole, contradicted_by_consistent(found))
@@ -127,29 +133,10 @@ def aggregate_over_metrics(
     return aggregate_rankings(np.array(lists), method=aggregator, weights=shares, names=names)
 
 
-def _replicate_values(
-    scores: ClusteredScores,
-    columns: tuple[RiskColumn, ...],
-    resamples: int,
-    seed: int,
-    jobs: Jobs,
-    progress: Callable[[int, int], None] | None,
-) -> Floats:
-    """Replicates of mean − risk, shape (B, k, R)."""
-    work = resamples * sum(scores.sizes)
-    done, parts = 0, []
-    tasks = blocks(resamples, seed)
-    for part in run_tasks(_block, (scores, columns), tasks, jobs=jobs if work > _WORTH_A_PROCESS else 1):
-        parts.append(part)
-        done += len(part)
-        if progress is not None:
-            progress(done, resamples)
-    return np.concatenate(parts)
-
-
 def _block(
     problem: tuple[ClusteredScores, tuple[RiskColumn, ...]], task: tuple[np.random.SeedSequence, int]
 ) -> Floats:
+    """Replicates of mean − risk of a block of resamples, shape (B, k, R)."""
     scores, columns = problem
     values = []
     for models in _resampled(scores, task, size=max(_BATCH // sum(scores.sizes), 1)):

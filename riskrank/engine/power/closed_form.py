@@ -28,7 +28,7 @@ from riskrank.engine.dominance.tests_of_task_means import is_blind
 from riskrank.engine.evidence.student import weighted_mean
 from riskrank.engine.power.effects import Effects
 from riskrank.engine.power.planning import Plan
-from riskrank.engine.power.simulation import streams, table_of
+from riskrank.engine.power.simulation import streams
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import Freedom, expanded_p_value
 from riskrank.engine.sampling.strata import FEWEST_TASKS
@@ -155,7 +155,7 @@ class NormalTables:
         distances, noise = [], []
         for stream in streams(size, _RANKED, self.plan.inference.seed):
             drawn = self.plan.sampler.chosen(np.random.default_rng(stream), size)
-            scores = table_of(self.plan.sampler.of(drawn), paired=self.plan.paired)
+            scores = self.plan.sampler.table(drawn)
             relative = self.plan.claim.kind == RELATIVE
             guard = relative_guard(scores) if relative else direct_guard(scores, self.plan.family)
             samples = float(scores.independent.min())
@@ -174,8 +174,7 @@ class NormalTables:
     def _test(self, size: int) -> _Test:
         if size not in self._tests:
             plan, inference = self.plan, self.plan.inference
-            draw = plan.sampler(np.random.default_rng([inference.seed, size]), size)
-            scores = table_of(draw, paired=plan.paired)
+            scores = plan.sampler(np.random.default_rng([inference.seed, size]), size)
             behind = behind_pairs(scores, None if plan.claim.kind == RELATIVE else plan.family)[self._at]
             column = BootstrapColumn(scores, pairs=plan.family)
             resamples = _OF_LIMIT_THEOREM

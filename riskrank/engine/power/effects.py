@@ -110,7 +110,7 @@ def effects_of(scores: ClusteredScores, claim: Claim, family: Pairs, seed: int) 
     Effects
     """
     scale = CommonScale.of(scores.values)
-    scores = replace(scores, values=tuple(scale.apply(value) for value in scores.values))
+    scores = replace(scores, values=scale.of_all(scores.values))
     sampler = PilotSampler(scores)
     effects = _influences(sampler, claim, family)
     mean, some = effects.mean.copy(), np.arange(len(family))

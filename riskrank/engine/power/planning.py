@@ -18,7 +18,7 @@ from riskrank.engine.dominance.inference import ABSOLUTE, Claim
 from riskrank.engine.dominance.ranking import estimate
 from riskrank.engine.dominance.tests import DominanceTests, compare, family_of
 from riskrank.engine.power.distributions import Distribution
-from riskrank.engine.power.simulation import PilotSampler, table_of
+from riskrank.engine.power.simulation import PilotSampler
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores, require_testable
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.sampling.strata import FEWEST_IN_TASK, FEWEST_TASKS
@@ -77,7 +77,7 @@ class Plan:
     ) -> list[bool]:
         """Draw a table, test it as a real one, with all its models, and say which pairs are shown."""
         data, test = stream.spawn(2)
-        scores = table_of(self.sampler(np.random.default_rng(data), size), paired=self.paired)
+        scores = self.sampler(np.random.default_rng(data), size)
         try:
             require_testable(scores)
         except InputError:
@@ -92,11 +92,6 @@ class Plan:
     def sampler(self) -> PilotSampler:
         """Draws tables of any size from the pilot."""
         return PilotSampler(self.scores)
-
-    @property
-    def paired(self) -> bool:
-        """Whether the models of a table share their samples."""
-        return self.scores.paired
 
     @cached_property
     def family(self) -> tuple[tuple[int, int], ...]:

@@ -24,7 +24,7 @@ from math import sqrt
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from riskrank.engine.evidence.exact import least_size
+from riskrank.engine.evidence.exact import bisected, least_size
 from riskrank.engine.power.effects import Effects
 from riskrank.engine.power.simulation import PilotSampler
 from riskrank.engine.sampling.freedom import Behind, expanded_share, satterthwaite
@@ -248,11 +248,8 @@ def _power(effects: Floats, roots: Floats, height: Floats | float) -> Floats:
 
 def _height(effects: Floats, size: int, power: float) -> float:
     """Height of the test that has this power at this size."""
-    low, high, root = -1e4, 1e4, np.array(sqrt(size))
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _power(effects, root, middle) > power else (low, middle)
-    return high
+    root = np.array(sqrt(size))
+    return bisected(lambda height: bool(_power(effects, root, height) > power), -1e4, 1e4, 100)[1]
 
 
 def _sizes(effects: Floats, height: float, target: float) -> Floats:

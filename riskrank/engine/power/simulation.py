@@ -8,7 +8,7 @@ Of a suite of tasks the size counts samples a task, all tasks alike; or whole ta
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -63,15 +63,16 @@ class PowerCurve:
         share = hits / repeats
         turned = share + doubt * (1 - 2 * share)
         beside = np.minimum(turned * (1 - turned) / divided * doubt, np.maximum(share, 1 - share))
-        error = np.hypot(share_error(hits, repeats), beside)
+        # From (x + ½)/(R + 1), so that 0 and 1 have an error too.
+        counted = (hits + 0.5) / (repeats + 1)
+        error = np.hypot(np.sqrt(counted * (1 - counted) / repeats), beside)
         return cls(np.array(sizes), share[:, :-1], error[:, :-1], share[:, -1], error[:, -1], repeats)
 
     def at(self, sizes: Sequence[int]) -> PowerCurve:
         """The same at some of its sizes."""
         kept = np.isin(self.sizes, sizes)
-        shares, errors = self.power[kept], self.standard_error[kept]
-        together = self.together[kept], self.together_error[kept]
-        return PowerCurve(self.sizes[kept], shares, errors, *together, self.repeats)
+        names = ("sizes", "power", "standard_error", "together", "together_error")
+        return replace(self, **{name: getattr(self, name)[kept] for name in names})
 
     @property
     def hardest_first(self) -> Integers:
@@ -110,12 +111,6 @@ def streams(size: int, tables: int, seed: int) -> list[np.random.SeedSequence]:
         for block, start in zip(blocks, starts, strict=True)
         for own in block.spawn(min(_BLOCK, tables - start))
     ]
-
-
-def share_error(hits: Integers | Floats, repeats: Integers | Floats | int) -> Floats:
-    """Monte Carlo error of a share, from (x + ½)/(R + 1) so that 0 and 1 have one too."""
-    share = (hits + 0.5) / (repeats + 1)
-    return np.sqrt(share * (1 - share) / repeats)
 
 
 @dataclass(frozen=True)
@@ -173,9 +168,9 @@ class PilotSampler:
         strata = self.scores.strata
         return np.array([0, strata.tasks]) if strata.random else strata.bounds(model)
 
-    def __call__(self, rng: np.random.Generator, size: int) -> Draw:
+    def __call__(self, rng: np.random.Generator, size: int) -> ClusteredScores:
         """Draw `size` samples per model, of these tasks per task: the same for all models if paired."""
-        return self.of(self.chosen(rng, size))
+        return self.table(self.chosen(rng, size))
 
     def chosen(self, rng: np.random.Generator, size: int) -> list[Integers]:
         """Units that are drawn of each model, or of all together if paired.
@@ -220,11 +215,10 @@ class PilotSampler:
             [str(task) for task in range(len(weights))], rows, weights=weights, random=random
         )
 
-
-def table_of(draw: Draw, *, paired: bool) -> ClusteredScores:
-    """A drawn table as a test takes it."""
-    tasks = draw.tasks
-    if tasks is not None and tasks.random:
+    def table(self, drawn: Sequence[Integers]) -> ClusteredScores:
+        """The table of some units as a test takes it."""
+        draw = self.of(drawn)
         # Whole tasks are drawn, the same for all models, and their samples are not told apart.
-        return ClusteredScores.build(draw.samples, paired=False, tasks=tasks)
-    return ClusteredScores.build(draw.samples, draw.clusters, paired=paired, tasks=tasks)
+        random = draw.tasks is not None and draw.tasks.random
+        clusters, paired = (None, False) if random else (draw.clusters, self.scores.paired)
+        return ClusteredScores.build(draw.samples, clusters, paired=paired, tasks=draw.tasks)

@@ -91,44 +91,35 @@ def simulate_stops(
     progress : callable, optional
         Called with the runs done and all of them.
     """
-    stops, wanted = [], -math.log(level / 2)
+    wanted, last, chunk = -math.log(level / 2), limit // every * every, max(_CHUNK // every, 1) * every
+
+    def stops_of(rng: np.random.Generator) -> tuple[float, float]:
+        """Samples at which one run passes, or fails."""
+        wealth = np.zeros((2, BETS.size))
+        for start in range(0, last, chunk):
+            count = min(chunk, last - start)
+            away = draw(rng, count) - boundary
+            gains = np.stack([away / (reach + boundary), -away / (reach - boundary)])
+            # Rounding must not carry a loss beyond all that was bet.
+            grown = np.log1p(np.maximum(gains, -1.0)[:, :, None] * BETS)
+            grown = grown.reshape(2, count // every, every, BETS.size).sum(axis=2)
+            looks = wealth[:, None] + np.cumsum(grown, axis=1)
+            most = looks.max(axis=2)
+            evidence = most + np.log(np.mean(np.exp(looks - most[:, :, None]), axis=2))
+            for look in np.flatnonzero((evidence >= wanted).any(axis=0)).tolist()[:1]:
+                stop = float(start + (look + 1) * every)
+                above = evidence[0, look] >= evidence[1, look]
+                return (stop, math.inf) if above else (math.inf, stop)
+            wealth = looks[:, -1]
+        return math.inf, math.inf
+
+    stops = []
     for done, stream in enumerate(np.random.SeedSequence(seed).spawn(repeats)):
-        stops.append(_stops(np.random.default_rng(stream), draw, reach, boundary, wanted, every, limit))
+        stops.append(stops_of(np.random.default_rng(stream)))
         if progress is not None:
             progress(done + 1, repeats)
     passed, failed = np.array(stops).T
     return Stops(passed, failed, limit)
-
-
-def _stops(
-    rng: np.random.Generator,
-    draw: Callable[[np.random.Generator, int], Floats],
-    reach: float,
-    boundary: float,
-    wanted: float,
-    every: int,
-    limit: int,
-) -> tuple[float, float]:
-    """Samples at which one run passes, or fails."""
-    wealth = np.zeros((2, BETS.size))
-    chunk = max(_CHUNK // every, 1) * every
-    for start in range(0, limit // every * every, chunk):
-        count = min(chunk, limit // every * every - start)
-        away = draw(rng, count) - boundary
-        gains = np.stack([away / (reach + boundary), -away / (reach - boundary)])
-        # Rounding must not carry a loss beyond all that was bet.
-        grown = np.log1p(np.maximum(gains, -1.0)[:, :, None] * BETS)
-        looks = wealth[:, None] + np.cumsum(
-            grown.reshape(2, count // every, every, BETS.size).sum(axis=2), axis=1
-        )
-        most = looks.max(axis=2)
-        evidence = most + np.log(np.mean(np.exp(looks - most[:, :, None]), axis=2))
-        for look in np.flatnonzero((evidence >= wanted).any(axis=0)).tolist()[:1]:
-            stop = float(start + (look + 1) * every)
-            above = evidence[0, look] >= evidence[1, look]
-            return (stop, math.inf) if above else (math.inf, stop)
-        wealth = looks[:, -1]
-    return math.inf, math.inf
 
 
 def size_of_one_look(mean: float, variance: float, boundary: float, level: float, power: float) -> int | None:

@@ -156,14 +156,7 @@ def workers_for(jobs: Jobs) -> Iterator[Workers]:
         yield workers
 
 
-def run_tasks(
-    function: Task,
-    shared: Any,
-    tasks: Sequence[Any],
-    *,
-    jobs: Jobs = 1,
-    arrived: Arrived | None = None,
-) -> Iterator[Any]:
+def run_tasks(function: Task, shared: Any, tasks: Sequence[Any], *, jobs: Jobs = 1) -> Iterator[Any]:
     """Yield ``function(shared, task)`` for every task, in order.
 
     Parameters
@@ -176,8 +169,6 @@ def run_tasks(
         One small description a task.
     jobs : int or Workers
         Number of processes, or those there are; with 1 everything runs in this one.
-    arrived : callable, optional
-        Called with the number of tasks that are done, also of those whose turn has not come.
 
     Raises
     ------
@@ -185,7 +176,7 @@ def run_tasks(
         If a process dies, as it does when the machine runs out of memory.
     """
     with workers_for(jobs) as workers:
-        yield from workers.run(function, shared, tasks, arrived)
+        yield from workers.run(function, shared, tasks)
 
 
 def _outcome(function: Task, shared: Any, task: Any) -> tuple[Exception | None, Any]:

@@ -13,7 +13,7 @@ leave nothing between two models, and so nothing in an integral of their differe
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, overload
@@ -134,9 +134,7 @@ def batches(
         In order; the numbers depend on neither the size nor on how blocks are put together. Its sorted scores
         last until the next one.
     """
-    parts = [chosen_many(scores, np.random.default_rng(stream), count) for stream, count in streams]
-    drawn = [np.concatenate(part) for part in zip(*parts, strict=True)]
-    scratch = Scratch()
+    drawn, scratch = chosen_of(scores, streams), Scratch()
     for start in range(0, len(drawn[0]), size):
         picks = [rows[start : start + size] for rows in drawn]
         chosen = picks * scores.models if scores.paired else picks
@@ -173,6 +171,14 @@ def chosen_many(scores: ClusteredScores, rng: np.random.Generator, count: int) -
         return list(rng.integers(0, counts[0], (count, len(counts), counts[0])).transpose(1, 0, 2))
     drawn = [[rng.integers(0, n, n) for n in counts] for _ in range(count)]
     return [np.stack(model) for model in zip(*drawn, strict=True)]
+
+
+def chosen_of(
+    scores: ClusteredScores, streams: Iterable[tuple[np.random.SeedSequence, int]]
+) -> list[Integers]:
+    """The same of some blocks, one below the other."""
+    parts = [chosen_many(scores, np.random.default_rng(stream), count) for stream, count in streams]
+    return [np.concatenate(part) for part in zip(*parts, strict=True)]
 
 
 def _within_tasks(bounds: Integers, rng: np.random.Generator, count: int) -> Integers:
@@ -235,8 +241,7 @@ def padded(scores: ClusteredScores, streams: Blocks, *, entries: int) -> Iterato
     streams : Blocks
     entries : int
     """
-    drawn = [chosen_many(scores, np.random.default_rng(stream), count)[0] for stream, count in streams]
-    counts = counts_of(np.concatenate(drawn))
+    counts = counts_of(chosen_of(scores, streams)[0])
     sizes = counts @ np.bincount(scores.clusters[0])
     lengths = -(-sizes // _ROUNDED) * _ROUNDED
     orders = [np.argsort(value, kind="stable") for value in scores.values]

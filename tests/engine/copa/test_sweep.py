@@ -185,7 +185,6 @@ def test_bad_sweeps():
 def sweep():
     """Model 2 up to 0.25, model 0 up to 0.5, model 2 again up to 1."""
     return Sweep(
-        parameter="alpha",
         objective=0,
         grid=np.linspace(0, 1, 5),
         choice=np.array([2, 0, 0, 2, 2]),
@@ -199,7 +198,9 @@ def sweep():
 
 def test_widths_are_even_where_the_grid_is():
     assert sweep().widths.tolist() == [0.25, 0.25, 0.5]
-    over_p = replace(sweep(), parameter="p", low=np.array([1.0, 2.0, 4.0]), high=np.array([2.0, 4.0, np.inf]))
+    over_p = replace(
+        sweep(), objective=None, low=np.array([1.0, 2.0, 4.0]), high=np.array([2.0, 4.0, np.inf])
+    )
     assert over_p.widths.tolist() == [0.5, 0.25, 0.25]
 
 

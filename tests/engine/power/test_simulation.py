@@ -63,7 +63,7 @@ def sampler_of(*scores, **design):
 def test_a_paired_pilot_keeps_rows_together():
     x = np.arange(7.0)
     sampler = sampler_of([x, 10 * x])
-    draw = sampler(np.random.default_rng(0), 500)
+    draw = sampler.of(sampler.chosen(np.random.default_rng(0), 500))
     assert draw.clusters is None
     assert draw.samples[0].shape == (500,)
     assert (draw.samples[1] == 10 * draw.samples[0]).all()
@@ -72,7 +72,7 @@ def test_a_paired_pilot_keeps_rows_together():
 
 def test_an_unpaired_pilot_draws_models_alone():
     sampler = sampler_of([np.arange(50.0), np.arange(60.0)], paired=False)
-    first, second = sampler(np.random.default_rng(0), 400).samples
+    first, second = sampler.of(sampler.chosen(np.random.default_rng(0), 400)).samples
     assert not np.array_equal(first, second)
     assert second.max() > 49
 
@@ -82,7 +82,7 @@ def test_clusters_are_drawn_whole_and_numbered_anew():
     score = np.array([31.0, 20.0, 30.0, 10.0, 21.0, 32.0])
     whole = {1: [10], 2: [20, 21], 3: [30, 31, 32]}
     sampler = sampler_of([score, -score], [score // 10, score // 10])
-    draw = sampler(np.random.default_rng(1), 300)
+    draw = sampler.of(sampler.chosen(np.random.default_rng(1), 300))
     assert np.array_equal(draw.clusters[0], draw.clusters[1])
     assert np.unique(draw.clusters[0]).tolist() == list(range(300))
     assert (draw.samples[1] == -draw.samples[0]).all()

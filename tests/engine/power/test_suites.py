@@ -46,7 +46,8 @@ def power_of(scores, size, inference, repeats=200, claim=DIRECT):
 @pytest.mark.parametrize("paired", [True, False])
 def test_so_many_samples_of_every_task_are_drawn(paired):
     scores = suite(paired=paired)
-    draw = PilotSampler(scores)(np.random.default_rng(0), 7)
+    sampler = PilotSampler(scores)
+    draw = sampler.of(sampler.chosen(np.random.default_rng(0), 7))
     assert draw.tasks is not None
     assert scores.strata.several
     for model, (value, tasks) in enumerate(zip(draw.samples, draw.tasks.of_row, strict=True)):
@@ -62,7 +63,8 @@ def test_so_many_samples_of_every_task_are_drawn(paired):
 
 def test_whole_tasks_are_drawn_for_all_models_with_their_weights():
     scores = suite((6, 8, 7, 9, 6, 10), weights=np.arange(1, 7), random=True, paired=False)
-    draw = PilotSampler(scores)(np.random.default_rng(0), 9)
+    sampler = PilotSampler(scores)
+    draw = sampler.of(sampler.chosen(np.random.default_rng(0), 9))
     assert draw.tasks is not None
     assert draw.tasks.random
     of = scores.clusters[0]

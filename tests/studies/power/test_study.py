@@ -66,7 +66,7 @@ def test_a_pilot_is_planned_with_what_is_significant_in_it(table, scores):
         ("A", "C"),
         ("B", "C"),
     }
-    assert document.study.plan.paired
+    assert document.study.plan.scores.paired
     assert document.provenance.method["copula"] == "independent"
     single = power(table(scores(gap=1.5, metrics=("acc",))), PowerSettings(pair="A:C", **QUICK))
     assert single.metric == "acc"
