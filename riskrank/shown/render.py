@@ -99,27 +99,18 @@ def notebook_page(document: Document) -> str:
     if not can_make_pages():
         how: dict[str, Any] = {"encoding": "utf-8", "width": None, "color": False, "flags": False}
         return f"<pre>{for_html(render(document, 'table', **how, explain=False).decode())}</pre>"
-    return str(import_module("riskrank.shown.page.page").to_page_fragment(document, flags=False))
+    page = import_module("riskrank.shown.page.page")
+    return str(page.to_page(document, flags=False, template="fragment.html"))
 
 
 def _terminal_page(
     document: Document, encoding: str, width: int | None, color: bool, flags: bool, explain: bool
 ) -> bytes:
-    page = _Page(encoding)
+    # In memory, and of an encoding, from which Rich tells which characters its reader can show.
+    page = io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="\n")
     sections = spelled_sections(document, flags=flags)
     whole = [*sections, *spelled([WHERE], flags=flags)]
     to_terminal(whole if explain else first_screen(sections), page, width=width, color=color)
-    lines = [line.rstrip() for line in page.getvalue().splitlines()]
+    page.seek(0)
+    lines = [line.rstrip() for line in page.read().splitlines()]
     return ("\n".join(lines) + "\n").encode(encoding)
-
-
-class _Page(io.StringIO):
-    """A page in memory that tells Rich which characters its reader can show."""
-
-    def __init__(self, encoding: str) -> None:
-        super().__init__()
-        self._encoding = encoding
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]  # an attribute in the stubs, a property at run time
-        return self._encoding

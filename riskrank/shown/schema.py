@@ -124,7 +124,9 @@ def schema_of(hint: Any) -> dict[str, Any]:
     if origin is Literal:
         return {"enum": list(inner)}
     if origin in (Union, types.UnionType):
-        return _one_of([schema_of(one) for one in inner])
+        choices = [schema_of(one) for one in inner]
+        plain = all(choice.keys() == {"type"} for choice in choices)
+        return {"type": [one["type"] for one in choices]} if plain else {"anyOf": choices}
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         return _record(hint)
     if inspect.isclass(origin) and issubclass(origin, Mapping):
@@ -132,12 +134,6 @@ def schema_of(hint: Any) -> dict[str, Any]:
     if inspect.isclass(origin) and issubclass(origin, Sequence):
         return {"type": "array", "items": schema_of(inner[0])}
     return {}
-
-
-def _one_of(choices: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    if all(choice.keys() == {"type"} for choice in choices):
-        return {"type": [choice["type"] for choice in choices]}
-    return {"anyOf": list(choices)}
 
 
 def _summary(kind: type) -> str:

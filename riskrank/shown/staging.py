@@ -32,16 +32,12 @@ def write_whole(stream: BinaryIO, data: bytes) -> None:
             taken = error.characters_written
         rest = rest[taken or 0 :]
         if not taken:
-            _wait(stream)
+            select.select([], [stream], [])
     while True:
         try:
             return stream.flush()
         except BlockingIOError:
-            _wait(stream)
-
-
-def _wait(stream: BinaryIO) -> None:
-    select.select([], [stream], [])
+            select.select([], [stream], [])
 
 
 def discard(stream: TextIO) -> None:
@@ -218,7 +214,9 @@ def _keep_rights(descriptor: int, target: Path) -> None:
     except FileNotFoundError:
         old = None
     if old is None or not stat.S_ISREG(old.st_mode) or old.st_mode & _RUNS:
-        os.fchmod(descriptor, 0o666 & ~_umask())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.fchmod(descriptor, 0o666 & ~umask)
         return
     with contextlib.suppress(OSError):
         os.fchown(descriptor, -1, old.st_gid)
@@ -249,9 +247,3 @@ def _open_already(device: Path) -> int | None:
         return named
     of_this_process = str(device.parent) in ("/dev/fd", "/proc/self/fd") and device.name.isdecimal()
     return int(device.name) if of_this_process else None
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

@@ -1,15 +1,14 @@
 """Ranks of the same models by several methods or groups, joined model by model ([COPA] Fig. 6 and 7)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from riskrank.engine.types import Floats, Integers
 from riskrank.shown.figures.fonts import text_width
-from riskrank.shown.figures.key import OTHERS, Look, in_focus, in_grey, joined, looks
+from riskrank.shown.figures.key import OTHERS, in_focus, in_grey, joined, looks
 from riskrank.shown.figures.labels import spread
 from riskrank.shown.figures.marks import model_mark, write
 from riskrank.shown.figures.names import fitted
@@ -114,29 +113,17 @@ def draw_bump(
     given = looks(k, found.focus)
     for j, look in enumerate(given):
         joined(canvas, x, y[:, j], look, j, 3.5 if step > 4 else 1.5)
-    for end, align in ((0, "right"), (M - 1, "left")):
-        _names(canvas, found, shown, given, (x[end], y[end]), end, align)
-    return page.figure
-
-
-def _names(
-    canvas: Axes,
-    found: Bump,
-    shown: Mapping[int, str],
-    given: Sequence[Look],
-    places: tuple[float, Floats],
-    end: int,
-    align: str,
-) -> None:
-    """Names at one end of the lines, with the rank next to the line."""
-    x, heights = places
-    away = -1 if align == "right" else 1
     models = sorted(shown)
-    stand = spread(heights[models], ROW, MARGIN + ROW / 2, max(heights.max(), MARGIN + ROW * len(models)))
-    for j, y in zip(models, stand, strict=True):
-        color, mark = QUIET if given[j] is OTHERS else INK, model_mark(j)
-        write(canvas, x + away * 8, y, str(found.ranks[end, j]), mark, align, size=SMALL, color=color)
-        write(canvas, x + away * 28, y, shown[j], mark, align, color=color)
-        if abs(y - heights[j]) > 1:
-            tie: dict[str, Any] = {"color": given[j].color, "linewidth": 0.6}
-            canvas.plot([x, x + away * 7], [heights[j], y], gid=mark, **tie)
+    # Names at both ends of the lines, with the rank next to the line.
+    for end, align, away in ((0, "right", -1), (M - 1, "left", 1)):
+        heights = y[end]
+        most = max(heights.max(), MARGIN + ROW * len(models))
+        for j, stands in zip(models, spread(heights[models], ROW, MARGIN + ROW / 2, most), strict=True):
+            color, mark = QUIET if given[j] is OTHERS else INK, model_mark(j)
+            rank = str(found.ranks[end, j])
+            write(canvas, x[end] + away * 8, stands, rank, mark, align, size=SMALL, color=color)
+            write(canvas, x[end] + away * 28, stands, shown[j], mark, align, color=color)
+            if abs(stands - heights[j]) > 1:
+                tie: dict[str, Any] = {"color": given[j].color, "linewidth": 0.6}
+                canvas.plot([x[end], x[end] + away * 7], [heights[j], stands], gid=mark, **tie)
+    return page.figure

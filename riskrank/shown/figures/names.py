@@ -46,7 +46,7 @@ def _told_apart(names: Sequence[str]) -> list[str]:
 
 def _numbered(whole: Sequence[str], shown: Sequence[str], width: float, size: float) -> list[str]:
     """Give names that still collide their number in the list."""
-    twice, taken = _repeated(shown), set(shown)
+    twice, taken = {name for name, count in Counter(shown).items() if count > 1}, set(shown)
     found = []
     for number, (name, text) in enumerate(zip(whole, shown, strict=True), start=1):
         mark = f" ({number})"
@@ -58,10 +58,6 @@ def _numbered(whole: Sequence[str], shown: Sequence[str], width: float, size: fl
         taken.add(text)
         found.append(text)
     return found
-
-
-def _repeated(names: Sequence[str]) -> set[str]:
-    return {name for name, count in Counter(names).items() if count > 1}
 
 
 def _cut(name: str, width: float, size: float, balance: float) -> str:

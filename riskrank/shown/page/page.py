@@ -34,8 +34,10 @@ _BLANKS = re.compile(r"([ \n]+)")
 _JOINTS = re.compile(r"(?<=\w[-_./:@])(?=\w)")
 
 
-def to_page(document: Document, *, flags: bool = True) -> str:
-    """Write a document as one HTML file that needs no other.
+def to_page(document: Document, *, flags: bool, template: str = "page.html") -> str:
+    """Write a document as one HTML file that needs no other, or what the template of another page has.
+
+    That of a notebook, ``fragment.html``, is an element: the answer and its main picture.
 
     Raises
     ------
@@ -43,22 +45,6 @@ def to_page(document: Document, *, flags: bool = True) -> str:
         If Jinja2 or Matplotlib is not installed.
     """
     require_pages()
-    return _rendered("page.html", document, flags=flags)
-
-
-def to_page_fragment(document: Document, *, flags: bool = False) -> str:
-    """Write a document as an element for a notebook: the answer and its main picture.
-
-    Raises
-    ------
-    UsageError
-        If Jinja2 or Matplotlib is not installed.
-    """
-    require_pages()
-    return _rendered("fragment.html", document, flags=flags)
-
-
-def _rendered(template: str, document: Document, *, flags: bool) -> str:
     from markupsafe import Markup
 
     from riskrank.shown.page.exhibits import Exhibitor
