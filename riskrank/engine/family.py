@@ -261,8 +261,7 @@ class Family:
         waits = (tier == 1) & bool(parts[0].open[tier == 0].any() or parts[0].refuted[tier == 0].any())
         ends = evidence.ends(self.level(int(np.count_nonzero(tier == 1))))
         closed: dict[str, ArrayLike] = {"side": 0, "p_adjusted": 1, "p_against": 1, "needed": np.inf}
-        closed["resamples_needed"] = 0
-        closed |= {"low": ends[0], "high": ends[1]}
+        closed |= {"resamples_needed": 0, "low": ends[0], "high": ends[1]}
         for name, value in closed.items():
             whole[name] = np.where(waits, np.asarray(value), whole[name])
         return Answers(**whole)
@@ -289,8 +288,7 @@ class Family:
 
     def mildest_levels(self, tests: int, lost: Integers) -> Floats:
         """Largest levels a p-value can still meet, with so many claims closed as not shown."""
-        if self.correction == "holm":
-            return np.asarray(self.alpha / (1.0 + lost), dtype=np.float64)
-        if self.correction == "bh":
-            return np.asarray(self.alpha / (tests / np.maximum(tests - lost, 1)), dtype=np.float64)
-        return np.full(len(lost), self.alpha / (float(tests) if self.correction == "bonferroni" else 1.0))
+        every = np.ones(len(lost))
+        factor = {"holm": every + lost, "bonferroni": tests * every, "none": every}
+        factor["bh"] = tests / np.maximum(tests - lost, 1)
+        return self.alpha / factor[self.correction]

@@ -202,14 +202,10 @@ def front_states(
     rival = np.where(open_to.max(axis=1) >= 0, open_to.argmax(axis=1), -1)
     stands = family.adjusted(np.maximum(open_to.max(axis=1), 0.0))
     standing = family.significant(stands)
-    state = []
-    for i in range(N):
-        if dominator[i] >= 0 or answers[i] == Side.REFUTED:
-            state.append(Side.REFUTED)
-        else:
-            shown = standing[i] and answers[i] == Side.SHOWN
-            state.append(Side.SHOWN if shown else Side.OPEN)
-    return FrontStates(tuple(state), dominates, dominating, dominator, stands, standing, rival, best_on)
+    meeting = np.array(answers)
+    on, off = standing & (meeting == Side.SHOWN), (dominator >= 0) | (meeting == Side.REFUTED)
+    state = tuple(map(Side, np.where(off, Side.REFUTED, np.where(on, Side.SHOWN, Side.OPEN)).tolist()))
+    return FrontStates(state, dominates, dominating, dominator, stands, standing, rival, best_on)
 
 
 def _domination(evidence: Sequence[ObjectiveEvidence]) -> Floats:

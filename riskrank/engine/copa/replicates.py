@@ -190,7 +190,9 @@ def replicates(
         start = rows.stop
         for model, k, numbers, level, sides in parts:
             own, added = _of_units(drawn[0 if together else model], numbers)
-            each = (_means if _is_mean(sides[0], level) else partial(_any, level=level))(own, added, sides)
+            # Means over units that are drawn within their tasks, if there are any, have sums to share.
+            is_mean = level is None and not sides[0].tasks.random
+            each = (_means if is_mean else partial(_any, level=level))(own, added, sides)
             for into, value in zip(found, each, strict=True):
                 into[rows, model, k] = value
     return ObjectiveReplicates(*found)
@@ -200,11 +202,6 @@ def _of_units(drawn: Floats, numbers: Integers) -> tuple[Floats, Floats]:
     """Weights of a model's units, and of the one that is added to them, which has the last column."""
     whole = numbers.size == drawn.shape[1] - 1 and np.all(np.diff(numbers) == 1)
     return drawn[:, : numbers.size] if whole else drawn[:, numbers], drawn[:, -1]
-
-
-def _is_mean(side: SideScores, level: float | None) -> bool:
-    """Whether a statistic is a mean over units that are drawn within their tasks, if there are any."""
-    return level is None and not side.tasks.random
 
 
 def _means(own: Floats, added: Floats, sides: Sequence[SideScores]) -> list[Floats]:

@@ -158,7 +158,22 @@ def _run(problems: Sequence[_Problem], task: Task) -> Part:
     for rows, found, *statistics in drawn(problem, streams, kernel):
         ratios[..., rows] = found
         means[:, rows], tails[:, rows] = statistics
-    return _summed(problem, ratios, means, tails)
+    # Summed over the beaten models along the middle axis; equal models have equal sums to the last bit.
+    overall = np.empty((streams.total, 0, k))
+    if column.pairs is None:
+        overall = ((ratios.sum(axis=2) - 0.5) / (k - 1)).transpose(2, 0, 1)
+    crossings = np.array([np.count_nonzero(ratios >= threshold, axis=3) for threshold in column.thresholds])
+    deviations = ratios - problem.ratios[..., None]
+    # A sum over a copied or a transposed array may differ in its last bit, and only some parts travel between
+    # processes: all are laid out alike.
+    return Part(
+        np.ascontiguousarray(overall),
+        crossings,
+        deviations.sum(axis=3),
+        np.einsum("oijb,oijb->oij", deviations, deviations),
+        np.ascontiguousarray(means.T),
+        np.ascontiguousarray(tails.T),
+    )
 
 
 Resampled = Iterator[tuple[slice | Integers, Floats, Floats, Floats]]
@@ -198,24 +213,3 @@ def _weighed(problem: _Problem, streams: Blocks, kernel: ViolationKernel) -> Res
         worst = zip(tail.values, of_tail or cumulated, strict=True)
         means = np.stack([Steps(*one).means for one in zip(design.values, cumulated, strict=True)])
         yield rows, ratios, means, np.stack([Steps(*one).tail_means(problem.tail_level) for one in worst])
-
-
-def _summed(problem: _Problem, ratios: Floats, means: Floats, tails: Floats) -> Part:
-    column = problem.column
-    _, k, _, count = ratios.shape
-    # Summed over the beaten models along the middle axis; equal models have equal sums to the last bit.
-    overall = np.empty((count, 0, k))
-    if column.pairs is None:
-        overall = ((ratios.sum(axis=2) - 0.5) / (k - 1)).transpose(2, 0, 1)
-    crossings = np.array([np.count_nonzero(ratios >= threshold, axis=3) for threshold in column.thresholds])
-    deviations = ratios - problem.ratios[..., None]
-    # A sum over a copied or a transposed array may differ in its last bit, and only some parts travel between
-    # processes: all are laid out alike.
-    return Part(
-        np.ascontiguousarray(overall),
-        crossings,
-        deviations.sum(axis=3),
-        np.einsum("oijb,oijb->oij", deviations, deviations),
-        np.ascontiguousarray(means.T),
-        np.ascontiguousarray(tails.T),
-    )

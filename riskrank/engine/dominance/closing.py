@@ -245,9 +245,8 @@ class ClaimFamily:
 
     def _coarse(self, counted: Counted, pairs: Integers, levels: Floats, resamples: int) -> Booleans:
         """Whether so many resamples could not show a p-value so small, and nothing speaks against it yet."""
-        found = (self._guard[pairs] / self._guard_share <= levels) & (
-            counted.crossings[pairs] <= _FEW_CROSSINGS
-        )
+        found = self._guard[pairs] / self._guard_share <= levels
+        found &= counted.crossings[pairs] <= _FEW_CROSSINGS
         few = pairs[found]
         share = expanded_share(levels[found], self._samples[few])
         # The chance of so many crossings or more if the true share were just small enough.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -203,7 +204,8 @@ def _resampled(
             results = tuple(test.result(replicates[at]) for test in tests[at])
             if question.scores.drawn_tasks:
                 smallest = replicates[at].smallest_share(_rounds(question, inference)[-1])
-                results = tests_of_drawn_tasks(question, found, results, inference, smallest)
+                drawn_tasks = partial(tests_of_drawn_tasks, inference=inference, smallest=smallest)
+                results = tuple(drawn_tasks(question, found, one) for one in results)
         advice = advice_on(question.scores, inference, results)
         studies.append(DominanceStudy(found, replicates[at], results, advice))
     return studies
@@ -244,10 +246,8 @@ def asymptotic_tests(
             found=f"{scores.drawn_tasks} tasks, too few for a limit theorem",
             hint=f"leave it out, or speak of these tasks only: {option('tasks', 'fixed')}",
         )
-    influences = {
-        order: influence_of_violation(scores, order=order)
-        for order in {claim.order for claim in question.claims}
-    }
+    orders = {claim.order for claim in question.claims}
+    influences = {order: influence_of_violation(scores, order=order) for order in orders}
     family, pairs = inference.family, question.pairs
     return tuple(
         clt_test(estimates, influences[claim.order], claim, family=family, pairs=pairs)

@@ -144,13 +144,8 @@ def _effects(
     estimates, replicates = dominance.estimates, dominance.replicates
     spreads: list[Spread | None] = [None, None]
     if replicates is not None:
-        spreads = [
-            spread_of_differences(estimate, drawn, confidence=inference.family.confidence)
-            for estimate, drawn in (
-                (estimates.means, replicates.means),
-                (estimates.tails, replicates.tails),
-            )
-        ]
+        both = (estimates.means, replicates.means), (estimates.tails, replicates.tails)
+        spreads = [spread_of_differences(*one, confidence=inference.family.confidence) for one in both]
     return [
         effect_sizes(
             estimates.means,

@@ -12,7 +12,7 @@ a score is the sum of these rates over the gaps above it, centred.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,7 @@ from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile, w
 from riskrank.engine.products import dot
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import expanded_interval
-from riskrank.engine.sampling.resamples import Blocks, blocks
+from riskrank.engine.sampling.resamples import blocks
 from riskrank.engine.sampling.steps import TOTAL, Steps, rounding_of, units_of
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.types import Floats, Integers
@@ -252,16 +252,11 @@ def quantile_difference(
     estimate = better - worse
     if not resamples:
         return Differences(estimate, None, None)
-    drawn = _drawn_quantiles(pair, levels, blocks(resamples, seed))
-    found = np.concatenate([first - second for first, second in drawn])
+    design, drawn = WeightedDesign(pair), []
+    for cumulated in design.batches(blocks(resamples, seed), size=_BATCH):
+        of_each = zip(design.values, cumulated, strict=True)
+        first, second = (np.stack([own[Steps(own, row).at(levels)] for row in rows]) for own, rows in of_each)
+        drawn.append(first - second)
     behind = least(behind_pairs(pair, [(0, 1)]))
-    low, high = expanded_interval(found, behind, level=1 - level)
+    low, high = expanded_interval(np.concatenate(drawn), behind, level=1 - level)
     return Differences(estimate, low, high)
-
-
-def _drawn_quantiles(pair: ClusteredScores, levels: Floats, streams: Blocks) -> Iterator[Iterable[Floats]]:
-    """Quantiles of both models in some resamples, shapes (B, l)."""
-    design = WeightedDesign(pair)
-    for cumulated in design.batches(streams, size=_BATCH):
-        both = zip(design.values, cumulated, strict=True)
-        yield (np.stack([value[Steps(value, row).at(levels)] for row in rows]) for value, rows in both)

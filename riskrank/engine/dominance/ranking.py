@@ -111,8 +111,7 @@ def _plain(scores: ClusteredScores, level: float) -> Estimated:
     ordered = [np.sort(value) for value in scores.values]
     means = np.array([value.mean() for value in ordered])
     tails = np.array([tail_value_of_sorted(value, level) for value in ordered])
-    ratios = violation_matrices(ordered)
-    return ratios, means, tails
+    return violation_matrices(ordered), means, tails
 
 
 def _weighted(scores: ClusteredScores, level: float) -> Estimated:

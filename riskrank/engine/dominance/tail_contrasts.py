@@ -101,10 +101,9 @@ def tail_contrasts(tails: MetricTails, means: Contrasts, inference: Inference) -
     others = np.delete(np.arange(k), means.against)
     behind = _behind(tails, means.against, others)
     better, worse = (_Side(tails, means.against, behind, inference, sign) for sign in (1, -1))
-    second = [
-        Relabelled(one, tails.level, len(others) * m, inference.family, tails.seed) for one in tails.columns
-    ]
-    rounds = inference.rounds(len(others) * m, tails.work, least(behind))
+    asked = len(others) * m
+    second = [Relabelled(one, tails.level, asked, inference.family, tails.seed) for one in tails.columns]
+    rounds = inference.rounds(asked, tails.work, least(behind))
     drawn = tails.resampled(0)
     for total in rounds:
         if better.closed:

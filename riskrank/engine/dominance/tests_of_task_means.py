@@ -8,7 +8,6 @@ Few tasks make few resamples. Where the share that rule 1 asks for lies below th
 what the last round can count, dominance itself is beyond them. A ranking's claims are then about macro means.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -29,18 +28,18 @@ _BETTER = (RELATIVE, DIRECT)
 def tests_of_drawn_tasks(
     question: Question,
     estimates: ViolationEstimates,
-    tests: Sequence[DominanceTests],
+    tests: DominanceTests,
     inference: Inference,
     smallest: float,
-) -> tuple[DominanceTests, ...]:
-    """Let tests of the tasks' means agree with claims, or replace those that no resample could show.
+) -> DominanceTests:
+    """Let tests of the tasks' means agree with a claim, or replace one that no resample could show.
 
     Parameters
     ----------
     question : Question
         A column whose tasks are drawn, and the family of each claim.
     estimates : ViolationEstimates
-    tests : sequence of DominanceTests
+    tests : DominanceTests
     inference : Inference
         Where it names a number of resamples, no claim is replaced.
     smallest : float
@@ -48,17 +47,13 @@ def tests_of_drawn_tasks(
 
     Returns
     -------
-    tuple of DominanceTests
+    DominanceTests
     """
-    settled = []
-    for found in tests:
-        if found.claim.kind in _BETTER:
-            blind = found.claim.kind == RELATIVE and inference.resamples == "auto"
-            blind = blind and is_blind(question.scores, inference, found.family, smallest)
-            how = INSTEAD if blind else BESIDE
-            found = with_task_means(question, estimates, found, inference, how)
-        settled.append(found)
-    return tuple(settled)
+    if tests.claim.kind not in _BETTER:
+        return tests
+    blind = tests.claim.kind == RELATIVE and inference.resamples == "auto"
+    blind = blind and is_blind(question.scores, inference, tests.family, smallest)
+    return with_task_means(question, estimates, tests, inference, INSTEAD if blind else BESIDE)
 
 
 def is_blind(scores: ClusteredScores, inference: Inference, family: int, smallest: float) -> bool:
@@ -121,9 +116,5 @@ def with_task_means(
 
 def means_of_tasks(scores: ClusteredScores) -> Floats:
     """Mean of every model on every task that is drawn, shape (k, T)."""
-    return np.array(
-        [
-            np.bincount(cluster, value) / np.bincount(cluster)
-            for value, cluster in zip(scores.values, scores.clusters, strict=True)
-        ]
-    )
+    both = zip(scores.values, scores.clusters, strict=True)
+    return np.array([np.bincount(cluster, value) / np.bincount(cluster) for value, cluster in both])

@@ -67,9 +67,8 @@ def differences(comparisons: Sequence[Comparison], *, resamples: int, seed: int)
                     found[at][rows] = first[:, column] - second[:, column]
             for at in others:
                 one = comparisons[at]
-                found[at][rows] = statistics(one.new, weights[0], one.level) - statistics(
-                    one.old, weights[1], one.level
-                )
+                new_ones = statistics(one.new, weights[0], one.level)
+                found[at][rows] = new_ones - statistics(one.old, weights[1], one.level)
     return found
 
 

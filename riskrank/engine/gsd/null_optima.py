@@ -59,11 +59,8 @@ class Relabelling:
         every = possible_labellings(samples, self.resampling)
         if min(every, self.resamples) <= FIRST:
             return False
-        return (
-            every <= self.resamples
-            or not self.closing
-            or not closes(extreme, looked_at, self.family.level(1))
-        )
+        whole = every <= self.resamples or not self.closing
+        return whole or not closes(extreme, looked_at, self.family.level(1))
 
     def parts(self, winner: Floats, loser: Floats) -> Floats:
         """What each label of the data adds to the difference of two models' distributions."""
@@ -111,21 +108,20 @@ def relabellings(samples: int, how: Relabelling) -> Relabellings:
     -------
     Relabellings
     """
+    swap = how.resampling == "swap"
     if possible_labellings(samples, how.resampling) <= how.resamples:
-        every = _all_swaps(samples) if how.resampling == "swap" else _all_deals(samples)
+        every = np.array(list(product((1.0, -1.0), repeat=samples))) if swap else _all_deals(samples)
         return Relabellings(signs=every[1:], exact=True)  # the first is the observed one
     starts = range(0, how.resamples, _BLOCK)
     streams = np.random.SeedSequence(how.seed).spawn(len(starts))
-    draw = _random_swaps if how.resampling == "swap" else _random_deals
-    blocks = [
-        draw(samples, min(_BLOCK, how.resamples - start), np.random.default_rng(stream))
-        for start, stream in zip(starts, streams, strict=True)
-    ]
+    blocks = []
+    for start, stream in zip(starts, streams, strict=True):
+        rng, count = np.random.default_rng(stream), min(_BLOCK, how.resamples - start)
+        if swap:
+            blocks.append(rng.choice((1.0, -1.0), size=(count, samples)))
+        else:
+            blocks.append(rng.permuted(np.tile(np.repeat((1.0, -1.0), samples), (count, 1)), axis=1))
     return Relabellings(signs=np.concatenate(blocks), exact=False)
-
-
-def _all_swaps(samples: int) -> Floats:
-    return np.array(list(product((1.0, -1.0), repeat=samples)))
 
 
 def _all_deals(samples: int) -> Floats:
@@ -133,14 +129,6 @@ def _all_deals(samples: int) -> Floats:
     signs = np.full((len(chosen), 2 * samples), -1.0)
     signs[np.arange(len(chosen))[:, None], chosen] = 1.0
     return signs
-
-
-def _random_swaps(samples: int, count: int, rng: np.random.Generator) -> Floats:
-    return rng.choice((1.0, -1.0), size=(count, samples))
-
-
-def _random_deals(samples: int, count: int, rng: np.random.Generator) -> Floats:
-    return rng.permuted(np.tile(np.repeat((1.0, -1.0), samples), (count, 1)), axis=1)
 
 
 # Where a pair is looked at before the last relabelling, and when it is closed there.

@@ -75,14 +75,11 @@ def tail_values(scores: ClusteredScores, levels: Floats) -> Floats:
     -------
     ndarray, shape (k, l)
     """
-    tuned = [(for_tail(scores, level), level) for level in levels.tolist()]
-    found = [
-        [
-            tail_value_at_risk(own, level, weights)
-            for own, weights in zip(one.values, one.weights, strict=True)
-        ]
-        for one, level in tuned
-    ]
+    found = []
+    for level in levels.tolist():
+        tuned = for_tail(scores, level)
+        both = zip(tuned.values, tuned.weights, strict=True)
+        found.append([tail_value_at_risk(own, level, weights) for own, weights in both])
     return np.array(found, dtype=np.float64).T
 
 

@@ -159,9 +159,7 @@ def score_votes(
     names = _model_names(rows[1], rows[2], models, place)
     kinds = _kinds(votes, place)
     kept = tuple(dict.fromkeys(rows[0]))
-    sample_of = {name: at for at, name in enumerate(kept)}
-    model_of = {name: at for at, name in enumerate(names)}
-    results = _pair_results(rows, kinds, sample_of, model_of, place)
+    results = _pair_results(rows, kinds, names, place)
     scores = np.zeros((len(kept), len(names)))
     judged = np.zeros(scores.shape, dtype=np.int64)
     weights = _even_weights(results) if even else {}
@@ -267,13 +265,11 @@ def _model_names(
 
 
 def _pair_results(
-    rows: Sequence[Sequence[str]],
-    kinds: Sequence[str],
-    sample_of: Mapping[str, int],
-    model_of: Mapping[str, int],
-    place: Callable[[int], str],
+    rows: Sequence[Sequence[str]], kinds: Sequence[str], models: Sequence[str], place: Callable[[int], str]
 ) -> dict[tuple[int, int, int], dict[tuple[int, int], int]]:
     """Return, by sample and pair of models, the result per order of presentation: +1 if the lower one won."""
+    sample_of = {name: at for at, name in enumerate(dict.fromkeys(rows[0]))}
+    model_of = {name: at for at, name in enumerate(models)}
     results: dict[tuple[int, int, int], dict[tuple[int, int], int]] = {}
     for at, (sample, one, other, kind) in enumerate(zip(*rows, kinds, strict=True), start=1):
         if one == other:

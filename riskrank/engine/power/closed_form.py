@@ -134,9 +134,8 @@ class NormalTables:
             # Far beyond doubt a claim is closed by the tail of its replicates.
             rare = count < 0.5
             tail = expanded_p_value(crossing[rare], test.behind[np.nonzero(rare)[1]])
-            counted[rare] = np.minimum(
-                np.maximum(tail, np.broadcast_to(least_p, rare.shape)[rare]), counted[rare]
-            )
+            tail = np.maximum(tail, np.broadcast_to(least_p, rare.shape)[rare])
+            counted[rare] = np.minimum(tail, counted[rare])
             found |= claims.at(TAIL_MARGIN).significant(claims.each(counted))
         return found
 

@@ -104,13 +104,10 @@ def verdicts_of(test: Test, size: int, tables: int, *, seed: int) -> Booleans:
 
 def streams(size: int, tables: int, seed: int) -> list[np.random.SeedSequence]:
     """The streams of these tables, one after another."""
-    starts = range(0, tables, _BLOCK)
-    blocks = [np.random.SeedSequence((seed, size, start // _BLOCK + 1)) for start in starts]
-    return [
-        own
-        for block, start in zip(blocks, starts, strict=True)
-        for own in block.spawn(min(_BLOCK, tables - start))
-    ]
+    found: list[np.random.SeedSequence] = []
+    for number, start in enumerate(range(0, tables, _BLOCK), start=1):
+        found += np.random.SeedSequence((seed, size, number)).spawn(min(_BLOCK, tables - start))
+    return found
 
 
 @dataclass(frozen=True)
@@ -211,9 +208,8 @@ class PilotSampler:
         random, weights = self.scores.strata.random, self.scores.strata.weights
         weights = weights[drawn] if random else weights
         rows = [cluster if random else cluster % self.width for cluster in clusters]
-        return TaskDesign.build(
-            [str(task) for task in range(len(weights))], rows, weights=weights, random=random
-        )
+        names = [str(task) for task in range(len(weights))]
+        return TaskDesign.build(names, rows, weights=weights, random=random)
 
     def table(self, drawn: Sequence[Integers]) -> ClusteredScores:
         """The table of some units as a test takes it."""

@@ -222,10 +222,8 @@ class _Search:
         self._planned = self._done + tables * each + self._last * self._closed_cost
         test = self._watched(each, 1 if here else self._workers)
         whole = verdicts_of(test, size, tables, seed=seed)
-        drawn = [
-            plan.sampler.chosen(np.random.default_rng(stream.spawn(1)[0]), size)
-            for stream in streams(size, tables, seed)
-        ]
+        rngs = (np.random.default_rng(stream.spawn(1)[0]) for stream in streams(size, tables, seed))
+        drawn = [plan.sampler.chosen(rng, size) for rng in rngs]
 
         closed = self._closed.answering(drawn, size)
 

@@ -244,10 +244,8 @@ class ClusteredScores:
 
     def sample_clusters(self) -> tuple[Integers, ...]:
         """Cluster of each sample, per model."""
-        return tuple(
-            cluster[np.append(True, sample[1:] != sample[:-1])]
-            for cluster, sample in zip(self.clusters, self.samples, strict=True)
-        )
+        begins = [np.append(True, sample[1:] != sample[:-1]) for sample in self.samples]
+        return tuple(own[begin] for own, begin in zip(self.clusters, begins, strict=True))
 
 
 def require_testable(scores: ClusteredScores) -> None:

@@ -239,9 +239,8 @@ def proper_weights(values: Floats, signed: Floats) -> Floats:
     ends = proper(maker.values, maker.cumulated(np.ones((1, 1), dtype=np.int64)))[0]
     order = np.argsort(values, kind="stable")
     found = np.zeros(values.size)
-    found[order if maker.starts is None else order[maker.starts]] = np.ldexp(
-        np.diff(ends, prepend=0).astype(np.float64), -61
-    )
+    shares = np.ldexp(np.diff(ends, prepend=0).astype(np.float64), -61)
+    found[order if maker.starts is None else order[maker.starts]] = shares
     return found
 
 

@@ -72,10 +72,8 @@ class TaskDesign:
             return None
         if used.size == len(self.names) or self.signed:
             return self
-        rows = [np.searchsorted(used, own) for own in self.of_row]
-        return TaskDesign.build(
-            [self.names[task] for task in used], rows, weights=self.weights[used], random=self.random
-        )
+        rows, names = [np.searchsorted(used, own) for own in self.of_row], [self.names[task] for task in used]
+        return TaskDesign.build(names, rows, weights=self.weights[used], random=self.random)
 
     def picked(self, part: Callable[[Sequence[NDArray]], tuple[NDArray, ...]]) -> TaskDesign:
         """The tasks of some of the scores; `part` takes these from k arrays."""
@@ -110,9 +108,8 @@ class TaskDesign:
             _, first = np.unique(label, return_index=True)
             found.append(rows[first].astype(np.int64))
         # In the order of the units, as scores are kept.
-        signed = tuple(
-            own[np.argsort(label, kind="stable")] for own, label in zip(self.signed, labels, strict=False)
-        )
+        both = zip(self.signed, labels, strict=False)
+        signed = tuple(own[np.argsort(label, kind="stable")] for own, label in both)
         return Strata(self.names, self.weights, tuple(found), self.random, signed)
 
 

@@ -279,11 +279,8 @@ def profile(scores: TaskScores, tau: Floats, level: float = 0.05) -> Profile:
             parts = np.add.reduceat(above - share[model, task], begins, axis=0)
             count = len(begins)
             error[model, task] = np.sqrt((parts**2).sum(axis=0) * count / max(count - 1, 1)) / len(order)
-    means = [
-        within_tasks(share[model].T, error[model].T, samples[model], scores.weights)
-        for model in range(scores.models)
-    ]
+    each = zip(share, error, samples, strict=True)
+    means = [within_tasks(own.T, spread.T, count, scores.weights) for own, spread, count in each]
     low, high = np.moveaxis(np.array([one.interval(level) for one in means]), 1, 0)
-    return Profile(
-        tau, np.array([one.value for one in means]), np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
-    )
+    low, high = np.clip((low, high), 0.0, 1.0)
+    return Profile(tau, np.array([one.value for one in means]), low, high)

@@ -106,12 +106,8 @@ class TaskScores:
     @cached_property
     def mean(self) -> Floats:
         """Mean of every model on every task, shape (k, T)."""
-        return np.array(
-            [
-                [float(value[rows].mean()) for rows in by_task]
-                for value, by_task in zip(self.values, self.rows, strict=True)
-            ]
-        )
+        both = zip(self.values, self.rows, strict=True)
+        return np.array([[float(value[rows].mean()) for rows in by_task] for value, by_task in both])
 
     @property
     def macro(self) -> Floats:
@@ -126,12 +122,10 @@ class TaskScores:
     @cached_property
     def independent(self) -> Floats:
         """Kish's number of units of every model on every task, shape (k, T)."""
-        return np.array(
-            [
-                [kish(np.unique(unit[rows], return_inverse=True)[1]) for rows in by_task]
-                for unit, by_task in zip(self.units, self.rows, strict=True)
-            ]
-        )
+        found = np.empty((self.models, self.count))
+        for model, (unit, by_task) in enumerate(zip(self.units, self.rows, strict=True)):
+            found[model] = [kish(np.unique(unit[rows], return_inverse=True)[1]) for rows in by_task]
+        return found
 
     def parts(self, task: int) -> tuple[Floats, ...]:
         """What every unit of a task adds to each model's mean there: k arrays that sum to 0.
@@ -210,7 +204,9 @@ def _cumulants(scores: TaskScores, task: int) -> tuple[Floats, Floats]:
     # Cubes of large scores would overflow, and a power of two changes no digit.
     exponent = int(np.frexp(max(float(np.abs(part).max()) for part in parts))[1])
     scaled = [np.ldexp(part, -exponent) for part in parts]
-    rounding = float(np.ldexp(max(_largest(scores, task), 0.0), -exponent)) * _ROUNDING
+    both = zip(scores.values, scores.rows, strict=True)
+    largest = max(float(np.abs(value[rows[task]]).max()) for value, rows in both)
+    rounding = float(np.ldexp(largest, -exponent)) * _ROUNDING
     k = scores.models
     variance, third = np.zeros((k, k)), np.zeros((k, k))
     if scores.paired:
@@ -232,12 +228,6 @@ def _moments(parts: Floats) -> tuple[Floats, Floats]:
     """Variance and third cumulant of a mean, from what its units add to it."""
     count = parts.shape[-1]
     return (parts**2).sum(axis=-1) / (count * max(count - 1, 1)), (parts**3).sum(axis=-1) / count**3
-
-
-def _largest(scores: TaskScores, task: int) -> float:
-    return max(
-        float(np.abs(value[rows[task]]).max()) for value, rows in zip(scores.values, scores.rows, strict=True)
-    )
 
 
 def _modified_t(difference: Floats, error: Floats, skewness: Floats, samples: Floats) -> Floats:
@@ -268,6 +258,5 @@ def _mcnemar(wins: Floats) -> Floats:
     """Two-sided p-values of a fair coin for the samples on which two models differ."""
     most, least = np.maximum(wins, wins.T), np.minimum(wins, wins.T)
     # P(at least `most` heads of all) for a fair coin.
-    return np.where(
-        most == least, 1.0, np.minimum(1.0, 2 * scipy.special.betainc(np.maximum(most, 1), least + 1, 0.5))
-    )
+    heads = scipy.special.betainc(np.maximum(most, 1), least + 1, 0.5)
+    return np.where(most == least, 1.0, np.minimum(1.0, 2 * heads))
