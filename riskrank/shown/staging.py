@@ -145,7 +145,8 @@ def staged(path: Path, data: bytes) -> Iterator[tuple[Callable[[], object], Call
         return
     target = path.parent.resolve() / path.name  # a link is replaced, and what it leads to is not touched
     # The name is known before there is a file: what ends a run in between leaves none.
-    name = str(target.with_name(f"{_prefix(target)}{secrets.token_hex(8)}"))
+    own = os.fsdecode(os.fsencode(target.name)[:200])  # as far as names may be long
+    name = str(target.with_name(f".{own}.{secrets.token_hex(8)}"))
     before = Path(f"{name}.old")
     try:
         descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NEW, 0o600)
@@ -200,11 +201,6 @@ def _links_on(path: Path, most: int = 40) -> Iterator[Path]:
 def is_device(path: Path) -> bool:
     """Whether a path is written into as it is: pipes, terminals, /dev/stdout wherever it leads."""
     return path.exists() and bool(_OPEN.fullmatch(str(path)) or not (path.is_file() or path.is_dir()))
-
-
-def _prefix(target: Path) -> str:
-    """Begin of a temporary name: the file's own, as far as names may be long."""
-    return f".{os.fsdecode(os.fsencode(target.name)[:200])}."
 
 
 def _keep_rights(descriptor: int, target: Path) -> None:

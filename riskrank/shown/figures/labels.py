@@ -32,9 +32,8 @@ def spread(wanted: ArrayLike, gap: float, low: float, high: float) -> Floats:
     order = np.argsort(places, kind="stable")
     steps = gap * np.arange(places.size)
     moved = np.empty_like(places)
-    moved[order] = (
-        np.clip(in_order(places[order], np.diff(steps)) - steps, low, max(low, high - steps[-1])) + steps
-    )
+    first = in_order(places[order], np.diff(steps)) - steps
+    moved[order] = np.clip(first, low, max(low, high - steps[-1])) + steps
     return moved
 
 

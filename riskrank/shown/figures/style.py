@@ -202,9 +202,8 @@ class Sheet:
 
     def axes(self, left: float, bottom: float, width: float, height: float) -> Axes:
         """Add axes at a place in points."""
-        axes = self.figure.add_axes(
-            (left / self.width, bottom / self.height, width / self.width, height / self.height)
-        )
+        place = (left / self.width, bottom / self.height, width / self.width, height / self.height)
+        axes = self.figure.add_axes(place)
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(Thousands())
         return axes
@@ -239,10 +238,9 @@ def sheet(title: str, reading: str, *, width: float, height: float, method: str 
         What a statistician calls it, in small print.
     """
     reading += f" Method: {method}." if method else ""
-    titles = [
-        (line, TITLE, "bold", INK) for line in wrap(displayable(title), width - 2 * MARGIN, TITLE * 1.08)
-    ]
-    words = [(line, SMALL, "normal", QUIET) for line in wrap(displayable(reading), width - 2 * MARGIN, SMALL)]
+    room = width - 2 * MARGIN
+    titles = [(line, TITLE, "bold", INK) for line in wrap(displayable(title), room, TITLE * 1.08)]
+    words = [(line, SMALL, "normal", QUIET) for line in wrap(displayable(reading), room, SMALL)]
     lines = [*titles, *words]
     heading = MARGIN + sum(size * 1.4 for _, size, _, _ in lines) + ABOVE
     whole = height + heading

@@ -163,9 +163,8 @@ def fitting_widths(table: Table, width: int | None) -> list[int]:
     folded = list(own)
     for number in words:
         longest_word = max(cell_len(word) for text in texts[number] for word in text.split() or [""])
-        folded[number] = min(
-            own[number], max(longest_word, _WORDS_WIDTH, own[number] - (_total(folded) - width))
-        )
+        left = own[number] - (_total(folded) - width)
+        folded[number] = min(own[number], max(longest_word, _WORDS_WIDTH, left))
     excess = max(_total(folded) - width, 0)
     room = sum(folded[number] for number in names) - excess
     if room >= min(_NAME_WIDTH * len(names), sum(own[number] for number in names)):
@@ -223,9 +222,8 @@ def _grid(table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_on
     for number in block:
         column = table.columns[number]
         above = "\n" * (tallest - column.head.count("\n"))
-        grid.add_column(
-            Text(above + column.head), justify=column.justify, overflow="fold", width=widths[number]
-        )
+        head = Text(above + column.head)
+        grid.add_column(head, justify=column.justify, overflow="fold", width=widths[number])
     for row in table.rows:
         cells = [as_cell(row[number]) for number in block]
         grid.add_row(*(Text(cell.text, style=cell.style) for cell in cells))

@@ -143,9 +143,8 @@ class Exhibitor:
                 found = Exhibit(drawing=drawing, wide=drawing.width > _BROAD)
             else:
                 plain = block.plain
-                found = Exhibit(
-                    table=self._table(plain), words=_on_bars(plain), wide=wide or len(plain.columns) >= _WIDE
-                )
+                whole = wide or len(plain.columns) >= _WIDE
+                found = Exhibit(table=self._table(plain), words=_on_bars(plain), wide=whole)
         if found is not None:
             yield found
 

@@ -58,39 +58,31 @@ def to_page(document: Document, *, flags: bool, template: str = "page.html") -> 
     whole = template == "page.html"
     beside: Sequence[Block] = () if whole else one_of_each(pictures(document)[:1])
     shown = [*make.exhibits([*answer(document), *beside], wide=True)]
-    found = [
-        (
-            chapter,
-            [
-                (part, spell(part.finding, flags=flags), [*make.exhibits(part.blocks, finding=part.finding)])
-                for part in chapter.parts
-            ],
-        )
-        for chapter in (chapters(document) if whole else ())
-    ]
+    found = []
+    for chapter in chapters(document) if whole else ():
+        made = [[*make.exhibits(part.blocks, finding=part.finding)] for part in chapter.parts]
+        findings = [spell(part.finding, flags=flags) for part in chapter.parts]
+        found.append((chapter, [*zip(chapter.parts, findings, made, strict=True)]))
     style = _text("page.css") + "\n" + make.styles.sheet(mark) + "\n"
     script = _text("page.js")
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            title=document.question,
-            mark=mark,
-            models=[
-                (number, name, looks.get(name, "others" if looks else ""))
-                for number, name in enumerate(models)
-                if name in document.about
-            ],
-            verdict=spell(document.verdict, flags=flags),
-            certainty=document.certainty,
-            meaning=MEANING.get(document.certainty, ""),
-            quotes=document.quotes,
-            answer=shown,
-            chapters=found,
-            style=Markup(style),
-            script=Markup(script),
-            policy=_policy(style, script),
-        )
+    page = _environment().get_template(template)
+    return page.render(
+        title=document.question,
+        mark=mark,
+        models=[
+            (number, name, looks.get(name, "others" if looks else ""))
+            for number, name in enumerate(models)
+            if name in document.about
+        ],
+        verdict=spell(document.verdict, flags=flags),
+        certainty=document.certainty,
+        meaning=MEANING.get(document.certainty, ""),
+        quotes=document.quotes,
+        answer=shown,
+        chapters=found,
+        style=Markup(style),
+        script=Markup(script),
+        policy=_policy(style, script),
     )
 
 
