@@ -7,7 +7,7 @@ _GRAVITY = (
     f"more-failed; worse; worse-than-before; was-worse; ruler-moved; {ANSWER}; "
     # What an answer does not rest on, and what speaks against it.
     "worst-on-every-metric; nothing-tested; by-column; not-compared; same-scores; by-seed; few; worth; "
-    "open-by-sign-test; loses-too; better; worse-tail-on-a-metric undecided-tail; ahead-in-order-1; "
+    "loses-too; better; worse-tail-on-a-metric undecided-tail; ahead-in-order-1; "
     "best-mean; best-mean-hides-risk hidden-risk worse-tail; holds-at-every-look; blind-to; "
     "runs-differ one-run-each; "
     # What else there is to say of it.

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
-
-from riskrank.engine.changes.cases import sign_test
-from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import FEW_SAMPLES, ClusteredScores, weak_sizes
 from riskrank.errors import listing
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.findings import Finding, Said
-from riskrank.studies.wording import p_words, rarest_seen, unseen, unseen_share
+from riskrank.studies.wording import rarest_seen, unseen, unseen_share
 
 LIMITS = ("few", "worth", "blind-to")
 """What hangs on the sizes of samples alone."""
@@ -58,29 +54,6 @@ def limits_of_rows(table: ScoreTable, *, tested: bool) -> list[Said]:
     samples = table.row_samples
     sizes = ClusteredScores.build(table.clusters, table.clusters, samples=samples, paired=False)
     return sample_findings([sizes], tested=tested)
-
-
-def open_by_sign_test(scores: ClusteredScores, pair: tuple[int, int], family: Family) -> Iterator[Finding]:
-    """An exact sign test of 0/1 scores does not show who is ahead: losses nobody saw, no resample counts."""
-    own = [scores.values[model] for model in pair]
-    if not scores.paired or scores.judged or scores.strata.several or not np.isin(own, (0.0, 1.0)).all():
-        return
-    means = scores.sample_means()
-    gains = means[pair[0]] - means[pair[1]]
-    p = sign_test(gains, scores.sample_clusters()[0])
-    if not family.significant(p):
-        figures = {"changed": int(np.count_nonzero(gains)), "samples": gains.size, "p_value": p}
-        yield Finding("open-by-sign-test", pair, figures=figures)
-
-
-def sign_test_sentence(finding: Finding, models: Sequence[str]) -> str:
-    """The same as a sentence."""
-    first, other = (models[i] for i in finding.models)
-    changed, of = (int(finding.figures[name]) for name in ("changed", "samples"))
-    return (
-        f"An exact sign test, as of diff, does not tell {first} from {other}: they differ on {changed:,} of "
-        f"{of:,} samples ({p_words(finding.figures['p_value'])})."
-    )
 
 
 def of_group(group: str | None, sentence: str) -> str:

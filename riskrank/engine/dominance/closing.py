@@ -105,6 +105,8 @@ class ClaimFamily:
         Rank p-values p_g; 0 where there is no guard.
     guard_share : float
         No p-value is less than p_g divided by this (rule 4).
+    exact : ndarray, shape (m,), or float
+        Nor less than this: the exact p-values of 0/1 scores.
     family : Family
         Level and correction.
     most : int
@@ -118,11 +120,13 @@ class ClaimFamily:
         guard: Floats,
         *,
         guard_share: float,
+        exact: Floats | float = 0.0,
         family: Family,
         most: int,
     ) -> None:
         m = len(guard)
-        self._samples, self._guard, self._guard_share = samples, guard, guard_share
+        self._samples, self._guard = samples, guard
+        self._floor = np.maximum(guard / guard_share, exact)
         self._claims, self._most = family, most
         self.p_value: Floats = np.ones(m)
         self.p_adjusted: Floats = np.ones(m)
@@ -188,12 +192,12 @@ class ClaimFamily:
         if not still.any():
             return
         levels = np.full(len(still), self._next_level())
-        unseen = (masses < rarest) & (self._guard / self._guard_share <= levels)
+        unseen = (masses < rarest) & (self._floor <= levels)
         self.decided[still & unseen & (expanded_p_value(rarest, self._samples) > levels)] = False
         self._freeze(still, p_value, adjusted, resamples)
 
     def _guarded(self, p_value: Floats) -> Floats:
-        return np.maximum(p_value, self._guard / self._guard_share)
+        return np.maximum(p_value, self._floor)
 
     def _adjusted(self, p_value: Floats) -> Floats:
         """Adjusted p-values of all pairs, closed ones with the p-value that closed them."""
@@ -245,8 +249,7 @@ class ClaimFamily:
 
     def _coarse(self, counted: Counted, pairs: Integers, levels: Floats, resamples: int) -> Booleans:
         """Whether so many resamples could not show a p-value so small, and nothing speaks against it yet."""
-        found = self._guard[pairs] / self._guard_share <= levels
-        found &= counted.crossings[pairs] <= _FEW_CROSSINGS
+        found = (self._floor[pairs] <= levels) & (counted.crossings[pairs] <= _FEW_CROSSINGS)
         few = pairs[found]
         share = expanded_share(levels[found], self._samples[few])
         # The chance of so many crossings or more if the true share were just small enough.

@@ -18,7 +18,7 @@ from riskrank.engine.dominance.effect_sizes import EffectSizes, effect_sizes
 from riskrank.engine.dominance.hidden_risk import HiddenRisks, hidden_risk
 from riskrank.engine.dominance.inference import RELATIVE, Inference
 from riskrank.engine.dominance.permuted_tails import Relabelled
-from riskrank.engine.dominance.rank_guard import behind_pairs
+from riskrank.engine.dominance.rank_guard import behind_pairs, sign_tests
 from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio, rank_by_score, rank_by_wins
 from riskrank.engine.dominance.simultaneous import Separation, Spread, separation, spread_of_differences
 from riskrank.engine.dominance.tests import DominanceTests
@@ -123,7 +123,7 @@ def rank_column(
             relabelled=relabelled,
         )
     leaders = {int(ranking.order[0]) for ranking in rankings.values()}
-    effects = dict(zip(leaders, _effects(behind, dominance, leaders, inference), strict=True))
+    effects = dict(zip(leaders, _effects(scores, behind, dominance, leaders, inference), strict=True))
     return RankStudy(
         dominance,
         rankings,
@@ -138,7 +138,11 @@ def rank_column(
 
 
 def _effects(
-    behind: Floats | Freedom, dominance: DominanceStudy, leaders: Iterable[int], inference: Inference
+    scores: ClusteredScores,
+    behind: Floats | Freedom,
+    dominance: DominanceStudy,
+    leaders: Iterable[int],
+    inference: Inference,
 ) -> list[EffectSizes]:
     """Effect sizes to each of several leaders; what holds all differences at once is found once."""
     estimates, replicates = dominance.estimates, dominance.replicates
@@ -146,6 +150,7 @@ def _effects(
     if replicates is not None:
         both = (estimates.means, replicates.means), (estimates.tails, replicates.tails)
         spreads = [spread_of_differences(*one, confidence=inference.family.confidence) for one in both]
+    exact = sign_tests(scores)
     return [
         effect_sizes(
             estimates.means,
@@ -155,7 +160,7 @@ def _effects(
             samples=behind[leader],
             mean_spread=spreads[0],
             tail_spread=spreads[1],
-        )
+        ).beside(exact[leader], inference.family.confidence)
         for leader in leaders
     ]
 

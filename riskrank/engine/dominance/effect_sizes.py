@@ -14,7 +14,7 @@ B. L. Welch (1947). The generalization of "Student's" problem when several diffe
 involved. Biometrika 34(1-2), 28-35. doi:10.1093/biomet/34.1-2.28
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,6 +49,16 @@ class Differences:
         low, high = (None if end is None else -end for end in (self.high, self.low))
         return Differences(-self.estimate, low, high, self.p_value)
 
+    def beside(self, p_value: Floats, confidence: float) -> "Differences":
+        """The same beside a second test: of models it does not tell apart every interval holds 0."""
+        if self.low is None or self.high is None:
+            return self
+        open_ = p_value > 1 - confidence
+        low = np.where(open_, np.minimum(self.low, 0.0), self.low)
+        high = np.where(open_, np.maximum(self.high, 0.0), self.high)
+        both = None if self.p_value is None else np.maximum(self.p_value, p_value)
+        return Differences(self.estimate, low, high, both)
+
 
 @dataclass(frozen=True)
 class EffectSizes:
@@ -72,6 +82,11 @@ class EffectSizes:
     tail_mean: Floats
     mean_difference: Differences
     tail_difference: Differences
+
+    def beside(self, p_value: Floats, confidence: float) -> "EffectSizes":
+        """The same where a second test of no difference, shape (k,), has a say."""
+        mean, tail = (one.beside(p_value, confidence) for one in (self.mean_difference, self.tail_difference))
+        return replace(self, mean_difference=mean, tail_difference=tail)
 
 
 def samples_behind_tail(samples: Behind, level: float, tails: ArrayLike = 2.0) -> Integers:

@@ -90,9 +90,12 @@ def leaders_with_more(ranked: Ranked, leader: int) -> dict[int, dict[int, float]
             return _firsts(ranked, weights + (np.atleast_1d(times)[:, None] - 1) * heavier)
 
         who = dict(zip(_TIMES, first(_TIMES), strict=True))
-        for model in {*who.values()} - {leader}:
+        searched = {leader}
+        while later := {*who.values()} - searched:  # between two multiples a third model may come first
+            model = min(later)
+            searched.add(model)
             high = min(times for times, other in who.items() if other == model)
-            low = max(high / 2, 1.0)
+            low = max((times for times in who if times < high), default=1.0)
             while low < (middle := float(f"{(low + high) / 2:.2g}")) < high:
                 (who[middle],) = first(middle)
                 low, high = (low, middle) if who[middle] == model else (middle, high)

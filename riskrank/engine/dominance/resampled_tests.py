@@ -17,6 +17,7 @@ from riskrank.engine.dominance.rank_guard import (
     guard_share,
     least,
     relative_guard,
+    sign_tests,
 )
 from riskrank.engine.dominance.ranking import ViolationEstimates
 from riskrank.engine.dominance.replicates import Replicates
@@ -68,6 +69,7 @@ class BootstrapTest:
             guard,
             family=inference.family,
             guard_share=share,
+            exact=sign_tests(scores)[self._pairs] / 2,
             most=inference.planned(len(winners), least(samples)),
         )
 

@@ -11,7 +11,6 @@ from riskrank.engine.family import Side
 from riskrank.studies.dominance.columns import DominanceCase, DominanceColumn
 from riskrank.studies.findings import Finding, better_means, other_scope
 from riskrank.studies.metric_means import MetricMeans, means_of_two, worst_everywhere
-from riskrank.studies.sample_findings import open_by_sign_test
 from riskrank.studies.suites import words
 
 
@@ -81,8 +80,6 @@ def _of_pair(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
     pair = leader, 1 - leader
     against = case.mean_of(on) is None and all(behind(mean, leader) for mean in case.means)
     yield _ahead(case, column, pair, against=against)
-    if case.tested:
-        yield from open_by_sign_test(column.scores, pair, case.family)
     share, tails = share_better(column.scores, 1 - leader, leader) or 0.0, column.study.estimates.tails
     often, milder = share > 0.5, bool(tails[leader] > tails[1 - leader])
     if often:

@@ -6,7 +6,6 @@ from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, Claim
 from riskrank.studies.dominance.columns import DominanceCase, DominanceColumn
 from riskrank.studies.dominance.findings import ahead_of_all, behind, winner
 from riskrank.studies.findings import Finding, Sentences
-from riskrank.studies.sample_findings import sign_test_sentence
 from riskrank.studies.suites import words
 from riskrank.studies.wording import all_metrics, all_others, names, percent
 
@@ -171,7 +170,6 @@ SENTENCES: Sentences[DominanceCase] = Sentences(
             f"{_more_often(finding, case)[:-1]}, but {case.models[finding.models[0]]}'s "
             f"{_worst(finding, case)} of {case.models[finding.models[1]]}."
         ),
-        "open-by-sign-test": lambda finding, case: sign_test_sentence(finding, case.models),
         "mean": _mean,
         "tail": _tail,
         "untested-tail": lambda finding, case: (

@@ -8,7 +8,7 @@ import numpy as np
 from riskrank.engine.dominance.column import DominanceStudy, First, study_dominance
 from riskrank.engine.dominance.effect_sizes import Differences, pairwise_differences
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.rank_guard import behind_pairs
+from riskrank.engine.dominance.rank_guard import behind_pairs, sign_tests
 from riskrank.engine.dominance.tests import better_by
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import Freedom
@@ -162,7 +162,7 @@ def _differences(scores: ClusteredScores, study: DominanceStudy, inference: Infe
         samples=behind if isinstance(behind, Freedom) else study.estimates.samples,
         replicates=None if study.replicates is None else study.replicates.means,
         confidence=inference.family.confidence,
-    )
+    ).beside(sign_tests(scores), inference.family.confidence)
 
 
 def _rows(columns: Sequence[DominanceColumn], models: Sequence[str]) -> Iterator[DominanceRow]:

@@ -12,7 +12,7 @@ from riskrank.studies.findings import Finding, judge_worth, other_scope, unteste
 from riskrank.studies.metric_means import means_of_two
 from riskrank.studies.rank.case import AGAINST, NOT_SHOWN, RankCase, Tail, apart, ends_of, worse_cases
 from riskrank.studies.rank.leading import Leading
-from riskrank.studies.sample_findings import blind, open_by_sign_test
+from riskrank.studies.sample_findings import blind
 from riskrank.studies.suites import words
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.targets import units_of
@@ -42,8 +42,6 @@ def rank_findings(study: MethodStudy, case: RankCase) -> list[Finding]:
     one = case.lead
     answer = _answer(one, case)
     found = [answer, *untested(one.tested), *_worst_on_a_metric(one, case), *_best_mean(one, answer, case)]
-    if one.ahead and one.others:
-        found += open_by_sign_test(one.scores, (one.first, one.others[0]), case.family)
     if case.suite is not None:
         found += _of_tasks(one, case, case.suite)
         if one.ahead and case.suite.scope == RANDOM:

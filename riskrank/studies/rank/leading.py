@@ -15,7 +15,7 @@ from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.metric_tails import MetricTails
 from riskrank.engine.dominance.other_firsts import leaders_with_more
-from riskrank.engine.dominance.rank_guard import behind_pairs
+from riskrank.engine.dominance.rank_guard import behind_pairs, zeros_and_ones
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.recommendation import Recommendation, recommend
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
@@ -281,7 +281,7 @@ def _worse_tails(one: Leading, inference: Inference) -> tuple[WorseTail, ...]:
     dominance = one.found.dominance
     if dominance.replicates is None or one.recommendation is None or not one.level:
         return ()
-    if not bad_cases(dominance.estimates.tail_level):
+    if not bad_cases(dominance.estimates.tail_level) or zeros_and_ones(one.scores.values):
         return ()
     relabelled, replicates = one.found.relabelled, dominance.replicates.tails
     if relabelled is not None:

@@ -12,7 +12,6 @@ from riskrank.studies.findings import SHARED, Finding, Sentences
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.rank.case import RankCase, Tail, differing, means_differ, strongest, worse_cases
 from riskrank.studies.rank.leading import Leading
-from riskrank.studies.sample_findings import sign_test_sentence
 from riskrank.studies.suites import words
 from riskrank.studies.targets import weighed
 from riskrank.studies.wording import (
@@ -461,7 +460,6 @@ def _by_column(_: Finding, case: RankCase) -> str:
 SENTENCES: Sentences[RankCase] = Sentences(
     {
         "first": _first,
-        "open-by-sign-test": lambda finding, case: sign_test_sentence(finding, case.models),
         "refuted": _refuted,
         "ahead": _shipped,
         "trade": _trade,
