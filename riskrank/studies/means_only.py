@@ -34,7 +34,7 @@ class MeanColumn:
     differences : Student
         Of all pairs, first minus second, shape (k, k); NaN where two models share too few samples.
     worth : float
-        Independent samples that would tell as much.
+        Independent samples that would tell as much; beside other sources of noise the items.
     statistic : str
         Of the cost per success differences are those of logarithms.
     """
@@ -127,16 +127,12 @@ def _of_noise(design: NoiseDesign, at: int, name: str) -> MeanColumn:
         return MeanColumn(name, additive_means(values), found, float(np.nanmedian(found.df[pairs])) + 1)
     of_pairs = np.zeros((3, k, k))
     of_pairs[2] = 1.0
-    alone = np.zeros((k, k))
     for i, j in np.transpose(pairs).tolist():
         apart, shared = design.differences(i, j, at)
         one = crossed_difference(apart, [own[shared] for own in factors])
         of_pairs[:, i, j] = one.value, one.error, one.df
         of_pairs[:, j, i] = -one.value, one.error, one.df
-        alone[i, j] = crossed_difference(apart, [factors[0][shared]]).error
-    items = len(np.unique(factors[0]))
-    worth = items * float(np.median((alone / np.maximum(of_pairs[1], 1e-300))[pairs] ** 2))
-    return MeanColumn(name, np.nanmean(values, axis=1), Student(*of_pairs), min(worth, items))
+    return MeanColumn(name, np.nanmean(values, axis=1), Student(*of_pairs), len(np.unique(factors[0])))
 
 
 def components_of(table: ScoreTable, pair: tuple[int, int], at: int = 0) -> Components:
