@@ -124,7 +124,8 @@ def _of_noise(design: NoiseDesign, at: int, name: str) -> MeanColumn:
     pairs = np.triu_indices(k, 1)
     if design.shared:
         found = shared_differences(values, factors[0])
-        return MeanColumn(name, additive_means(values), found, float(np.nanmedian(found.df[pairs])) + 1)
+        df = found.df[pairs][np.isfinite(found.df[pairs])]
+        return MeanColumn(name, additive_means(values), found, float(np.median(df)) + 1 if df.size else 0.0)
     of_pairs = np.zeros((3, k, k))
     of_pairs[2] = 1.0
     for i, j in np.transpose(pairs).tolist():
@@ -146,7 +147,7 @@ def _sources(design: NoiseDesign) -> CountedAs:
     """The sources of noise, and those of few levels."""
     if design.shared:
         counts = design.counts()[np.triu_indices(len(design.values), 1)]
-        counts = counts[counts >= FEWEST_SHARED]
+        counts = counts[counts >= min(FEWEST_SHARED, counts.max())]
         least, most, all_of = int(counts.min()), int(counts.max()), design.values.shape[1]
         figures = {"samples": all_of, "shared_low": least, "shared_high": most}
         if least == all_of:

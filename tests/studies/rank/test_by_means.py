@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.errors import InputError, UsageError
+from riskrank.errors import InputError, RiskrankError, UsageError
 
 
 def folds(shift=(0.0, 0.0, 0.0), metrics=("acc",), seed=0, count=10):
@@ -188,6 +188,10 @@ def test_groups_that_nothing_connects_and_circles_of_wins_are_refused():
     with pytest.raises(InputError, match="share fewer than 6 samples") as caught:
         rr.rank(long(scores), wide=True, higher="acc", missing="shared")
     assert caught.value.found.startswith("2 groups: a, b; c")
+    apart = {"a": few("a", range(10)), "c": few("c", range(10, 20))}
+    for asked, told in (({}, "no common order"), ({"stability": [10]}, "single samples")):
+        with pytest.raises(RiskrankError, match=told):
+            rr.rank(long(apart), wide=True, higher="acc", missing="shared", **asked)
     ahead = {"x": ("a", "b"), "y": ("b", "c"), "z": ("c", "a")}
     scores = {name: {} for name in "abc"}
     for part, (winner, loser) in ahead.items():
