@@ -19,13 +19,13 @@ def warned(limits: Sequence[Said]) -> list[str]:
     return [f"{text[0].lower()}{text[1:-1]}" for one, text in limits if one.kind != "blind-to"]
 
 
-def size_findings(scores: ClusteredScores, *, tested: bool = True) -> list[Said]:
+def size_findings(scores: ClusteredScores, worth: int, *, tested: bool = True) -> list[Said]:
     """That samples are few, or worth fewer equal ones (method §4): what warnings say of a test."""
-    figures = {"units": min(scores.cluster_counts), "worth": scores.effective_size}
+    figures = {"units": min(scores.cluster_counts), "worth": worth}
     fewest = {"few": {"fewest": FEW_SAMPLES}}
     return [
         (Finding(kind, figures=figures | fewest.get(kind, {})), f"{text[0].upper()}{text[1:]}.")
-        for kind, text in (weak_sizes(scores) if tested else {}).items()
+        for kind, text in (weak_sizes(scores, worth) if tested else {}).items()
     ]
 
 
@@ -46,7 +46,8 @@ def sample_findings(columns: Sequence[ClusteredScores], *, tested: bool = True, 
     if not columns:
         return []
     least = min(columns, key=lambda scores: scores.effective_size)
-    return [*size_findings(least, tested=tested), blind_limit(least.effective_size, least.unit + each)]
+    worth = least.effective_size
+    return [*size_findings(least, worth, tested=tested), blind_limit(worth, least.unit + each)]
 
 
 def limits_of_rows(table: ScoreTable, *, tested: bool) -> list[Said]:

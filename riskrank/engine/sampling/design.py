@@ -276,15 +276,22 @@ def found_samples(scores: ClusteredScores) -> str:
     return f"{count} of such unequal sizes that they tell no more than {worth} equal ones"
 
 
-def weak_sizes(scores: ClusteredScores) -> dict[str, str]:
+def weak_sizes(scores: ClusteredScores, worth: int | None = None) -> dict[str, str]:
     """What few independent samples, or a few large clusters among many, mean for all that rests on them.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+    worth : int, optional
+        Independent samples that tell as much, where sizes do not say so, as of samples in order.
 
     Returns
     -------
     dict of str
         At most one text each of ``few`` and of ``worth``.
     """
-    count, worth, unit = min(scores.cluster_counts), scores.effective_size, scores.unit
+    count, unit = min(scores.cluster_counts), scores.unit
+    worth = scores.effective_size if worth is None else worth
     told = {}
     if worth < FEW_SAMPLES:
         many = f"only {count} {unit}" + f", worth {worth} independent ones" * (count > worth)

@@ -215,7 +215,7 @@ def _few_samples(claims: Sequence[GateClaim]) -> list[str]:
 def _few(claim: GateClaim) -> Iterator[str]:
     """What to warn of one claim's samples."""
     scores = claim.scores
-    yield from weak_sizes(claim.pair_scores).values()
+    yield from weak_sizes(claim.pair_scores, claim.worth).values()
     n = scores.labelled or min(scores.cluster_counts[claim.new], scores.cluster_counts[claim.old])
     if claim.level is not None and n * claim.level < 5:
         yield (

@@ -167,9 +167,8 @@ def _limits(claims: Sequence[GateClaim], unit: str) -> list[Said]:
     found: list[Said] = []
     for group in dict.fromkeys(claim.column.group for claim in claims):
         own = [claim for claim in claims if claim.column.group == group]
-        least = min((claim.pair_scores for claim in own), key=lambda scores: scores.effective_size)
-        worth = min(claim.worth for claim in own)
-        limits = [*size_findings(least), blind_limit(worth, unit)]
+        least = min(own, key=lambda claim: claim.worth)
+        limits = [*size_findings(least.pair_scores, least.worth), blind_limit(least.worth, unit)]
         found += [(replace(one, on=group or ""), of_group(group, text)) for one, text in limits]
     return found
 

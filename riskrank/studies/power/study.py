@@ -253,7 +253,11 @@ def _simulated(
     return PowerDocument(
         provenance=origin(how, resamples=None if many == "auto" else many, warnings=[*_advice(plan, models)]),
         rows=_rows(metric, study, models),
-        **stated(models, *power_said(study), limits=[] if plan.named else size_findings(plan.scores)),
+        **stated(
+            models,
+            *power_said(study),
+            limits=[] if plan.named else size_findings(plan.scores, plan.scores.effective_size),
+        ),
         study=study,
         metric=metric,
     )
