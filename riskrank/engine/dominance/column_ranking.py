@@ -18,8 +18,9 @@ from riskrank.engine.dominance.effect_sizes import EffectSizes, effect_sizes
 from riskrank.engine.dominance.hidden_risk import HiddenRisks, hidden_risk
 from riskrank.engine.dominance.inference import RELATIVE, Inference
 from riskrank.engine.dominance.permuted_tails import Relabelled
-from riskrank.engine.dominance.rank_guard import behind_pairs, sign_tests
+from riskrank.engine.dominance.rank_guard import behind_pairs
 from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio, rank_by_score, rank_by_wins
+from riskrank.engine.dominance.sign_tests import sign_tests
 from riskrank.engine.dominance.simultaneous import Separation, Spread, separation, spread_of_differences
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.dominance.violation import one_versus_all

@@ -5,8 +5,6 @@ exchangeable models the sign-flip distribution of differences of ranks is bounde
 the tails of the scores, so no claim is reported with less than a tenth of the ranks' own p-value. The smaller
 of two unpaired samples may miss a bad mode altogether: there it is a third.
 
-Of 0/1 scores the exact sign test has to agree as it is (`sign_tests`).
-
 The scores of a rank share r are −(1 − r)^q, which look at the worst 1/q of the scores, for q = 1, 2, 8 and as
 far as eight samples lie in that part, 32, 128 and so on. A model that is a little worse on most samples and
 much better on the worst ones has a better mean and dominates in second order, but its middle ranks are worse:
@@ -22,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from riskrank.engine.changes.cases import sign_test
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import Freedom, satterthwaite, smallest
 from riskrank.engine.sampling.strata import Strata
@@ -211,39 +208,6 @@ def direct_guard(scores: ClusteredScores, pairs: Sequence[tuple[int, int]]) -> F
         units = [_unit_scores(scores, model, both, asked) for model in (i, j)]
         found[i, j], found[j, i] = _pair(scores, (i, j), *units)
     return found
-
-
-def sign_tests(scores: ClusteredScores) -> Floats:
-    """Exact two-sided p-values of "no difference" of 0/1 scores of the same samples; 0 of all others.
-
-    Resamples never draw a failure that nobody saw: of 100 samples, four of which one model fails and none the
-    other, they show a difference that the sign test, here McNemar's, does not. Samples of one cluster change
-    sides together. Distributions of 0 and 1 differ by their means alone, so every order of dominance has it.
-
-    Parameters
-    ----------
-    scores : ClusteredScores
-        k models' scores.
-
-    Returns
-    -------
-    ndarray, shape (k, k)
-        Symmetric.
-    """
-    k = scores.models
-    found = np.zeros((k, k))
-    if not scores.paired or scores.judged or scores.strata.several or not zeros_and_ones(scores.values):
-        return found
-    means, clusters = scores.sample_means(), scores.sample_clusters()[0]
-    if zeros_and_ones(means):  # of several runs they are shares
-        for i, j in itertools.combinations(range(k), 2):
-            found[i, j] = found[j, i] = sign_test(means[i] - means[j], clusters)
-    return found
-
-
-def zeros_and_ones(values: Sequence[Floats]) -> bool:
-    """Whether scores are all 0 or 1, so that a mean says all of them: a worst share tells nothing more."""
-    return all(((own == 0) | (own == 1)).all() for own in values)
 
 
 def _unit_scores(

@@ -17,10 +17,10 @@ from riskrank.engine.dominance.rank_guard import (
     guard_share,
     least,
     relative_guard,
-    sign_tests,
 )
 from riskrank.engine.dominance.ranking import ViolationEstimates
 from riskrank.engine.dominance.replicates import Replicates
+from riskrank.engine.dominance.sign_tests import sign_tests
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, decide, family_of
 from riskrank.engine.family import Family
 from riskrank.engine.types import Floats, Integers

@@ -279,16 +279,8 @@ def found_samples(scores: ClusteredScores) -> str:
 def weak_sizes(scores: ClusteredScores, worth: int | None = None) -> dict[str, str]:
     """What few independent samples, or a few large clusters among many, mean for all that rests on them.
 
-    Parameters
-    ----------
-    scores : ClusteredScores
-    worth : int, optional
-        Independent samples that tell as much, where sizes do not say so, as of samples in order.
-
-    Returns
-    -------
-    dict of str
-        At most one text each of ``few`` and of ``worth``.
+    Returns at most one text each of ``few`` and of ``worth``; `worth` are independent samples that tell as much,
+    where sizes do not say so, as of samples in order.
     """
     count, unit = min(scores.cluster_counts), scores.unit
     worth = scores.effective_size if worth is None else worth

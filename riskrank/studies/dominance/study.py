@@ -8,7 +8,8 @@ import numpy as np
 from riskrank.engine.dominance.column import DominanceStudy, First, study_dominance
 from riskrank.engine.dominance.effect_sizes import Differences, pairwise_differences
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.rank_guard import behind_pairs, sign_tests
+from riskrank.engine.dominance.rank_guard import behind_pairs
+from riskrank.engine.dominance.sign_tests import sign_tests
 from riskrank.engine.dominance.tests import better_by
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import Freedom

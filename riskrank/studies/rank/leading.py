@@ -15,9 +15,10 @@ from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.metric_tails import MetricTails
 from riskrank.engine.dominance.other_firsts import leaders_with_more
-from riskrank.engine.dominance.rank_guard import behind_pairs, zeros_and_ones
+from riskrank.engine.dominance.rank_guard import behind_pairs
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.recommendation import Recommendation, recommend
+from riskrank.engine.dominance.sign_tests import zeros_and_ones
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
 from riskrank.engine.dominance.tests import DominanceTests, better_by
 from riskrank.engine.portfolio.score_tables import ScoreTables
