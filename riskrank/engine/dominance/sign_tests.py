@@ -17,8 +17,8 @@ from riskrank.engine.types import Floats
 def sign_tests(scores: ClusteredScores) -> Floats:
     """Exact two-sided p-values of "no difference" of 0/1 scores of the same samples; 0 of all others.
 
-    Samples of one cluster change sides together. Distributions of 0 and 1 differ by their means alone, so that
-    every order of dominance has it.
+    Samples of one cluster change sides together. Distributions of 0 and 1 differ by their means alone, so
+    that every order of dominance has it.
 
     Parameters
     ----------

@@ -279,8 +279,7 @@ def found_samples(scores: ClusteredScores) -> str:
 def weak_sizes(scores: ClusteredScores, worth: int | None = None) -> dict[str, str]:
     """What few independent samples, or a few large clusters among many, mean for all that rests on them.
 
-    Returns at most one text each of ``few`` and of ``worth``; `worth` are independent samples that tell as much,
-    where sizes do not say so, as of samples in order.
+    At most one text each of ``few`` and of ``worth``; samples in order are `worth` fewer than they are.
     """
     count, unit = min(scores.cluster_counts), scores.unit
     worth = scores.effective_size if worth is None else worth
