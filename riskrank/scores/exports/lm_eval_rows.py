@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from riskrank.engine.types import Names
 from riskrank.errors import InputError
 from riskrank.scores.exports.fields import Record, as_score, broken, wrong_type
 from riskrank.scores.exports.interface import likeliest, within
@@ -68,9 +69,7 @@ def at_once(file: ExportFile, model: str, task: str) -> pl.DataFrame | None:
     return rows.sort("row", maintain_order=True).drop("row")
 
 
-def sample_rows(
-    file: ExportFile, model: str, task: str, filters: Sequence[str], metrics: Sequence[str]
-) -> Rows:
+def sample_rows(file: ExportFile, model: str, task: str, filters: Names, metrics: Names) -> Rows:
     """Scores of a sample file, one row a document, filter and metric; notes metrics that are no means.
 
     Parameters
@@ -111,7 +110,7 @@ def sample_rows(
             )
 
 
-def _filtered(file: ExportFile, filters: Sequence[str]) -> Iterator[tuple[Record, str]]:
+def _filtered(file: ExportFile, filters: Names) -> Iterator[tuple[Record, str]]:
     """Rows with the filter they are of; before 0.4.5 they come filter after filter and do not say which."""
     seen: Counter[str] = Counter()
     nameless = 0
@@ -147,7 +146,7 @@ def _is_empty(responses: object) -> bool:
     )
 
 
-def _metrics_of(row: Record, known: Sequence[str]) -> list[str]:
+def _metrics_of(row: Record, known: Names) -> list[str]:
     """Metrics of a row: as it lists them, else as the results file does, else whatever is no bookkeeping."""
     if row.get("metrics") is not None:
         listed = row.listed("metrics")

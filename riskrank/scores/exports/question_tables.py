@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from riskrank.engine.types import Names
 from riskrank.errors import InputError, listing
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
@@ -18,9 +19,7 @@ from riskrank.scores.names.words import known
 _ANSWERS = ("response", "answer", "outputs", "output")
 
 
-def table_rows(
-    file: ExportFile, columns: Columns, *, questions: Sequence[str], metrics: Sequence[str], hint: str
-) -> Rows:
+def table_rows(file: ExportFile, columns: Columns, *, questions: Names, metrics: Names, hint: str) -> Rows:
     """Scores of a table, of the model that a label or the path names.
 
     A sample is called by its question, so that two models' tables pair whatever order they are in; the

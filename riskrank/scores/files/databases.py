@@ -3,7 +3,7 @@
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import chain
@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from riskrank.engine.types import Names
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, nearest, option
 from riskrank.scores.files.budget import Answer, Budget, whole_column
 from riskrank.scores.files.limits import unreadable
@@ -212,7 +213,7 @@ def _query(path: str, sql: str | None, run: Run, list_tables: str, budget: Budge
     )
 
 
-def _columns(run: Run, tables: Sequence[str], budget: Budget) -> dict[str, list[str]]:
+def _columns(run: Run, tables: Names, budget: Budget) -> dict[str, list[str]]:
     """Columns of every table, none of one that cannot be asked, or not in time."""
     budget.end_within(_NAMING)
     found: dict[str, list[str]] = {}
@@ -229,9 +230,7 @@ def _all_of(table: str) -> str:
     return "SELECT * FROM " + ".".join('"' + part.replace('"', '""') + '"' for part in table.split(".", 1))
 
 
-def _failed(
-    path: str, sql: str | None, reason: str, tables: Mapping[str, Sequence[str]] | None = None
-) -> InputError:
+def _failed(path: str, sql: str | None, reason: str, tables: Mapping[str, Names] | None = None) -> InputError:
     if "'pytz'" in reason:
         found = "times with a zone, which DuckDB hands over by means of the package pytz"
         as_text = option("sql", "SELECT …, CAST(t AS TEXT) AS t …")

@@ -4,7 +4,6 @@ The reader of a kind of file is loaded for the first one of that kind.
 """
 
 import hashlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,13 +14,13 @@ from riskrank.scores.files.contents import read_bytes, read_stream, require_file
 from riskrank.scores.files.folders import DATABASES, parts_of, told_by_suffixes
 from riskrank.scores.files.limits import unreadable
 from riskrank.scores.files.paths import exists, is_folder, is_template, labelled_paths, parts_by_name
-from riskrank.scores.files.source import How, Source, excerpt, is_url, name_of
+from riskrank.scores.files.source import How, Paths, Source, excerpt, is_url, name_of
 
 # Files whose first rows people write.
 _WITH_TITLES = ("csv", "tsv", "xlsx")
 
 
-def open_sources(paths: Sequence[str | Source], how: How | None = None) -> list[Source]:
+def open_sources(paths: Paths, how: How | None = None) -> list[Source]:
     """Open every input, globs expanded, in the order given.
 
     Parameters

@@ -184,6 +184,10 @@ class Source(ABC):
         return InputError(f"{self.label}: the file is empty", found=found, hint=hint)
 
 
+# Files as they were given, and sources that are open.
+Paths = Sequence[str | Source]
+
+
 class FrameInMemory(Source):
     """A source whose columns have been read, under their names as they stand in the file."""
 

@@ -15,9 +15,11 @@ _SETTINGS = known("settings")
 _WHOLE_NAMES = {*map(words, ("top_p", "p_value", "page", "line", "worker", "year"))}
 # Words for what samples are like, whoever answers them, and for the best there is of each.
 # What was predicted is no score, nor is what it is called beside that.
-_PREDICTED = vocabulary("predicted prediction pred")
+_PREDICTED = known("predicted")
 _OF_SCORES = vocabulary("score value label grade rating")
 _NO_MODELS = _SETTINGS | known("places", "identifier")
+# Columns that are scores, and those that are none, with what they are.
+Measured = tuple[list[str], dict[str, str]]
 NAMES_ROWS = "names or numbers rows"
 """What is said of a column that is no measurement at all."""
 # Where nothing but its name tells, an average has at least so many columns to be one of.
@@ -31,7 +33,7 @@ def scores_and_bookkeeping(
     *,
     constant: bool = True,
     models: bool = False,
-) -> tuple[list[str], dict[str, str]]:
+) -> Measured:
     """Columns of numbers that are scores, and those that are none, with what they are.
 
     Parameters

@@ -1,15 +1,16 @@
 """Tables of the metrics that claims are about, each on the samples it was scored on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import BinaryIO
 
 from riskrank.asked.baseline import BASELINE
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.values import contradict
+from riskrank.engine.types import Names
 from riskrank.errors import InputError, option
 from riskrank.scores.files.limits import require_few
-from riskrank.scores.files.source import Source
+from riskrank.scores.files.source import Paths
 from riskrank.scores.table.baseline import read_baseline
 from riskrank.scores.table.overlap import compared
 from riskrank.scores.table.reading import read_frame
@@ -18,7 +19,7 @@ from riskrank.scores.table.scores import Scores, select
 
 
 def read_selected(
-    paths: Sequence[str | Source],
+    paths: Paths,
     options: ReadOptions,
     stdin: BinaryIO | None = None,
     *,
@@ -39,13 +40,11 @@ def read_selected(
     scores = read_frame(paths, options, stdin, baseline=before)
     models = scores.options.models
     if before is not None and models and BASELINE not in models:
-        scores = replace(scores, options=replace(scores.options, models=(*models, BASELINE)))
+        scores = scores.asking(models=(*models, BASELINE))
     return select(scores)
 
 
-def metrics_apart(
-    scores: Scores, *, wanted: Callable[[Sequence[str]], Sequence[str]]
-) -> tuple[ScoreTable, ...]:
+def metrics_apart(scores: Scores, *, wanted: Callable[[Names], Names]) -> tuple[ScoreTable, ...]:
     """Tables of some metrics, each on the samples it was scored on.
 
     Parameters
@@ -69,13 +68,11 @@ def metrics_apart(
     names = tuple(wanted(scores.metrics))
     require_few(scores.files(), "metric", names)
     if options.missing == "auto" and scores.has("noise"):  # levels need not be crossed with all samples
-        options = replace(options, missing="error")
-        scores = replace(scores, options=replace(scores.options, missing="error"))
+        options, scores = replace(options, missing="error"), scores.asking(missing="error")
     scores = compared(scores, names)
 
     def table_of(*metrics: str) -> ScoreTable:
-        some = replace(scores, options=replace(scores.options, metric=metrics))
-        return replace(checked_table(some), options=options)
+        return replace(checked_table(scores.asking(metric=metrics)), options=options)
 
     try:
         return (table_of(*names),)

@@ -2,7 +2,6 @@
 
 import io
 import json
-from collections.abc import Sequence
 from typing import BinaryIO
 
 import polars as pl
@@ -10,7 +9,7 @@ import polars as pl
 from riskrank.asked.baseline import BASELINE, GateReading, for_blessing
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.files import parsing
-from riskrank.scores.files.source import Source
+from riskrank.scores.files.source import Paths
 from riskrank.scores.table.apart import metrics_apart, read_selected
 from riskrank.scores.table.baseline import KEY, RULES, SCHEMA, SCHEMA_VERSION, digest_of
 from riskrank.scores.table.metrics import resolve_metrics
@@ -33,9 +32,7 @@ def require_name(path: str) -> None:
         )
 
 
-def read_only_model(
-    paths: Sequence[str | Source], reading: GateReading, stdin: BinaryIO | None = None
-) -> tuple[Scores, str]:
+def read_only_model(paths: Paths, reading: GateReading, stdin: BinaryIO | None = None) -> tuple[Scores, str]:
     """The scores of the model that can be blessed, where nobody names it.
 
     Raises

@@ -49,7 +49,12 @@ class Roles:
     pools_tasks: bool = False
 
 
-def assign_roles(source: Source, named: Mapping[str, str], options: ReadOptions) -> Roles:
+# Columns that were named, by their roles; and the column of each role in every file.
+Named = Mapping[str, str]
+Assigned = Sequence[tuple[Source, Roles]]
+
+
+def assign_roles(source: Source, named: Named, options: ReadOptions) -> Roles:
     """Find the column of each role in a file.
 
     Parameters
@@ -144,7 +149,7 @@ def _role_of(parts: Sequence[str], role: str) -> str:
     return option("columns", f"{role}={'+'.join(parts)}")
 
 
-def named_columns(source: Source, named: Mapping[str, str], known: Sequence[str]) -> dict[str, str]:
+def named_columns(source: Source, named: Named, known: Sequence[str]) -> dict[str, str]:
     """Columns of a file by role: as they were named, else the column that is called like the role."""
     free = set(source.columns) - set(named.values())
     return dict(named) | {role: role for role in known if role not in named and role in free}
@@ -217,7 +222,7 @@ def named_roles(options: ReadOptions) -> dict[str, str]:
     return named
 
 
-def _refuse_twice(named: Mapping[str, str], whole: str, asked: str) -> None:
+def _refuse_twice(named: Named, whole: str, asked: str) -> None:
     """Refuse a column that has a role already, and a role that has a column.
 
     Raises
@@ -231,7 +236,7 @@ def _refuse_twice(named: Mapping[str, str], whole: str, asked: str) -> None:
         contradict(option(whole, asked), option("columns", f"{role}={named[role]}"), hint)
 
 
-def _refuse_shared(source: Source, named: Mapping[str, str]) -> None:
+def _refuse_shared(source: Source, named: Named) -> None:
     """Refuse clusters or tasks of a column that plays another role by its name.
 
     Raises

@@ -1,8 +1,9 @@
 """What a table holds and what is wrong with it, for ``check``."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
@@ -13,14 +14,14 @@ from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores, fou
 from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, RiskrankError, listing, option
 from riskrank.scores.files.limits import BeyondLimitError
-from riskrank.scores.files.source import InputFile, Source
+from riskrank.scores.files.source import InputFile, Paths, Source
 from riskrank.scores.table import gaps
 from riskrank.scores.table.doubtful_metrics import UndeclaredError
 from riskrank.scores.table.filled import FILLING, filled
 from riskrank.scores.table.further_columns import dividing_columns
 from riskrank.scores.table.judged import corrected
 from riskrank.scores.table.metrics import resolve_metrics
-from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.metrics_file import MetricSpec, OfTask
 from riskrank.scores.table.oriented import Rows, ScoreTable
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.repeats import assemble
@@ -203,7 +204,7 @@ class Inspection:
 
 
 def inspect_scores(
-    paths: Sequence[str | Source], options: ReadOptions | None = None, stdin: BinaryIO | None = None
+    paths: Paths, options: ReadOptions | None = None, stdin: BinaryIO | None = None
 ) -> Inspection:
     """Describe the scores of one or more files, and everything that is wrong with them.
 
@@ -229,7 +230,7 @@ def inspect_scores(
         return _inspected(paths, options, stdin)
 
 
-def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None) -> Inspection:
+def _inspected(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> Inspection:
     # As whoever weighs tasks, and takes a judge, reads them.
     found = _read(paths, replace(options, weighs_tasks=True, judges=True), stdin)
     asked = found.notes.asked
@@ -266,8 +267,8 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         rows=scores.notes.rows,
         models=_models(scores, covered),
         metrics=tuple(
-            _describe(read, spec, code, _missing(scores, code, spec, means, covered, of_task))
-            for code, spec in enumerate(read_specs)
+            _describe(read, *one)
+            for one in zip(read_specs, count(), _missing(scores, read_specs, means, of_task))
         ),
         specs=read_specs,
         samples=len(scores.samples),
@@ -299,8 +300,8 @@ def _holes(scores: Scores, means: Rows) -> dict[str, Any]:
     """Samples that some models lack, and pairs of models that share too few, where these are compared so."""
     if scores.options.missing != SHARED:
         return {}
-    there = np.zeros((len(scores.models), len(scores.samples)), dtype=bool)
-    there[means.model, means.sample] = ~np.isnan(means.values).any(axis=1)
+    whole = ~np.isnan(means.values).any(axis=1)
+    there = gaps.covered(scores, means.model[whole], means.sample[whole])
     lacking = (~there).sum(axis=0)
     holes = [
         Hole(sample=scores.samples[at], models=tuple(np.array(scores.models)[~there[:, at]].tolist()))
@@ -369,7 +370,7 @@ def _tried(step: Callable[..., _Made], *given: Any) -> tuple[_Made | None, list[
         return None, [error]
 
 
-def _read(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None) -> Scores:
+def _read(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> Scores:
     """Read a table; one without a sample column is one row a model, if no model has two."""
     try:
         return read_frame(paths, options, stdin)
@@ -388,12 +389,7 @@ def _read(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO |
 
 def _one_by_one(scores: Scores) -> Scores:
     """The same scores, of which each model's are averaged and none is refused."""
-    return _asked(scores, missing="keep", repeats="mean", unpaired=True, noise=())
-
-
-def _asked(scores: Scores, **other: object) -> Scores:
-    """The same scores, of which something else is asked."""
-    return replace(scores, options=replace(scores.options, **other))  # type: ignore[arg-type]
+    return scores.asking(missing="keep", repeats="mean", unpaired=True, noise=())
 
 
 def _runs(scores: Scores, specs: Sequence[MetricSpec]) -> tuple[ClusteredScores, ...]:
@@ -409,9 +405,7 @@ def _runs(scores: Scores, specs: Sequence[MetricSpec]) -> tuple[ClusteredScores,
     )
 
 
-def _tasks(
-    scores: Scores, means: Rows, of_task: Mapping[str, MetricSpec] | None
-) -> tuple[InspectedTask, ...]:
+def _tasks(scores: Scores, means: Rows, of_task: OfTask) -> tuple[InspectedTask, ...]:
     cuts = np.searchsorted(means.model, np.arange(1, len(scores.models)))
     samples = np.split(means.sample, cuts)
     wanted = scores.has("task") or bool(scores.options.task_weight)
@@ -439,18 +433,18 @@ def _incomplete(
     scores: Scores, specs: Sequence[MetricSpec], means: Rows, *, whole: bool
 ) -> Iterable[RiskrankError]:
     if scores.options.missing == SHARED:
-        scores = _asked(scores, missing="keep")
+        scores = scores.asking(missing="keep")
     scores = scores.over_noise
     absent = [*incomplete_tasks(scores)] or [*incomplete_tasks(scores, means)]
     yield from absent
-    kept = _asked(scores, missing="keep")
+    kept = scores.asking(missing="keep")
     repeated = [] if whole else _tried(assemble, kept, kept.values)[1]
     yield from repeated
-    scores = _asked(scores, repeats="mean") if repeated else scores
+    scores = scores.asking(repeats="mean") if repeated else scores
     refusals: dict[str, RiskrankError] = {}
     # Different sample sets hide missing cells, which the unpaired reading tells apart.
     for unpaired in () if whole else sorted({scores.options.unpaired, not scores.options.noise}):
-        for refusal in _tried(assemble, _asked(scores, unpaired=unpaired), scores.values)[1]:
+        for refusal in _tried(assemble, scores.asking(unpaired=unpaired), scores.values)[1]:
             refusals.setdefault(refusal.what, refusal)
     yield from () if absent else refusals.values()
     if not scores.options.allow_constant:
@@ -480,24 +474,19 @@ def _rows_per_cell(scores: Scores) -> np.ndarray:
     return np.bincount(numbered(cell, possible)[1])
 
 
-def _missing(
-    scores: Scores,
-    code: int,
-    spec: MetricSpec,
-    means: Rows,
-    covered: np.ndarray,
-    of_task: Mapping[str, MetricSpec] | None,
-) -> int:
-    """Cells of a metric without a usable score; of a metric of some tasks, among their samples."""
-    if of_task is None:
-        rows, column, samples = slice(None), means.values[:, code], covered.shape[1]
-    else:
-        tasks = [at for at, name in enumerate(scores.names("task")) if of_task.get(name) == spec]
-        in_tasks = np.isin(scores.task_of_samples(), tasks)
-        rows, column, samples = in_tasks[means.sample], means.values[:, 0], int(in_tasks.sum())
-    filled = column[rows]
-    cells = filled.size if scores.options.unpaired else len(scores.models) * samples
-    return int(cells - np.count_nonzero(~np.isnan(filled)))
+def _missing(scores: Scores, specs: Sequence[MetricSpec], means: Rows, of_task: OfTask) -> list[int]:
+    """Cells of each metric without a usable score; of a metric of some tasks, among their samples."""
+    there, every = ~np.isnan(means.values), np.ones(len(scores.samples), dtype=bool)
+    found = []
+    for code, spec in enumerate(specs):
+        own, column = every, code
+        if of_task is not None:
+            tasks = [at for at, name in enumerate(scores.names("task")) if of_task.get(name) == spec]
+            own, column = np.isin(scores.task_of_samples(), tasks), 0
+        rows = own[means.sample]
+        cells = rows.sum() if scores.options.unpaired else len(scores.models) * own.sum()
+        found.append(int(cells - there[rows, column].sum()))
+    return found
 
 
 def _describe(scores: Scores, spec: MetricSpec, code: int, missing: int) -> MetricRow:

@@ -1,9 +1,11 @@
 """A matrix of scores: one row a sample and one column a model, or one row a model and one column a sample."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import polars as pl
 
+from riskrank.asked.flags import among_commas
+from riskrank.engine.types import Names
 from riskrank.errors import InputError, index_of, listing, option
 from riskrank.scores.files.derived import DerivedSource
 from riskrank.scores.files.source import Source
@@ -36,9 +38,7 @@ class MatrixSource(DerivedSource):
         If a model is asked for that is no column.
     """
 
-    def __init__(
-        self, inner: Source, metric: str, of_sample: Mapping[str, str], models: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, inner: Source, metric: str, of_sample: Mapping[str, str], models: Names = ()) -> None:
         super().__init__(inner)
         self._of_sample = of_sample
         # What the columns are called: models, or on its side samples.
@@ -51,7 +51,7 @@ class MatrixSource(DerivedSource):
         further = [role for role in OF_SAMPLES[1:] if role in of_sample]
         self.columns = tuple(dict.fromkeys(("model", "sample", "metric", "score", *further, *beside)))
 
-    def load(self, names: Sequence[str]) -> pl.DataFrame:
+    def load(self, names: Names) -> pl.DataFrame:
         """The named columns of the long table, model after model."""
         return pl.DataFrame([self._column(name) for name in names])
 
@@ -86,9 +86,7 @@ class MatrixSource(DerivedSource):
         return pl.concat([cells_of] * models)
 
 
-def _models(
-    source: Source, of_sample: Mapping[str, str], asked: Sequence[str]
-) -> tuple[tuple[str, ...], list[str]]:
+def _models(source: Source, of_sample: Mapping[str, str], asked: Names) -> tuple[tuple[str, ...], list[str]]:
     """Columns of models, and further ones of samples, which hold no scores."""
     on_its_side = "model" in of_sample
     free = [name for name in source.columns if name and name not in of_sample.values()]
@@ -108,7 +106,7 @@ def _models(
             f"{source.label}: column '{next(iter(gone))}' looks like no scores of a model: "
             f"{next(iter(gone.values()))}",
             found=f"columns of numbers: {listing(numbers, 20)}",
-            hint=f"name the models: {option('models', ','.join(models) or 'A,B')}; one that is called so "
+            hint=f"name the models: {option('models', among_commas(models) or 'A,B')}; one that is called so "
             "belongs among them",
         )
     if not models:

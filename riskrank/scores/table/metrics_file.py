@@ -4,6 +4,7 @@ import errno
 import json
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -69,6 +70,10 @@ class MetricSpec:
     def sign(self) -> float:
         """Factor that makes larger better, applied after the transform."""
         return -1.0 if self.direction == "lower" else 1.0
+
+
+# The metric of each task, where tasks have metrics of their own.
+OfTask = Mapping[str, MetricSpec] | None
 
 
 def described_metrics(options: ReadOptions) -> tuple[str, dict[str, MetricSpec]]:

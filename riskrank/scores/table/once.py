@@ -1,6 +1,6 @@
 """What a model has once, as a price, in a file of its own: it stands beside each of the model's samples."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -9,7 +9,7 @@ from riskrank.asked.flags import among_commas
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, did_you_mean, listing, option
 from riskrank.scores.files.source import Source
-from riskrank.scores.table.columns import FOUND_BY_NAME, Roles, named_columns
+from riskrank.scores.table.columns import FOUND_BY_NAME, Assigned, Named, named_columns
 from riskrank.scores.table.typed_rows import list_of, united
 
 # What a row beside a sample takes from it; where repeats are draws, one stands beside each of them.
@@ -18,15 +18,13 @@ _OF_SAMPLES = ("sample", "task", "cluster", "group", "time", "draw")
 _NAME = f"name the column that tells samples apart, {option('columns', 'sample=…')}"
 
 
-def named_in(
-    sources: Sequence[Source], named: Mapping[str, str], options: ReadOptions
-) -> list[Mapping[str, str]]:
+def named_in(sources: Sequence[Source], named: Named, options: ReadOptions) -> list[Named]:
     """Columns that are named in each file: what a row a model beside samples lacks is said of the samples."""
     beside = of_models(sources, named, options)
     return [_own(source, named) if source in beside else named for source in sources]
 
 
-def of_models(sources: Sequence[Source], named: Mapping[str, str], options: ReadOptions) -> list[Source]:
+def of_models(sources: Sequence[Source], named: Named, options: ReadOptions) -> list[Source]:
     """Files of a row a model, where others are of samples."""
     if options.matrix is not None or not options.sample_optional or len(sources) == 1:
         return []
@@ -36,18 +34,18 @@ def of_models(sources: Sequence[Source], named: Mapping[str, str], options: Read
     return found if len(found) < len(sources) else []
 
 
-def _has_samples(source: Source, named: Mapping[str, str]) -> bool:
+def _has_samples(source: Source, named: Named) -> bool:
     """Whether a file has a column of samples, or a part of one."""
     column = named.get("sample", "sample")
     return bool({"sample", column, *(part.strip() for part in column.split("+"))} & {*source.columns})
 
 
-def _own(source: Source, named: Mapping[str, str]) -> Mapping[str, str]:
+def _own(source: Source, named: Named) -> Named:
     """The columns a file has of those that are named."""
     return {role: column for role, column in named.items() if column in source.columns}
 
 
-def as_they_lie(found: Sequence[tuple[Source, Mapping[str, str]]], options: ReadOptions) -> list[ReadOptions]:
+def as_they_lie(found: Sequence[tuple[Source, Named]], options: ReadOptions) -> list[ReadOptions]:
     """How each file is read: one row a model and a column a metric beside samples needs no saying."""
     roles = [named_columns(source, own, FOUND_BY_NAME) for source, own in found]
     if options.wide or not options.sample_optional or not any("sample" in own for own in roles):
@@ -59,7 +57,7 @@ def as_they_lie(found: Sequence[tuple[Source, Mapping[str, str]]], options: Read
     return [replace(options, wide=True) if is_list else options for is_list in lists]
 
 
-def _is_once(source: Source, roles: Mapping[str, str], options: ReadOptions) -> bool:
+def _is_once(source: Source, roles: Named, options: ReadOptions) -> bool:
     """Whether a file has a row a model, or in a long table a model and metric, a few by mistake two."""
     if "model" not in roles:
         return False
@@ -68,9 +66,7 @@ def _is_once(source: Source, roles: Mapping[str, str], options: ReadOptions) -> 
     return bool(2 * rows.n_unique() > len(rows))
 
 
-def beside_samples(
-    read: Sequence[tuple[Source, Roles]], frames: Sequence[pl.DataFrame], options: ReadOptions
-) -> pl.DataFrame:
+def beside_samples(read: Assigned, frames: Sequence[pl.DataFrame], options: ReadOptions) -> pl.DataFrame:
     """Rows of all files, those of files without samples beside each sample of their model.
 
     Parameters

@@ -59,8 +59,8 @@ def compared(scores: Scores, metrics: Sequence[str]) -> Scores:
         metrics_added=added,
         same_files=_same_files(scores, baseline),
     )
-    warnings = (*scores.notes.warnings, *_warnings(overlap, scores))
-    scores = replace(scores, notes=replace(scores.notes, overlap=overlap, warnings=warnings))
+    scores = scores.noting(*_warnings(overlap, scores))
+    scores = replace(scores, notes=replace(scores.notes, overlap=overlap))
     if rule == "drop" and paired:
         _require_most(overlap, grows=isinstance(scores.options, GateReading) and scores.options.grows)
     if rule in ("auto", "error") and paired:

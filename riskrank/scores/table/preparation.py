@@ -1,19 +1,17 @@
 """What happens to a table before its columns get their roles: named by paths, chosen, reshaped, joined."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.scores.files.source import Source
-from riskrank.scores.names.words import INDEX
-from riskrank.scores.table.columns import FOUND_BY_NAME, OF_SAMPLES, named_columns, named_roles, no_column
+from riskrank.scores.names.words import FOUND_BY_NAME, INDEX
+from riskrank.scores.table.columns import OF_SAMPLES, Named, named_columns, named_roles, no_column
 from riskrank.scores.table.designs import columns_of_folds
 from riskrank.scores.table.once import named_in, of_models
 from riskrank.scores.table.shapes.reading import FOLDERS, Warned
 
 
-def prepared(
-    sources: Sequence[Source], named: Mapping[str, str], options: ReadOptions
-) -> list[tuple[Source, Mapping[str, str]]]:
+def prepared(sources: Sequence[Source], named: Named, options: ReadOptions) -> list[tuple[Source, Named]]:
     """Apply `where`, `sql`, joined columns and `matrix` in this order.
 
     Parameters
@@ -64,7 +62,7 @@ def lacks_a_role(sources: Sequence[Source], options: ReadOptions) -> bool:
     return INDEX in named.values() or any(lacks(source, named, options) for source in sources)
 
 
-def lacks(source: Source, named: Mapping[str, str], options: ReadOptions) -> bool:
+def lacks(source: Source, named: Named, options: ReadOptions) -> bool:
     """Whether a file has no column for a role that is needed."""
     roles = named_columns(source, named, FOUND_BY_NAME)
     if options.matrix is not None and "model" in named:  # a row is a model, a column a sample
@@ -78,7 +76,7 @@ def lacks(source: Source, named: Mapping[str, str], options: ReadOptions) -> boo
     return not needed <= roles.keys()
 
 
-def named_by_paths(source: Source, named: Mapping[str, str]) -> Source:
+def named_by_paths(source: Source, named: Named) -> Source:
     """A folder of a folder a model and a file a task, with columns of both; another source as it is.
 
     Only where nothing else names the models. If it is a folder a task, the files tell: those of one task have
@@ -114,7 +112,7 @@ def _alike(names: Sequence[str], lengths: Sequence[int]) -> bool:
     return len(set(zip(names, lengths, strict=True))) == len(set(names))
 
 
-def _matrix(source: Source, metric: str, named: Mapping[str, str], models: Sequence[str]) -> Source:
+def _matrix(source: Source, metric: str, named: Named, models: Sequence[str]) -> Source:
     from riskrank.scores.table.matrix import MatrixSource
 
     # A column that happens to be called cluster has to be named: it is not among those looked for.
@@ -125,7 +123,7 @@ def _matrix(source: Source, metric: str, named: Mapping[str, str], models: Seque
     return MatrixSource(source, metric, of_sample, models if source.model_label is None else ())
 
 
-def _with_joined_columns(source: Source, named: Mapping[str, str]) -> Source:
+def _with_joined_columns(source: Source, named: Named) -> Source:
     """Let a role be several columns, ``sample=name+prompt``, where no column is called like that.
 
     A role that was not named has the column of its own name.

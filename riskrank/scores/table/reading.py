@@ -14,9 +14,9 @@ from riskrank.asked.reading import NO_COLUMN, SHARED, RankReading, ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.files.limits import Room
 from riskrank.scores.files.opening import open_sources
-from riskrank.scores.files.source import MAX_TABLE_BYTES, How, InputFile, Source
+from riskrank.scores.files.source import MAX_TABLE_BYTES, How, InputFile, Paths, Source
 from riskrank.scores.names.words import service_of
-from riskrank.scores.table.columns import Roles, assign_roles, named_roles
+from riskrank.scores.table.columns import Assigned, assign_roles, named_roles
 from riskrank.scores.table.designs import columns_of_folds
 from riskrank.scores.table.once import as_they_lie, beside_samples
 from riskrank.scores.table.preparation import lacks_a_role, named_by_paths, prepared
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def read_frame(
-    paths: Sequence[str | Source],
+    paths: Paths,
     options: ReadOptions,
     stdin: BinaryIO | None = None,
     *,
@@ -59,7 +59,8 @@ def read_frame(
     read.sort(key=lambda one: one[1].sample is None)
     typed = [long_rows(*one) if one[1].score is not None else wide_rows(*one, options) for one in read]
     of_samples = [roles for _, roles in read if roles.sample is not None] or [roles for _, roles in read]
-    if options.task != NO_COLUMN:
+    pooled = options.task == NO_COLUMN
+    if not pooled:
         _require_all_or_none_in_tasks(read[: len(of_samples)])
     starts = [*accumulate((part.height for part in typed), initial=0)]
     draw_column = all(roles.draw is not None for roles in of_samples)
@@ -68,7 +69,7 @@ def read_frame(
     if options.wide and not draw_column:
         frames = [part.with_columns(draw="row") for part in frames]
     frame = beside_samples(read, frames, options)
-    frame, apart, doubts = _in_tasks(frame, read, starts[-1], baseline, pooled=options.task == NO_COLUMN)
+    frame, apart, doubts = _in_tasks(frame, starts[-1], baseline, pooled=pooled)
     notes = Notes(
         files=tuple(FileRead(*one, start) for one, start in zip(read, starts, strict=False)),
         inputs=_inputs(read, typed),
@@ -83,7 +84,7 @@ def read_frame(
         warnings=(
             *said,
             *chain(*(source.notes for source, _ in read), *(part.doubts for part in typed)),
-            *doubts,
+            *(_pooled(read) if pooled else doubts),
         ),
         told_apart=apart,
         asked=asked,
@@ -111,9 +112,7 @@ def how_to_open(options: ReadOptions, stdin: BinaryIO | None = None) -> How:
     )
 
 
-def _opened(
-    paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None
-) -> tuple[list[Source], Export | None]:
+def _opened(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> tuple[list[Source], Export | None]:
     """Files of scores as they are; what a harness wrote as one table, with what it tells besides."""
     if options.from_ is None:
         return open_sources(paths, how_to_open(options, stdin)), None
@@ -127,17 +126,13 @@ def _opened(
             found="data in memory",
             hint=f"leave out {option('from')}, or name files",
         )
-    harness = options.from_
-    export = read_export(harness, files, options)
-
-    def again(samples: frozenset[str]) -> Export:
-        return read_export(harness, files, options, samples)
-
-    return [ExportSource(listing(files, 3), export, again)], export
+    read = partial(read_export, options.from_, files, options)
+    export = read()
+    return [ExportSource(listing(files, 3), export, read)], export
 
 
 def _understood(
-    paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None
+    paths: Paths, options: ReadOptions, stdin: BinaryIO | None
 ) -> tuple[list[Source], Export | None, ReadOptions, tuple[str, ...]]:
     """What was opened, and options that leave nothing open: what kind of table it is, or who wrote it."""
     given: list[Source] = []
@@ -176,11 +171,11 @@ def _of_board(options: ReadOptions, export: Export | None) -> ReadOptions:
     return replace(options, metric=(), missing=SHARED if ranked else options.missing)
 
 
-def _read_with(options: ReadOptions, paths: Sequence[str | Source], more: Mapping[str, Any]) -> Scores:
+def _read_with(options: ReadOptions, paths: Paths, more: Mapping[str, Any]) -> Scores:
     return read_frame(paths, replace(options, **more))
 
 
-def _harness(paths: Sequence[str | Source], options: ReadOptions) -> str | None:
+def _harness(paths: Paths, options: ReadOptions) -> str | None:
     """The harness that wrote the files, if one did and nobody says how to read them."""
     from riskrank.scores.exports.registry import labelled, recognise
 
@@ -195,12 +190,7 @@ def _harness(paths: Sequence[str | Source], options: ReadOptions) -> str | None:
 
 
 def _in_tasks(
-    frame: pl.DataFrame,
-    read: Sequence[tuple[Source, Roles]],
-    rows: int,
-    baseline: Baseline | None,
-    *,
-    pooled: bool,
+    frame: pl.DataFrame, rows: int, baseline: Baseline | None, *, pooled: bool
 ) -> tuple[pl.DataFrame, bool, tuple[str, ...]]:
     """Rows with a baseline's below, whether samples are named by their tasks, and what to say of it.
 
@@ -215,10 +205,10 @@ def _in_tasks(
     frame = named.with_columns(task=pl.lit(None, dtype=pl.Null))
     if baseline is not None and late:
         frame = baseline.below(frame, rows, pooled=pooled)
-    return frame, False, _pooled(read)
+    return frame, False, doubts
 
 
-def _inputs(read: Sequence[tuple[Source, Roles]], typed: Sequence[TypedRows]) -> tuple[InputFile, ...]:
+def _inputs(read: Assigned, typed: Sequence[TypedRows]) -> tuple[InputFile, ...]:
     pairs = zip(read, typed, strict=True)
     return tuple(file for (source, _), part in pairs for file in source.input_files(part.height))
 
@@ -256,7 +246,7 @@ def _of_truths(typed: Sequence[TypedRows]) -> dict[str, tuple[float, float]]:
     return {name: (0.0, 1.0) for name in told if name not in others}
 
 
-def _require_all_or_none_in_tasks(read: Sequence[tuple[Source, Roles]]) -> None:
+def _require_all_or_none_in_tasks(read: Assigned) -> None:
     has = [roles.task is not None for _, roles in read]
     if any(has) and not all(has):
         mixed = read[has.index(not has[0])][0]
@@ -265,16 +255,14 @@ def _require_all_or_none_in_tasks(read: Sequence[tuple[Source, Roles]]) -> None:
         raise mixed.refused("some files have a task column and some have none", hint)
 
 
-def _pooled(read: Sequence[tuple[Source, Roles]]) -> tuple[str, ...]:
+def _pooled(read: Assigned) -> tuple[str, ...]:
     """Say that tasks are out of sight, where there is a column of them."""
     if all(roles.task is None for _, roles in read):
         return ()
     return (f"{option('task', NO_COLUMN)}: all samples are pooled, and every one counts the same",)
 
 
-def _known_metrics(
-    read: Sequence[tuple[Source, Roles]], frame: pl.DataFrame, options: ReadOptions
-) -> tuple[str, ...]:
+def _known_metrics(read: Assigned, frame: pl.DataFrame, options: ReadOptions) -> tuple[str, ...]:
     """Names an option may mention: of a wide table all columns once some are picked."""
     if not (options.wide and options.metric):
         return tuple(list_of(frame["metric"]))

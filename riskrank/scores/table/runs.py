@@ -16,7 +16,7 @@ import polars as pl
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.files.paths import differing, exists, labelled_paths
-from riskrank.scores.files.source import Source
+from riskrank.scores.files.source import Paths, Source
 from riskrank.scores.table.fixed_set import all_of, only_scores
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.score_table import ScoreTable, checked_table
@@ -48,7 +48,7 @@ class Runs:
 
 
 def read_runs(
-    paths: Sequence[str | Source],
+    paths: Paths,
     options: ReadOptions,
     stdin: BinaryIO | None = None,
     *,
@@ -147,9 +147,7 @@ def _run_column(options: ReadOptions) -> tuple[str | None, ReadOptions]:
     return (found[0] if found else None), replace(options, columns=others or None)
 
 
-def _of_files(
-    paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None
-) -> dict[str, Scores]:
+def _of_files(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> dict[str, Scores]:
     """A run a file, in the natural order of names; frames have none, and stay in theirs."""
     found: list[tuple[str, str | Source]] = []
     files: list[tuple[str | None, str]] = []
@@ -172,8 +170,7 @@ def _of_files(
         first = known.setdefault(_digests(scores) or (name,), name)
         if first != name:
             told = f"{name} is {first} byte for byte: a copy, or a system that answers alike each time"
-            notes = replace(scores.notes, warnings=(*scores.notes.warnings, told))
-            read[name] = replace(scores, notes=notes)
+            read[name] = scores.noting(told)
     return read
 
 
@@ -215,7 +212,7 @@ def _narrowed(scores: Scores, kept: pl.Expr) -> Scores:
     frame = part.frame.with_columns(
         *(renamed(part.frame[role], names) for role, names in used.items()), group=pl.lit(None, dtype=pl.Null)
     )
-    return replace(part, frame=frame, options=replace(part.options, group_by=None))
+    return replace(part, frame=frame).asking(group_by=None)
 
 
 def _apart(scores: Scores) -> Tables:
@@ -226,13 +223,11 @@ def _apart(scores: Scores) -> Tables:
         chosen = select(scores)
         if len(chosen.metrics) < 2:
             raise
-        apart = replace(chosen, options=replace(chosen.options, metric=(), models=()))
+        apart = chosen.asking(metric=(), models=())
         return tuple(checked_table(_narrowed(apart, pl.col("metric") == one)) for one in chosen.metrics)
 
 
-def _with_runs(
-    paths: Sequence[str | Source], options: ReadOptions, column: str, stdin: BinaryIO | None = None
-) -> Scores:
+def _with_runs(paths: Paths, options: ReadOptions, column: str, stdin: BinaryIO | None = None) -> Scores:
     """Scores in groups, which are runs.
 
     Raises

@@ -1,6 +1,5 @@
 """Files become the score table that every command computes on: selected, checked, oriented."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any, BinaryIO
@@ -10,11 +9,11 @@ import numpy as np
 from riskrank.asked.reading import SHARED, ReadOptions
 from riskrank.engine.types import Integers
 from riskrank.errors import InputError
-from riskrank.scores.files.source import InputFile, Source
+from riskrank.scores.files.source import InputFile, Paths
 from riskrank.scores.table.designs import NoiseDesign, fold_design, noise_design, refuse_more
 from riskrank.scores.table.filled import FILLING, filled
 from riskrank.scores.table.metrics import oriented, resolve_metrics
-from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.metrics_file import MetricSpec, OfTask
 from riskrank.scores.table.oriented import Rows, ScoreTable
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.repeats import assemble
@@ -30,7 +29,7 @@ __all__ = ["InputFile", "ScoreTable", "checked_table", "read_scores"]
 
 
 def read_scores(
-    paths: Sequence[str | Source], options: ReadOptions | None = None, stdin: BinaryIO | None = None
+    paths: Paths, options: ReadOptions | None = None, stdin: BinaryIO | None = None
 ) -> ScoreTable:
     """Read, check and orient the scores of one or more files.
 
@@ -122,7 +121,7 @@ def _laid_out(scores: Scores, specs: tuple[MetricSpec, ...], warnings: tuple[str
     return replace(table, warnings=(*table.warnings, *filter(None, [note])))
 
 
-def _with_suite(table: ScoreTable, scores: Scores, of_task: Mapping[str, MetricSpec] | None) -> ScoreTable:
+def _with_suite(table: ScoreTable, scores: Scores, of_task: OfTask) -> ScoreTable:
     """The table with its tasks, and what is to be said of them."""
     options, suite = table.options, NO_SUITE
     if scores.has("task") or options.task_weight:

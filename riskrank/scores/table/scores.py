@@ -144,10 +144,18 @@ class Scores:
         """Whether a column says anything."""
         return self.frame.get_column(role).dtype != pl.Null
 
+    def asking(self, **other: object) -> Scores:
+        """The same scores, of which something else is asked."""
+        return replace(self, options=replace(self.options, **other))  # type: ignore[arg-type]
+
+    def noting(self, *told: str) -> Scores:
+        """The same with more to be said of what was left out, and what looks strange."""
+        return replace(self, notes=replace(self.notes, warnings=(*self.notes.warnings, *told)))
+
     @property
     def over_noise(self) -> Scores:
         """The same with what varies by sources of noise averaged, where there are any (method §15)."""
-        return replace(self, options=replace(self.options, repeats="mean")) if self.has("noise") else self
+        return self.asking(repeats="mean") if self.has("noise") else self
 
     @property
     def in_tasks(self) -> bool:

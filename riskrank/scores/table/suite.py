@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,7 +13,7 @@ import polars as pl
 from riskrank.asked.values import number_or_nan
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import UsageError, listing, no_such, option
-from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.metrics_file import MetricSpec, OfTask
 from riskrank.scores.table.scores import Scores
 
 # What a task weighs where weights are given to others only.
@@ -102,7 +102,7 @@ def suite_of(
     scores: Scores,
     samples: Sequence[str],
     row_samples: Sequence[Integers],
-    of_task: Mapping[str, MetricSpec] | None = None,
+    of_task: OfTask = None,
 ) -> Suite:
     """The suite of a table; none where its samples are of one task, or a task is what each is called.
 

@@ -11,7 +11,7 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.files import parsing
 from riskrank.scores.files.parsing import as_one_name
 from riskrank.scores.table.gaps import DROPPED
-from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.metrics_file import MetricSpec, OfTask
 from riskrank.scores.table.scored import counts_by, numbered
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.typed_rows import list_of
@@ -73,7 +73,7 @@ def of_scored_tasks(scores: Scores) -> Scores:
         note = f"{DROPPED}{len(gone)} of {len(names)} tasks, with no score {selected}: {listing(gone)}"
         if scores.options.metric:
             note += f"; {option('metric', f'{gone[0]}=NAME')} adds one by a metric of its own"
-        scores = replace(scores, notes=replace(scores.notes, warnings=(*scores.notes.warnings, note)))
+        scores = scores.noting(note)
     left = has[scored]
     if len(left) < 2 or (left == left[0]).all() or not scores.options.weighs_tasks:
         return _kept(scores, np.repeat(scored[:, None], has.shape[1], axis=1)) if gone else scores
@@ -96,12 +96,12 @@ def _judged_by_harness(scores: Scores, has: Booleans) -> tuple[Scores, Booleans]
         return scores, found
     told = ", ".join(f"{name} ({count} task{'s' if count > 1 else ''})" for name, count in used.items())
     note = f"of several metrics of a task that counts by which its harness judges it: {told}"
-    return replace(scores, notes=replace(scores.notes, warnings=(*scores.notes.warnings, note))), found
+    return scores.noting(note), found
 
 
 def of_one_column(
     scores: Scores, specs: tuple[MetricSpec, ...]
-) -> tuple[Scores, tuple[MetricSpec, ...], dict[str, MetricSpec] | None]:
+) -> tuple[Scores, tuple[MetricSpec, ...], OfTask]:
     """One column of scores, where each task has a metric of its own; else all as it was.
 
     Returns

@@ -250,4 +250,4 @@ def counted(scores: Scores) -> Scores | None:
     series = column and not may_name_samples(column) and not scores.has("task")
     if not series or not steps.eq_missing(1).all() or sorted_by(scores):
         return None
-    return replace(scores, options=replace(scores.options, time=column))
+    return scores.asking(time=column)

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.asked.reading import ReadOptions
+from riskrank.engine.types import Names
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files import parsing
 from riskrank.scores.files.limits import require_few, require_short
@@ -143,16 +144,14 @@ def _laid(
     return pl.DataFrame([found.get(name, nothing).alias(name) for name in COLUMNS])
 
 
-def _picked(asked: Sequence[str], columns: Sequence[str]) -> list[str]:
+def _picked(asked: Names, columns: Names) -> list[str]:
     """Columns that are metrics by name; TASK=NAME beside them names more, by itself it leaves all."""
     plain = [name for name in dict.fromkeys(asked) if name in columns]
     ends = [text[at + 1 :] for text in asked for at, sign in enumerate(text) if sign == "="]
     return [*dict.fromkeys([*plain, *(name for name in ends if name in columns)])] if plain else []
 
 
-def _metrics(
-    source: Source, frame: pl.DataFrame, asked: Sequence[str], declared: Sequence[str]
-) -> tuple[str, ...]:
+def _metrics(source: Source, frame: pl.DataFrame, asked: Names, declared: Names) -> tuple[str, ...]:
     """Columns that are metrics: those asked for, else all of numbers."""
     from riskrank.scores.table.written_numbers import as_numbers, example, refuse_mixed, writing_of
 
@@ -182,7 +181,7 @@ def _metrics(
 
 
 def _bookkeeping(
-    source: Source, frame: pl.DataFrame, declared: Sequence[str], options: ReadOptions
+    source: Source, frame: pl.DataFrame, declared: Names, options: ReadOptions
 ) -> dict[str, str]:
     """Columns nobody named that are no scores, with what they are; none where nothing else is left."""
     from riskrank.scores.table.shapes.columns import Columns

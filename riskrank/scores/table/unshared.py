@@ -29,7 +29,7 @@ def on_shared(scores: Scores, metrics: Sequence[str]) -> Scores:
     sample, sides = scores.codes("sample"), _has(scores)
     asked = np.zeros(len(scores.samples), dtype=bool)
     claimed = np.isin(scores.codes("metric"), [scores.metrics.index(name) for name in metrics])
-    require_every_metric(select(replace(scores, options=replace(options, metric=tuple(metrics)))))
+    require_every_metric(select(scores.asking(metric=tuple(metrics))))
     asked[sample[claimed]] = True
     sides[:, ~asked] = False
     names = list(scores.models)

@@ -1,7 +1,6 @@
 """Scores that no method can use, each described by the error it would raise."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -62,8 +61,7 @@ def _no_numbers(scores: Scores, *, nan_is_missing: bool) -> Iterator[InputError]
 
 def _of_nan(scores: Scores, error: InputError) -> InputError:
     """The error of a NaN, with the way out of the gaps it stands for."""
-    kept = replace(scores.options, missing="keep", repeats="mean")
-    rows, _ = assemble(replace(scores, options=kept), scores.values)
+    rows, _ = assemble(scores.asking(missing="keep", repeats="mean"), scores.values)
     hint, ways = way_out(scores, rows)
     return InputError(error.what, found=error.found, hint=hint, ways=ways)
 

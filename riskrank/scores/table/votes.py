@@ -12,7 +12,7 @@ from riskrank.engine.portfolio.judge_votes import VoteScores
 from riskrank.errors import InputError, UsageError, option
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.parsing import MISSING_TEXT
-from riskrank.scores.files.source import How, InputFile, Source
+from riskrank.scores.files.source import How, InputFile, Paths, Source
 from riskrank.scores.names.words import synonym
 from riskrank.scores.table.columns import lacking_columns, named_columns, no_column, parse_columns
 
@@ -50,7 +50,7 @@ class VoteTable:
 
 
 def read_votes(
-    paths: Sequence[str | Source],
+    paths: Paths,
     *,
     columns: str | None = None,
     input_format: str | None = None,

@@ -10,7 +10,7 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, RiskrankError, by_door, option
 from riskrank.scores.files.limits import BeyondLimitError
 from riskrank.scores.files.paths import differing, template_of
-from riskrank.scores.files.source import Source
+from riskrank.scores.files.source import Paths, Source
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.shapes.reading import UnlikeRunsError, written
 
@@ -101,7 +101,7 @@ def tried_on(
 
 def named_by_files(
     error: InputError,
-    paths: Sequence[str | Source],
+    paths: Paths,
     given: Sequence[Source],
     read: Callable[[Sequence[str], Mapping[str, str]], object],
 ) -> InputError:

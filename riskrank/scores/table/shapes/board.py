@@ -1,12 +1,13 @@
 """A row a model and no samples: a leaderboard, whose tasks are columns, trials of Optuna, or means alone."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 import numpy as np
 import polars as pl
 
 from riskrank.asked.reading import SHARED, RankReading, ReadOptions
+from riskrank.engine.types import Names
 from riskrank.errors import InputError, by_door, listing
 from riskrank.scores.files.parsing import column_kind
 from riskrank.scores.names.directions import looks_like_a_cost, names_a_metric
@@ -25,9 +26,7 @@ SPLITS = ("test", "dev", "val", "valid", "validation", "train", "training")
 _MOST_MODELS = 50
 
 
-def as_board(
-    columns: Columns, model: str, metric: str, free: Sequence[str], options: ReadOptions
-) -> Reading | None:
+def as_board(columns: Columns, model: str, metric: str, free: Names, options: ReadOptions) -> Reading | None:
     """A leaderboard as a matrix of tasks; None where the caller does with a row a model.
 
     Raises
@@ -55,7 +54,7 @@ def pair_by_pair(options: ReadOptions) -> dict[str, str]:
     return {"missing": SHARED} if isinstance(options, RankReading) and options.missing == "error" else {}
 
 
-def rows_may_be_models(columns: Columns, rows: str, across: Sequence[str]) -> bool:
+def rows_may_be_models(columns: Columns, rows: str, across: Names) -> bool:
     """Whether a matrix may be a leaderboard: its rows have names, and nothing says that these are samples."""
     if rows not in columns.names or columns.kind(rows) != "text" or not columns.tell_apart(rows):
         return False
@@ -65,18 +64,18 @@ def rows_may_be_models(columns: Columns, rows: str, across: Sequence[str]) -> bo
     return told and (tasks_across(across) or columns.height <= _MOST_MODELS)
 
 
-def tasks_across(names: Sequence[str]) -> bool:
+def tasks_across(names: Names) -> bool:
     """Whether columns are called as tasks are."""
     return 2 * sum(map(names_tasks, names)) > len(names)
 
 
-def on_one_scale(columns: Columns, names: Sequence[str]) -> bool:
+def on_one_scale(columns: Columns, names: Names) -> bool:
     """Whether columns may be of one metric: their sizes are alike."""
     found = [size for size in sizes(columns, names) if size > 0]
     return not found or max(found) <= ONE_SCALE * min(found)
 
 
-def measured_by_all(names: Sequence[str]) -> str:
+def measured_by_all(names: Names) -> str:
     """What names of columns say alike that is measured, where all of them say something else beside it."""
     parts = [re.findall(r"[^\W\d_]+\d*", plain(name).casefold()) for name in names]
     alike = [word for word in parts[0] if all(word in part for part in parts)]
@@ -86,7 +85,7 @@ def measured_by_all(names: Sequence[str]) -> str:
     return "_".join(alike) if told and not said else ""
 
 
-def _each_by_its_metric(names: Sequence[str]) -> bool:
+def _each_by_its_metric(names: Names) -> bool:
     """Whether names are those of tasks, each with a metric behind it of which more is better."""
     rests = []
     for name in names:
@@ -98,7 +97,7 @@ def _each_by_its_metric(names: Sequence[str]) -> bool:
     return all(rests) and len({*rests}) == len(names) and not said
 
 
-def sizes(columns: Columns, names: Sequence[str]) -> list[float]:
+def sizes(columns: Columns, names: Names) -> list[float]:
     """How large the scores of columns are: 1 where all are shares, however small."""
     values = [columns.numbers(name) for name in names]
     filled = [one[~np.isnan(one)] for one in values]
@@ -108,7 +107,7 @@ def sizes(columns: Columns, names: Sequence[str]) -> list[float]:
     ]
 
 
-def _means_only(columns: Columns, names: Sequence[str], model: str) -> InputError:
+def _means_only(columns: Columns, names: Names, model: str) -> InputError:
     several = sum(not is_spread(name) for name in names) > 1
     copa = f"; among objectives {by_door('the command copa', 'copa')} chooses by a row a model"
     spread = [name for name in columns.names if is_spread(name)]

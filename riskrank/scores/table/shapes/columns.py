@@ -21,7 +21,7 @@ from riskrank.scores.names.directions import (
     more_by_name,
     names_a_metric,
 )
-from riskrank.scores.names.measures import NAMES_ROWS, scores_and_bookkeeping
+from riskrank.scores.names.measures import NAMES_ROWS, Measured, scores_and_bookkeeping
 from riskrank.scores.names.words import (
     is_unnamed,
     known,
@@ -195,7 +195,7 @@ class Columns:
 
     def measures(
         self, names: Iterable[str], kept: Collection[str] = (), *, constant: bool = True, models: bool = False
-    ) -> tuple[list[str], dict[str, str]]:
+    ) -> Measured:
         """Columns of numbers that are scores, and those that are none: as of `scores_and_bookkeeping`."""
         numbers = [name for name in names if self.kind(name) == "number"]
         columns = {name: self.numbers(name) for name in numbers}
@@ -203,7 +203,7 @@ class Columns:
 
     def _scores_among(
         self, numbers: Mapping[str, np.ndarray], kept: Collection[str] = (), **how: bool
-    ) -> tuple[list[str], dict[str, str]]:
+    ) -> Measured:
         # How fast they are is half of what solvers are compared on.
         solve = any(says(name, "solvers") for name in self.names)
         kept = {*kept, *(filter(is_duration, numbers) if solve else ())}

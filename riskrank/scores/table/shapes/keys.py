@@ -1,11 +1,12 @@
 """What tells the rows of a model apart: samples, runs of them, parts of a whole, copies."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
+from riskrank.engine.types import Names
 from riskrank.errors import InputError
 from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.words import (
@@ -80,7 +81,7 @@ class Keys:
         return self.repeats == "mean" and not self.averaged
 
 
-def keys_of(columns: Columns, model: Sequence[str], metric: Sequence[str], free: Sequence[str]) -> Keys:
+def keys_of(columns: Columns, model: Names, metric: Names, free: Names) -> Keys:
     """What tells rows of a model and metric apart.
 
     Parameters
@@ -126,20 +127,20 @@ def keys_of(columns: Columns, model: Sequence[str], metric: Sequence[str], free:
     return _of_parts(columns, base, beside, by, fixed)
 
 
-def _scored_once(columns: Columns, cell: Sequence[str], beside: Sequence[str]) -> bool:
+def _scored_once(columns: Columns, cell: Names, beside: Names) -> bool:
     """Whether all numbers of a cell are the same in each of its rows, as where a table was joined to it."""
     numbers = [name for name in columns.of_kind("number") if name not in (*cell, *beside)]
     return bool(numbers) and all(columns.constant_within(name, cell) for name in numbers)
 
 
-def _crossed(columns: Columns, fixed: Sequence[str], keys: Keys) -> bool:
+def _crossed(columns: Columns, fixed: Names, keys: Keys) -> bool:
     """Whether each sample stands once with every model: what numbers the rows then names none."""
     of_sample = [part for one in (keys.sample, keys.draw, keys.task) for part in one.split("+") if part]
     samples, models = columns.groups(*of_sample), columns.groups(*fixed)
     return samples > 1 and columns.height == columns.groups(*fixed, *of_sample) == samples * models
 
 
-def _shared_run(columns: Columns, fixed: Sequence[str], by: Sequence[str], candidates: Sequence[str]) -> str:
+def _shared_run(columns: Columns, fixed: Names, by: Names, candidates: Names) -> str:
     """Seeds that all models were run with, once each: nothing else is the same for all of them."""
     runs = (name for name in candidates if says(name, "run"))
     return next((run for run in runs if columns.tell_apart(*fixed, run) and columns.shared(run, by) == 1), "")
@@ -176,7 +177,7 @@ def _may_tell(columns: Columns, name: str) -> bool:
     return numbered or looks_like_an_identifier(name, columns.frame[name].unique())
 
 
-def _is_place(columns: Columns, name: str, by: Sequence[str]) -> bool:
+def _is_place(columns: Columns, name: str, by: Names) -> bool:
     """Whether a column says where in a whole something is, rather than which sample of a model it is."""
     return says(name, "within") or columns.counts_within(name) > columns.groups(*by)
 
@@ -186,14 +187,14 @@ def _is_beside(name: str) -> bool:
     return says(name, *_BESIDE) and not ("id" in words(name) and may_name_samples(name))
 
 
-def _strength(columns: Columns, name: str, by: Sequence[str]) -> tuple[bool, bool, bool, int]:
+def _strength(columns: Columns, name: str, by: Names) -> tuple[bool, bool, bool, int]:
     """How well a column names samples: shared by models, called so, in the order of the file."""
     exact = synonym("sample", [name]) is not None and not says(name, "of rows")
     shared, text = columns.shared(name, by) >= _MOST, columns.kind(name) == "text"
     return shared, exact, text, -columns.names.index(name)
 
 
-def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequence[str]) -> Keys:
+def _with_wholes(columns: Columns, sample: str, by: Names, free: Names) -> Keys:
     """A sample, with the whole it belongs to or the part it is of, where a column says so."""
     unpaired = bool(by) and columns.groups(*by) > 1 and columns.shared(sample, by) == 0
     said = ("models have samples of their own",) if unpaired else ()
@@ -224,7 +225,7 @@ def _with_wholes(columns: Columns, sample: str, by: Sequence[str], free: Sequenc
     return Keys(sample=sample, unpaired=unpaired, said=said)
 
 
-def beside_of(columns: Columns, fixed: Sequence[str], candidates: Sequence[str]) -> list[str]:
+def beside_of(columns: Columns, fixed: Names, candidates: Names) -> list[str]:
     """Columns that together tell rows apart, those that are called so first."""
     ordered = sorted(candidates, key=lambda name: (not _is_beside(name), not says(name, "within")))
     chosen: list[str] = []
@@ -236,9 +237,7 @@ def beside_of(columns: Columns, fixed: Sequence[str], candidates: Sequence[str])
     return chosen
 
 
-def _of_parts(
-    columns: Columns, base: str, beside: Sequence[str], by: Sequence[str], fixed: Sequence[str]
-) -> Keys:
+def _of_parts(columns: Columns, base: str, beside: Names, by: Names, fixed: Names) -> Keys:
     """What several columns mean that together tell rows apart."""
     kinds = [next((kind for kind in _BESIDE if says(name, kind)), None) for name in beside]
     if len(beside) == 1 and not names_wholes(base) and numbers_runs_of(columns, fixed, base, beside[0]):
@@ -262,9 +261,7 @@ def _of_parts(
     return parts
 
 
-def _copies(
-    columns: Columns, fixed: Sequence[str], base: str, free: Sequence[str], by: Sequence[str]
-) -> Keys:
+def _copies(columns: Columns, fixed: Names, base: str, free: Names, by: Names) -> Keys:
     """Rows that nothing tells apart: copies, where all columns say the same, or several of a person."""
     named = [name for name in free if may_name_samples(name) and _may_tell(columns, name)]
     base = base or (synonym("sample", named) or "")

@@ -1,7 +1,7 @@
 """A row a comparison: two models and who won."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -14,9 +14,11 @@ from riskrank.asked.flags import among_commas
 from riskrank.asked.reading import SHARED, RankReading, ReadOptions
 from riskrank.engine.portfolio.judge_votes import FEWEST_IN_PLACE, VoteScores, is_vote, score_votes
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
+from riskrank.engine.types import Names
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.files.source import FrameInMemory, InputFile, Source
 from riskrank.scores.names.words import says, words
+from riskrank.scores.table.columns import Named
 from riskrank.scores.table.shapes.board import pair_by_pair
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.parts import NO_CHANCE, as_drawn, belongs, drawn_whole, says_of
@@ -35,6 +37,8 @@ _MATTERS = 0.1
 _NO_CHANCE_OF_PLACES = 0.01
 # More names are none of models; of more columns of text nobody means each.
 _MOST_NAMES, _MOST_TEXTS = 1_000, 12
+# Samples, models of both sides and verdicts of all votes, a list each.
+_Votes = Sequence[Names]
 
 
 class PreferencesSource(FrameInMemory):
@@ -54,7 +58,7 @@ class PreferencesSource(FrameInMemory):
         return self._inner.input_file(rows)
 
 
-def _sides(votes: pl.DataFrame, roles: Mapping[str, str]) -> list[str]:
+def _sides(votes: pl.DataFrame, roles: Named) -> list[str]:
     """Votes as a side each, where they name the model that won, or its column."""
     said = {*votes["verdict"]}
     if {"1", "2"} <= said <= {*_NUMBERED}:
@@ -66,7 +70,7 @@ def _sides(votes: pl.DataFrame, roles: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _side_by_name(vote: str, roles: Mapping[str, str]) -> str:
+def _side_by_name(vote: str, roles: Named) -> str:
     """The side whose column alone is called as a vote says; empty where none is."""
     said = words(vote)
     sides = [said and said <= words(roles[role]) for role in ("model_a", "model_b")]
@@ -79,7 +83,7 @@ def _is_whole(columns: Columns, name: str, sample: str) -> bool:
     return belongs(columns, name, [sample]) or bool(judged and says_of(columns, name, [sample]))
 
 
-def _wholes(columns: Columns, roles: Mapping[str, str], asked: str, options: ReadOptions) -> list[str]:
+def _wholes(columns: Columns, roles: Named, asked: str, options: ReadOptions) -> list[str]:
     """Columns of what is drawn whole: what was asked several times, who judged, or what somebody named."""
     own = [name for name in columns.names if name not in _TAKEN and name not in roles.values()]
     if options.cluster is not None:
@@ -87,9 +91,7 @@ def _wholes(columns: Columns, roles: Mapping[str, str], asked: str, options: Rea
     return [name for name in own if name == asked or _is_whole(columns, name, roles["sample"])]
 
 
-def _of_samples(
-    columns: Columns, wholes: Sequence[str], sample: str, asked_of: Mapping[str, str]
-) -> pl.DataFrame | None:
+def _of_samples(columns: Columns, wholes: Names, sample: str, asked_of: Named) -> pl.DataFrame | None:
     """What samples belong to, by their names."""
     if not wholes:
         return None
@@ -120,16 +122,14 @@ def _roles(columns: Columns) -> dict[str, str]:
     return roles
 
 
-def _between(votes: pl.DataFrame, models: Sequence[str]) -> pl.DataFrame:
+def _between(votes: pl.DataFrame, models: Names) -> pl.DataFrame:
     """The votes between models that are named; all votes where none is."""
     among = votes.filter(pl.all_horizontal(pl.col(ROLES[1:3]).is_in(models)))
     known = {*models} <= {*votes["model_a"], *votes["model_b"]}
     return among if known and among.height else votes
 
 
-def _of_each_pair(
-    samples: Sequence[str], first: Sequence[str], second: Sequence[str]
-) -> tuple[list[str], dict[str, str]]:
+def _of_each_pair(samples: Names, first: Names, second: Names) -> tuple[list[str], dict[str, str]]:
     """A sample for each pair of models, where some have votes on several; and what was asked there."""
     pairs = [sorted(pair) for pair in zip(first, second, strict=True)]
     if len({(sample, *pair) for sample, pair in zip(samples, pairs, strict=True)}) == len({*samples}):
@@ -138,12 +138,11 @@ def _of_each_pair(
     return named, dict(zip(named, samples, strict=True))
 
 
-def _require_all_pairs(
-    source: Source, found: VoteScores, met: Counter[tuple[str, ...]], options: ReadOptions
-) -> None:
+def _require_all_pairs(source: Source, found: VoteScores, rows: _Votes, options: ReadOptions) -> None:
     """Refuse win rates of models that met different opponents."""
     if not found.missing_pairs:
         return
+    met = Counter(tuple(sorted(pair)) for pair in zip(*rows[1:3], strict=True))
     every = sorted(
         combinations(sorted(found.models), 2), key=lambda pair: (met[pair], not {*pair} <= {*options.models})
     )
@@ -169,9 +168,7 @@ def _even(found: VoteScores, even: VoteScores) -> bool:
     return bool((moved > _MATTERS * error).any())
 
 
-def _seated(
-    source: Source, rows: Sequence[Sequence[str]], roles: Mapping[str, str], options: ReadOptions
-) -> list[str]:
+def _seated(source: Source, rows: _Votes, roles: Named, options: ReadOptions) -> list[str]:
     """Models that stood in one place more often than they do by chance, in words, where that was not mended.
 
     Where no two models ever change places, their columns may say nothing of places.
@@ -250,9 +247,7 @@ def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tu
         found, even = (score_votes(*rows, models=models, even=way) for way in (False, True))
         options = replace(options, missing=rule)
     else:
-        _require_all_pairs(
-            source, found, Counter(tuple(sorted(pair)) for pair in zip(*rows[1:3], strict=True)), options
-        )
+        _require_all_pairs(source, found, rows, options)
     seated = _seated(source, rows, roles, options)
     weighed = _even(found, even)
     if weighed:  # weighed votes are good for means alone

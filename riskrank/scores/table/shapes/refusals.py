@@ -143,7 +143,7 @@ def require_scores(columns: Columns, named: Mapping[str, str], options: ReadOpti
     told = options.metric or options.matrix or options.sql or "score" in named
     fit = [name for name in columns.names if columns.kind(name) in ("text", "number")]
     true = [name for name in fit if words(name) and words(name) <= known("truth")]
-    predicted = [name for name in fit if says(name, "predicted")]
+    predicted = [name for name in fit if says(name, "predicted", "probable")]
     if told or len(true) != 1 or not predicted:
         return
     what, write = _score_of(columns, true[0], predicted)

@@ -1,15 +1,16 @@
 """A row a model and sample: long, with a column of metrics, or wide, with a column a metric."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import polars as pl
 
 from riskrank.asked.reading import ReadOptions
+from riskrank.engine.types import Names
 from riskrank.errors import listing
 from riskrank.scores.files.sql_names import leaving_out
 from riskrank.scores.names.directions import more_by_name, names_a_metric
-from riskrank.scores.names.measures import NAMES_ROWS, left_out
+from riskrank.scores.names.measures import NAMES_ROWS, Measured, left_out
 from riskrank.scores.names.words import known, may_name_samples, names_tasks, says, synonym, words
 from riskrank.scores.table.metrics_file import described_metrics
 from riskrank.scores.table.shapes.board import as_board, pair_by_pair
@@ -21,6 +22,8 @@ from riskrank.scores.table.shapes.totals import totals_of
 
 # Names of metrics are no more, where only content tells that they are.
 _MOST_METRICS = 100
+# Options, and what is said of them.
+_Told = tuple[ReadOptions, list[str]]
 
 
 def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
@@ -90,9 +93,7 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
     ]
 
 
-def _without_totals(
-    columns: Columns, sample: str, by: Sequence[str], options: ReadOptions
-) -> tuple[ReadOptions, list[str]]:
+def _without_totals(columns: Columns, sample: str, by: Names, options: ReadOptions) -> _Told:
     """Options without rows that sum up those of every model, and what is said of them."""
     totals = totals_of(columns, sample, by)
     if not totals:
@@ -102,9 +103,7 @@ def _without_totals(
     return replace(options, where=where), [said]
 
 
-def _ways_of_words(
-    columns: Columns, measures: Sequence[str], options: ReadOptions
-) -> list[tuple[ReadOptions, list[str]]]:
+def _ways_of_words(columns: Columns, measures: Names, options: ReadOptions) -> list[_Told]:
     """Both ways to take two words of which only the reader knows the better, the likelier first."""
     said = (*options.lower, *options.higher)
     asked = [name for name in measures if name not in said and columns.in_words(name) == "open"]
@@ -119,9 +118,7 @@ def _ways_of_words(
     return ways if all(one is None or one.likely for one in found) else ways[::-1]
 
 
-def _told(
-    columns: Columns, names: Sequence[str], gone: Mapping[str, str], options: ReadOptions
-) -> tuple[ReadOptions, list[str]]:
+def _told(columns: Columns, names: Names, gone: Mapping[str, str], options: ReadOptions) -> _Told:
     """What is said of directions nobody gave, and of columns that are no scores; and options that say it."""
     names = [name for name in names if columns.in_words(name) not in ("open", "told")]
     options, by_title = told_by_title(names, options, columns.measured)
@@ -129,14 +126,14 @@ def _told(
     return options, [*taken_as_better(names, options), *by_title, *left]
 
 
-def _has_holes(columns: Columns, model: Sequence[str], metric: Sequence[str], sample: str) -> bool:
+def _has_holes(columns: Columns, model: Names, metric: Names, sample: str) -> bool:
     """Whether models lack rows of tasks that others have, of one metric and with one score a task."""
     one = columns.groups(*metric) == 1 and bool(model) and columns.tell_apart(*model, sample)
     return one and columns.height < columns.groups(*model) * columns.groups(sample)
 
 
 def _long_columns(
-    columns: Columns, model: str, named: Mapping[str, str], free: Sequence[str], options: ReadOptions
+    columns: Columns, model: str, named: Mapping[str, str], free: Names, options: ReadOptions
 ) -> tuple[str, str]:
     """The columns of metric and score of a long table; none of a wide one."""
     if options.wide:
@@ -150,7 +147,7 @@ def _long_columns(
     return (metric, score) if metric and score else ("", "")
 
 
-def _one_metric_a_task(columns: Columns, model: str, metric: str, score: str, free: Sequence[str]) -> bool:
+def _one_metric_a_task(columns: Columns, model: str, metric: str, score: str, free: Names) -> bool:
     """Whether each task is scored once a model by its own metric: more is better of all, on one scale."""
     tasks = [name for name in free if metric and says(name, "whole") and columns.tell_apart(model, name)]
     if not tasks or columns.count(metric) < 2 or not columns.constant_within(metric, tasks[:1]):
@@ -160,16 +157,14 @@ def _one_metric_a_task(columns: Columns, model: str, metric: str, score: str, fr
     return all(map(more_by_name, tops[metric].drop_nulls())) and len({*(tops["score"] <= 1)}) == 1
 
 
-def _as_one_metric(score: str, options: ReadOptions) -> tuple[ReadOptions, list[str]]:
+def _as_one_metric(score: str, options: ReadOptions) -> _Told:
     """Options that take scores of all tasks for one metric, and what is said of it."""
     higher = () if score in options.lower else (score,)
     told = ["each task by a metric of its own, of which more is better"]
     return replace(options, metric=(score,), higher=(*options.higher, *higher)), told
 
 
-def _keys(
-    columns: Columns, named: Mapping[str, str], by: Sequence[str], metric: Sequence[str], free: Sequence[str]
-) -> Keys:
+def _keys(columns: Columns, named: Mapping[str, str], by: Names, metric: Names, free: Names) -> Keys:
     """What tells rows apart: what was said or is called sample, with what to do about its repeats."""
     if "sample" not in named and "sample" not in columns.names:
         return keys_of(columns, by, metric, free)
@@ -181,8 +176,8 @@ def _keys(
 
 
 def _measures(
-    columns: Columns, free: Sequence[str], options: ReadOptions, sample: str = "", model: Sequence[str] = ()
-) -> tuple[list[str], dict[str, str]]:
+    columns: Columns, free: Names, options: ReadOptions, sample: str = "", model: Names = ()
+) -> Measured:
     """Columns that are metrics, and numbers that are none, with what they are; all models share samples."""
     if options.metric:
         return [name for name in free if name in options.metric and columns.kind(name) == "number"], {}
@@ -210,15 +205,13 @@ def _measures(
     return [name for name in found if name not in same], gone | dict.fromkeys(same, "the same for all models")
 
 
-def _are_tests(columns: Columns, found: Sequence[str]) -> bool:
+def _are_tests(columns: Columns, found: Names) -> bool:
     """Whether rows are those of tests that pass or fail."""
     judged = any(map(columns.in_words, found))
     return judged and any(says(name, "tests") for name in columns.names)
 
 
-def _measures_of(
-    columns: Columns, metric: str, score: str, options: ReadOptions
-) -> tuple[list[str], dict[str, str]]:
+def _measures_of(columns: Columns, metric: str, score: str, options: ReadOptions) -> Measured:
     """Metrics of a long table that are scores, and those that are none, with what they are."""
     names, values = columns.frame[metric].cast(pl.String), columns.numbers(score)
     known = names.drop_nulls().unique(maintain_order=True).to_list()
@@ -230,7 +223,7 @@ def _measures_of(
     return (left, gone) if left else (known, {})
 
 
-def _labelled(columns: Columns, measures: Sequence[str], options: ReadOptions) -> tuple[str, str, str] | None:
+def _labelled(columns: Columns, measures: Names, options: ReadOptions) -> tuple[str, str, str] | None:
     """People's labels, the judge they correct where some samples have none, and a sentence; else None."""
     if not options.judges or options.human or (options.metric and len(options.metric) != len(measures)):
         return None
@@ -243,7 +236,7 @@ def _labelled(columns: Columns, measures: Sequence[str], options: ReadOptions) -
     return people[0], judges[0], told
 
 
-def _sentence(kind: str, model: str, keys: Keys, more: Sequence[str]) -> str:
+def _sentence(kind: str, model: str, keys: Keys, more: Names) -> str:
     of = f"model ({model})" if model else "model a file"
     of += f" and sample ({keys.sample})" if keys.sample else ""
     return "; ".join([f"{kind}: a row a {of}", *more, *keys.said])
