@@ -113,6 +113,12 @@ def contradict(one: str, other: str, hint: str = "leave out one of them") -> NoR
     raise UsageError(f"{one} and {other} contradict each other", found="both", hint=hint)
 
 
+def own_samples(what: str, hint: str = "") -> UsageError:
+    """Tell that models are to have samples of their own where the same are needed."""
+    common = f"leave it out; {option('missing', 'drop')} compares on the samples all models have"
+    return UsageError(what, found=option("unpaired", True), hint=hint or common)
+
+
 def numbers_by_name(given: Any) -> list[tuple[str, Any]]:
     """What was given by name, as texts such as ``acc=2``, or for all, under the name ""."""
     if isinstance(given, Mapping):

@@ -170,9 +170,9 @@ def chosen_by_task(
     asked: Sequence[str],
     parameter: str,
     *,
-    of: str,
     what: str,
     where: str,
+    of: str = "task",
     column: str = "",
 ) -> pl.DataFrame:
     """Rows with those filters or splits that the rule picks among what each task has.
@@ -184,10 +184,10 @@ def chosen_by_task(
         What the rule says.
     parameter : {"filter", "split"}
         The rule.
-    of : str
-        Column that names the task.
     what, where : str
         For messages: what there are several of, and what a task is called.
+    of : str
+        Column that names the task.
     column : str
         Column of what is picked among, where it is not called as the rule is.
 

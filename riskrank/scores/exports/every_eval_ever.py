@@ -40,9 +40,7 @@ def _named(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     wanted = wanted_metrics(gathering.rules.metric, [task for task, _ in pairs])
     needed = {task for task, evaluation in pairs if evaluation in wanted[task] or not wanted[task]}
     rows = rows.filter(pl.col("task").is_in(needed or wanted.keys()))
-    rows = chosen_by_task(
-        rows, gathering.rules.filter, "filter", of="task", what="filters", where="evaluation"
-    )
+    rows = chosen_by_task(rows, gathering.rules.filter, "filter", what="filters", where="evaluation")
     several = (pl.col("result").n_unique().over("evaluation") > 1) & (pl.col("result") != "")
     metric = pl.when(several).then(pl.concat_str("evaluation", "result", separator=" ")).otherwise("metric")
     return rows.with_columns(metric=metric).drop("result")

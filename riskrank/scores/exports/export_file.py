@@ -15,6 +15,7 @@ from riskrank.scores.exports.interface import LabelledPath
 from riskrank.scores.files.bounded import parse_json, parse_lines
 from riskrank.scores.files.data_frames import Columns, csv_columns, json_columns
 from riskrank.scores.files.json_objects import shown
+from riskrank.scores.files.limits import empty
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +53,7 @@ class ExportFile:
             return self.lines(called)
         entries = parse_json(str(self.path), self.data)
         if not entries:
-            raise broken(f"{self.path}: the file is empty", "an array without entries")
+            raise empty(str(self.path), "an array without entries")
         return self._objects(enumerate(entries, start=1), "entry", called)
 
     def _objects(self, values: Iterable[tuple[int, Any]], kind: str, called: str) -> Iterator[Record]:

@@ -46,7 +46,7 @@ def _chosen(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
         part = pl.col("split")
     rows, asked = rows.with_columns(part=part), gathering.rules.split
     rows = chosen_by_task(
-        rows, asked, "split", of="task", column="part", what="splits or perturbations", where="scenario"
+        rows, asked, "split", column="part", what="splits or perturbations", where="scenario"
     )
     if _CHANGED in rows.columns:  # pooled with others, a changed instance is a sample of its own
         apart = pl.col(_CHANGED).is_not_null() & (pl.col("part").n_unique().over("task") > 1)

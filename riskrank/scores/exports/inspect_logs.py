@@ -56,7 +56,7 @@ def recognises(path: Path) -> bool:
 def _named(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
     """Keep the scorers that count, read grades as what they are worth, and name the tasks."""
     asked = gathering.rules.filter or (ALL,)
-    rows = chosen_by_task(rows, asked, "filter", of="task", what="scorers", where="task", column=_SCORER)
+    rows = chosen_by_task(rows, asked, "filter", what="scorers", where="task", column=_SCORER)
     rows = graded(rows, gathering)
     names = _task_names(rows.select("task", "model", _ARGUMENTS).unique(maintain_order=True), gathering)
     task = pl.col(_ARGUMENTS).replace_strict(names, default=pl.col("task"), return_dtype=pl.String)

@@ -74,11 +74,8 @@ class RowReader:
             label = file.label or named.get(file.path)
             one = ExportFile(path=file.path, label=label, gathering=gathering)
             gathering.take(file, partial(self._add, one))
-        return finish(self._kept(gathering), gathering)
-
-    def _kept(self, gathering: Gathering) -> pl.DataFrame:
-        rows = keep_readings(gathering.rows(), gathering.rules, self.choices, where=self.name)
-        return self.then(rows, gathering)
+        rows = keep_readings(gathering.rows(), rules, self.choices, where=self.name)
+        return finish(self.then(rows, gathering), gathering)
 
     def _add(self, file: ExportFile) -> None:
         beside = {*self.beside} - {*file.gathering.rules.metric}

@@ -13,7 +13,7 @@ import zstandard
 
 from riskrank.scores.files.contents import read_bytes
 from riskrank.scores.files.json_objects import reason_of
-from riskrank.scores.files.limits import BrokenFileError, Room
+from riskrank.scores.files.limits import BrokenFileError, Room, cut_short, empty
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 # Bytes taken at a time: each may unpack to some 40,000 with Zstandard, so a bomb is noticed within 40 MB.
@@ -34,8 +34,7 @@ def read_bounded(path: str | Path, limit: int) -> bytes:
     """
     data = read_bytes(str(path), limit)
     if not data.strip():
-        hint = "the run that wrote it may have been stopped"
-        raise BrokenFileError(f"{path}: the file is empty", found=f"{len(data)} bytes", hint=hint)
+        raise empty(str(path), f"{len(data)} bytes")
     return data
 
 
@@ -164,15 +163,14 @@ def parse_lines(label: str, data: bytes) -> Iterator[tuple[int, Any]]:
 
 
 def _corrupt(label: str, reason: str) -> BrokenFileError:
-    hint = "copy the file again (it may be cut short)"
-    return BrokenFileError(f"{label}: the file cannot be decompressed", found=reason, hint=hint)
+    return cut_short(f"{label}: the file cannot be decompressed", reason)
 
 
 def _no_json(what: str, data: bytes, error: Exception) -> BrokenFileError:
-    found, hint = reason_of(error)[:200], "it may be cut short: copy it again"
+    found = reason_of(error)[:200]
     if isinstance(error, UnicodeDecodeError):
         found = f"byte 0x{data[error.start]:02x} at {error.start}, which is not UTF-8"
-    return BrokenFileError(f"{what} is not valid JSON", found=found, hint=hint)
+    return cut_short(f"{what} is not valid JSON", found)
 
 
 # Steps down into tables that a text may ask for: the dots of its longest line for every line and every dot.

@@ -11,7 +11,7 @@ from riskrank.errors import InputError, listing
 from riskrank.scores.files.bounded import parse_json
 from riskrank.scores.files.delimited import DelimitedSource
 from riskrank.scores.files.json_objects import shown
-from riskrank.scores.files.limits import require_columns, require_filled
+from riskrank.scores.files.limits import empty, require_columns, require_filled
 from riskrank.scores.files.parsing import MISSING, TEXT, parse_scores
 from riskrank.scores.names.words import synonym
 
@@ -118,11 +118,7 @@ def json_columns(path: Path, data: bytes) -> Columns:
     if len(lengths) != 1:
         raise _no_table(path, f"columns of {listing(lengths)} values")
     if lengths == [0]:
-        raise InputError(
-            f"{path}: the table is empty",
-            found=f"{len(columns)} columns and no rows",
-            hint="check the run that wrote it",
-        )
+        raise empty(str(path), f"{len(columns)} columns and no rows")
     return columns
 
 

@@ -15,7 +15,7 @@ import polars as pl
 from riskrank.engine.types import Names
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, nearest, option
 from riskrank.scores.files.budget import Answer, Budget, whole_column
-from riskrank.scores.files.limits import unreadable
+from riskrank.scores.files.limits import empty, lacks_package, unreadable
 from riskrank.scores.files.query import no_rows, require_select
 from riskrank.scores.files.source import FrameInMemory, first_line
 from riskrank.scores.files.sql_names import likeliest, with_columns
@@ -108,11 +108,8 @@ def _ask_duckdb(path: str, sql: str | None, budget: Budget) -> Answer:
     try:
         import duckdb
     except ImportError:
-        raise UsageError(
-            f"{path}: reading DuckDB files needs the package duckdb",
-            found="it is not installed",
-            hint="pip install 'riskrank[duckdb]', or export the table as Parquet",
-        ) from None
+        hint = "pip install 'riskrank[duckdb]', or export the table as Parquet"
+        raise lacks_package(f"{path}: reading DuckDB files", "duckdb", hint) from None
 
     # A view in a file from elsewhere could otherwise read any other file of this machine, and a large
     # result would be written beside the file.
@@ -201,8 +198,7 @@ def _query(path: str, sql: str | None, run: Run, list_tables: str, budget: Budge
         except Exception as error:
             raise _failed(path, sql, first_line(error), _columns(run, tables, budget)) from None
     if not tables:
-        hint = "check the program that wrote it"
-        raise InputError(f"{path}: the file is empty", found="a database without tables", hint=hint)
+        raise empty(path, "a database without tables")
     if len(tables) == 1:
         return run(_all_of(tables[0]))
     columns = _columns(run, tables, budget)

@@ -10,6 +10,7 @@ import polars as pl
 
 from riskrank.errors import InputError, UsageError, counted, did_you_mean, listing, option
 from riskrank.scores.files.json_objects import column
+from riskrank.scores.files.limits import lacks_package, require_distinct
 from riskrank.scores.files.query import TABLE, run_sql
 from riskrank.scores.files.source import FrameInMemory, How
 from riskrank.scores.files.sql_names import likeliest, quoted_column, quoted_text, with_columns
@@ -82,11 +83,8 @@ def _sheets(label: str, data: bytes, how: How) -> dict[str, tuple[pl.DataFrame, 
     try:
         import openpyxl  # type: ignore[import-untyped]
     except ImportError:
-        raise UsageError(
-            f"{label}: reading Excel needs the package openpyxl",
-            found="it is not installed",
-            hint="pip install 'riskrank[excel]', or save the sheet as CSV",
-        ) from None
+        hint = "pip install 'riskrank[excel]', or save the sheet as CSV"
+        raise lacks_package(f"{label}: reading Excel", "openpyxl", hint) from None
     try:
         reach = extents(label, data, how.room)
         # Formulas have the values Excel last computed for them.
@@ -150,14 +148,7 @@ def _frame(
     header = ["" if cell is None else str(cell).strip() for cell in rows[0]]
     refuse_two_headers(label, rows[:4])
     width = len(header)
-    names = [name for name in header if name]
-    twice = next((name for name, count in Counter(names).items() if count > 1), None)
-    if twice is not None:
-        raise InputError(
-            f"{label}: two columns of sheet {title} are called '{twice}'",
-            found=f"columns: {listing(names, 20)}",
-            hint="rename one of them",
-        )
+    require_distinct(label, [name for name in header if name], f" of sheet {title}")
     cells = [(*row, *[None] * width)[:width] for row in rows[1:]]
     frame = [column(name, [row[at] for row in cells]) for at, name in enumerate(header) if name]
     return pl.DataFrame(frame), above

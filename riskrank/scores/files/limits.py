@@ -3,9 +3,10 @@
 Of what files unpack to a run has one budget: however many parts share it, they are as one file.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from riskrank.errors import InputError, listing, option
+from riskrank.errors import InputError, UsageError, listing, option
 
 # Bytes that files may unpack to, and times their own: tables and logs pack ten to fifty times.
 _LEAST_BYTES, _TIMES_PACKED = 1 << 27, 200
@@ -19,6 +20,7 @@ _FEW_CELLS = 10_000_000
 _CELLS_A_BYTE = 4
 # What to do about a folder that is no table.
 FROM_HARNESS = f"if a harness wrote it, add {option('from', 'auto')}"
+COPY_AGAIN = "copy the file again (it may be cut short)"
 _LONG = "write a long table, a row a score: model, sample, metric, score"
 
 
@@ -99,6 +101,35 @@ class Room:
         """Take the values and lines of a text."""
         values = sum(map(text.count, b",;\t\n")) + _OF_AN_OBJECT * sum(map(text.count, b"{["))
         self.take(label, packed, len(text), values)
+
+
+def empty(label: str, found: str) -> BrokenFileError:
+    """Tell that there is nothing in a file."""
+    hint = "check the program that wrote it; a score table needs at least one row of scores"
+    return BrokenFileError(f"{label}: the file is empty", found=found, hint=hint)
+
+
+def cut_short(what: str, found: str) -> BrokenFileError:
+    """Tell that a file is damaged, and most likely not all of it."""
+    return BrokenFileError(what, found=found, hint=COPY_AGAIN)
+
+
+def lacks_package(what: str, package: str, hint: str) -> UsageError:
+    """Tell that a library which does something is not there."""
+    return UsageError(f"{what} needs the package {package}", found="it is not installed", hint=hint)
+
+
+def require_distinct(label: str, names: Sequence[str], where: str = "") -> None:
+    """Refuse columns of one name, which could mean either; of one without a name there may be several.
+
+    Raises
+    ------
+    InputError
+    """
+    twice = [name for name, count in Counter(names).items() if name and count > 1]
+    if twice:
+        what = f"{label}: two columns{where} are called '{twice[0]}'"
+        raise InputError(what, found=f"columns: {listing(names, 20)}", hint="rename one of them")
 
 
 def require_columns(label: str, names: Sequence[str]) -> None:

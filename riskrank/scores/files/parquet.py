@@ -13,7 +13,7 @@ import polars as pl
 from polars.exceptions import PanicException
 
 from riskrank.errors import InputError, option
-from riskrank.scores.files.limits import Room, unreadable
+from riskrank.scores.files.limits import COPY_AGAIN, Room, unreadable
 from riskrank.scores.files.parquet_footer import require_flat
 from riskrank.scores.files.source import Source, first_line
 
@@ -90,8 +90,7 @@ class ParquetSource(Source):
         # Some damaged pages make Polars panic, which is no PolarsError.
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             why = "a value that Polars cannot decode" if "unwrap()" in str(error) else first_line(error)
-            named = option("input_format")
-            hint = f"copy the file again (it may be cut short), or name its format with {named}"
+            hint = f"{COPY_AGAIN}, or name its format with {option('input_format')}"
             raise unreadable(f"{self.label}: the file", why, hint, " as Parquet") from None
 
 

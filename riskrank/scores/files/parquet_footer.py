@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from riskrank.errors import InputError
-from riskrank.scores.files.limits import MOST_COLUMNS, too_wide, unreadable
+from riskrank.scores.files.limits import COPY_AGAIN, MOST_COLUMNS, too_wide, unreadable
 
 # Levels of a column, of which a list takes two; and columns with all types within them.
 _DEEPEST, _MOST_ELEMENTS = 64, 2 * MOST_COLUMNS
@@ -40,8 +40,8 @@ def require_flat(label: str, data: bytes) -> bytes:
     try:
         children = _Compact(data, start).children()
     except (IndexError, ValueError) as error:
-        why, hint = f"an end that tells no columns: {error}", "copy the file again (it may be cut short)"
-        raise unreadable(f"{label}: the file", why, hint, " as Parquet") from None
+        why = f"an end that tells no columns: {error}"
+        raise unreadable(f"{label}: the file", why, COPY_AGAIN, " as Parquet") from None
     if len(children) > _MOST_ELEMENTS or children[0] > MOST_COLUMNS:
         raise too_wide(label, "more in the schema at its end")
     deepest = _depth(children)

@@ -3,7 +3,6 @@
 import re
 import shlex
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,7 +15,7 @@ import polars as pl
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.files.json_objects import no_unicode
-from riskrank.scores.files.limits import Room, require_columns
+from riskrank.scores.files.limits import Room, empty, require_columns, require_distinct
 
 # Far more than a machine holds beside the table it becomes; it is there to stop what unpacks without end.
 MAX_TABLE_BYTES = 16 * 1024**3
@@ -165,14 +164,7 @@ class Source(ABC):
         """Strip the column names; one that occurs twice could mean either column."""
         require_columns(self.label, raw)
         self.columns = tuple(name.strip() for name in raw)
-        named = [name for name in self.columns if name]
-        twice = [name for name, count in Counter(named).items() if count > 1]
-        if twice:
-            raise InputError(
-                f"{self.label}: two columns are called '{twice[0]}'",
-                found=f"columns: {listing(self.columns)}",
-                hint="rename one of them",
-            )
+        require_distinct(self.label, self.columns)
 
     def refused(self, what: str, hint: str, ways: Sequence[tuple[str, object]] = ()) -> InputError:
         """Tell what is wrong with the columns there are."""
@@ -180,8 +172,7 @@ class Source(ABC):
         return InputError(f"{self.label}: {what}", found=found, hint=hint, ways=ways)
 
     def _empty(self, found: str) -> InputError:
-        hint = "check the program that wrote it; a score table needs at least one row of scores"
-        return InputError(f"{self.label}: the file is empty", found=found, hint=hint)
+        return empty(self.label, found)
 
 
 # Files as they were given, and sources that are open.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from riskrank.scores.files.bounded import INFLATE, parse_json, unpacked, unzstd
-from riskrank.scores.files.limits import BeyondLimitError, BrokenFileError, Room, too_large
+from riskrank.scores.files.limits import BeyondLimitError, BrokenFileError, Room, cut_short, too_large
 
 _STORED, _DEFLATED, _ZSTANDARD = 0, 8, 93
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
@@ -86,11 +86,7 @@ class ZipMembers:
         raise self._broken(f"member {name} is compressed by method {entry.compress_type}")
 
     def _broken(self, reason: str) -> BrokenFileError:
-        return BrokenFileError(
-            f"{self._path}: the archive cannot be read",
-            found=reason or "no zip archive",
-            hint="copy it again (it may be cut short)",
-        )
+        return cut_short(f"{self._path}: the archive cannot be read", reason or "no zip archive")
 
 
 @contextmanager

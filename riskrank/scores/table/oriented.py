@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riskrank.asked.reading import ReadOptions
+from riskrank.asked.values import own_samples
 from riskrank.engine.types import Floats, Integers
-from riskrank.errors import UsageError, index_of, option
+from riskrank.errors import index_of
 from riskrank.scores.files.source import InputFile
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.metrics_file import MetricSpec
@@ -132,11 +133,7 @@ class ScoreTable:
         A sample with fewer draws than the most is filled up with rows of NaN.
         """
         if not self.paired:
-            raise UsageError(
-                "this needs the same samples of all models",
-                found=option("unpaired", True),
-                hint=f"leave it out; {option('missing', 'drop')} compares on the samples all models have",
-            )
+            raise own_samples("this needs the same samples of all models")
         counts = [np.bincount(sample, minlength=len(self.samples)) for sample in self.row_samples]
         most = max(int(count.max()) for count in counts)
         scores = np.full((len(self.models), len(self.samples), most, len(self.metrics)), np.nan)

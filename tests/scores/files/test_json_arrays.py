@@ -46,7 +46,7 @@ def test_nan_is_found_and_null_is_missing(write, long_frame):
     [
         ("", "the file is empty"),
         ("[]", "not a table"),
-        ('{"columns": ["model", "score"], "data": []}', "the table is empty"),
+        ('{"columns": ["model", "score"], "data": []}', "the file is empty"),
         ('{"columns": ["model", "score"], "data": [["A"]]}', "not a table"),
         ('{"model": ["A", "B"], "score": [1]}', "not a table"),
         ('[{"model": "A"', "not valid JSON"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from math import prod
 from pathlib import Path
@@ -50,6 +51,7 @@ _FEWEST_WHOLES, _FEWEST_PLACES = 3, 3
 FILE = "\0file"
 
 
+@dataclass(eq=False)
 class Columns:
     """Columns of a table, and what they tell of its rows.
 
@@ -71,24 +73,20 @@ class Columns:
         What stands above the names of columns.
     """
 
-    def __init__(
-        self,
-        frame: pl.DataFrame,
-        names: Sequence[str],
-        label: str = "",
-        *,
-        decimal_comma: bool = False,
-        by_file: bool = False,
-        all_seen: bool = True,
-        asked: Collection[str] = (),
-        title: str = "",
-    ) -> None:
-        self.frame, self.names, self.label = frame, [*names], label
-        self.decimal_comma, self.by_file, self.all_seen = decimal_comma, by_file, all_seen
-        self.height, self.asked = frame.height, asked
-        self.measured = measured_by(title) or measured_by(Path(label).stem)
+    frame: pl.DataFrame
+    names: Sequence[str]
+    label: str = ""
+    decimal_comma: bool = False
+    by_file: bool = False
+    all_seen: bool = True
+    asked: Collection[str] = ()
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        frame, self.names, self.height = self.frame, [*self.names], self.frame.height
+        self.measured = measured_by(self.title) or measured_by(Path(self.label).stem)
         self.groups = self.count = cache(self._groups)
-        self.held = cache(lambda name: column_kind(frame[name], decimal_comma))
+        self.held = cache(lambda name: column_kind(frame[name], self.decimal_comma))
         self.kind = cache(self._kind)
         self.numbers = lru_cache(_MOST_KEPT // max(frame.height, 1))(self._numbers)
         # Whether a column holds whole numbers.
