@@ -113,10 +113,9 @@ def contradict(one: str, other: str, hint: str = "leave out one of them") -> NoR
     raise UsageError(f"{one} and {other} contradict each other", found="both", hint=hint)
 
 
-def own_samples(what: str, hint: str = "") -> UsageError:
-    """Tell that models are to have samples of their own where the same are needed."""
-    common = f"leave it out; {option('missing', 'drop')} compares on the samples all models have"
-    return UsageError(what, found=option("unpaired", True), hint=hint or common)
+def out_of_place(what: str, found: str, name: str, otherwise: str = "") -> UsageError:
+    """Tell that an option says nothing here, and what is to be done beside leaving it out."""
+    return UsageError(what, found=found, hint=f"leave out {option(name)}{otherwise}")
 
 
 def numbers_by_name(given: Any) -> list[tuple[str, Any]]:

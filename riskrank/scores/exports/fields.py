@@ -1,6 +1,8 @@
 """Fields of documents that others wrote, each of the type it has to have."""
 
 import math
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,15 @@ def a_name(place: str, value: object, *, otherwise: str | None = None) -> str:
     if number or (isinstance(value, str | int) and not isinstance(value, bool)):
         return str(value)
     raise wrong_type(place, "a text or a number", value)
+
+
+def numbered(names: Iterable[str]) -> list[str]:
+    """Names of which the second that is the same is ``name #2``."""
+    met, found = Counter[str](), []
+    for name in names:
+        met[name] += 1
+        found.append(name if met[name] == 1 else f"{name} #{met[name]}")
+    return found
 
 
 class Record(dict[str, Any]):

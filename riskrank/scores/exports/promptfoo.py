@@ -16,7 +16,7 @@ import polars as pl
 
 from riskrank.errors import InputError
 from riskrank.scores.exports.choosing import check_used, choose
-from riskrank.scores.exports.fields import Record, a_name, broken
+from riskrank.scores.exports.fields import Record, a_name, broken, numbered
 from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.interface import ANSWERED, ASKED, FILE, within
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
@@ -174,17 +174,14 @@ def _test_names(tests: Iterable[str]) -> dict[str, str]:
     """Names of tests that are the same in other files: descriptions, else variables."""
     parsed = {test: json.loads(test) for test in tests}
     described = Counter(str(description) for _, description, _ in parsed.values())
-    names: dict[str, str] = {}
-    taken: Counter[str] = Counter()
-    for test, (variables, description, _) in parsed.items():
+    names = []
+    for variables, description, _ in parsed.values():
         if description and described[str(description)] == 1:
             name = str(description)
         else:
             name = _short(", ".join(f"{key}={plain_text(value)}" for key, value in sorted(variables.items())))
-        name = name.encode(errors="replace").decode()  # no table holds half a character
-        taken[name] += 1
-        names[test] = name if taken[name] == 1 else f"{name} #{taken[name]}"
-    return names
+        names.append(name.encode(errors="replace").decode())  # no table holds half a character
+    return dict(zip(parsed, numbered(names), strict=True))
 
 
 def _short(name: str) -> str:

@@ -3,12 +3,12 @@
 import csv
 import json
 import re
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from riskrank.engine.types import Names
 from riskrank.errors import InputError, listing
+from riskrank.scores.exports.fields import numbered
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.data_frames import Columns, is_number, json_columns
@@ -41,21 +41,12 @@ def table_rows(file: ExportFile, columns: Columns, *, questions: Names, metrics:
     nothing = [None] * len(cells)
     asked = columns[question] if question else nothing
     answered = next((columns[name] for name in _ANSWERS if name in columns), nothing)
-    samples = _names(columns[question]) if question else [f"row {row}" for row in range(1, len(cells) + 1)]
+    rows = (f"row {row}" for row in range(1, len(cells) + 1))
+    samples = numbered(map(as_question, columns[question]) if question else rows)
     for metric in metrics:
         for sample, score, *said in zip(samples, columns[metric], asked, answered, strict=True):
             about = {"model": model, "sample": sample, "asked": said[0], "answered": said[1]}
             yield {"metric": metric, "score": score, **about}
-
-
-def _names(questions: Sequence[object]) -> list[str]:
-    met: Counter[str] = Counter()
-    names = []
-    for question in questions:
-        name = as_question(question)
-        met[name] += 1
-        names.append(name if met[name] == 1 else f"{name} #{met[name]}")
-    return names
 
 
 def as_question(value: object) -> str:

@@ -5,14 +5,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
 from riskrank.errors import InputError, listing
 from riskrank.scores.files.bounded import parse_json
 from riskrank.scores.files.delimited import DelimitedSource
 from riskrank.scores.files.json_objects import shown
 from riskrank.scores.files.limits import empty, require_columns, require_filled
-from riskrank.scores.files.parsing import MISSING, TEXT, parse_scores
+from riskrank.scores.files.parsing import MISSING, TEXT, VALID, parse_scores
 from riskrank.scores.names.words import synonym
 
 Columns = dict[str, list[object]]
@@ -66,13 +64,11 @@ def csv_columns(path: Path, data: bytes, numeric: Callable[[str], object] = lamb
             columns[name] = frame[name].to_list()
             continue
         values, state = parse_scores(frame[name], source.decimal_comma)
-        cells: list[object] = list(map(float, values))
-        if state is not None:
-            for place in np.flatnonzero(state == MISSING):
-                cells[place] = None
-            for place in np.flatnonzero(state == TEXT):
-                cells[place] = frame[name][int(place)]
-        columns[name] = cells
+        kinds = [VALID] * len(values) if state is None else state.tolist()
+        columns[name] = [
+            None if kind == MISSING else text if kind == TEXT else value
+            for value, kind, text in zip(values.tolist(), kinds, frame[name], strict=True)
+        ]
     return columns
 
 

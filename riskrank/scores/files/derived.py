@@ -44,10 +44,6 @@ class DerivedSource(Source):
         """The column of the file that a value of a column stands in."""
         return self._inner.column_of(column, self._behind(position))
 
-    def input_file(self, rows: int) -> InputFile:
-        """The provenance of the file behind."""
-        return self._inner.input_file(rows)
-
     def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
         """The provenance of all files behind."""
         return self._inner.input_files(rows, kept)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from riskrank.asked.reading import FORMATS
+from riskrank.asked.values import out_of_place
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.files.bounded import decompressed
 from riskrank.scores.files.contents import read_bytes, read_stream, require_file
@@ -124,10 +125,8 @@ def _refuse_no_sheets(path: str, kind: str, how: How) -> None:
         ("skip_rows", _WITH_TITLES, "only CSV, TSV and workbooks have rows above the names"),
     ):
         if getattr(how, name) and kind not in kinds:
-            raise UsageError(
-                f"{path}: {option(name, getattr(how, name))}: {has}",
-                found=f"a file of {kind}",
-                hint=f"leave out {option(name)}",
+            raise out_of_place(
+                f"{path}: {option(name, getattr(how, name))}: {has}", f"a file of {kind}", name
             )
 
 

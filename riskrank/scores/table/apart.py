@@ -19,11 +19,7 @@ from riskrank.scores.table.scores import Scores, select
 
 
 def read_selected(
-    paths: Paths,
-    options: ReadOptions,
-    stdin: BinaryIO | None = None,
-    *,
-    baseline: str | None = None,
+    paths: Paths, options: ReadOptions, stdin: BinaryIO | None = None, *, baseline: str | None = None
 ) -> Scores:
     """Read the rows of models and metrics that were asked for, and those of a baseline; nothing is checked.
 

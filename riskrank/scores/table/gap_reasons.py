@@ -1,6 +1,6 @@
 """Why scores are missing, as far as the gaps themselves tell, and what to do about each reason."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -32,8 +32,7 @@ _TASKS = {"task", "tasks"}
 Ways = list[tuple[str, object]]
 
 
-@dataclass(frozen=True)
-class Reason:
+class Reason(NamedTuple):
     """What gaps look like, and ways out, the likeliest first."""
 
     hint: str

@@ -42,9 +42,7 @@ def completed(scores: Scores, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
     gaps = np.isnan(rows.values).any(axis=1)
     if scores.options.missing == "drop":
         return _drop(scores, rows, gaps)
-    has = np.ones((1, 1), dtype=bool)
-    if not scores.options.unpaired:
-        has = covered(scores, rows.model, rows.sample)
+    has = np.ones((1, 1), bool) if scores.options.unpaired else covered(scores, rows.model, rows.sample)
     if scores.options.missing in ("keep", SHARED):
         return (rows if has.all() else _with_empty_rows(rows, has)), ()
     _require_every_model(scores, rows.model)
@@ -150,16 +148,11 @@ def _require_every_model(scores: Scores, model: np.ndarray) -> None:
     empty = [name for name, count in zip(scores.models, counts, strict=True) if count == 0]
     if not empty:
         return
-    if len(empty) == len(scores.models):
-        what = f"{scores.files()}: no sample has a score for every selected model and metric"
-    else:
-        what = f"{scores.files()}: nothing is left of model{'s' if len(empty) > 1 else ''} {listing(empty)}"
-    lacking = _lacking_scores(scores)
-    raise InputError(
-        what,
-        found=lacking or f"{len(scores.samples):,} samples, none of them complete",
-        hint=_in_common(scores),
-    )
+    what = "no sample has a score for every selected model and metric"
+    if len(empty) < len(scores.models):
+        what = f"nothing is left of model{'s' if len(empty) > 1 else ''} {listing(empty)}"
+    found = _lacking_scores(scores) or f"{len(scores.samples):,} samples, none of them complete"
+    raise InputError(f"{scores.files()}: {what}", found=found, hint=_in_common(scores))
 
 
 def different_samples(scores: Scores, has: np.ndarray) -> InputError:
@@ -182,8 +175,8 @@ def different_samples(scores: Scores, has: np.ndarray) -> InputError:
         hint = "compare models that were scored on the same samples"
     if common > 1:
         shift = hint_for_shift(scores, has)
-        dropped = dropping(scores, has.shape[1] - common)
-        hint, ways = dropped.hint, [] if shift else dropped.ways
+        hint, ways = dropping(scores, has.shape[1] - common)
+        ways = [] if shift else ways
         if isinstance(scores.options, GateReading):
             hint, ways = "score the samples that a model lacks, or give all models the same ones", []
             if not shift:  # to leave out more of them would pass whoever lost them by failing
@@ -236,8 +229,7 @@ def way_out(scores: Scores, rows: Rows) -> tuple[str, Ways]:
         of_model = np.bincount(rows.model, (~scored).sum(axis=1), minlength=models).astype(np.int64)
         from riskrank.scores.table.gap_reasons import reason_for
 
-        found = reason_for(scores, rows, of_model)
-        return found.hint, found.ways
+        return reason_for(scores, rows, of_model)
     for number, name in enumerate(scores.metrics):
         of_metric = scored[:, number]
         if of_metric.any() and whole(of_metric)[rows.sample[of_metric]].all():

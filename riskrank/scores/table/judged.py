@@ -15,7 +15,7 @@ from riskrank.engine.judges.correction import (
 )
 from riskrank.engine.judges.inspection import shifts
 from riskrank.engine.sampling.design import FEWEST_LABELS
-from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.table.gaps import DROPPED
 from riskrank.scores.table.metrics_file import MetricSpec
@@ -66,7 +66,7 @@ def corrected(table: ScoreTable, options: ReadOptions) -> ScoreTable:
         how = "isotonic regression, cross-fitted in 5 folds"
         notes.append(f"{why}: its scores are mapped onto those of {judged.human} by {how}")
     notes += [shift.warning] if shift.models else []
-    return _table(table, judged, kept, (*table.warnings, *notes), options)
+    return _table(replace(table, warnings=(*table.warnings, *notes), options=options), judged, kept)
 
 
 def _scored_by_judge(table: ScoreTable, judge: Floats, options: ReadOptions, notes: list[str]) -> Booleans:
@@ -100,9 +100,8 @@ def _labelled(
     every: Booleans = np.asarray(np.all(has, axis=0))
     if not (counts == counts[0]).all() or int(every.sum()) != counts[0]:
         without = [model for model, count in zip(table.models, counts.tolist(), strict=True) if not count]
-        drops = options.missing == "drop" and not without
-        if not drops:
-            raise _different_labels(table, str(name), counts, every, without)
+        if options.missing != "drop" or without:
+            raise _different_labels(table, str(name), has, without)
         some = int(has.any(axis=0).sum() - every.sum())
         notes.append(f"{some:,} samples that people scored of some models only count as not labelled")
     n, total = int(every.sum()), int(kept.sum())
@@ -139,11 +138,9 @@ def _never_looked_at(table: ScoreTable, human: Floats, judge: Floats, kept: Bool
     )
 
 
-def _different_labels(
-    table: ScoreTable, name: str, counts: Integers, every: Booleans, without: Sequence[str]
-) -> InputError:
-    each = [f"{count:,} of {model}" for model, count in zip(table.models, counts.tolist(), strict=True)]
-    common = int(every.sum())
+def _different_labels(table: ScoreTable, name: str, has: Booleans, without: Sequence[str]) -> InputError:
+    each = [f"{own.sum():,} of {model}" for model, own in zip(table.models, has, strict=True)]
+    common = int(has.all(axis=0).sum())
     hint = "have people score the same samples of all models"
     if common >= FEWEST_LABELS:
         hint = f"{option('missing', 'drop')} goes on with the {common:,} that were scored of all models"
@@ -209,9 +206,7 @@ def _another_scale(specs: Sequence[MetricSpec], human: Floats, beside: Floats, j
     return ""
 
 
-def _table(
-    table: ScoreTable, judged: Judged, kept: Booleans, warnings: tuple[str, ...], options: ReadOptions
-) -> ScoreTable:
+def _table(table: ScoreTable, judged: Judged, kept: Booleans) -> ScoreTable:
     """Rows by sample: what people said, if they did, then what the judge did."""
     order, samples = by_sample(judged.labelled, judged.others)
     left = np.flatnonzero(kept)
@@ -224,8 +219,6 @@ def _table(
         row_samples=rows,
         clusters=rows,
         has_draws=False,
-        warnings=warnings,
-        options=options,
         suite=NO_SUITE,
         scored=(),
         judged=judged,

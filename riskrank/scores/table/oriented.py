@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.asked.values import own_samples
 from riskrank.engine.types import Floats, Integers
-from riskrank.errors import index_of
+from riskrank.errors import UsageError, index_of, option
 from riskrank.scores.files.source import InputFile
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.metrics_file import MetricSpec
@@ -133,7 +132,11 @@ class ScoreTable:
         A sample with fewer draws than the most is filled up with rows of NaN.
         """
         if not self.paired:
-            raise own_samples("this needs the same samples of all models")
+            raise UsageError(
+                "this needs the same samples of all models",
+                found=option("unpaired", True),
+                hint=f"leave it out; {option('missing', 'drop')} compares on the samples all models have",
+            )
         counts = [np.bincount(sample, minlength=len(self.samples)) for sample in self.row_samples]
         most = max(int(count.max()) for count in counts)
         scores = np.full((len(self.models), len(self.samples), most, len(self.metrics)), np.nan)

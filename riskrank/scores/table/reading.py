@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import polars as pl
 
 from riskrank.asked.reading import NO_COLUMN, SHARED, RankReading, ReadOptions
-from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
+from riskrank.asked.values import out_of_place
+from riskrank.errors import InputError, RiskrankError, listing, option
 from riskrank.scores.files.limits import Room
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.source import MAX_TABLE_BYTES, How, InputFile, Paths, Source
@@ -32,11 +33,7 @@ if TYPE_CHECKING:
 
 
 def read_frame(
-    paths: Paths,
-    options: ReadOptions,
-    stdin: BinaryIO | None = None,
-    *,
-    baseline: Baseline | None = None,
+    paths: Paths, options: ReadOptions, stdin: BinaryIO | None = None, *, baseline: Baseline | None = None
 ) -> Scores:
     """Read every input, and a baseline below; nothing is selected or checked but the names themselves.
 
@@ -121,11 +118,8 @@ def _opened(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> tuple
 
     files = [path for path in paths if isinstance(path, str)]
     if len(files) < len(paths):
-        raise UsageError(
-            f"{option('from', options.from_)} reads files, and a frame was given",
-            found="data in memory",
-            hint=f"leave out {option('from')}, or name files",
-        )
+        what = f"{option('from', options.from_)} reads files, and a frame was given"
+        raise out_of_place(what, "data in memory", "from", ", or name files")
     read = partial(read_export, options.from_, files, options)
     export = read()
     return [ExportSource(listing(files, 3), export, read)], export

@@ -142,9 +142,8 @@ def why_missing(scores: Scores, count: int) -> str:
 
 def _in_words(why: Mapping[str, int]) -> str:
     """Reasons with their counts: 9 errors, 3 refusals."""
-    plural = {ABSENT: ABSENT}
     return ", ".join(
-        f"{count:,} {plural.get(reason, reason if count == 1 else f'{reason}s')}"
+        f"{count:,} {reason}{'s' * (count != 1 and reason != ABSENT)}"
         for reason, count in sorted(why.items(), key=lambda item: (-item[1], item[0]))
     )
 

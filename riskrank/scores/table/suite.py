@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from riskrank.asked.values import number_or_nan
-from riskrank.engine.types import Floats, Integers
+from riskrank.asked.values import number_or_nan, out_of_place
+from riskrank.engine.types import Floats, Integers, Names
 from riskrank.errors import UsageError, listing, no_such, option
 from riskrank.scores.table.metrics_file import MetricSpec, OfTask
 from riskrank.scores.table.scores import Scores
@@ -99,10 +99,7 @@ NO_SUITE = Suite(names=(), of_sample=np.empty(0, dtype=np.int64), weights=np.emp
 
 
 def suite_of(
-    scores: Scores,
-    samples: Sequence[str],
-    row_samples: Sequence[Integers],
-    of_task: OfTask = None,
+    scores: Scores, samples: Names, row_samples: Sequence[Integers], of_task: OfTask = None
 ) -> Suite:
     """The suite of a table; none where its samples are of one task, or a task is what each is called.
 
@@ -132,11 +129,10 @@ def suite_of(
     tasks = tuple(names[code] for code in used) if names else ()
     if len(tasks) < 2:
         if asked:
-            raise UsageError(
-                f"{option('task_weight', asked[0])} weighs tasks, and there are none",
-                found=f"one task, {tasks[0]}" if tasks else "no column of tasks",
-                hint=f"leave out {option('task_weight')}, or name a column of tasks, {option('task', 'COL')}",
-            )
+            what = f"{option('task_weight', asked[0])} weighs tasks, and there are none"
+            found = f"one task, {tasks[0]}" if tasks else "no column of tasks"
+            column = f", or name a column of tasks, {option('task', 'COL')}"
+            raise out_of_place(what, found, "task_weight", column)
         return NO_SUITE
     # How many models have each sample.
     held = np.zeros(len(samples), dtype=np.int64)
@@ -153,7 +149,7 @@ def suite_of(
     )
 
 
-def _weights(tasks: Sequence[str], sizes: Floats, asked: Sequence[str]) -> Floats:
+def _weights(tasks: Names, sizes: Floats, asked: Names) -> Floats:
     if not asked or tuple(asked) == ("equal",):
         return np.ones(len(tasks))
     if tuple(asked) == ("samples",):

@@ -9,6 +9,7 @@ import polars as pl
 
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.judges import NO_COLUMN
+from riskrank.asked.values import out_of_place
 from riskrank.engine.evidence.series import (
     FEWEST_BLOCKS,
     FEWEST_FOR_MEANS,
@@ -18,7 +19,7 @@ from riskrank.engine.evidence.series import (
 )
 from riskrank.engine.sampling.neighbours import neighbours_alike
 from riskrank.engine.types import Floats, Integers
-from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.errors import InputError, listing, option
 from riskrank.scores.names.words import may_name_samples
 from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.further_columns import sorted_by
@@ -72,11 +73,9 @@ def in_time(scores: Scores) -> tuple[Scores, str]:
     if scores.options.unpaired or scores.has("task") or scores.options.corrects_judge:
         if asked is None:
             return scores, ""
-        raise UsageError(
-            f"{option('time', asked)} orders samples that all models share",
-            found="models with samples of their own" if scores.options.unpaired else "tasks or labels beside",
-            hint=f"leave out {option('time')}, or pool the tasks: {option('task', 'none')}",
-        )
+        what = f"{option('time', asked)} orders samples that all models share"
+        found = "models with samples of their own" if scores.options.unpaired else "tasks or labels beside"
+        raise out_of_place(what, found, "time", f", or pool the tasks: {option('task', 'none')}")
     unit = "cluster" if scores.has("cluster") else "sample"
     role = "time" if named else "sample"
     when = _as_numbers(list_of(scores.frame[role]), asked or column)

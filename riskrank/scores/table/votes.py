@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import BinaryIO
 
 import numpy as np
 import polars as pl
@@ -49,13 +48,7 @@ class VoteTable:
         return f"{source.file_of(row)}: row {source.row_number(row)}"
 
 
-def read_votes(
-    paths: Paths,
-    *,
-    columns: str | None = None,
-    input_format: str | None = None,
-    stdin: BinaryIO | None = None,
-) -> VoteTable:
+def read_votes(paths: Paths, *, columns: str | None = None, how: How | None = None) -> VoteTable:
     """Read votes from one or more files.
 
     Parameters
@@ -64,10 +57,8 @@ def read_votes(
         Files, glob patterns, ``-`` for `stdin`, or open sources.
     columns : str, optional
         Roles of columns, ``"sample=question_id,verdict=winner"``.
-    input_format : {"csv", "tsv", "parquet", "jsonl"}, optional
-        Format of every file; needed for standard input.
-    stdin : BinaryIO, optional
-        Where ``-`` reads from.
+    how : How, optional
+        How files are opened.
 
     Returns
     -------
@@ -81,7 +72,7 @@ def read_votes(
         If `columns` makes no sense.
     """
     named = parse_columns(columns, roles=ROLES)
-    sources = open_sources(paths, How(input_format=input_format, stdin=stdin))
+    sources = open_sources(paths, how)
     for source in sources:
         if source.model_label is not None:
             raise UsageError(

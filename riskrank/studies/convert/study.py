@@ -14,7 +14,7 @@ from riskrank.engine.portfolio.judge_votes import VoteScores, score_votes
 from riskrank.errors import index_of, listing, option
 from riskrank.scores.exports.interface import Export
 from riskrank.scores.exports.registry import read_export
-from riskrank.scores.files.source import Source
+from riskrank.scores.files.source import How, Source
 from riskrank.scores.table.export_rows import shaped
 from riskrank.scores.table.metrics_file import toml_key
 from riskrank.scores.table.told_metrics import DIRECTION
@@ -233,8 +233,8 @@ def convert_votes(
     UsageError
         If the settings make no sense.
     """
-    name = settings.metric_name
-    table = read_votes(paths, columns=settings.columns, input_format=settings.input_format, stdin=stdin)
+    name, how = settings.metric_name, How(input_format=settings.input_format, stdin=stdin)
+    table = read_votes(paths, columns=settings.columns, how=how)
     scores = score_votes(*table.columns(), models=settings.models or None, place=table.place)
     return VoteDocument(
         provenance=Provenance(

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.asked.values import own_samples
 from riskrank.engine.evidence.bets import Bet, Wagers
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats, Integers
@@ -102,8 +101,11 @@ def reach_of(column: ScoreColumn) -> float:
     """
     anytime = option("anytime", True)
     if not column.scores.paired:
-        hint = f"leave out {option('unpaired', True)}, or look once, without {anytime}"
-        raise own_samples(f"{anytime} needs the same samples of both models", hint)
+        raise UsageError(
+            f"{anytime} needs the same samples of both models",
+            found=option("unpaired", True),
+            hint=f"leave out {option('unpaired', True)}, or look once, without {anytime}",
+        )
     if not column.scores.plain:
         raise UsageError(
             f"{anytime} bets on samples that weigh alike, and tasks weigh here",

@@ -8,7 +8,6 @@ import numpy as np
 
 from riskrank.asked.option import ByName
 from riskrank.asked.suites import RANDOM
-from riskrank.asked.values import own_samples
 from riskrank.engine.gsd.quality import QualityTable, quality_table, scale_doubts
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.engine.types import Floats
@@ -149,7 +148,11 @@ def criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
         For values outside their declared bounds, or with more digits than can be compared exactly.
     """
     if table.options.unpaired:
-        raise own_samples("gsd compares models on the same samples")
+        raise UsageError(
+            "gsd compares models on the same samples",
+            found=option("unpaired", True),
+            hint=f"leave it out; {option('missing', 'drop')} compares on the samples all models have",
+        )
     require_directions(table, command="gsd", metrics="criteria")
     specs = _with_scales(table.metrics, settings.ordinal)
     digits = _by_criterion("digits", settings.digits, specs)

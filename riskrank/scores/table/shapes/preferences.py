@@ -12,11 +12,10 @@ import scipy  # loads its functions when they are first used
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.flags import among_commas
 from riskrank.asked.reading import SHARED, RankReading, ReadOptions
-from riskrank.asked.values import own_samples
 from riskrank.engine.portfolio.judge_votes import FEWEST_IN_PLACE, VoteScores, is_vote, score_votes
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.types import Names
-from riskrank.errors import InputError, RiskrankError, listing, option
+from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.files.source import FrameInMemory, InputFile, Source
 from riskrank.scores.names.words import says, words
 from riskrank.scores.table.columns import Named
@@ -235,8 +234,11 @@ def as_preferences(columns: Columns, source: Source, options: ReadOptions) -> tu
     except RiskrankError:
         return None
     if options.unpaired:
-        hint = f"leave out {option('unpaired', True)}"
-        raise own_samples(f"{source.label}: votes compare two models on the same sample", hint)
+        what, unpaired = (
+            f"{source.label}: votes compare two models on the same sample",
+            option("unpaired", True),
+        )
+        raise UsageError(what, found=unpaired, hint=f"leave out {unpaired}")
     rule = pair_by_pair(options).get("missing", options.missing)
     by_pair = bool(found.missing_pairs) and rule in (SHARED, "keep")
     asked_of = dict(zip(found.samples, found.samples, strict=True))
