@@ -21,7 +21,7 @@ from riskrank.scores.table.filled import FILLING, filled
 from riskrank.scores.table.further_columns import dividing_columns
 from riskrank.scores.table.judged import corrected
 from riskrank.scores.table.metrics import resolve_metrics
-from riskrank.scores.table.metrics_file import MetricSpec, OfTask
+from riskrank.scores.table.metrics_file import MetricSpec, OfTask, Specs
 from riskrank.scores.table.oriented import Rows, ScoreTable
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.repeats import assemble
@@ -181,7 +181,7 @@ class Inspection:
     rows: int
     models: tuple[InspectedModel, ...]
     metrics: tuple[MetricRow, ...]
-    specs: tuple[MetricSpec, ...]
+    specs: Specs
     samples: int
     common_samples: int
     clusters: int | None
@@ -392,7 +392,7 @@ def _one_by_one(scores: Scores) -> Scores:
     return scores.asking(missing="keep", repeats="mean", unpaired=True, noise=())
 
 
-def _runs(scores: Scores, specs: Sequence[MetricSpec]) -> tuple[ClusteredScores, ...]:
+def _runs(scores: Scores, specs: Specs) -> tuple[ClusteredScores, ...]:
     """Scores of every metric with their repeats, if there are any."""
     if scores.options.repeats != "draws" or scores.has("cluster"):
         return ()
@@ -429,9 +429,7 @@ def _tasks(scores: Scores, means: Rows, of_task: OfTask) -> tuple[InspectedTask,
     )
 
 
-def _incomplete(
-    scores: Scores, specs: Sequence[MetricSpec], means: Rows, *, whole: bool
-) -> Iterable[RiskrankError]:
+def _incomplete(scores: Scores, specs: Specs, means: Rows, *, whole: bool) -> Iterable[RiskrankError]:
     if scores.options.missing == SHARED:
         scores = scores.asking(missing="keep")
     scores = scores.over_noise
@@ -451,7 +449,7 @@ def _incomplete(
         yield from constant_metrics(scores, means.values, specs)
 
 
-def _undeclared(specs: Sequence[MetricSpec], options: ReadOptions) -> Iterable[str]:
+def _undeclared(specs: Specs, options: ReadOptions) -> Iterable[str]:
     """Warn of columns of a wide table that are metrics only because they hold numbers."""
     names = [spec.name for spec in specs if not spec.declared and spec.name not in options.metric]
     if options.wide and options.matrix is None and names:
@@ -474,7 +472,7 @@ def _rows_per_cell(scores: Scores) -> np.ndarray:
     return np.bincount(numbered(cell, possible)[1])
 
 
-def _missing(scores: Scores, specs: Sequence[MetricSpec], means: Rows, of_task: OfTask) -> list[int]:
+def _missing(scores: Scores, specs: Specs, means: Rows, of_task: OfTask) -> list[int]:
     """Cells of each metric without a usable score; of a metric of some tasks, among their samples."""
     there, every = ~np.isnan(means.values), np.ones(len(scores.samples), dtype=bool)
     found = []

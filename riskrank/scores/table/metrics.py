@@ -15,14 +15,14 @@ from riskrank.asked.values import ALL_OTHERS, contradict
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, no_such, option
 from riskrank.scores.files.limits import require_few, require_short
 from riskrank.scores.names.directions import looks_like_a_cost, lower_by_name
-from riskrank.scores.table.metrics_file import MetricSpec, described_metrics
+from riskrank.scores.table.metrics_file import MetricSpec, Specs, described_metrics
 from riskrank.scores.table.scores import Scores
 
 if TYPE_CHECKING:
     from riskrank.scores.table.baseline import Baseline
 
 
-def resolve_metrics(scores: Scores) -> tuple[tuple[MetricSpec, ...], tuple[str, ...]]:
+def resolve_metrics(scores: Scores) -> tuple[Specs, tuple[str, ...]]:
     """Combine the command line and the metrics file into one description per selected metric.
 
     Returns

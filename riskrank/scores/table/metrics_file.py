@@ -72,7 +72,8 @@ class MetricSpec:
         return -1.0 if self.direction == "lower" else 1.0
 
 
-# The metric of each task, where tasks have metrics of their own.
+# Metrics in their order; and the metric of each task, where tasks have metrics of their own.
+Specs = tuple[MetricSpec, ...]
 OfTask = Mapping[str, MetricSpec] | None
 
 

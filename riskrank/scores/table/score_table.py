@@ -13,7 +13,7 @@ from riskrank.scores.files.source import InputFile, Paths
 from riskrank.scores.table.designs import NoiseDesign, fold_design, noise_design, refuse_more
 from riskrank.scores.table.filled import FILLING, filled
 from riskrank.scores.table.metrics import oriented, resolve_metrics
-from riskrank.scores.table.metrics_file import MetricSpec, OfTask
+from riskrank.scores.table.metrics_file import OfTask, Specs
 from riskrank.scores.table.oriented import Rows, ScoreTable
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.repeats import assemble
@@ -90,7 +90,7 @@ def checked_table(scores: Scores) -> ScoreTable:
     return replace(table, best=_laid_out(filled(scores, specs, best=True), specs, warnings).values)
 
 
-def _laid_out(scores: Scores, specs: tuple[MetricSpec, ...], warnings: tuple[str, ...]) -> ScoreTable:
+def _laid_out(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTable:
     """Orient what was checked, and bring it into rows."""
     values = oriented(scores, specs)
     scores, specs, of_task = of_one_column(scores, specs)
@@ -141,9 +141,7 @@ def _with_folds(table: ScoreTable, scores: Scores) -> ScoreTable:
     return replace(table, folds=fold_design(scores, table.samples, of_task, weights))
 
 
-def _table(
-    scores: Scores, rows: Rows, specs: tuple[MetricSpec, ...], warnings: tuple[str, ...]
-) -> ScoreTable:
+def _table(scores: Scores, rows: Rows, specs: Specs, warnings: tuple[str, ...]) -> ScoreTable:
     used = np.zeros(len(scores.samples), dtype=bool)
     used[rows.sample] = True
     sample = rows.sample if used.all() else (np.cumsum(used) - 1)[rows.sample]

@@ -11,7 +11,7 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.files import parsing
 from riskrank.scores.files.parsing import as_one_name
 from riskrank.scores.table.gaps import DROPPED
-from riskrank.scores.table.metrics_file import MetricSpec, OfTask
+from riskrank.scores.table.metrics_file import MetricSpec, OfTask, Specs
 from riskrank.scores.table.scored import counts_by, numbered
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.typed_rows import list_of
@@ -99,9 +99,7 @@ def _judged_by_harness(scores: Scores, has: Booleans) -> tuple[Scores, Booleans]
     return scores.noting(note), found
 
 
-def of_one_column(
-    scores: Scores, specs: tuple[MetricSpec, ...]
-) -> tuple[Scores, tuple[MetricSpec, ...], OfTask]:
+def of_one_column(scores: Scores, specs: Specs) -> tuple[Scores, Specs, OfTask]:
     """One column of scores, where each task has a metric of its own; else all as it was.
 
     Returns
