@@ -126,16 +126,14 @@ def noise_design(scores: Scores, values: Floats) -> NoiseDesign:
         _refuse_no_source(source, levels[source], met.shape[1], scores)
     _, codes = np.unique(np.stack([*columns.values()]), axis=1, return_inverse=True)
     joint = of_samples * (int(codes.max()) + 1) + codes.ravel()
-    used, row = np.unique(joint, return_inverse=True)
-    k, m, n = len(scores.models), len(scores.metrics), used.size
+    _, first, row = np.unique(joint, return_index=True, return_inverse=True)
+    k, m, n = len(scores.models), len(scores.metrics), first.size
     cell = (scores.codes("model") * n + row) * m + scores.codes("metric")
     valid = ~np.isnan(values)
     counts = np.bincount(cell[valid], minlength=k * n * m)
     sums = np.bincount(cell[valid], values[valid], minlength=k * n * m)
     with np.errstate(invalid="ignore", divide="ignore"):
         found = (sums / np.where(counts > 0, counts, np.nan)).reshape(k, n, m)
-    first = np.zeros(n, dtype=np.int64)
-    first[row[::-1]] = np.arange(row.size)[::-1]
     factors = {ITEM: of_samples[first]}
     factors |= {name: own[first] for name, own in columns.items() if levels[name] >= FEWEST_LEVELS}
     return NoiseDesign(factors, levels, found)

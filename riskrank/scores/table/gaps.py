@@ -106,8 +106,7 @@ def _with_empty_rows(rows: Rows, has: np.ndarray) -> Rows:
 
 def _drop(scores: Scores, rows: Rows, gaps: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
     """Leave out incomplete draws, then what has no complete draw: the sample for all, or for one model."""
-    starts = np.ones(rows.model.size, dtype=bool)
-    starts[1:] = (np.diff(rows.model) != 0) | (np.diff(rows.sample) != 0)
+    starts = np.diff(rows.model * len(scores.samples) + rows.sample, prepend=-1) != 0
     pair = np.cumsum(starts) - 1
     model, sample = rows.model[starts], rows.sample[starts]
     good = np.zeros(model.size, dtype=bool)

@@ -26,7 +26,7 @@ from riskrank.scores.table.oriented import Rows, ScoreTable
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.repeats import assemble
 from riskrank.scores.table.score_table import checked_table
-from riskrank.scores.table.scored import Scored, numbered, scored
+from riskrank.scores.table.scored import Scored, counts_by, numbered, scored
 from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.suite import NO_SUITE, suite_of
 from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
@@ -413,8 +413,8 @@ def _tasks(scores: Scores, means: Rows, of_task: OfTask) -> tuple[InspectedTask,
     if not suite:
         return ()
     names, valid = scores.names("task"), ~scores.invalid()
-    key = scores.codes("task") * len(scores.models) + scores.codes("model")
-    counts = np.bincount(key[valid], minlength=len(names) * len(scores.models)).reshape(len(names), -1)
+    shape = (len(names), len(scores.models))
+    counts = counts_by(scores.codes("task")[valid], scores.codes("model")[valid], shape)
     own = of_task or {}
     return tuple(
         InspectedTask(

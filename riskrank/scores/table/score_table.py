@@ -17,7 +17,7 @@ from riskrank.scores.table.metrics_file import OfTask, Specs
 from riskrank.scores.table.oriented import Rows, ScoreTable
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.repeats import assemble
-from riskrank.scores.table.scored import scored
+from riskrank.scores.table.scored import numbered, scored
 from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.suite import NO_SUITE, fixed, suite_of
 from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
@@ -142,10 +142,8 @@ def _with_folds(table: ScoreTable, scores: Scores) -> ScoreTable:
 
 
 def _table(scores: Scores, rows: Rows, specs: Specs, warnings: tuple[str, ...]) -> ScoreTable:
-    used = np.zeros(len(scores.samples), dtype=bool)
-    used[rows.sample] = True
-    sample = rows.sample if used.all() else (np.cumsum(used) - 1)[rows.sample]
-    samples = tuple(name for name, keep in zip(scores.samples, used, strict=True) if keep)
+    used, sample = numbered(rows.sample, len(scores.samples))
+    samples = tuple(scores.samples[at] for at in used.tolist())
     pair = rows.model * len(samples) + sample
     sample = fixed(np.ascontiguousarray(sample, dtype=np.int64))
     cuts = np.searchsorted(rows.model, np.arange(1, len(scores.models)))

@@ -135,9 +135,7 @@ def suite_of(
             raise out_of_place(what, found, "task_weight", column)
         return NO_SUITE
     # How many models have each sample.
-    held = np.zeros(len(samples), dtype=np.int64)
-    for rows in row_samples:
-        held[np.unique(rows)] += 1
+    held = np.bincount(np.concatenate([*map(np.unique, row_samples)]), minlength=len(samples))
     sizes: Floats = np.bincount(numbers, weights=held, minlength=len(tasks)).astype(np.float64)
     weights = _weights(tasks, sizes, asked)
     return Suite(
