@@ -24,8 +24,8 @@ _RULES = {
     "bounds": "answers hold whatever is missing",
     "auto": "answers hold whatever is missing",
 }
-# Where models are averaged, and one that lacks scores is dropped as a whole.
-_OF_MODELS = {"drop": "models that lack scores are left out"}
+# Where models are averaged, and one that lacks all scores of a metric is dropped as a whole.
+_OF_MODELS = {"drop": "models that lack scores are left out", "worst": "models without any are last there"}
 
 
 def first_screen(sections: Iterable[Section]) -> list[Section]:
@@ -81,7 +81,7 @@ def all_rows(what: str) -> str:
 
 def scored_line(origin: Provenance, *, of_models: bool = False) -> list[Line]:
     """A line on the models that lack scores; none where all are there."""
-    rules = _RULES | (_OF_MODELS if of_models else {})
+    rules = _RULES | (_OF_MODELS if of_models and not all(one.scored for one in origin.scored) else {})
     told: list[tuple[int, str]] = []
     for model, of_model in groupby(origin.scored, key=lambda one: one.model):
         entries = [*of_model]

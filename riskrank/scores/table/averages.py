@@ -28,8 +28,6 @@ class ModelAverages:
     first_missing : tuple of str, or None
         Model, sample (``""`` without samples, and where the model lacks the metric on all) and metric of the
         first of them.
-    other_samples : bool
-        Whether models that lack scores lack whole samples, and have every metric of those they have.
     """
 
     oriented: np.ndarray
@@ -38,7 +36,6 @@ class ModelAverages:
     expected_scores: int
     missing_scores: int
     first_missing: tuple[str, str, str] | None
-    other_samples: bool
 
 
 def model_averages(table: ScoreTable) -> ModelAverages:
@@ -55,11 +52,8 @@ def model_averages(table: ScoreTable) -> ModelAverages:
     """
     values, sample = np.concatenate(table.values), np.concatenate(table.row_samples)
     model = np.repeat(np.arange(len(table.models)), [len(rows) for rows in table.values])
-    known = ~np.isnan(values)
-    expected = np.zeros((len(table.samples), values.shape[1]), dtype=bool)
-    np.logical_or.at(expected, sample, known)
-    expected[:, ~expected.any(axis=0)] = True  # a metric nobody has a score for
-    gap = expected[sample] & ~known
+    known, expected = ~np.isnan(values), expected_scores(table)
+    gap = expected & ~known
     oriented = values.copy() if len(values) == len(table.models) else _means(table, known)
     lacking = np.zeros_like(oriented, dtype=bool)
     np.logical_or.at(lacking, model, gap)
@@ -71,11 +65,19 @@ def model_averages(table: ScoreTable) -> ModelAverages:
         oriented=oriented,
         raw=original_units(oriented, table.metrics),
         larger_is_better=upward ^ logarithm,
-        expected_scores=int(expected[sample].sum()),
+        expected_scores=int(expected.sum()),
         missing_scores=int(gap.sum()),
         first_missing=_place(table, model, sample, known, *first[0]) if len(first) else None,
-        other_samples=table.paired and len(table.samples) > 1 and not known[gap.any(axis=1)].any(),
     )
+
+
+def expected_scores(table: ScoreTable) -> np.ndarray:
+    """Whether a score should be there, of the rows of all models by metric."""
+    known, sample = ~np.isnan(np.concatenate(table.values)), np.concatenate(table.row_samples)
+    expected = np.zeros((len(table.samples), known.shape[1]), dtype=bool)
+    np.logical_or.at(expected, sample, known)
+    expected[:, ~expected.any(axis=0)] = True  # a metric nobody has a score for
+    return expected[sample]
 
 
 def _means(table: ScoreTable, known: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -70,6 +71,8 @@ class ScoreTable:
         Input rows read.
     options : ReadOptions
         How it was read.
+    told_bounds : mapping of str to (float, float)
+        Smallest and largest score there can be, of the metrics of which the files tell it.
     texts : Texts or None
         Where what was asked and answered stands, where somebody wants it and the files have it.
     judged : Judged or None
@@ -103,6 +106,7 @@ class ScoreTable:
     unshared: tuple[Unshared, ...] = ()
     best: tuple[np.ndarray, ...] | None = None
     scored: tuple[Scored, ...] = ()
+    told_bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     judged: Judged | None = None
     texts: Texts | None = None
     units: tuple[Integers, ...] | None = None

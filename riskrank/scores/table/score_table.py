@@ -171,6 +171,7 @@ def _table(scores: Scores, rows: Rows, specs: Specs, warnings: tuple[str, ...]) 
         group_names=group_names,
         overlap=scores.notes.overlap,
         unshared=scores.notes.unshared,
+        told_bounds=scores.notes.bounds,
     )
 
 

@@ -18,9 +18,9 @@ from riskrank.engine.copa.population import (
     population,
 )
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import InputError, UsageError, listing, option
-from riskrank.scores.table.averages import ModelAverages, model_averages
+from riskrank.errors import UsageError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.copa.gaps import without_gaps
 from riskrank.studies.copa.objective_columns import ObjectiveColumn, objective_columns, oriented_values
 from riskrank.studies.copa.objective_names import objective_names, parse_constraint
 from riskrank.studies.copa.options import ObjectiveSettings
@@ -145,8 +145,7 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
         For missing scores that nobody treated, and constraints no model meets.
     """
     require_directions(table, command="copa", metrics="objectives")
-    averages = model_averages(table)
-    kept, notes = _treat_missing(table, averages, settings.missing)
+    table, averages, kept, notes = without_gaps(table, settings.missing)
     models = tuple(table.models[i] for i in kept)
     asked = objective_names(settings.objective, [spec.name for spec in table.metrics])
     names, at = tuple(one.name for one in asked), [one.metric for one in asked]
@@ -203,45 +202,6 @@ def _require_samples(asked: Sequence[str]) -> None:
         found="one value a model",
         hint=f"leave out {option('objective')}, or name the column of the samples: "
         f"{option('columns', 'sample=COL')}",
-    )
-
-
-def _treat_missing(table: ScoreTable, averages: ModelAverages, treatment: str) -> tuple[Integers, list[str]]:
-    """The models that stay and what to warn of."""
-    lacking = np.isnan(averages.oriented)
-    if not averages.missing_scores:
-        return np.arange(len(table.models)), []
-    cells = [f"{table.models[i]}/{table.metrics[k].name}" for i, k in np.argwhere(lacking)]
-    affected = np.flatnonzero(lacking.any(axis=1))
-    labels = listing(table.models[i] for i in affected)
-    models = f"{affected.size} of {len(table.models)} models"
-    # The mean of some samples is no worst value: to rank it last would choose whoever scored all of them.
-    own = f"{option('unpaired', True)} compares means over each model's own samples"
-    if treatment == "worst":
-        count = "1 missing value counts" if len(cells) == 1 else f"{len(cells)} missing values count"
-        return np.arange(len(table.models)), [f"{count} as the worst rank, u = 1: {listing(cells)}"]
-    if treatment == "drop":
-        kept = np.flatnonzero(~lacking.any(axis=1))
-        if kept.size < 2:
-            raise InputError(
-                "fewer than two models have a score for every objective",
-                found=f"{models} lack one: {listing(cells)}",
-                hint=own
-                if averages.other_samples
-                else f"leave out an objective with {option('metric')}, or use {option('missing', 'worst')}",
-            )
-        return kept, [f"dropped {models} from the population, they lack a score: {labels}"]
-    model, sample, metric = averages.first_missing or ("", "", "")
-    where = f"model '{model}'" + (f", sample '{sample}'" if sample else "")
-    files = listing((file.path for file in table.inputs), 3)
-    drop = f"{option('missing', 'drop')} takes these models out of the population, "
-    drop = drop if len(table.models) - affected.size > 1 else ""
-    last = f"{option('missing', 'worst')} ranks them last" + " there" * bool(drop)
-    raise InputError(
-        f"{files}: no score for {where}, metric '{metric}'",
-        found=f"{averages.missing_scores:,} of {averages.expected_scores:,} scores missing, of {models}: "
-        + listing(cells),
-        hint=drop + (own if averages.other_samples else last),
     )
 
 

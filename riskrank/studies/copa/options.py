@@ -46,7 +46,8 @@ class ObjectiveSettings(Settings):
     """How models are ranked on objectives."""
 
     missing: str = ask(
-        "A model without a score: refuse, drop the model, or rank it last there.",
+        "Missing scores: refuse, leave out their samples, or count each as the worst there can be; a model "
+        "without any is left out, or ranked last there.",
         "error",
         choices=("error", "drop", "worst"),
         panel="Input",

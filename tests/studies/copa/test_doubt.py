@@ -318,12 +318,15 @@ def test_values_of_a_suite_are_means_over_tasks(few):
     assert of_model(pooled)["mid"].values["acc"] == pytest.approx(acc[1].mean())
 
 
-def test_a_model_that_lacks_a_task_of_an_objective_is_the_worst_there(few):
-    few["acc"][:20] = [None] * 20
-    rows = of_model(study(suite_of(few, [20] * 6), missing="worst", resamples=100))
-    assert np.isnan(rows["small"].low["acc"])
-    assert rows["small"].front == "on"  # for its cost
-    assert rows["mid"].low["acc"] < rows["mid"].values["acc"]
+@pytest.mark.parametrize(("missing", "filled"), [("drop", None), ("worst", 0.0)])
+def test_scores_missing_on_samples_cost_no_model_its_place(few, missing, filled):
+    acc = np.array(few["acc"]).reshape(4, -1)
+    acc[0, :20], few["acc"][:20] = filled, [None] * 20
+    bounded = {"metrics": {"acc": {"bounds": [0, 1]}}}
+    rows = of_model(study(suite_of(few, [20] * 6), bounded, missing=missing, no_test=True))
+    assert [rows[m].values["acc"] for m in MODELS] == pytest.approx(
+        np.nanmean(acc[:, 20 * (filled is None) :], axis=1)
+    )
 
 
 def test_tasks_like_these_are_fewer_than_samples(few):
