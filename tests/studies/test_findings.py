@@ -130,7 +130,7 @@ def test_findings_carry_the_figures_of_their_sentences():
     gain = ranked["gain"].figures
     assert gain["low"] < gain["q"] < gain["high"]
     gain = {one.kind: one for one in MADE["mrm"]().document.findings}["gain"].figures
-    assert gain["low"] < gain["value"] < gain["high"]
+    assert gain["value_low"] < gain["value"] < gain["value_high"]
     changed = {one.kind: one for one in MADE["diff"]().document.findings}["changed"]
     assert changed.figures["worse"] == (DRAWS[0] < DRAWS[1]).sum()
     assert changed.figures["better"] == (DRAWS[0] > DRAWS[1]).sum()

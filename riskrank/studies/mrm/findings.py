@@ -100,7 +100,8 @@ def _lead(study: MeanRiskStudy) -> dict[str, float]:
     value, against = study.models.value[[leader, following], at]
     found = {"value": value, "against": against, "difference": value - against}
     if study.value_low is not None and study.value_high is not None:
-        found |= {"low": study.value_low[leader, at], "high": study.value_high[leader, at]}
+        ends = (study.value_low[leader, at], study.value_high[leader, at])
+        found |= dict(zip(("value_low", "value_high"), ends, strict=True))
     return {name: float(value) for name, value in found.items()}
 
 
@@ -108,8 +109,7 @@ def _who(finding: Finding, case: MeanRiskCase) -> str:
     study, models = case.studies[finding.on], case.models
     rank, columns = study.models.rank, study.models.columns
     count, found = int(study.models.ssd_consistent.sum()), study.aggregation
-    by = "one measure of risk" if count == 1 else f"{count} measures of risk together"
-    by = columns[0].risk.name if found is None else by
+    by = f"{count} measures of risk together" if count > 1 else columns[_consistent(study)].risk.name
     also = "" if found is None or found.unique else " (other orders fit them as well)"
     # Whom one of these shares a first place with does not come first in its stead.
     behind = (rank[[*finding.models]] > 1).all(axis=0)
@@ -145,8 +145,8 @@ def _gain(finding: Finding, case: MeanRiskCase) -> str:
     (leader, following), at = finding.models, _consistent(study)
     own, lead = finding.figures["value"], finding.figures["value"] - finding.figures["against"]
     ends = ""
-    if "low" in finding.figures:
-        span = interval(finding.figures["low"], finding.figures["high"])
+    if "value_low" in finding.figures:
+        span = interval(finding.figures["value_low"], finding.figures["value_high"])
         ends = f" ({percent(case.confidence)} interval {span})"
     beside = f"{number(abs(lead))} {'more' if lead >= 0 else 'less'} than" if lead else "the same as that of"
     column = study.models.columns[at]
