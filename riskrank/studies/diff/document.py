@@ -107,6 +107,12 @@ class DiffDocument(Document[CaseRow], schema="diff"):
         return [model for model in self.provenance.models if model in (self.new, self.old)]
 
     @property
+    def foremost(self) -> Change:
+        """All samples on the first metric shown to differ, or else on the first on which any case changed."""
+        together = (one for one in self.changes if one.group is None)
+        return min(together, key=lambda one: (not one.significant, one.samples == one.same))
+
+    @property
     def question(self) -> str:
         """What changes from one model to the other."""
         return f"From {self.old} to {self.new}: which cases change?"

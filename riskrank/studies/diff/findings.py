@@ -7,8 +7,8 @@ from riskrank.studies.wording import names, p_words
 
 
 def diff_findings(document: DiffDocument) -> list[Finding]:
-    """What changed on the first metric, where else more was lost, and what such a list does not say."""
-    first, *others = (one for one in document.changes if one.group is None)
+    """What changed on the foremost metric, where else more was lost, and what such a list leaves open."""
+    first = document.foremost
     figures: dict[str, float] = {"worse": first.worse, "better": first.better, "samples": first.samples}
     figures |= {} if document.clusters is None else {"clusters": document.clusters}
     if first.worse == first.better == 0:
@@ -19,7 +19,7 @@ def diff_findings(document: DiffDocument) -> list[Finding]:
         )
         figures["p_adjusted"] = first.p_adjusted
         found = [Finding(kind="changed", models=(0, 1), on=first.metric, figures=figures, answer=side)]
-    found += [Finding(kind="loses-too", models=(0, 1), on=one.metric) for one in others if one.lost][:1]
+    found += [Finding(kind="loses-too", models=(0, 1), on=name) for name in _also_lost(document)][:1]
     groups = [one for one in document.changes if one.group and one.metric == first.metric]
     if not first.lost and (losing := _losing(document)):
         figures = {"groups": len(groups), "worse_in": len(losing)}
@@ -47,16 +47,20 @@ def _changed(finding: Finding, document: DiffDocument) -> str:
     return f"{start}: {more} ({p})."
 
 
+def _also_lost(document: DiffDocument) -> list[str]:
+    """Other metrics on which more is shown to be lost than won."""
+    first = document.foremost
+    return [one.metric for one in document.changes if one.group is None and one.lost and one is not first]
+
+
 def _loses_too(_: Finding, document: DiffDocument) -> str:
-    lost = [one.metric for one in document.changes if one.group is None and one.lost]
-    first = next(one.metric for one in document.changes if one.group is None)
-    start = "It also" if first in lost else "But it"
-    return f"{start} loses more than it wins on {names([name for name in lost if name != first])}."
+    start = "It also" if document.foremost.lost else "But it"
+    return f"{start} loses more than it wins on {names(_also_lost(document))}."
 
 
 def _losing(document: DiffDocument) -> list[str]:
-    """Groups of the first metric in which more is shown to be lost than won."""
-    metric = document.changes[0].metric
+    """Groups of that metric in which more is shown to be lost than won."""
+    metric = document.foremost.metric
     return [one.group for one in document.changes if one.group and one.metric == metric and one.lost]
 
 

@@ -57,9 +57,11 @@ def _room(document: DiffDocument) -> tuple[int, int]:
 
 
 def _gravest(changes: Sequence[Change], most: int) -> list[Change]:
-    """All together, then the groups with the smallest p-values."""
+    """All together, then the groups that lost, then those with the smallest p-values."""
     together = [one for one in changes if one.group is None][:most]
-    groups = sorted((one for one in changes if one.group is not None), key=lambda one: one.p_adjusted)
+    groups = sorted(
+        (one for one in changes if one.group is not None), key=lambda one: (not one.lost, one.p_adjusted)
+    )
     return [*together, *groups[: most - len(together)]]
 
 
