@@ -160,10 +160,10 @@ def targets(
     suite = settings if asked is None else asked
     if per_metric or len(table.metrics) == 1:
         return [
-            Target(metric.name, _clustered(table, table.column(number), suite))
+            Target(metric.name, clustered(table, table.column(number), suite))
             for number, metric in enumerate(table.metrics)
         ]
-    return [Target(portfolio_name(settings), _clustered(table, fold(table, settings), suite))]
+    return [Target(portfolio_name(settings), clustered(table, fold(table, settings), suite))]
 
 
 def score_tables(table: ScoreTable, settings: PortfolioSettings) -> ScoreTables:
@@ -282,7 +282,8 @@ def check_range(column: str, scores: ClusteredScores, models: Sequence[str]) -> 
         )
 
 
-def _clustered(table: ScoreTable, columns: tuple[np.ndarray, ...], settings: Settings) -> ClusteredScores:
+def clustered(table: ScoreTable, columns: tuple[np.ndarray, ...], settings: Settings) -> ClusteredScores:
+    """Columns of scores by model as the engine resamples them."""
     samples = None if table.cluster_names is None else table.row_samples
     return ClusteredScores.build(
         columns,

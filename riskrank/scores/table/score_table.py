@@ -112,7 +112,7 @@ def _laid_out(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreT
     table = _with_folds(_with_suite(table, scores, of_task), scores)
     if noise is not None:
         return replace(table, noise=noise)
-    if time and scores.options.tests:
+    if time and (scores.options.tests or scores.options.weighs_tasks) and len(table.models) > 1:
         return in_blocks(table, time)
     require_independence(scores, table)
     note = note_of_neighbours(scores, table)

@@ -66,7 +66,8 @@ def in_time(scores: Scores) -> tuple[Scores, str]:
     asked, column = scores.options.time, scores.notes.files[0].roles.sample or ""
     column = named_roles(scores.options).get("sample", column)
     named = scores.has("time")
-    if asked == NO_COLUMN or not scores.notes.has_samples or not (asked or scores.options.tests):
+    looks = asked or scores.options.tests or scores.options.weighs_tasks
+    if asked == NO_COLUMN or not scores.notes.has_samples or not looks:
         return scores, ""
     if not named and ((asked is None and not _are_dates(scores.samples, column)) or scores.has("cluster")):
         return scores, ""
@@ -160,7 +161,7 @@ def in_blocks(table: ScoreTable, by: str) -> ScoreTable:
     block = blocks_in_order(count, max(found, 1))
     blocks = int(block[-1]) + 1
     few, gate = blocks < FEWEST_FOR_MEANS, isinstance(table.options, GateReading)
-    if few or (blocks < FEWEST_BLOCKS and not gate):
+    if table.options.tests and (few or (blocks < FEWEST_BLOCKS and not gate)):
         raise InputError(
             f"in the order of {column} neighbours are so alike that {count} {unit} are too few for a test",
             found=f"{blocks} blocks of {int((block == 0).sum())} {unit}, where a test takes {FEWEST_BLOCKS}",

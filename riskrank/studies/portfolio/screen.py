@@ -46,13 +46,13 @@ def _summary(document: PortfolioSummaryDocument) -> list[Section]:
     """Models by mean with their worst cases; every quantile for who asks."""
     summary, models = document.found, document.provenance.models
     decimals, shown = document.decimals, summary.best_mean_first[:MOST_ROWS]
-    level = summary.levels[0]
+    (level,), worst = document.worst.levels, document.worst.tail_values[:, 0]
     lines = sparklines(document.quantiles(_SPARK))
     columns: list[OfModel] = [
         (Column("model", "left"), lambda i: models[i]),
         (Column("samples"), lambda i: f"{summary.size[i]:,}"),
         (Column("mean"), lambda i: rounded(float(summary.mean[i]), decimals)),
-        (Column(f"worst {percent(level)}"), lambda i: rounded(float(summary.tail_values[i, 0]), decimals)),
+        (Column(f"worst {percent(level)}"), lambda i: rounded(float(worst[i]), decimals)),
         (Column("from worst to best", "left", only="terminal"), lambda i: lines[i]),
     ]
     combined = "All metrics of a sample as one score from 0 to 1, larger is better; nothing was tested."

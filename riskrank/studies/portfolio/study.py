@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from riskrank.engine.dominance.ranking import tail_level
 from riskrank.engine.portfolio.quantiles import quantile
 from riskrank.engine.portfolio.summary import DEFAULT_LEVELS, Summary, curves, summarise
 from riskrank.engine.types import Floats
@@ -20,11 +21,11 @@ from riskrank.studies.findings import NOTHING_TESTED, Finding, Sentences, same_s
 from riskrank.studies.metric_means import assumed
 from riskrank.studies.portfolio.options import FoldingSettings
 from riskrank.studies.runtime import HERE, Runtime
-from riskrank.studies.sample_findings import limits_of_rows
+from riskrank.studies.sample_findings import sample_findings
 from riskrank.studies.settings import portfolio_settings, provenance
 from riskrank.studies.suites.chapter import SuiteOutline, suite_outline
-from riskrank.studies.targets import check_portfolio, fold, tasks_of
-from riskrank.studies.wording import decimals_of, percent, rounded
+from riskrank.studies.targets import check_portfolio, clustered, fold
+from riskrank.studies.wording import decimals_of, names, percent, rounded
 
 METRIC = "portfolio"
 """Metric of the scores in the table that is written, which every command reads."""
@@ -130,11 +131,14 @@ class PortfolioSummaryDocument(FoldedDocument[PortfolioSummary], schema="portfol
     Attributes
     ----------
     found : Summary
+    worst : Summary
+        Of the worst share of samples that is told of.
     decimals : int
         Digits that the errors of the means leave.
     """
 
     found: Summary
+    worst: Summary
     decimals: int
 
     def quantiles(self, levels: ArrayLike) -> Floats:
@@ -148,6 +152,7 @@ class PortfolioCase:
     """What sentences are made from."""
 
     found: Summary
+    worst: Summary
     models: Sequence[str]
 
     @property
@@ -158,25 +163,35 @@ class PortfolioCase:
 
 def portfolio_findings(case: PortfolioCase, table: ScoreTable) -> Iterator[Finding]:
     """Who has the best mean, who the best worst cases, and who are alike row by row."""
-    means, tails = case.found.mean, case.found.tail_values[:, 0]
-    best, safest = int(np.argmax(means)), int(np.argmax(tails))
-    yield Finding("first", (best,), figures={"mean": float(means[best])})
-    figures = {"level": case.found.levels[0], "tail": float(tails[safest])}
-    yield Finding("mildest-tail", (safest,), figures=figures)
+    (level,), tails = case.worst.levels, case.worst.tail_values[:, 0]
+    yield Finding("first", _firsts(case.found.mean), figures={"mean": float(case.found.mean.max())})
+    figures = {"level": level, "tail": float(tails.max())}
+    yield Finding("mildest-tail", _firsts(tails), figures=figures)
     yield from same_scores(table, table.models)
 
 
+def _firsts(values: Floats) -> tuple[int, ...]:
+    return tuple(np.flatnonzero(values == values.max()).tolist())
+
+
 def _first(finding: Finding, case: PortfolioCase) -> str:
-    mean = rounded(finding.figures["mean"], case.decimals)
-    return f"{case.models[finding.models[0]]} has the largest mean, {mean}."
+    mean, best = rounded(finding.figures["mean"], case.decimals), finding.models
+    who, has = names([case.models[i] for i in best]), "has" if len(best) == 1 else "have"
+    if len(best) == len(case.models):
+        return f"{who} have the same mean, {mean}." if len(best) > 1 else f"{who}'s mean is {mean}."
+    return f"{who} {has} the largest mean, {mean}."
 
 
 def _mildest(finding: Finding, case: PortfolioCase) -> str:
     worst, average = percent(finding.figures["level"]), rounded(finding.figures["tail"], case.decimals)
-    safest, text = finding.models[0], f"the worst {worst} average {average}"
-    if safest == int(np.argmax(case.found.mean)):
-        return f"Its bad cases are the mildest, too: {text}."
-    return f"{case.models[safest]} has the mildest bad cases: {text}."
+    safest, text = finding.models, f"he worst {worst} average {average}"
+    if len(safest) == len(case.models):
+        return f"T{text}."
+    several = len(safest) > 1
+    if safest == _firsts(case.found.mean):
+        return f"{'Their' if several else 'Its'} bad cases are the mildest, too: t{text}."
+    who = names([case.models[i] for i in safest])
+    return f"{who} {'have' if several else 'has'} the mildest bad cases: t{text}."
 
 
 SENTENCES: Sentences[PortfolioCase] = Sentences({"first": _first, "mildest-tail": _mildest})
@@ -208,24 +223,29 @@ def portfolio(
     """
     check_portfolio(table, settings)
     refuse_distributions(table, "portfolio")
-    scores, weights = fold(table, settings), _row_weights(table)
-    found = summarise(scores, tuple(sorted(set(settings.level or DEFAULT_LEVELS))), weights)
+    scores = fold(table, settings)
+    levels, drawn = tuple(sorted(set(settings.level or DEFAULT_LEVELS))), clustered(table, scores, settings)
+    found = summarise(drawn.values, levels, drawn.weights)
+    worst = summarise(drawn.values, levels[:1] if settings.level else [tail_level(drawn)], drawn.weights)
     doubtful = [metric.name for metric in table.metrics if assumed_against_its_name(metric)]
-    case, limits = PortfolioCase(found, table.models), limits_of_rows(table, tested=False)
-    limits = [*((one, NOTHING_TESTED) for one in untested(tested=False)), *limits]
+    case = PortfolioCase(found, worst, table.models)
+    limits = [
+        *((one, NOTHING_TESTED) for one in untested(tested=False)),
+        *sample_findings([drawn], tested=False),
+    ]
     shared: dict[str, Any] = {
         "provenance": provenance("portfolio", table, settings, portfolio_settings(settings, table)),
         **SENTENCES.told(
             portfolio_findings(case, table), case, table.models, assumed(doubtful), limits=limits
         ),
-        "scores": scores,
-        "weights": weights,
+        "scores": drawn.values,
+        "weights": drawn.weights,
         "suite": suite_outline(table),
     }
     if settings.summary:
         records = ((found, table.models, i) for i in range(len(table.models)))
         rows = rows_from(PortfolioSummary, "found models i", records)
-        return PortfolioSummaryDocument(rows=rows, found=found, decimals=case.decimals, **shared)
+        return PortfolioSummaryDocument(rows=rows, found=found, worst=worst, decimals=case.decimals, **shared)
     kind = PortfolioDrawsDocument if table.has_draws else PortfolioDocument
     return kind(rows=PortfolioScores(_frame(table, scores), kind.row_type), **shared)
 
@@ -245,13 +265,3 @@ def _frame(table: ScoreTable, scores: Sequence[Floats]) -> pl.DataFrame:
 
 def _by_level(found: Summary, values: Floats) -> dict[str, float]:
     return dict(zip((f"{level:g}" for level in found.levels), values.tolist(), strict=True))
-
-
-def _row_weights(table: ScoreTable) -> tuple[np.ndarray, ...]:
-    """Weight of every row of every model, of sum 1 where it has tasks."""
-    tasks = tasks_of(table)
-    if tasks is None:
-        return tuple(np.ones(len(rows)) for rows in table.row_samples)
-    return tuple(
-        (tasks.weights / np.bincount(rows, minlength=len(tasks.names)))[rows] for rows in tasks.of_row
-    )
