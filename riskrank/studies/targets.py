@@ -273,13 +273,19 @@ def check_range(column: str, scores: ClusteredScores, models: Sequence[str]) -> 
     NumericalError
     """
     sizes = [float(np.abs(values).max()) for values in scores.values]
-    largest, many = max(sizes), max(scores.sizes)
-    if largest > _LARGEST_SUM / many:
-        raise NumericalError(
-            f"scores of {column} are so large that sums of {many:,} would be too large for a number",
-            found=f"{largest:g} of {models[sizes.index(largest)]}, in size",
-            hint=f"give {column} in a larger unit, such as thousands",
-        )
+    if error := too_large(column, max(sizes), max(scores.sizes), models[sizes.index(max(sizes))]):
+        raise error
+
+
+def too_large(column: str, largest: float, many: int, of: str = "the scores") -> NumericalError | None:
+    """What refuses scores of which a sum may be too large for a number."""
+    if largest <= _LARGEST_SUM / many:
+        return None
+    return NumericalError(
+        f"scores of {column} are so large that sums of {many:,} would be too large for a number",
+        found=f"{largest:g} of {of}, in size",
+        hint=f"give {column} in a larger unit, such as thousands",
+    )
 
 
 def clustered(table: ScoreTable, columns: tuple[np.ndarray, ...], settings: Settings) -> ClusteredScores:

@@ -279,7 +279,7 @@ def _inspected(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> In
         fewest_repeats=int(repeats.min(initial=repeats.max(initial=0))),
         most_repeats=int(repeats.max(initial=0)),
         repeated_cells=int(np.count_nonzero(repeats > 1)),
-        problems=(*map(_refusing, errors), *(Problem(severity="warning", what=text) for text in warnings)),
+        problems=(*map(refusing, errors), *(Problem(severity="warning", what=text) for text in warnings)),
         options=asked,
         sources=tuple(paths),
         runs=() if errors or of_task or asked.corrects_judge else _runs(used, specs),
@@ -292,7 +292,8 @@ def _inspected(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> In
     )
 
 
-def _refusing(error: RiskrankError) -> Problem:
+def refusing(error: RiskrankError) -> Problem:
+    """An error as a problem of the table."""
     return Problem(severity="error", what=error.what, found=error.found, hint=error.hint, ways=error.ways)
 
 
@@ -341,7 +342,7 @@ def _said_of(table: ScoreTable, sizes: ClusteredScores | None) -> list[str]:
     """What folds, few samples, or a few large clusters, mean for all that rests on them."""
     if table.folds is not None:
         return ["samples are folds, which share their training rows: only means can be compared"]
-    if sizes is None or (sizes.effective_size < FEWEST_SAMPLES and table.cluster_names is None):
+    if sizes is None:
         return []
     if sizes.effective_size < FEWEST_SAMPLES:
         many = f"{sizes.unit} a model, and there are {found_samples(sizes)}"
@@ -389,7 +390,7 @@ def _read(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> Scores:
 
 def _one_by_one(scores: Scores) -> Scores:
     """The same scores, of which each model's are averaged and none is refused."""
-    return scores.asking(missing="keep", repeats="mean", unpaired=True, noise=())
+    return scores.asking(missing="keep", repeats="mean", unpaired=True, noise=(), folds=None)
 
 
 def _runs(scores: Scores, specs: Specs) -> tuple[ClusteredScores, ...]:
@@ -441,7 +442,8 @@ def _incomplete(scores: Scores, specs: Specs, means: Rows, *, whole: bool) -> It
     scores = scores.asking(repeats="mean") if repeated else scores
     refusals: dict[str, RiskrankError] = {}
     # Different sample sets hide missing cells, which the unpaired reading tells apart.
-    for unpaired in () if whole else sorted({scores.options.unpaired, not scores.options.noise}):
+    paired_only = bool(scores.options.noise or scores.options.folds)
+    for unpaired in () if whole else sorted({scores.options.unpaired, not paired_only}):
         for refusal in _tried(assemble, scores.asking(unpaired=unpaired), scores.values)[1]:
             refusals.setdefault(refusal.what, refusal)
     yield from () if absent else refusals.values()

@@ -80,6 +80,8 @@ def _commands(suggestions: Sequence[Suggestion]) -> list[Section]:
 
 def _readers(found: Inspection) -> str:
     """The commands that can read a table."""
+    if found.samples <= 1:
+        return "copa can read this table, a row a model; others need samples"
     if found.options.noise:
         return "rank, gate, power and copa take sources of noise; others look at single samples"
     if found.options.cluster not in (None, NO_COLUMN):

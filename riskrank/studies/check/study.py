@@ -6,12 +6,13 @@ from typing import Any, ClassVar
 
 from riskrank.asked.option import Settings, told
 from riskrank.errors import InputError, spell
-from riskrank.scores.table.inspection import InspectedTask, Inspection, MetricRow, Problem
+from riskrank.scores.table.inspection import InspectedTask, Inspection, MetricRow, Problem, refusing
 from riskrank.studies.check.judge import JudgeCheck, JudgeCheckEntry, judge_check
 from riskrank.studies.check.suggestions import Suggestion, suggestions
 from riskrank.studies.document import Document, Provenance, entries
 from riskrank.studies.runs import PassCurve, RunsSplit, pass_curves, split_of_runs
 from riskrank.studies.settings import described_metric
+from riskrank.studies.targets import too_large
 from riskrank.studies.wording import counted
 
 __all__ = ["CheckDocument", "InspectedTask", "Inspection", "MetricRow", "Problem", "check"]
@@ -106,6 +107,10 @@ def check(inspection: Inspection) -> CheckDocument:
         doubts = tuple(Problem(severity="warning", what=text) for text in judge.doubts)
         inspection = replace(inspection, problems=(*inspection.problems, *doubts))
     models = [model.name for model in inspection.models]
+    most = max((model.samples for model in inspection.models), default=0) or 1
+    ends = ((one.metric, max(map(abs, (one.minimum or 0, one.maximum or 0)))) for one in inspection.metrics)
+    large = [refusing(error) for name, end in ends if (error := too_large(name, end, most))]
+    inspection = replace(inspection, problems=(*large, *inspection.problems))
     runs = [*zip(inspection.specs, inspection.runs, strict=bool(inspection.runs))]
     return CheckDocument(
         provenance=Provenance(
