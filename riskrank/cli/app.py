@@ -150,7 +150,8 @@ def _near_misses(error: typer.TyperException, context: Any, found: str) -> list[
         return [f"--{renamed.replace('_', '-')}"]
     possible = getattr(error, "possibilities", None)
     if possible:
-        return list(possible)[:2]  # the closest first
+        name = str(getattr(error, "option_name", "")).lstrip("-")  # dashes are alike in all
+        return [one for one in possible[:2] if nearest(name, [one.lstrip("-")])]  # the closest first
     choices = getattr(getattr(getattr(error, "param", None), "type", None), "choices", None)
     if choices is None and found.startswith("No such command"):
         choices = context.command.list_commands(context)

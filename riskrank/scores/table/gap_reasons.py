@@ -50,7 +50,7 @@ def reason_for(scores: Scores, rows: Rows, lacking: np.ndarray) -> Reason:
     lacking : ndarray of int, shape (models,)
         Scores that a model lacks, of those that another one has or that were asked for.
     """
-    labels = _labels(scores, rows)
+    labels = _labels(scores, rows) if scores.options.judges else None
     if labels is not None:
         return labels
     if scores.options.matrix is not None and "model" in named_roles(scores.options):

@@ -26,7 +26,7 @@ _CHOICES = {
 _MOST_BYTES = 1 << 19
 _KEYS = (*_CHOICES, "weight", "bounds")
 # What is no name of a file but lines of TOML.
-_TOML = re.compile(r"\s=\s")
+_TOML = re.compile(rf"\s=\s|(?:^|[.\s{{])(?:{'|'.join(_KEYS)})\s*=")
 # Scores that reach so far are probably of percent, if none is beyond 100.
 _SURELY_PERCENT = 50
 # Names that need no quotes as a key.

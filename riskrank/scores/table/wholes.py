@@ -80,17 +80,17 @@ def _alike(column: str, query: str, asked: ReadOptions, samples: pl.DataFrame, o
     each, count = f"start of {column.removesuffix(_START)}" if query else column, samples["whole"].n_unique()
     drawn = as_drawn([column], asked, few=count < FEWEST_SAMPLES)
     said = " ".join([*(option(role, column) for role in drawn), *([option("sql", query)] if query else [])])
-    does = f"draws each {each} whole"
+    does, able = f"draws each {each} whole", not asked.paired_only  # gsd draws single samples
     if "noise" in drawn:
         does = f"compares means, as the {count} of {each} are a sample of others like them"
     return InputError(
         f"samples of one {each} are alike, and cannot be tested as {samples.height:,} samples",
         found=f"{count:,} values of {each}: models differ more between them than "
         f"in each of {orders:,} random orders of the samples",
-        hint=f"{said} {does}; if it only says of what kind samples are, "
+        hint=(f"{said} {does}; " if able else "") + "if it only says of what kind samples are, "
         f"{option('cluster', NO_COLUMN)} draws single samples",
         ways=[
-            ("", drawn | ({"sql": query} if query else {})),
+            *([("", drawn | ({"sql": query} if query else {}))] if able else []),
             *([] if query else [("", {"cluster": NO_COLUMN})]),
         ],
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from riskrank.asked.flags import among_commas
 from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio
 from riskrank.engine.evidence.shared import (
     FEWEST_SHARED,
@@ -114,7 +115,9 @@ def require_order(table: ScoreTable, column: MeanColumn, family: Family) -> None
             found=f"{len(groups)} groups: {'; '.join(listing(group, 4) for group in groups[:4])}",
             hint="rank one of them" + (f": {option('models', ','.join(groups[0]))}" if groups[0][1:] else ""),
             ways=[
-                (option("models", ",".join(group)), {"models": tuple(group)}) for group in groups if group[1:]
+                (option("models", ",".join(map(among_commas, group))), {"models": tuple(group)})
+                for group in groups
+                if group[1:]
             ],
         )
     circle = wins_in_a_circle(family.significant(column.p_pairs(family)))
@@ -123,7 +126,7 @@ def require_order(table: ScoreTable, column: MeanColumn, family: Family) -> None
         raise InputError(
             f"there is no common order by the mean of {column.name}: wins lead back to where they start",
             found=listing(wins, 6),
-            hint="compare two: " + option("models", ",".join(table.models[i] for i in circle[0])),
+            hint="compare two: " + option("models", among_commas(table.models[i] for i in circle[0])),
         )
 
 

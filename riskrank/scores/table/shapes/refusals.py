@@ -57,7 +57,7 @@ def no_reading(columns: Columns, given: Sequence[Source], options: ReadOptions) 
         require_no_curves(columns, of_models=True)
     lacking += [] if options.wide or numbers else ["score"]
     lacking = lacking or ["metric", "score"]
-    return lacking_columns(source, lacking, source.rewritten() or _hint(source, lacking))
+    return lacking_columns(source, lacking, source.rewritten() or _hint(source, lacking, options.time))
 
 
 def _text_asked(columns: Columns, name: str) -> InputError:
@@ -76,8 +76,9 @@ def too_many_columns(source: Source, readings: Sequence[ReadOptions], options: R
     return source.refused(f"{len(source.columns):,} columns, and what they are has to be said", hint, ways)
 
 
-def _hint(source: Source, lacking: Sequence[str]) -> str:
-    asked = ",".join(f"{role}=…" for role in lacking)
+def _hint(source: Source, lacking: Sequence[str], time: str | None) -> str:
+    known = {"sample": time} if time in source.columns else {}  # what orders samples tells them apart
+    asked = ",".join(f"{role}={known.get(role, '…')}" for role in lacking)
     told = f"say which columns they are: {option('columns', asked)}" if lacking else "name the metrics"
     if lacking == ["model"] and Path(source.label).is_file():
         told += f"; or name the only model of this file: NAME={source.label}"

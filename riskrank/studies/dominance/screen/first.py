@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from riskrank.asked.flags import among_commas
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.errors import option
 from riskrank.shown import numbers
@@ -122,7 +123,7 @@ def _p_values(one: DominanceColumn) -> str:
 def _next(document: DominanceDocument) -> list[str]:
     """What to ask next."""
     models = document.provenance.models
-    first = ",".join(models[i] for i in document.by_column[0].standing[:2])
+    first = among_commas([models[i] for i in document.by_column[0].standing[:2]])
     asked = {
         option("models", first): len(models) > 2,
         option("per_task", True): document.suite is not None and not document.per_task,
