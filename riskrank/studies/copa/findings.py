@@ -43,9 +43,11 @@ def copa_findings(case: CopaCase) -> list[Finding]:
     others = tuple(i for i in case.ranking.order.tolist() if i != chosen)
     share = {"chosen_share": float(doubt.shares.chosen[chosen]), "tied_share": doubt.shares.tied}
     front = {side.word: sum(doubt.states.state[i] == side for i in others) for side in Side}
+    choice = Finding(kind="choice", models=(chosen,), figures=share, answer=Side(doubt.states.state[chosen]))
+    if doubt.alike:
+        return [choice, Finding(kind="same-distribution", models=(chosen, *others))]
     return [
-        Finding(kind="choice", models=(chosen,), figures=share, answer=Side(doubt.states.state[chosen])),
-        *([Finding(kind="same-distribution", models=(chosen, *others))] if doubt.alike else ()),
+        choice,
         Finding(kind="front", models=others, figures=front),
         Finding(kind="why-chosen", models=(chosen,), figures=figures),
     ]
@@ -55,9 +57,11 @@ def _choice(case: CopaCase) -> str:
     table, ranking, doubt = case.table, case.ranking, case.known
     chosen, shares = ranking.chosen, doubt.shares.chosen
     state = doubt.states.state[chosen]
+    same = [chosen, *_same(table, ranking)]
+    why = f" ({why_open(table, doubt, chosen)})" if len(same) == 1 else ""
     told = {
         Side.SHOWN: "surely on the front",
-        Side.OPEN: f"whether it is on the front is open ({why_open(table, doubt, chosen)})",
+        Side.OPEN: f"whether {'they are' if same[1:] else 'it is'} on the front is open{why}",
         Side.REFUTED: f"though {dominating(table, doubt, chosen)}",
     }[state]
     if together(doubt.answers[chosen]) != Side.SHOWN:
@@ -66,13 +70,23 @@ def _choice(case: CopaCase) -> str:
     if doubt.alike:
         every = names([table.name(i) for i in case.ranking.order.tolist()])
         return f"Nothing but names chooses between {every}: all tie."
-    text = f"Choose {table.name(chosen)}: {told}; chosen in {_share(shares[chosen])} of {drawn}"
+    text = f"Choose {' or '.join(map(table.name, same))}: {told}; "
+    if same[1:] and shares[chosen] < 0.01:
+        return f"{text}tied in {_share(doubt.shares.tied)} of {drawn}."
+    text += f"chosen in {_share(shares[chosen])} of {drawn}"
     if doubt.shares.tied >= 0.01:
         return f"{text}, tied in {_share(doubt.shares.tied)}."
     other = int(np.argsort(-shares, kind="stable")[0])
     if other == chosen and shares[chosen] < 0.5 and len(shares) > 1:
         other = int(np.argsort(-shares, kind="stable")[1])
     return text + (f", {table.name(other)} in {_share(shares[other])}." if other != chosen else ".")
+
+
+def _same(table: Objectives, ranking: CopaRanking) -> list[int]:
+    """Models that have the values of the chosen one on every objective."""
+    values = table.population.objectives
+    alike = (values == values[ranking.chosen]).all(axis=1)
+    return [i for i in ranking.tied_with(ranking.chosen).tolist() if alike[i]]
 
 
 def _share(share: float) -> str:
@@ -84,9 +98,9 @@ def _front(finding: Finding, case: CopaCase) -> str:
     """Who else is on the front, of whom it is open, and who is dominated."""
     table, doubt = case.table, case.known
     reasons = {Side.OPEN: why_open, Side.REFUTED: dominating}
-    parts = []
+    parts, others = [], [i for i in finding.models if i not in _same(table, case.ranking)]
     for side, where in _WHERE.items():
-        models = [i for i in finding.models if doubt.states.state[i] == side]
+        models = [i for i in others if doubt.states.state[i] == side]
         if side == Side.REFUTED:
             models = [i for i in models if doubt.states.dominator[i] >= 0]
         if models:
@@ -135,6 +149,8 @@ def why_open(table: Objectives, doubt: FrontDoubt, i: int) -> str:
             for metric, one in zip(metrics, doubt.evidence, strict=True)
             if not doubt.family.significant(one.as_good[rival, i])
         ]
+        if len(metrics) == 1 and unshown:
+            return f"{name} is as good on {metrics[0]}{_allowing(table, rival, i)}, which is not shown"
         everywhere = {1: metrics[0], 2: "both"}.get(len(metrics), f"all {len(metrics)}")
         some = "any" if len(unshown) == len(metrics) > 1 else names(unshown, 3)
         lacking = f"not shown on {some}" if unshown else "not shown among so many pairs"

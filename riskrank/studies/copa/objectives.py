@@ -185,7 +185,7 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
             if (weight := table.metrics[one.metric].weight) is not None
         },
         dropped=tuple(np.delete(table.models, kept).tolist()),
-        warnings=(*notes, *_population_warnings(ranked)),
+        warnings=(*notes, *_population_warnings(ranked, averaged=bool(columns))),
         columns=tuple(columns),
     )
 
@@ -205,7 +205,7 @@ def _require_samples(asked: Sequence[str]) -> None:
     )
 
 
-def _population_warnings(ranked: Population) -> list[str]:
+def _population_warnings(ranked: Population, *, averaged: bool) -> list[str]:
     warnings = [
         f"objective '{ranked.metrics[k]}' has the same value for every model: it says nothing"
         for k in constant_objectives(ranked)
@@ -214,8 +214,9 @@ def _population_warnings(ranked: Population) -> list[str]:
     if copies:
         groups = listing((" = ".join(ranked.names[i] for i in group) for group in copies), 3)
         count = sum(len(group) for group in copies) - len(copies)
-        warnings.append(
-            f"{count} model{'s are copies' if count > 1 else ' is a copy'} of another, value by value, and "
-            f"shift{'' if count > 1 else 's'} the ranks of all others: {groups}"
-        )
+        alike = f"{'s are copies' if count > 1 else ' is a copy'} of another, value by value,"
+        if averaged:  # of means, whose scores may differ
+            alike = f"{'s have' if count > 1 else ' has'} the values of another on every objective,"
+        shift = "shift" if count > 1 else "shifts"
+        warnings.append(f"{count} model{alike} and {shift} the ranks of all others: {groups}")
     return warnings
