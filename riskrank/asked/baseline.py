@@ -39,13 +39,14 @@ class GateReading(ReadOptions):
         "Share of a model's samples that others need not have: those are left out. Beyond it is refused.",
         _MOST_UNSHARED,
         metavar="SHARE",
+        least=0,
+        below=1,
     )
     grows: bool = False
     compared: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_share("most_unshared", self.most_unshared)
         if self.missing not in ("auto", "keep") and self.most_unshared != _MOST_UNSHARED:
             raise UsageError(
                 f"{option('most_unshared')} goes with {option('missing', 'auto')}",
@@ -58,21 +59,6 @@ def for_blessing(reading: GateReading) -> GateReading:
     """The reading of scores of one model that are blessed as they are: what failed is not blessed unasked."""
     missing = "error" if reading.missing == "auto" else reading.missing
     return replace(reading, min_models=1, missing=missing, most_unshared=_MOST_UNSHARED)
-
-
-def require_share(name: str, value: float) -> None:
-    """Refuse a share that is none.
-
-    Raises
-    ------
-    UsageError
-    """
-    if not 0 <= value < 1:
-        raise UsageError(
-            f"{option(name, f'{value:g}')} is no share",
-            found=f"{value:g}",
-            hint="give a number from 0 up to 1, such as 0.05 for 5 %",
-        )
 
 
 class Percent(str):

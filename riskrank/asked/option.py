@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from inspect import get_annotations
+from operator import ge, gt, lt
 from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 
 from riskrank.asked.values import contradict, named_numbers, names, numbers, split_names, whole_numbers
@@ -57,8 +58,8 @@ class Asking:
         Whether people use it: ``--help`` shows it, and not only ``--help-all``.
     decides : bool
         Whether it can change the result, so that documents tell it.
-    least : int or None
-        Smallest number it takes.
+    least, above, below : float or None
+        Smallest number it takes, and numbers it has to lie above and below.
     needs : str
         An option that says nothing at its default, without which this one says nothing.
     against : tuple of str
@@ -80,9 +81,17 @@ class Asking:
     truth: bool = False
     common: bool = True
     decides: bool = True
-    least: int | None = None
+    least: float | None = None
+    above: float | None = None
+    below: float | None = None
     needs: str = ""
     against: tuple[str, ...] = ()
+
+    def refusal(self, number: float) -> str:
+        """In words the bounds of its numbers where this one is not within, or none; else nothing."""
+        ends = (("at least", self.least, ge), ("above", self.above, gt), ("below", self.below, lt))
+        told = [(f"{words} {end:g}", keeps(number, end)) for words, end, keeps in ends if end is not None]
+        return "" if all(kept for _, kept in told) else " and ".join(words for words, _ in told)
 
 
 def ask(words: str, default: Any = None, **how: Any) -> Any:
@@ -167,7 +176,7 @@ class Settings:
     PANEL: ClassVar[str] = METHOD
 
     def __post_init__(self) -> None:
-        """Bring every option into the one form its type stands for, and check choices and least numbers."""
+        """Bring every option into the one form its type stands for, and check choices and bounds."""
         for one in options_of(type(self)):
             given = _in_one_form(one, getattr(self, one.name))
             self._normalise(one.name, given)
@@ -176,15 +185,13 @@ class Settings:
                 for value in given if one.several else (given,):
                     if value not in free:
                         one_of(one.name, value, one.asking.choices)
-            least = one.asking.least
-            if least is not None and given is not None and given < least:
+            if given is not None and (wanted := one.asking.refusal(given)):
                 usual = one.asking.unset or one.default
+                written = option(one.name, one.asking.example or one.asking.metavar)
                 raise UsageError(
-                    f"{option(one.name)} must {'not be negative' if least == 0 else f'be at least {least}'}",
-                    found=str(given),
-                    hint=f"write {option(one.name, one.asking.metavar)} of {least} or more, or leave it out"
-                    if usual is None
-                    else f"{usual} is the default",
+                    f"{option(one.name)} must be {wanted}",
+                    found=f"{given:g}",
+                    hint=f"write {written}, or leave it out" if usual is None else f"{usual} is the default",
                 )
             if given != one.default:
                 self._check_others(one, given)

@@ -24,7 +24,7 @@ class RunOptions(Settings):
     PANEL: ClassVar[str] = TESTS
 
     jobs: int | None = rare(
-        "Processes; results do not depend on it.", metavar="N", unset="all cores", decides=False
+        "Processes; results do not depend on it.", metavar="N", unset="all cores", decides=False, least=1
     )
     executor: str | None = rare(
         by_door(
@@ -46,7 +46,7 @@ class ResamplingSettings(Settings):
     auto_resamples: ClassVar[bool] = False
 
     resamples: int = ask("Bootstrap resamples.", 1000, metavar="B")
-    alpha: float = ask("Significance level of a family.", 0.05, metavar="LEVEL")
+    alpha: float = ask("Significance level of a family.", 0.05, metavar="LEVEL", above=0, below=1)
     seed: int = ask("Seed of the random streams.", 0, metavar="N", least=0)
 
     def __post_init__(self) -> None:
@@ -64,22 +64,6 @@ class ResamplingSettings(Settings):
                 found=str(self.resamples),
                 hint="20 is the least that can show p = 0.05, 1000 is usual",
             )
-        check_level(self)
-
-
-def check_level(settings: Any) -> None:
-    """Refuse a level of significance that is none.
-
-    Raises
-    ------
-    UsageError
-    """
-    if not 0 < settings.alpha < 1:
-        raise UsageError(
-            f"{option('alpha')} must lie between 0 and 1",
-            found=f"{settings.alpha:g}",
-            hint="0.05 is the default",
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,12 +72,8 @@ class LevelSettings(Settings):
 
     PANEL: ClassVar[str] = TESTS
 
-    alpha: float = ask("Significance level of a family.", 0.05, metavar="LEVEL")
+    alpha: float = ask("Significance level of a family.", 0.05, metavar="LEVEL", above=0, below=1)
     correction: str = rare("Correction for many tests.", "holm", choices=CORRECTIONS)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_level(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,14 +113,6 @@ class LimitedSettings(RejectionSettings):
         WORK_LIMIT,
         metavar="W",
         unset="1e9",
+        above=0,
         against=("resamples",),
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.work_limit > 0:
-            raise UsageError(
-                f"{option('work_limit')} must be positive",
-                found=f"{self.work_limit:g}",
-                hint=f"{WORK_LIMIT:g} score comparisons is the default",
-            )

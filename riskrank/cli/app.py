@@ -113,10 +113,10 @@ def _as_riskrank_error(error: BaseException) -> RiskrankError:
         )
     if isinstance(error, OSError) and error.errno in _NOT_WRITTEN:
         # Results and files are written elsewhere, with errors of their own; this is help or a version.
-        return UsageError(
-            "cannot write to standard output",
-            found=error.strerror or str(error),
-            hint="make room, or send it elsewhere",
+        from riskrank.shown.staging import cannot_write
+
+        return cannot_write(
+            "standard output", error.strerror or str(error), "make room, or send it elsewhere"
         )
     if isinstance(error, MemoryError):
         return NumericalError(

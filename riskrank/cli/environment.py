@@ -80,12 +80,12 @@ class _Closed(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Refuse it."""
-        from riskrank.errors import NumericalError, option
+        from riskrank.errors import option
+        from riskrank.shown.staging import cannot_write
 
-        raise NumericalError(
-            "cannot write to standard output",
-            found="whoever started riskrank has closed it",
-            hint=f"leave it open, or name a file: {option('output', 'FILE')}",
+        closed = "whoever started riskrank has closed it"
+        raise cannot_write(
+            "standard output", closed, f"leave it open, or name a file: {option('output', 'FILE')}"
         )
 
 

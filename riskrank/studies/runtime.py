@@ -90,20 +90,8 @@ def running(
 
 
 def available_jobs(asked: int | None) -> int:
-    """The processes to use: as asked, or one a core this process may run on.
-
-    Raises
-    ------
-    UsageError
-        If fewer than one is asked for.
-    """
+    """The processes to use: as asked, or one a core this process may run on."""
     if asked is not None:
-        if asked < 1:
-            raise UsageError(
-                f"{option('jobs')} must be at least 1",
-                found=str(asked),
-                hint="leave it out to use all cores",
-            )
         return asked
     # Not every system tells the cores this process may run on.
     affinity = getattr(os, "sched_getaffinity", None)

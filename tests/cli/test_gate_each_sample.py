@@ -120,5 +120,5 @@ def test_it_is_a_claim_by_itself(more):
 
 @pytest.mark.parametrize("share", [0, 1, 1.5, -0.1, float("nan")])
 def test_a_share_that_cannot_be_shown(share):
-    with pytest.raises(UsageError, match="no share of runs"):
+    with pytest.raises(UsageError, match="above 0 and below 1"):
         rr.gate(runs(MIXED), each_sample=share, repeats="draws")

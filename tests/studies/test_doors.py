@@ -24,7 +24,7 @@ REFUSED = {
         ({"missing": "keep"}, "the choices are error, drop, worst"),
         ({"against": "sw"}, 'did you mean against="saw"'),
         ({"margin": "acc=-1"}, "a number not below 0"),
-        ({"alpha": 1.5}, "must lie between 0 and 1"),
+        ({"alpha": 1.5}, "must be above 0 and below 1"),
         ({"resamples": 5}, "must be at least 20"),
         ({"sweep": "acc", "margin": "acc=0.1"}, "margin says nothing about sweep"),
         ({"compare": True, "alpha": 0.1}, "alpha says nothing about compare"),

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import riskrank
+from riskrank.asked.resampling import RunOptions
 from riskrank.engine.dominance import bootstrap
 from riskrank.engine.dominance.column import Inference
 from riskrank.engine.dominance.inference import Claim
@@ -374,4 +375,4 @@ def test_one_process_a_core_unless_told(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 2, 5}, raising=False)
     assert (available_jobs(None), available_jobs(2)) == (3, 2)
     with pytest.raises(UsageError, match="jobs must be at least 1"):
-        available_jobs(0)
+        RunOptions(jobs=0)

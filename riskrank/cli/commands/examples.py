@@ -86,11 +86,8 @@ def _tell(stdout: TextIO, text: str) -> None:
     except OSError as error:
         discard(stdout)
         if not isinstance(error, BrokenPipeError):
-            raise UsageError(
-                "cannot write to standard output",
-                found=error.strerror or str(error),
-                hint="make room, or send it elsewhere",
-            ) from None
+            told = error.strerror or str(error)
+            raise cannot_write("standard output", told, "make room, or send it elsewhere") from None
 
 
 def _write(source: Path, target: Path, tell: Callable[[], None]) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from riskrank.asked.baseline import BASELINE, margins, require_share
+from riskrank.asked.baseline import BASELINE, margins
 from riskrank.asked.option import ByName, ask, rare, several, switch
 from riskrank.asked.resampling import CORRECTIONS, FamilySettings
 from riskrank.asked.suites import SuiteSettings
@@ -76,12 +76,19 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         needs="cheapest",
     )
     volume: float | None = rare(
-        f"With {option('cheapest', True)}: calls a year, to say what is saved.", metavar="N", needs="cheapest"
+        f"With {option('cheapest', True)}: calls a year, to say what is saved.",
+        metavar="N",
+        above=0,
+        below=inf,
+        needs="cheapest",
     )
     each_sample: float | None = rare(
         "Claim, in the place of others: every sample passes at least so often. Of repeated runs, scores of 0 "
         "and 1.",
         metavar="SHARE",
+        example="0.9",
+        above=0,
+        below=1,
         against=(
             *("better", "not_worse", "on", "margin", "tier", "baseline", "anytime", "cases", "task_scale"),
         ),
@@ -90,6 +97,8 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         "Share of calls without a score: from so much more than the old model's on the gate fails.",
         0.05,
         metavar="SHARE",
+        least=0,
+        below=1,
     )
     baseline: str | None = rare(
         f"Scores that were blessed, by {option('bless')}: the model {BASELINE}, beside the new ones.",
@@ -129,20 +138,11 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
     def __post_init__(self) -> None:
         self._pair_up()
         super().__post_init__()
-        require_share("most_failed", self.most_failed)
         tiers_by_name(self.tier)
         for name in ("better", "not_worse", "on"):
             self._normalise(name, tuple(dict.fromkeys(getattr(self, name))))
         self._normalise("margin", margins(self.margin, relative=True))
-        share = self.each_sample
-        if share is not None and not 0 < share < 1:
-            raise UsageError(
-                f"{option('each_sample', f'{share:g}')} is no share of runs that can be shown",
-                found=f"{share:g}",
-                hint=f"a share above 0 and below 1, such as {option('each_sample', '0.9')}: no number of "
-                "runs shows that a sample always passes",
-            )
-        if share is None and not self._chooses() and not self.better and not self.not_worse:
+        if self.each_sample is None and not self._chooses() and not self.better and not self.not_worse:
             raise UsageError(
                 "a gate needs a claim",
                 found=f"neither {option('better')} nor {option('not_worse')}",
@@ -181,12 +181,6 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
                 found=f"no {option(lacking[0])}",
                 hint=f"write {option('reference', 'MODEL')} and {option('price', 'prices.csv')}: models with "
                 "their prices, or the metric that measures costs",
-            )
-        if self.volume is not None and not 0 < self.volume < inf:
-            raise UsageError(
-                f"{option('volume', f'{self.volume:g}')} is no number of calls a year",
-                found=f"{self.volume:g}",
-                hint="a number above 0, or leave it out: what a call saves is told without it",
             )
         return self.cheapest
 

@@ -1,7 +1,7 @@
 """The one test whose power is wanted, and the sizes to try."""
 
-import math
 from dataclasses import dataclass
+from math import inf
 from typing import ClassVar
 
 from riskrank.asked.option import METHOD, ask, differing, rare, several
@@ -83,6 +83,8 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
         "place of better.",
         0.0,
         metavar="VALUE",
+        least=0,
+        below=inf,
     )
     cost: dict[str, float] = rare(
         f"With {option('noise')}: what a level of each source costs, items and the others.",
@@ -102,12 +104,6 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
         super().__post_init__()
         if self.anytime:
             self.refuse_dominance(option("anytime", True))
-        if not (math.isfinite(self.margin) and self.margin >= 0):
-            raise UsageError(
-                f"{option('margin')} is a difference that does not matter, a number not below 0",
-                found=f"{self.margin:g}",
-                hint=f"write it in the units of the scores, as in {option('margin', '0.02')}",
-            )
 
     def refuse_dominance(self, asked: str) -> None:
         """Refuse what is asked of tests of dominance where a gate on means is planned.

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.baseline import require_share
 from riskrank.asked.option import METHOD, TESTS, ask, rare, several
 from riskrank.asked.resampling import LevelSettings
 from riskrank.errors import UsageError, option
@@ -46,12 +45,13 @@ class TrendSettings(LevelSettings):
         "Share of calls without a score: from so much more than the baseline's on the last run fails.",
         0.05,
         metavar="SHARE",
+        least=0,
+        below=1,
         panel=TESTS,
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_share("most_failed", self.most_failed)
         for one in self.anchor:
             metric, _, path = one.partition("=")
             if not metric or not path or len(self.anchors) < len(self.anchor):

@@ -140,7 +140,7 @@ def test_the_reference_stays_where_nothing_is_shown(prices):
         ({"cheapest": False, "not_worse": "small:big"}, "goes with cheapest=True"),
         ({"reference": "tiny"}, "no model is cheaper than tiny"),
         ({"reference": "none"}, "there is no model 'none'"),
-        *(({"volume": wrong}, "is no number of calls a year") for wrong in (np.nan, np.inf, 0)),
+        *(({"volume": wrong}, "must be above 0 and below inf") for wrong in (np.nan, np.inf, 0)),
     ],
 )
 def test_half_a_choice_is_refused(prices, asked, what):
