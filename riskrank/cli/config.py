@@ -113,12 +113,12 @@ def _tell_passed_over(context: Any) -> None:
     quiet = context.params.get("quiet") and context.get_parameter_source("quiet").name == "COMMANDLINE"
     if context.obj is None or quiet:  # a file cannot hush what is said of it
         return
-    for path, reason in context.meta.get("riskrank.passed_over", ()):
-        text = f"warning: {path} is not read: {reason}; if you trust it, add {option('config', path)}"
-        context.obj.say(spell(text, flags=True))
-    for path, name in context.meta.get("riskrank.left_out", ()):
-        text = f"warning: '{name}' in {path} is passed over, as nobody named this file to write by"
-        context.obj.say(spell(f"{text}; if you trust it, add {option('config', path)}", flags=True))
+    meta, unnamed = context.meta, "is passed over, as nobody named this file to write by"
+    told = [(path, f"{path} is not read: {why}") for path, why in meta.get("riskrank.passed_over", ())]
+    told += [(path, f"'{name}' in {path} {unnamed}") for path, name in meta.get("riskrank.left_out", ())]
+    for path, text in told:
+        trusted = f"if you trust it, add {option('config', path)}"
+        context.obj.say(spell(f"warning: {text}; {trusted}", flags=True))
 
 
 def defaults(settings: Mapping[str, Any], path: str, context: Any) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -127,13 +127,11 @@ class Session:
     def _require_room(self, needed: float, what: str, hint: str) -> None:
         require_room(needed, what, hint, self.say, insist=self.output.yes)
 
-    @contextmanager
-    def runtime(self) -> Iterator[Runtime]:
+    def runtime(self) -> AbstractContextManager[Runtime]:
         """How to run: on how many processes or whose workers, and who watches."""
         from riskrank.studies.runtime import running
 
-        with running(self.call.run.jobs, self.call.run.executor, self.progress) as runtime:
-            yield runtime
+        return running(self.call.run.jobs, self.call.run.executor, self.progress)
 
     def study(self, settings: Any) -> Document:
         """Read the table and study it."""
@@ -162,16 +160,14 @@ class Session:
         )
         return ({str(path): data}, None) if same else ({}, path)
 
-    @contextmanager
-    def progress(self, label: str) -> Iterator[Move | None]:
+    def progress(self, label: str) -> AbstractContextManager[Move | None]:
         """Show a bar on stderr if a person watches; else say what takes long."""
         from riskrank.cli.environment import progress_bar
 
         stream = self.environment.stderr
         shown = stream.isatty() and not self.output.quiet
         bar = progress_bar(label, stream, shown=shown)
-        with bar if shown or self.output.quiet else watched(label, self.say) as move:
-            yield move
+        return bar if shown or self.output.quiet else watched(label, self.say)
 
     def finish(
         self,

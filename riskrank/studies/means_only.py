@@ -17,7 +17,7 @@ from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, option
 from riskrank.scores.table.designs import ITEM, NoiseDesign
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.wording import counted, names, rounded
+from riskrank.studies.wording import counted, names, rounded, span
 
 FEWEST_FOLDS = 3
 
@@ -152,10 +152,9 @@ def _sources(design: NoiseDesign) -> CountedAs:
         figures = {"samples": all_of, "shared_low": least, "shared_high": most}
         if least == all_of:
             return CountedAs(f"These {all_of:,} samples are taken as drawn from others like them.", figures)
-        span = f"{least:,}" if least == most else f"{least:,} to {most:,}"
         return CountedAs(
-            f"Each pair is compared on the samples both have, {span} of {all_of:,}: what lacks must not "
-            "depend on how well a model did.",
+            f"Each pair is compared on the samples both have, {span((least, most))} of {all_of:,}: what "
+            "lacks must not depend on how well a model did.",
             figures,
         )
     drawn = [f"{count} of {name}" for name, count in design.levels.items() if name not in design.fixed]

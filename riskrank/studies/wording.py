@@ -122,6 +122,12 @@ def whole(count: float) -> int | None:
     return int(count) if math.isfinite(count) else None
 
 
+def span(counts: Iterable[int]) -> str:
+    """From the least count to the most, or the one that all are."""
+    ends = sorted({*counts})
+    return f"{ends[0]:,}" if len(ends) == 1 else f"{ends[0]:,} to {ends[-1]:,}"
+
+
 def rounded_up(count: int) -> int:
     """A count with one significant digit, and no fewer."""
     unit: int = 10 ** (len(str(count)) - 1)

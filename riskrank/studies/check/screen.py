@@ -11,7 +11,7 @@ from riskrank.studies.check.judge import JudgeCheck
 from riskrank.studies.check.study import CheckDocument, InspectedTask, Inspection, MetricRow, Problem
 from riskrank.studies.check.suggestions import Suggestion
 from riskrank.studies.runs import PassCurve
-from riskrank.studies.wording import counted, decimals_of_range, interval, number, rounded
+from riskrank.studies.wording import counted, decimals_of_range, interval, number, rounded, span
 
 # Commands, problems, metrics and tasks a screen has room for; holes, and models of each.
 _COMMANDS, _PROBLEMS, _METRICS, _TASKS = 3, 2, 8, 6
@@ -148,12 +148,11 @@ def _holes(found: Inspection) -> str:
 def _suite(tasks: Sequence[InspectedTask]) -> str:
     """How many tasks there are, of which sizes, and what each counts."""
     sizes, weights = ([getattr(task, of) for task in tasks] for of in ("samples", "weight"))
-    span = _span(min(sizes), max(sizes))
     alike = "weighed alike" if min(weights) == max(weights) else "weighed as asked"
     own = len({task.metrics for task in tasks}) > 1
     return (
-        f"a suite of {len(tasks)} tasks, {alike}, {span} samples each{', with metrics of their own' * own}: "
-        f"{listing([task.name for task in tasks], _TASKS)}."
+        f"a suite of {len(tasks)} tasks, {alike}, {span(sizes)} samples each"
+        f"{', with metrics of their own' * own}: {listing([task.name for task in tasks], _TASKS)}."
     )
 
 
@@ -162,18 +161,14 @@ def _task_table(tasks: Sequence[InspectedTask]) -> Table:
         (Column("task", "left"), lambda task: task.name),
         (Column("samples"), lambda task: f"{task.samples:,}"),
         (Column("weight"), lambda task: f"{100 * task.weight:.1f} %"),
-        (Column("scores\na model"), lambda task: _span(task.fewest_scores, task.most_scores)),
+        (Column("scores\na model"), lambda task: span((task.fewest_scores, task.most_scores))),
         (Column("metric", "left"), lambda task: listing(task.metrics)),
     ]
     return by_row("Tasks", columns, tasks)
 
 
-def _span(fewest: int, most: int) -> str:
-    return f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-
-
 def _repeats(found: Inspection) -> str:
-    count = _span(found.fewest_repeats, found.most_repeats)
+    count = span((found.fewest_repeats, found.most_repeats))
     return f"{count} scores a model, sample and metric; {found.repeated_cells:,} cells hold several."
 
 

@@ -23,7 +23,7 @@ from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.copa.samples import drawn_together, objective_scores, reason_against, refuse_in_vain
 from riskrank.studies.settings import family_of
-from riskrank.studies.wording import counted
+from riskrank.studies.wording import counted, span
 
 
 def meeting(
@@ -238,11 +238,11 @@ def _raw(columns: Sequence[ObjectiveColumn], oriented: Floats) -> Floats:
 def _samples(scored: Sequence[ClusteredScores], columns: Sequence[ObjectiveColumn]) -> str:
     """How much was drawn again."""
     counts = [count for one in scored for count in one.cluster_counts]
-    low, high, units = min(counts), max(counts), {one.unit for one in scored}
+    units = {one.unit for one in scored}
     unit = units.pop() if len(units) == 1 else "samples"
     tasks = columns[0].tasks
     of = f" of {counted(len(tasks.names), 'task')}" if tasks is not None and not tasks.random else ""
-    return f"{low:,}{'' if low == high else f' to {high:,}'} {unit}{of}"
+    return f"{span(counts)} {unit}{of}"
 
 
 def _notes(asked: Asked, objectives: Sequence[ObjectiveScores], resamples: int) -> tuple[str, ...]:

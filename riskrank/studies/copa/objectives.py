@@ -1,6 +1,6 @@
 """The objectives ``copa`` works on: one oriented value per model and metric, ranked in their population."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -156,7 +156,13 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
         every = objective_columns(table, asked, random=draws_tasks(settings))
         columns = [one.of(kept.tolist()) for one in every]
     elif settings.objective:
-        _require_samples(settings.objective)
+        # A value a model is neither a tail nor a sum of anything; its mean is itself.
+        raise UsageError(
+            f"{option('objective', settings.objective[0])} is a statistic of samples",
+            found="one value a model",
+            hint=f"leave out {option('objective')}, or name the column of the samples: "
+            f"{option('columns', 'sample=COL')}",
+        )
     oriented, values = oriented[kept], values[kept]
     for k, column in enumerate(columns):
         if column.name.name != column.spec.name:
@@ -187,21 +193,6 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
         dropped=tuple(np.delete(table.models, kept).tolist()),
         warnings=(*notes, *_population_warnings(ranked, averaged=bool(columns))),
         columns=tuple(columns),
-    )
-
-
-def _require_samples(asked: Sequence[str]) -> None:
-    """A value a model is neither a tail nor a sum of anything; its mean is itself.
-
-    Raises
-    ------
-    UsageError
-    """
-    raise UsageError(
-        f"{option('objective', asked[0])} is a statistic of samples",
-        found="one value a model",
-        hint=f"leave out {option('objective')}, or name the column of the samples: "
-        f"{option('columns', 'sample=COL')}",
     )
 
 

@@ -21,8 +21,8 @@ from riskrank.studies.targets import no_tasks
 
 MEAN, TAIL = "mean", "tvar"
 MACRO, TASK = "macro", "task"
-# The chance that all of k runs of a sample pass, and that one of them does.
-ALL_OF, ONE_OF = "pass^", "pass@"
+# The chance that all of k runs of a sample pass, where that of pass@ is that one of them does.
+ALL_OF = "pass^"
 # Two names of one statistic: Tail Value at Risk and Conditional Value at Risk.
 TAILS = (TAIL, "cvar")
 ORDERS = {"fsd": 1, "ssd": 2}

@@ -35,7 +35,8 @@ def in_tiers(
     """
     asked = tiers_by_name(settings.tier)
     told = {metric.name: metric.tier for metric in metrics if metric.tier is not None}
-    names = [_names(claim) for claim in claims]
+    # What a tier may call a claim, the closest first.
+    names = [(f"{one.statistic}:{one.column.name}", one.statistic, one.column.name) for one in claims]
     if not asked and not any(told.get(claim.column.name) for claim in claims):
         return [*claims]
     known = list(dict.fromkeys(name for of_claim in names for name in of_claim))
@@ -53,11 +54,6 @@ def in_tiers(
             hint=f"let one be critical: {option('tier', f'critical={names[0][-1]}')}",
         )
     return found
-
-
-def _names(claim: GateClaim) -> tuple[str, str, str]:
-    """What a tier may call a claim, the closest first."""
-    return f"{claim.statistic}:{claim.column.name}", claim.statistic, claim.column.name
 
 
 def with_margin(

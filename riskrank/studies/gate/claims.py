@@ -70,7 +70,9 @@ def decide(
         evidence, possible, _ = _whatever_is_missing(plain, at_best, evidence_of)
         answers = _with_ends(answers, answer(evidence), evidence.boundary, shares)
     ends = (one.ends(*both) for one, *both in zip(claims, answers.low, answers.high, strict=True))
-    spans = (_span(one, possible, at) for at, one in enumerate(claims))
+    # From where to where the estimates may lie by what is missing.
+    pairs = [None] * len(claims) if possible is None else zip(*possible, strict=True)
+    spans = (both and sorted(map(one.in_units, both)) for one, both in zip(claims, pairs, strict=True))
     parts = zip(claims, range(len(claims)), ends, spans, e_of, strict=True)
     records = ((models, evidence, answers, *own) for own in parts)
     rows = rows_from(GateRow, "models evidence answers claim at ends span e_values", records)
@@ -97,11 +99,6 @@ def _with_ends(answers: Answers, plain: Answers, boundary: Floats, shares: Boole
     low = np.where(answers.shown, np.maximum(plain.low, boundary), np.minimum(plain.low, boundary))
     high = np.where(answers.refuted, np.minimum(plain.high, boundary), np.maximum(plain.high, boundary))
     return replace(answers, low=np.where(shares, low, plain.low), high=np.where(shares, high, plain.high))
-
-
-def _span(claim: GateClaim, possible: tuple[Floats, Floats] | None, at: int) -> list[float] | None:
-    """From where to where the estimate of a claim may lie by what is missing."""
-    return None if possible is None else sorted(claim.in_units(end[at]) for end in possible)
 
 
 def visible(rows: Sequence[GateRow], claims: Sequence[GateClaim], family: Family) -> dict[str, float]:

@@ -20,7 +20,7 @@ from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.passing import no_passes
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, VERDICTS, counts, ends_with, overall
 from riskrank.studies.settings import family_of, provenance
-from riskrank.studies.wording import counted, names, p_words, whole
+from riskrank.studies.wording import counted, names, p_words, span, whole
 
 
 def often(share: float) -> str:
@@ -200,8 +200,7 @@ def _enough(rows: Sequence[SampleRow], always: int | None) -> str:
     runs = sorted({row.runs for row in rows if row.verdict == INCONCLUSIVE})
     if always is None or not runs or runs[0] >= always:
         return ""
-    there = f"{runs[0]:,}" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,}"
-    return f"A sample that always passes takes {always:,} runs to show it, and here are {there}"
+    return f"A sample that always passes takes {always:,} runs to show it, and here are {span(runs)}"
 
 
 def to_decide(rows: Sequence[SampleRow], always: int | None, inconclusive: str | None) -> str:

@@ -18,7 +18,7 @@ from riskrank.scores.table.oriented import Judged
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import of, rows_from
 from riskrank.studies.targets import units_of
-from riskrank.studies.wording import p_words, two_digits
+from riskrank.studies.wording import p_words, span, two_digits
 
 # So much more than the labels alone are worth is worth a sentence.
 GAIN = 1.05
@@ -110,9 +110,8 @@ class JudgedChapter:
             return ""
         if most < GAIN * n:
             return f"The judge adds nothing to the {n:,} labels: {self._why_nothing}."
-        low, high = (n if n / GAIN < end < n else two_digits(end) for end in (least, most))
-        span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-        return f"{n:,} labels with the judge tell as much of a difference as {span} labels alone."
+        alone = span(n if n / GAIN < end < n else two_digits(end) for end in (least, most))
+        return f"{n:,} labels with the judge tell as much of a difference as {alone} labels alone."
 
     @property
     def figures(self) -> dict[str, float]:

@@ -82,16 +82,8 @@ class AnytimePowerDocument(Document[StopRow], schema="power-anytime"):
         }
 
 
-@dataclass(frozen=True, eq=False)
-class _Effect:
-    """What is drawn from: differences of samples within a reach."""
-
-    metric: str | None
-    pair: tuple[str, str]
-    reach: float
-    draw: Callable[[np.random.Generator, int], Floats]
-    mean: float
-    variance: float
+# What draws so many differences of samples, and their mean and variance.
+_Effect = tuple[Callable[[np.random.Generator, int], Floats], float, float]
 
 
 def anytime_of_pilot(table: ScoreTable, settings: PowerSettings, runtime: Runtime) -> AnytimePowerDocument:
@@ -116,16 +108,14 @@ def anytime_of_pilot(table: ScoreTable, settings: PowerSettings, runtime: Runtim
         )
     means = column.scores.sample_means()
     pilot = np.clip(means[pair[0]] - means[pair[1]], -reach, reach)
-    effect = _Effect(
-        column.name,
-        (table.models[pair[0]], table.models[pair[1]]),
-        reach,
-        lambda rng, count: pilot[rng.integers(0, pilot.size, count)],
-        float(pilot.mean()),
-        float(pilot.var()),
-    )
+
+    def draw(rng: np.random.Generator, count: int) -> Floats:
+        return np.asarray(pilot[rng.integers(0, pilot.size, count)])
+
+    claim = PlannedClaim(column.name, table.models[pair[0]], table.models[pair[1]], settings.margin)
+    effect = draw, float(pilot.mean()), float(pilot.var())
     origin = partial(provenance, "power", table, settings, seed=settings.seed)
-    return _simulated(effect, settings, runtime, origin)
+    return _simulated(claim, effect, reach, settings, runtime, origin)
 
 
 def anytime_between(
@@ -155,18 +145,24 @@ def anytime_between(
     quantiles = [one.quantile((np.arange(_QUANTILES) + 0.5) / _QUANTILES) for one in (new, old)]
     mean = float(quantiles[0].mean() - quantiles[1].mean())
     variance = float(quantiles[0].var() + quantiles[1].var())
-    effect = _Effect(None, (models[pair[0]], models[pair[1]]), reach, draw, mean, variance)
-    return _simulated(effect, settings, runtime, partial(of_distributions, settings, distributions))
+    claim = PlannedClaim(None, models[pair[0]], models[pair[1]], settings.margin)
+    origin = partial(of_distributions, settings, distributions)
+    return _simulated(claim, (draw, mean, variance), reach, settings, runtime, origin)
 
 
 def _simulated(
-    effect: _Effect, settings: PowerSettings, runtime: Runtime, origin: Callable[..., Provenance]
+    claim: PlannedClaim,
+    effect: _Effect,
+    reach: float,
+    settings: PowerSettings,
+    runtime: Runtime,
+    origin: Callable[..., Provenance],
 ) -> AnytimePowerDocument:
-    """The plan of an effect, whose origin tells how it was done."""
-    if settings.margin >= effect.reach:
+    """The plan of an effect on scores within a reach, whose origin tells how it was done."""
+    if settings.margin >= reach:
         raise UsageError(
             f"{option('margin', f'{settings.margin:g}')} is no margin: no two scores differ by more",
-            found=f"scores within {effect.reach:g} of each other",
+            found=f"scores within {reach:g} of each other",
             hint="give it in the units of the scores",
         )
     sizes, level = sorted(settings.sizes or _SIZES), family_of(settings).level(1)
@@ -176,18 +172,16 @@ def _simulated(
         sizes = [*(size for size in sizes if size < limit), limit]
     boundary, repeats = -settings.margin, settings.simulations
     looks = {"every": settings.every, "limit": limit, "repeats": repeats, "seed": settings.seed}
+    draw, mean, variance = effect
     with runtime.progress("simulating") as progress:
-        stops = simulate_stops(
-            effect.draw, reach=effect.reach, boundary=boundary, level=level, **looks, progress=progress
-        )
-    claim = PlannedClaim(effect.metric, *effect.pair, settings.margin)
+        stops = simulate_stops(draw, reach=reach, boundary=boundary, level=level, **looks, progress=progress)
     rows = rows_from(StopRow, "claim size stops", ((claim, size, stops) for size in sizes))
-    single = size_of_one_look(effect.mean, effect.variance, boundary, level, settings.target)
+    single = size_of_one_look(mean, variance, boundary, level, settings.target)
     described = {"anytime": True, "margin": settings.margin, "every": settings.every}
     document = AnytimePowerDocument(
         provenance=origin(described | {"simulations": repeats, "limit": limit, **level_of(settings)}),
         rows=rows,
-        metric=effect.metric,
+        metric=claim.metric,
         stops=stops,
         every=settings.every,
         target=settings.target,

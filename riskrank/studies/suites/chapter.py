@@ -15,7 +15,7 @@ from riskrank.engine.family import Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import MIXED
-from riskrank.studies.wording import counted
+from riskrank.studies.wording import counted, span
 
 if TYPE_CHECKING:
     from riskrank.studies.suites.column import SuiteColumn
@@ -58,13 +58,12 @@ class SuiteOutline:
     @property
     def words(self) -> str:
         """The suite in a line: ``12 tasks, weighed alike, 60 to 14,000 samples each``."""
-        fewest, most = min(self.samples), max(self.samples)
-        size = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
         weighed, heaviest = "weighed alike", max(self.weights)
         if not self.alike:
             who = self.names[self.weights.index(heaviest)]
             weighed = f"weights {_share(min(self.weights))} to {_share(heaviest)} ({who})"
-        return f"{counted(len(self.names), 'task')}, {weighed}, {size} samples each{_SCALES[self.scale]}"
+        each = f"{span(self.samples)} samples each{_SCALES[self.scale]}"
+        return f"{counted(len(self.names), 'task')}, {weighed}, {each}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from riskrank.studies.gate.claim import MACRO, ORDERS
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
 from riskrank.studies.visible import visible_words
-from riskrank.studies.wording import blind_to, p_words
+from riskrank.studies.wording import blind_to, p_words, span
 
 # Claims a screen has room for, in words up to a length and where they take two lines; of more, those that did
 # not pass come first.
@@ -121,11 +121,11 @@ def _tests(document: GateDocument) -> str:
     elif any(row.tier for row in rows):
         over = "within each tier; supporting claims are tested once all critical ones are shown"
     many = f" ({document.family.correction.capitalize()} {over})" if together else ""
-    fewest, most = min(row.samples for row in rows), max(row.samples for row in rows)
     units = {words.unit_of(row, document.unit) for row in rows}
     unit = units.pop() if len(units) == 1 else "samples"
-    size = f"{fewest:,} {unit}" if fewest == most else f"{fewest:,} to {most:,} {unit}"
+    size = f"{span(row.samples for row in rows)} {unit}"
     if document.judged is not None:
+        fewest = min(row.samples for row in rows)
         size = f"{fewest:,} of {document.judged.entry.samples:,} samples labelled"
     again = "" if document.looks is None else f", at every look (this is look {document.looks.number})"
     counted = document.counted_as

@@ -9,6 +9,7 @@ from riskrank.studies.gate.each_sample import SampleDocument, SampleRow, often, 
 from riskrank.studies.gate.ledger import ConfirmDocument
 from riskrank.studies.gate.screen.first import GRAVITY, STYLES
 from riskrank.studies.gate.verdicts import INCONCLUSIVE
+from riskrank.studies.wording import span
 
 # Samples a screen has room for.
 _ROWS = 10
@@ -49,8 +50,7 @@ def _table(document: SampleDocument, rows: Sequence[SampleRow], *, all_: bool = 
 
 def _tests(document: SampleDocument) -> str:
     rows = document.rows
-    fewest, most = min(row.runs for row in rows), max(row.runs for row in rows)
-    runs = f"{fewest:,} runs" if fewest == most else f"{fewest:,} to {most:,} runs"
+    runs = f"{span(row.runs for row in rows)} runs"
     together = len(rows) > 1 and document.family.simultaneous
     how = "hold together " if together else ""
     many = f" ({document.family.correction.capitalize()} over {len(rows):,} samples)" if together else ""
