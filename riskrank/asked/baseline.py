@@ -75,8 +75,8 @@ class Percent(str):
 Margin = float | Percent
 
 
-def margins(given: Any, *, relative: bool = False) -> tuple[tuple[str, Margin], ...]:
-    """Margins by metric; "" stands for all that have none of their own; 2% may be allowed beside 0.02.
+def margins(given: Any) -> tuple[tuple[str, Margin], ...]:
+    """Margins by metric; "" stands for all that have none of their own; 2% is a share of the old mean.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def margins(given: Any, *, relative: bool = False) -> tuple[tuple[str, Margin], 
     """
     found: dict[str, Margin] = {}
     for metric, value in numbers_by_name(given):
-        margin, number = _margin(value, relative=relative)
+        margin, number = _margin(value)
         if not (math.isfinite(number) and number >= 0):
             raise UsageError(
                 f"{option('margin')} is a difference that matters, a number not below 0",
@@ -93,7 +93,7 @@ def margins(given: Any, *, relative: bool = False) -> tuple[tuple[str, Margin], 
                 hint="write it in the units of the metric, as in "
                 + option("margin", f"{metric or 'METRIC'}=0.02")
                 + ("" if metric else f", or {option('margin', '0.02')} for one metric")
-                + (f"; {option('margin', '2%')} is a share of the old mean" if relative else ""),
+                + f"; {option('margin', '2%')} is a share of the old mean",
             )
         if metric in found:
             raise UsageError(
@@ -105,9 +105,9 @@ def margins(given: Any, *, relative: bool = False) -> tuple[tuple[str, Margin], 
     return tuple(found.items())
 
 
-def _margin(value: Any, *, relative: bool) -> tuple[Margin, float]:
+def _margin(value: Any) -> tuple[Margin, float]:
     """A margin, and the number in it: not a number where there is none."""
-    if relative and isinstance(value, str) and value.endswith("%"):
+    if isinstance(value, str) and value.endswith("%"):
         number = number_or_nan(value[:-1])
         return (Percent(f"{number:.12g}%") if number else 0.0), number
     return number_or_nan(value), number_or_nan(value)

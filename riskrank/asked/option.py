@@ -185,14 +185,15 @@ class Settings:
                 for value in given if one.several else (given,):
                     if value not in free:
                         one_of(one.name, value, one.asking.choices)
-            if given is not None and (wanted := one.asking.refusal(given)):
-                usual = one.asking.unset or one.default
-                written = option(one.name, one.asking.example or one.asking.metavar)
-                raise UsageError(
-                    f"{option(one.name)} must be {wanted}",
-                    found=f"{given:g}",
-                    hint=f"write {written}, or leave it out" if usual is None else f"{usual} is the default",
-                )
+            for name, number in given.items() if isinstance(given, dict) else ((None, given),):
+                if number is not None and (wanted := one.asking.refusal(number)):
+                    usual = one.asking.unset or one.default
+                    written = option(one.name, one.asking.example or one.asking.metavar)
+                    raise UsageError(
+                        f"{option(one.name)} must be {wanted}",
+                        found=f"{number:g}" if name is None else f"{name}={number:g}",
+                        hint=f"{usual} is the default" if usual else f"write {written}, or leave it out",
+                    )
             if given != one.default:
                 self._check_others(one, given)
 

@@ -1,11 +1,11 @@
 """One form for what may be given in several: names and numbers, one or many, as texts or by name."""
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any, NoReturn
 
-from riskrank.errors import UsageError, listing, option
+from riskrank.errors import UsageError, listing, no_such, option
 
 ALL_OTHERS = "*"
 """Stands in ``--lower``, ``--higher`` or ``--weight`` for the metrics that are not named otherwise."""
@@ -158,6 +158,18 @@ def named_numbers(parameter: str, given: Mapping[str, float] | str | Iterable[st
             )
         found[name] = number
     return found
+
+
+def require_known(given: Mapping[str, float], names: Sequence[str], *, kind: str, parameter: str) -> None:
+    """Refuse a number for what nobody knows.
+
+    Raises
+    ------
+    UsageError
+    """
+    for name, value in given.items():
+        if name not in names:
+            raise no_such(name, names, kind=kind, parameter=parameter, write=f"{{}}={value:g}".format)
 
 
 def _number(value: object) -> float | None:

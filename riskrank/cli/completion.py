@@ -50,16 +50,13 @@ def completion_of(command: str, name: str) -> Callable[[Any, list[str], str], li
     def complete(ctx: Any, _args: list[str], incomplete: str) -> list[str]:
         at = incomplete.rfind(between) + 1 if between else 0
         head, begun = incomplete[:at], incomplete[at:]
-        return [head + one for one in names_of(_files(ctx), ctx.params)[kind] if one.startswith(begun)]
+        # An option that still lacks its value leaves what is to be read among the rest.
+        scores = ctx.params.get("scores") or [*ctx.args]
+        return [head + one for one in names_of(scores, ctx.params)[kind] if one.startswith(begun)]
 
     # Typer tells the three apart by their types, which are texts here.
     complete.__annotations__ = {"_args": list[str], "incomplete": str}
     return complete
-
-
-def _files(context: Any) -> list[str]:
-    """What the line names to be read: an option that still lacks its value leaves it among the rest."""
-    return context.params.get("scores") or list(context.args)
 
 
 def names_of(scores: list[str], given: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -83,12 +83,8 @@ def resident_memory(scores: Collection[str]) -> float:
 def _held(scores: Collection[str]) -> int:
     from riskrank.scores.files.paths import named_files
 
-    return sum(map(_needed_by, map(Path, named_files(scores))))
-
-
-def _needed_by(path: Path) -> int:
-    size = os.path.getsize(path) if os.path.isfile(path) else 0  # noqa: PTH113, PTH202 (of any text)
-    return _FACTORS.get(path.suffix.lower(), _FACTOR) * size
+    files = [path for path in map(Path, named_files(scores)) if os.path.isfile(path)]  # noqa: PTH113 (any text)
+    return sum(_FACTORS.get(path.suffix.lower(), _FACTOR) * path.stat().st_size for path in files)
 
 
 # Seconds of work after which its pace is known, and those nobody needs to be told of.

@@ -36,8 +36,6 @@ class Built(Mapping[str, Any]):
     """Commands by name, in the order of --help; to build one takes its time."""
 
     def __getitem__(self, name: str) -> Any:
-        if name not in BY_NAME:
-            raise KeyError(name)
         return _build(name)
 
     def __iter__(self) -> Iterator[str]:

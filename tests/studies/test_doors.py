@@ -23,7 +23,7 @@ REFUSED = {
         ({"denominator": "N"}, "the choices are n-1, n"),
         ({"missing": "keep"}, "the choices are error, drop, worst"),
         ({"against": "sw"}, 'did you mean against="saw"'),
-        ({"margin": "acc=-1"}, "a number not below 0"),
+        ({"margin": "acc=-1"}, "must be at least 0"),
         ({"alpha": 1.5}, "must be above 0 and below 1"),
         ({"resamples": 5}, "must be at least 20"),
         ({"sweep": "acc", "margin": "acc=0.1"}, "margin says nothing about sweep"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from riskrank.asked.values import require_known
 from riskrank.engine.copa.choice import CopaRanking
 from riskrank.engine.copa.front_shares import FrontShares, front_shares
 from riskrank.engine.copa.front_states import FrontStates, ObjectiveEvidence, front_states, objective_evidence
@@ -16,7 +17,6 @@ from riskrank.engine.family import Family, Side
 from riskrank.engine.sampling.design import ClusteredScores, weak_sizes
 from riskrank.engine.sampling.freedom import expanded_p_value, expanded_share
 from riskrank.engine.types import Floats
-from riskrank.errors import UsageError, listing, no_such, option
 from riskrank.studies.copa.base import Asked
 from riskrank.studies.copa.objective_columns import ObjectiveColumn
 from riskrank.studies.copa.objectives import Objectives
@@ -140,12 +140,12 @@ def front_doubt(asked: Asked, ranking: CopaRanking) -> FrontDoubt | str:
         If tests were asked for and there are too few samples.
     """
     settings, found = asked.settings, asked.objectives
-    margins = _margins(settings, found.population.metrics)
+    require_known(settings.margin, found.population.metrics, kind="objective", parameter="margin")
     reason = reason_against(asked)
     if reason:
         refuse_in_vain(settings, reason)
         return reason
-    objectives, units = objective_scores(found, margins)
+    objectives, units = objective_scores(found, settings.margin)
     resamples = _resamples(settings, objectives, units, len(found.bounds))
     drawn = replicates(
         objectives, units, together=drawn_together(found.columns), resamples=resamples, seed=settings.seed
@@ -188,21 +188,6 @@ def front_doubt(asked: Asked, ranking: CopaRanking) -> FrontDoubt | str:
         of_tasks=any(one.tasks is not None and one.tasks.random for one in found.columns),
         notes=_notes(asked, objectives, resamples),
     )
-
-
-def _margins(settings: CopaSettings, objectives: Sequence[str]) -> dict[str, float]:
-    """Margins by objective."""
-    for name, value in settings.margin:
-        if not name:
-            raise UsageError(
-                f"{option('margin', f'{value:g}')} names no objective",
-                found=f"the objectives are {listing(objectives)}",
-                hint=f"each has its own unit: {option('margin', f'{objectives[0]}={value:g}')}",
-            )
-        if name not in objectives:
-            write = f"{{}}={value:g}".format
-            raise no_such(name, objectives, kind="objective", parameter="margin", write=write)
-    return dict(settings.margin)
 
 
 def _resamples(

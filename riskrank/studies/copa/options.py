@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from math import inf
 
-from riskrank.asked.baseline import margins
-from riskrank.asked.option import METHOD, ByName, Settings, ask, differing, rare, several, switch
+from riskrank.asked.option import METHOD, Settings, ask, differing, rare, several, switch
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.resampling import FamilySettings
 from riskrank.asked.suites import TaskScopeSettings
@@ -73,18 +72,18 @@ class ObjectiveSettings(Settings):
 class FrontSettings(TaskScopeSettings, FamilySettings):
     """How to say who is on the front for sure, where there are samples."""
 
-    margin: ByName = several(
-        "Up to what a model counts as as good on an objective, in its units.", metavar="NAME=VALUE", unset="0"
+    margin: dict[str, float] = several(
+        "Up to what a model counts as as good on an objective, in its units.",
+        metavar="NAME=VALUE",
+        unset="0",
+        least=0,
+        below=inf,
     )
     no_test: bool = rare("Values as they are: no tests of the front, no resampling.", False)
     resamples: int | str = rare(
         "Resamples of the samples: a number, or as many as are needed.", "auto", metavar="auto|B"
     )
     seed: int = rare("Seed of the random streams.", 0, metavar="N", least=0)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._normalise("margin", margins(self.margin))
 
 
 @dataclass(frozen=True, kw_only=True)

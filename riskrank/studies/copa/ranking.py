@@ -251,6 +251,6 @@ def _described_tests(settings: CopaSettings, doubt: FrontDoubt | None) -> dict[s
     return {
         **family_of(settings).settings,
         "family": "ordered pairs of models for off the front, models for on it",
-        "margin": dict(settings.margin),
+        "margin": settings.margin,
         "tasks": settings.tasks,
     }

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from riskrank.engine.evidence.bets import Bet, Wagers
+from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.types import Floats, Integers
+from riskrank.engine.types import Integers
 from riskrank.errors import InputError, UsageError, option
 from riskrank.scores.table.metrics_file import how_to_bound
 from riskrank.scores.table.score_table import ScoreTable
@@ -49,13 +50,9 @@ def wagered(claim: GateClaim, *, settings: ClaimSettings) -> Bet:
         )
     # The last bit of a mean of repeats must not carry a difference beyond the bounds.
     wagers = Wagers.of(np.clip(differences, -reach, reach), reach, clusters=clusters, largest=largest)
-    return Bet(
-        float(differences.mean()),
-        claim.boundary,
-        _standard_error(differences, clusters),
-        len(differences) if clusters is None else int(clusters.max()) + 1,
-        wagers,
-    )
+    units = np.arange(len(differences)) if clusters is None else clusters
+    error = float(cluster_means(differences[:, None], units).error[0])  # for the digits it is shown with
+    return Bet(float(differences.mean()), claim.boundary, error, int(units.max()) + 1, wagers)
 
 
 def look(tables: Sequence[ScoreTable], settings: ClaimSettings, claims: Sequence[GateClaim]) -> Looks:
@@ -157,14 +154,3 @@ def _clusters(scores: ClusteredScores, largest: int | None) -> Integers | None:
     # Bets are as small as declared from the first look on, even while every cluster holds one sample: a
     # later look could not take back what larger ones had won.
     return None if largest is None else np.arange(scores.cluster_counts[0])
-
-
-def _standard_error(differences: Floats, clusters: Integers | None) -> float:
-    """Of their mean, for the digits it is shown with."""
-    n = len(differences)
-    sums = differences - differences.mean()
-    if clusters is not None:
-        sums = np.bincount(clusters, sums)
-    if len(sums) < 2:
-        return float("nan")
-    return float(np.sqrt(len(sums) / (len(sums) - 1) * np.sum(sums**2)) / n)

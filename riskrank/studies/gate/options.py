@@ -141,7 +141,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         tiers_by_name(self.tier)
         for name in ("better", "not_worse", "on"):
             self._normalise(name, tuple(dict.fromkeys(getattr(self, name))))
-        self._normalise("margin", margins(self.margin, relative=True))
+        self._normalise("margin", margins(self.margin))
         if self.each_sample is None and not self._chooses() and not self.better and not self.not_worse:
             raise UsageError(
                 "a gate needs a claim",

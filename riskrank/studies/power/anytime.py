@@ -17,13 +17,7 @@ from riskrank.studies.findings import Finding, Said, stated
 from riskrank.studies.gate.anytime import reach_of
 from riskrank.studies.gate.columns import score_columns
 from riskrank.studies.power.options import PowerSettings
-from riskrank.studies.power.planned import (
-    PlannedClaim,
-    PlannedRow,
-    of_distributions,
-    planned_pair,
-    require_one_metric,
-)
+from riskrank.studies.power.planned import PlannedClaim, PlannedRow, of_distributions, planned_pair
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import family_of, level_of, provenance
 
@@ -95,8 +89,7 @@ def anytime_of_pilot(table: ScoreTable, settings: PowerSettings, runtime: Runtim
         If there are several metrics, no pair, no bounds, clusters, or models with samples of their own.
     """
     asked = option("anytime", True)
-    pair = planned_pair(settings, table.models, f"{asked} plans")
-    require_one_metric(table, f"{asked} plans")
+    pair = planned_pair(settings, table.models, f"{asked} plans", metrics=table.metrics)
     metric = table.metrics[0].name
     column = score_columns(table, {metric: settings.margin}, settings)[metric][0]
     reach = reach_of(column)

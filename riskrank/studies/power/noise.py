@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from riskrank.asked.values import require_known
 from riskrank.engine.evidence.crossed import Components
-from riskrank.errors import UsageError, no_such, option
+from riskrank.errors import option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, of, rows_from
 from riskrank.studies.findings import Finding, Said, stated
 from riskrank.studies.means_only import components_of, why_means
 from riskrank.studies.power.options import PowerSettings
-from riskrank.studies.power.planned import planned_pair, require_one_metric
+from riskrank.studies.power.planned import planned_pair
 from riskrank.studies.settings import level_of, provenance
 from riskrank.studies.wording import names, number
 
@@ -64,8 +65,7 @@ def plan_of_noise(table: ScoreTable, settings: PowerSettings) -> NoisePlanDocume
         If there are several metrics, no pair, or a cost of what is no source.
     """
     asked = f"{option('noise', ','.join(table.options.noise))} plans"
-    require_one_metric(table, asked)
-    pair = planned_pair(settings, table.models, asked)
+    pair = planned_pair(settings, table.models, asked, metrics=table.metrics)
     found = components_of(table, pair)
     costs = _costs(found, settings)
     plan = found.cheapest(costs, KEPT)
@@ -100,19 +100,8 @@ def _of_one(some: frozenset[str], values: Mapping[str, Any]) -> Any:
 
 
 def _costs(found: Components, settings: PowerSettings) -> dict[str, float]:
-    given = settings.cost
-    for name, value in given.items():
-        if name not in found.names:
-            write = f"{{}}={value:g}".format
-            raise no_such(name, found.names, kind="source", parameter="cost", write=write)
-    free = next((name for name, cost in given.items() if not cost > 0), None)
-    if free is not None:
-        raise UsageError(
-            f"{option('cost', f'{free}={given[free]:g}')}: a level costs something",
-            found="a plan would buy without end what costs nothing",
-            hint=f"give a number above 0, as in {option('cost', f'{free}=0.1')}",
-        )
-    return {name: given.get(name, 1.0) for name in found.names}
+    require_known(settings.cost, found.names, kind="source", parameter="cost")
+    return {name: settings.cost.get(name, 1.0) for name in found.names}
 
 
 def _said(document: NoisePlanDocument, plan: tuple[int, ...] | None, pair: tuple[int, int]) -> list[Said]:

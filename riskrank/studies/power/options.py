@@ -13,6 +13,15 @@ from riskrank.studies.dominance.options import ABSOLUTE, DIRECT, RELATIVE, refus
 from riskrank.studies.portfolio.options import PortfolioSettings
 
 _OF_DOMINANCE = ("order", "test", "threshold", "resamples", "variance", "correction", "paper_exact", "copula")
+# What options are about that say nothing of some plans, what is lacking there, and what to ask for.
+_IDLE = {
+    "cost": (f"levels of {option('noise')}", "no sources of noise", f"name them, {option('noise', 'COL')}"),
+    "margin": (
+        "a gate, and dominance has none",
+        f"neither {option('anytime', True)} nor {option('judge')}",
+        f"add {option('anytime', True)}",
+    ),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +100,7 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
         (),
         metavar="SOURCE=VALUE",
         example="judge=20",
+        above=0,
     )
     every: int = rare(
         f"With {option('anytime', True)}: samples between two looks.",
@@ -118,30 +128,14 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
                     option(name), asked, "one is about dominance, the other about means: leave out one"
                 )
 
-    def refuse_cost(self) -> None:
-        """Refuse costs of levels where no sources of noise are planned.
+    def refuse_idle(self, name: str) -> None:
+        """Refuse costs where no sources of noise are planned, or a margin where dominance is.
 
         Raises
         ------
         UsageError
         """
-        if self.cost:
-            raise UsageError(
-                f"{option('cost')} is about levels of {option('noise')}",
-                found="no sources of noise",
-                hint=f"name them, {option('noise', 'COL')}, or leave out {option('cost')}",
-            )
-
-    def refuse_margin(self) -> None:
-        """Refuse a margin where dominance is planned.
-
-        Raises
-        ------
-        UsageError
-        """
-        if "margin" in differing(self):
-            raise UsageError(
-                f"{option('margin')} is about a gate, and dominance has none",
-                found=f"neither {option('anytime', True)} nor {option('judge')}",
-                hint=f"add {option('anytime', True)}, or leave out {option('margin')}",
-            )
+        if name in differing(self):
+            about, found, ask_for = _IDLE[name]
+            hint = f"{ask_for}, or leave out {option(name)}"
+            raise UsageError(f"{option(name)} is about {about}", found=found, hint=hint)

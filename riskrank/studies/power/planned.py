@@ -8,7 +8,7 @@ from riskrank.asked.option import told
 from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.power.required_size import RequiredSize, SizeInterval
 from riskrank.errors import UsageError, option
-from riskrank.scores.table.score_table import ScoreTable
+from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.document import Provenance, entries, of
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.power.options import PowerSettings
@@ -45,15 +45,25 @@ class PlannedRow(PlannedClaim):
 
 
 def planned_pair(
-    settings: PowerSettings, models: Sequence[str], asked: str, of: str = "models"
+    settings: PowerSettings,
+    models: Sequence[str],
+    asked: str,
+    of: str = "models",
+    metrics: Sequence[MetricSpec] = (),
 ) -> tuple[int, int]:
     """The two models that one claim is planned about.
 
     Raises
     ------
     UsageError
-        If there are more than two and nobody named a pair.
+        If there are several metrics, or more than two models and nobody named a pair.
     """
+    if len(metrics) > 1:
+        raise UsageError(
+            f"{asked} a claim on one metric",
+            found=f"{len(metrics)} metrics",
+            hint=f"choose one: {option('metric', metrics[0].name)}",
+        )
     if settings.pair is not None:
         return resolve_pair(settings.pair, models, parameter="pair")
     if len(models) > 2:
@@ -63,21 +73,6 @@ def planned_pair(
             hint=f"name {'them' if of == 'models' else 'two of them'}: {option('pair', 'NEW:OLD')}",
         )
     return 0, 1
-
-
-def require_one_metric(table: ScoreTable, asked: str) -> None:
-    """Refuse several metrics where one claim is planned.
-
-    Raises
-    ------
-    UsageError
-    """
-    if len(table.metrics) > 1:
-        raise UsageError(
-            f"{asked} a claim on one metric",
-            found=f"{len(table.metrics)} metrics",
-            hint=f"choose one: {option('metric', table.metrics[0].name)}",
-        )
 
 
 def of_distributions(

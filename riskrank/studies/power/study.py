@@ -112,13 +112,13 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = HERE) -
     """
     if table.noise is not None:
         return plan_of_noise(table, settings)
-    settings.refuse_cost()
+    settings.refuse_idle("cost")
     refuse_distributions(table, "power")
     if table.judged is not None:
         return labels_of_pilot(table, settings, runtime)
     if settings.anytime:
         return anytime_of_pilot(table, settings, runtime)
-    settings.refuse_margin()
+    settings.refuse_idle("margin")
     table = on_task_scale(table, settings)
     check_portfolio(table, settings)
     claim, pair = claim_of(settings), _pair(settings, table.models)
@@ -167,7 +167,7 @@ def power_between(
     refuse_table_options(name for name, value in standard.items() if getattr(settings, name) != value)
     if settings.anytime:
         return anytime_between(distributions, settings, runtime)
-    settings.refuse_margin()
+    settings.refuse_idle("margin")
     claim, inference = claim_of(settings), inference_of(settings, runtime.jobs)
     models = tuple(distributions)
     pair = _pair(settings, models)

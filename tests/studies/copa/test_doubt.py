@@ -424,7 +424,7 @@ def test_who_is_behind_by_just_a_margin_is_as_good_up_to_it():
         ({"objective": "cost:tvar@0"}, "no statistic of cost"),
         ({"objective": "cost:tvar@1.5"}, "no statistic of cost"),
         ({"margin": "cots=1"}, "there is no objective 'cots'"),
-        ({"margin": "0.1"}, "names no objective"),
+        ({"margin": "0.1"}, "needs a metric and a number"),
         ({"margin": "acc=2"}, "is no margin for acc"),
         ({"tasks": "random"}, "the tasks of a suite"),
         ({"no_test": True, "margin": "acc=0.1"}, "nothing is known of that"),

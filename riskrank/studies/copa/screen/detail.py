@@ -1,6 +1,6 @@
 """COPA's ranking in detail: ranks and values, ties, the front, and what would change the choice."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -39,7 +39,9 @@ def details(document: CopaDocument) -> Iterator[Section]:
 
 def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
     table, leading, populations = document.objectives, document.leading, document.populations
-    columns: list[OfModel | None] = [(Column("model", "left"), _name(document))]
+    columns: list[OfModel | None] = [
+        (Column("model", "left"), lambda i: Cell(table.name(i), "bold" if i == leading.chosen else ""))
+    ]
     for ranking in document.rankings:
         label = f"p = {numbers.order(ranking.p)}\n" if len(document.rankings) > 1 else ""
         columns.append((Column(f"{label}rank"), lambda i, one=ranking: str(one.place(i) or "–")))  # type: ignore[misc]
@@ -56,12 +58,6 @@ def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
     objectives = f"{len(table.weights)} objective{'s' if len(table.weights) > 1 else ''}"
     title = f"COPA, p = {numbers.order(leading.p)}: {len(table.population.names):,} models, {objectives}"
     return by_row(title, columns, models)
-
-
-def _name(document: CopaDocument) -> Callable[[int], Cell]:
-    """Name of a model, of the one that is chosen in bold."""
-    name, chosen = document.objectives.name, document.leading.chosen
-    return lambda i: Cell(name(i), "bold" if i == chosen else "")
 
 
 def _ccdf_table(document: CopaDocument, models: Sequence[int]) -> Table:

@@ -89,7 +89,7 @@ def draw_critical_difference(
     shown = [fitted([names[model] for model in one.order[:named]], 150.0) for one in found]
     side = max(text_width(label) for labels in shown for label in labels) + 34
     across = 300.0
-    heights = [_height(one, named) for one in found]
+    heights = [64 + _BAR * len(one.cliques) + ROW * ((named + 1) // 2) for one in found]
     page = sheet(
         "Mean ranks of the models, criterion by criterion",
         f"Left: better. Bars join models whose mean ranks over {samples:,} samples do not differ "
@@ -104,10 +104,6 @@ def draw_critical_difference(
         _draw(canvas, one, labels, MARGIN + side, across, top - 44)
         top -= height
     return page.figure
-
-
-def _height(found: CriticalDifference, named: int) -> float:
-    return 64 + _BAR * len(found.cliques) + ROW * ((named + 1) // 2)
 
 
 def _draw(
