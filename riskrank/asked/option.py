@@ -61,7 +61,7 @@ class Asking:
     least, above, below : float or None
         Smallest number it takes, and numbers it has to lie above and below.
     needs : str
-        An option that says nothing at its default, without which this one says nothing.
+        Options, with spaces between, that say nothing at their defaults, without which this one says nothing.
     against : tuple of str
         Options that it excludes, but for their defaults.
     """
@@ -204,11 +204,12 @@ class Settings:
         for name in one.asking.against:
             if chosen.get(name):
                 contradict(_written(one.name, given), _written(name, chosen[name]))
-        needed = one.asking.needs
-        if not needed or chosen.get(needed):
+        needed = next((name for name in one.asking.needs.split() if not chosen.get(name)), None)
+        if needed is None:
             return
         partner = known[needed]
-        values = (True,) if partner.switch else partner.asking.choices or (partner.asking.metavar,)
+        written = partner.asking.example or partner.asking.metavar
+        values = (True,) if partner.switch else partner.asking.choices or (written,)
         asked = option(needed, next(value for value in values if value != partner.default))
         raise UsageError(
             f"{option(one.name)} goes with {asked}",

@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from numbers import Real
+from math import isnan
 from typing import Any, NoReturn
 
 from riskrank.errors import UsageError, listing, no_such, option
@@ -16,8 +16,8 @@ Numbers = float | str | Iterable[float | str] | None
 def number_or_nan(value: Any) -> float:
     """A number, or what was meant as one; NaN of anything else."""
     try:
-        return float(value)
-    except (TypeError, ValueError):
+        return float("nan") if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
         return float("nan")
 
 
@@ -143,8 +143,8 @@ def named_numbers(parameter: str, given: Mapping[str, float] | str | Iterable[st
     alike = parameter == "weight" and given in ("equal", ["equal"], ("equal",))
     found: dict[str, float] = {}
     for name, value in numbers_by_name({ALL_OTHERS: 1} if alike else given):
-        number = _number(value) if name else None
-        if number is None:
+        number = number_or_nan(value) if name else float("nan")
+        if isnan(number):
             raise UsageError(
                 f"{option(parameter)} needs a metric and a number",
                 found=f"{name}={value}" if name else str(value),
@@ -170,16 +170,6 @@ def require_known(given: Mapping[str, float], names: Sequence[str], *, kind: str
     for name, value in given.items():
         if name not in names:
             raise no_such(name, names, kind=kind, parameter=parameter, write=f"{{}}={value:g}".format)
-
-
-def _number(value: object) -> float | None:
-    """A number, or a text that is one; nothing for anything else."""
-    if isinstance(value, bool) or not isinstance(value, str | Real):
-        return None
-    try:
-        return float(value)
-    except (ValueError, OverflowError):
-        return None
 
 
 def named_directions(given: Mapping[str, str] | None, *, parameter: str = "directions") -> dict[str, str]:

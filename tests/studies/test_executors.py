@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import riskrank
-from riskrank.asked.resampling import RunOptions
 from riskrank.engine.dominance import bootstrap
 from riskrank.engine.dominance.column import Inference
 from riskrank.engine.dominance.inference import Claim
@@ -374,5 +373,3 @@ def test_an_executor_that_is_none(tmp_path):
 def test_one_process_a_core_unless_told(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 2, 5}, raising=False)
     assert (available_jobs(None), available_jobs(2)) == (3, 2)
-    with pytest.raises(UsageError, match="jobs must be at least 1"):
-        RunOptions(jobs=0)

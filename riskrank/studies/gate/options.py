@@ -63,6 +63,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         "In the place of claims: take the cheapest model that is shown not to be worse than the "
         f"{option('reference')}, else that one.",
         False,
+        needs="reference price",
         against=("better", "not_worse", "anytime", "baseline", "tier"),
     )
     reference: str | None = rare(
@@ -73,6 +74,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
     price: str | None = rare(
         f"With {option('cheapest', True)}: a file of models and prices, or the metric of measured costs.",
         metavar="FILE|METRIC",
+        example="prices.csv",
         needs="cheapest",
     )
     volume: float | None = rare(
@@ -142,7 +144,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         for name in ("better", "not_worse", "on"):
             self._normalise(name, tuple(dict.fromkeys(getattr(self, name))))
         self._normalise("margin", margins(self.margin))
-        if self.each_sample is None and not self._chooses() and not self.better and not self.not_worse:
+        if self.each_sample is None and not (self.cheapest or self.better or self.not_worse):
             raise UsageError(
                 "a gate needs a claim",
                 found=f"neither {option('better')} nor {option('not_worse')}",
@@ -171,18 +173,6 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
             "grows": self.anytime,
             "compared": (*self.better, *self.not_worse),
         }
-
-    def _chooses(self) -> bool:
-        """Whether a model is to be chosen, with all that takes and without what contradicts it."""
-        lacking = [name for name in ("reference", "price") if getattr(self, name) is None]
-        if self.cheapest and lacking:
-            raise UsageError(
-                f"{option('cheapest', True)} needs {option(lacking[0])}",
-                found=f"no {option(lacking[0])}",
-                hint=f"write {option('reference', 'MODEL')} and {option('price', 'prices.csv')}: models with "
-                "their prices, or the metric that measures costs",
-            )
-        return self.cheapest
 
     def _pair_up(self) -> None:
         """Write models that are named on their own as pairs, which is how claims are told."""

@@ -134,8 +134,8 @@ def test_the_reference_stays_where_nothing_is_shown(prices):
 @pytest.mark.parametrize(
     ("asked", "what"),
     [
-        ({"reference": None}, "needs reference"),
-        ({"price": None}, "needs price"),
+        ({"reference": None}, "goes with reference"),
+        ({"price": None}, "goes with price"),
         ({"better": "small:big"}, "contradict"),
         ({"cheapest": False, "not_worse": "small:big"}, "goes with cheapest=True"),
         ({"reference": "tiny"}, "no model is cheaper than tiny"),
