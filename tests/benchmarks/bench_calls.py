@@ -29,6 +29,7 @@ from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import dominance_relation, relabelling_tests
+from riskrank.engine.gsd.relation import Utilities
 from riskrank.engine.portfolio.mean_risk import mean_risk_of
 from riskrank.engine.portfolio.risks import risk_columns
 from riskrank.engine.sampling.design import ClusteredScores
@@ -168,10 +169,10 @@ def gsd() -> Iterator[Call]:
     small = Threshold(1e-5)
 
     def study(table: Any, resamples: int) -> None:
-        relation, _ = dominance_relation(table, threshold=small, jobs=2)
+        relation, _ = dominance_relation(Utilities(table, small), jobs=2)
         dominant = relation.dominates & ~np.eye(table.models, dtype=bool)
         pairs = [tuple(pair) for pair in np.argwhere(dominant).tolist()]
-        relabelling_tests(table, pairs, Relabelling(resamples=resamples), threshold=small, jobs=2)
+        relabelling_tests(Utilities(table, small), pairs, Relabelling(resamples=resamples), jobs=2)
 
     uci = uci_table()
     yield Call("gsd, UCI, 8 x 16, B = 1,000", partial(study, uci, 1000), 20)
@@ -180,8 +181,8 @@ def gsd() -> Iterator[Call]:
     yield Call("gsd, mixed, 7 x 80, B = 1,000", partial(study, seven, 1000), 240)
     for shift in (0.4, 0.8, 1.2):
         table = mixed(2, 80, shift, seed=1)
-        yield Call(f"gsd, optima of a pair, shift {shift}", partial(dominance_relation, table), 6)
-        run = partial(relabelling_tests, table, [(0, 1)], threshold=small)
+        yield Call(f"gsd, optima of a pair, shift {shift}", partial(dominance_relation, Utilities(table)), 6)
+        run = partial(relabelling_tests, Utilities(table, small), [(0, 1)])
         yield Call(f"gsd, test of a pair, shift {shift}", run, 20)
 
 

@@ -8,6 +8,7 @@ from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import relabelling_tests
+from riskrank.engine.gsd.relation import Utilities
 
 LEVEL = 0.05
 DELTAS = (0.0, 1e-5)
@@ -37,7 +38,7 @@ def gsd_rows(correlation: float, seeds: Sequence[int]) -> list[list[int]]:
         table = quality_table(scores, ordinal=[False, True])
         tests = [
             relabelling_tests(
-                table, [(0, 1)], Relabelling(resamples=RESAMPLES, seed=seed), threshold=Threshold(delta)
+                Utilities(table, Threshold(delta)), [(0, 1)], Relabelling(resamples=RESAMPLES, seed=seed)
             )[0]
             for delta in DELTAS
         ]

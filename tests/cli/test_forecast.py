@@ -12,6 +12,7 @@ from riskrank.engine.gsd.analysis import analyse
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.polytope import UtilityPolytope
 from riskrank.engine.gsd.quality import quality_table
+from riskrank.engine.gsd.relation import Utilities
 
 
 @pytest.mark.parametrize(
@@ -170,7 +171,7 @@ def test_gsd_counts_its_tests_from_the_first_note_on(clock, monkeypatch):
     scores = np.random.default_rng(0).normal(size=(10, 12, 2))
     scores[:5] += np.arange(5)[:, None, None]
     table, said, begun = quality_table(scores.round(1), ordinal=[False, False]), [], clock.now
-    analyse(table, Relabelling(resamples=300), progress=forecast.paced("comparing", said.append))
+    analyse(Utilities(table), Relabelling(resamples=300), progress=forecast.paced("comparing", said.append))
     assert 0.5 < float(said[0].split()[4].rstrip(":")) / (clock.now - begun) < 2
 
 

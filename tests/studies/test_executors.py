@@ -21,6 +21,7 @@ from riskrank.engine.family import Family
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import relabelling_tests
+from riskrank.engine.gsd.relation import Utilities
 from riskrank.engine.power.distributions import parse_distribution
 from riskrank.engine.power.planning import plan_from_distributions
 from riskrank.engine.power.study import study_power
@@ -206,7 +207,7 @@ def bootstrapped(jobs, progress):
 def relabelled(jobs, progress):
     table = quality_table(np.random.default_rng(1).normal(size=(3, 8, 2)).round(1), ordinal=[False, True])
     pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
-    return relabelling_tests(table, pairs, Relabelling(resamples=20), jobs=jobs, progress=progress)
+    return relabelling_tests(Utilities(table), pairs, Relabelling(resamples=20), jobs=jobs, progress=progress)
 
 
 def simulated(jobs, progress):

@@ -12,7 +12,7 @@ from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.relabelling import RelabellingTest, dominance_relation
-from riskrank.engine.gsd.relation import DominanceRelation, HasseDiagram, hasse_diagram
+from riskrank.engine.gsd.relation import DominanceRelation, HasseDiagram, Utilities, hasse_diagram
 from riskrank.engine.gsd.spread import Progress
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.types import Booleans, Floats
@@ -94,12 +94,10 @@ def labellings_for(table: QualityTable, family: Family) -> int:
 
 
 def analyse(
-    table: QualityTable,
+    utilities: Utilities,
     relabelling: Relabelling,
-    *,
-    threshold: Threshold = Threshold(),
-    system: str = "pair",
     epsilon: float = 0.0,
+    *,
     jobs: Jobs = 1,
     progress: Progress | None = None,
 ) -> GsdAnalysis:
@@ -107,12 +105,10 @@ def analyse(
 
     Parameters
     ----------
-    table : QualityTable
-        k models' quality vectors.
+    utilities : Utilities
+        By which models are compared.
     relabelling : Relabelling
         How to test.
-    threshold, system
-        As in :func:`riskrank.engine.gsd.relabelling.dominance_relation`.
     epsilon : float
         How nearly a competitor must dominate to keep a model out of the front.
     jobs : int or Workers
@@ -139,10 +135,8 @@ def analyse(
             found=f"{epsilon:g}",
             hint="give 0 or a small positive number",
         )
-    relation, by_pair = dominance_relation(
-        table, relabelling, threshold=threshold, system=system, jobs=jobs, progress=progress
-    )
-    k = table.models
+    relation, by_pair = dominance_relation(utilities, relabelling, jobs=jobs, progress=progress)
+    k = utilities.table.models
     p_values = np.full((k, k), np.nan)
     for pair, test in by_pair.items():
         p_values[pair] = test.p_value
@@ -150,7 +144,7 @@ def analyse(
     p_adjusted = _adjusted(p_values, family)
     significant = relation.dominates & family.significant(p_adjusted)
     return GsdAnalysis(
-        threshold=threshold,
+        threshold=utilities.threshold,
         relation=relation,
         front=empirical_front(relation.optimum, epsilon=epsilon),
         tests=by_pair,

@@ -10,9 +10,8 @@ import numpy as np
 
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.preference_system import Threshold
-from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.relabelling import RelabellingTest, relabelling_tests
-from riskrank.engine.gsd.relation import pair_polytope, sample_masses, shared_system
+from riskrank.engine.gsd.relation import Utilities, sample_masses
 from riskrank.engine.gsd.spread import Progress
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.types import Booleans, Floats
@@ -138,12 +137,10 @@ def empirical_front(optimum: Floats, *, epsilon: float = 0.0) -> Booleans:
 
 
 def front_test(
-    table: QualityTable,
+    utilities: Utilities,
     model: int,
     how: Relabelling = Relabelling(),
     *,
-    threshold: Threshold = Threshold(),
-    system: str = "pair",
     jobs: Jobs = 1,
     progress: Progress | None = None,
 ) -> FrontTest:
@@ -151,11 +148,9 @@ def front_test(
 
     Parameters
     ----------
-    table : QualityTable
-        k models' quality vectors.
     model : int
         The model.
-    how, threshold, system, jobs, progress
+    utilities, how, jobs, progress
         As in :func:`riskrank.engine.gsd.relabelling.relabelling_tests`.
 
     Returns
@@ -167,31 +162,19 @@ def front_test(
     InputError, NumericalError
         As there.
     """
-    pairs = [(other, model) for other in range(table.models) if other != model]
-    tests = relabelling_tests(
-        table, pairs, how, side="less", threshold=threshold, system=system, jobs=jobs, progress=progress
-    )
-    return FrontTest(threshold=threshold, model=model, tests=tests)
+    pairs = [(other, model) for other in range(utilities.table.models) if other != model]
+    tests = relabelling_tests(utilities, pairs, how, side="less", jobs=jobs, progress=progress)
+    return FrontTest(threshold=utilities.threshold, model=model, tests=tests)
 
 
-def witness(
-    table: QualityTable,
-    winner: int,
-    loser: int,
-    *,
-    threshold: Threshold = Threshold(),
-    system: str = "pair",
-) -> Witness:
+def witness(utilities: Utilities, winner: int, loser: int) -> Witness:
     """Find the utility under which a model compares worst with another.
 
     Parameters
     ----------
-    table : QualityTable
-        k models' quality vectors.
+    utilities : Utilities
     winner, loser : int
         The models of the ordered pair.
-    threshold, system
-        As in :func:`riskrank.engine.gsd.relabelling.dominance_relation`.
 
     Returns
     -------
@@ -200,16 +183,16 @@ def witness(
     Raises
     ------
     InputError, NumericalError
-        As there.
+        As in :func:`riskrank.engine.gsd.relabelling.dominance_relation`.
     """
-    shared = shared_system(table, system, threshold)
-    polytope, slack, _ = pair_polytope(table, shared, (winner, loser), threshold)
+    table = utilities.table
+    polytope, slack, _ = utilities.polytope((winner, loser))
     shares = [sample_masses(table, polytope.system, model).mean(axis=0) for model in (winner, loser)]
     optimum = polytope.minimise(shares[0] - shares[1])
     contribution = (shares[0] - shares[1]) * optimum.utility
     order = np.argsort(-np.abs(contribution), kind="stable")
     return Witness(
-        threshold=threshold,
+        threshold=utilities.threshold,
         winner=winner,
         loser=loser,
         optimum=optimum.value,

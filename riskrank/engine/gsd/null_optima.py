@@ -14,9 +14,8 @@ from scipy.special import bdtrc
 
 from riskrank.engine.family import Family
 from riskrank.engine.gsd.polytope import UtilityPolytope
-from riskrank.engine.gsd.preference_system import RESOLUTION, Threshold
-from riskrank.engine.gsd.quality import QualityTable
-from riskrank.engine.gsd.relation import pair_polytope, sample_masses, shared_system
+from riskrank.engine.gsd.preference_system import RESOLUTION
+from riskrank.engine.gsd.relation import Utilities, sample_masses
 from riskrank.engine.types import Floats
 
 # Relabellings that share a random stream.
@@ -196,23 +195,15 @@ def closed_early(
     return NullOptima(polytope, signs, contributions), len(signs)
 
 
-def null_optima(
-    table: QualityTable,
-    winner: int,
-    loser: int,
-    how: Relabelling,
-    *,
-    threshold: Threshold = Threshold(),
-    system: str = "pair",
-) -> Floats:
+def null_optima(utilities: Utilities, winner: int, loser: int, how: Relabelling) -> Floats:
     """Optimum of every relabelling that the test of a pair looks at, each solved for.
 
     Parameters
     ----------
-    table : QualityTable
+    utilities : Utilities
     winner, loser : int
         The models: optima are those of the winner over the loser.
-    how, threshold, system
+    how
         As in :func:`riskrank.engine.gsd.relabelling.relabelling_tests`: the same relabellings.
 
     Returns
@@ -226,7 +217,7 @@ def null_optima(
     NumericalError
         If a program cannot be solved for certain.
     """
-    shared = shared_system(table, system, threshold)
-    polytope, _, _ = pair_polytope(table, shared, (min(winner, loser), max(winner, loser)), threshold)
+    table = utilities.table
+    polytope, _, _ = utilities.polytope((winner, loser))
     parts = how.parts(*(sample_masses(table, polytope.system, model) for model in (winner, loser)))
     return NullOptima(polytope, relabellings(table.samples, how).signs, parts).all()

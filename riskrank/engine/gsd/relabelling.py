@@ -16,16 +16,13 @@ from statistics import median
 
 from riskrank.engine.gsd.null_optima import FIRST, NullOptima, Relabelling, closed_early, relabellings
 from riskrank.engine.gsd.preference_system import RESOLUTION, Threshold
-from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.relation import (
     Comparison,
     DominanceRelation,
-    SharedSystem,
+    Utilities,
     compare,
-    pair_polytope,
     relation_of,
     sample_masses,
-    shared_system,
 )
 from riskrank.engine.gsd.spread import Progress, spread
 from riskrank.engine.sampling.processes import Jobs
@@ -80,9 +77,7 @@ class RelabellingTest:
 class _Plan:
     """What every task needs."""
 
-    table: QualityTable
-    threshold: Threshold
-    shared: SharedSystem | None
+    utilities: Utilities
     how: Relabelling
     side: str
 
@@ -93,13 +88,11 @@ class _Plan:
 
 
 def relabelling_tests(
-    table: QualityTable,
+    utilities: Utilities,
     pairs: Sequence[tuple[int, int]],
     how: Relabelling = Relabelling(),
     *,
     side: str = "greater",
-    threshold: Threshold = Threshold(),
-    system: str = "pair",
     jobs: Jobs = 1,
     progress: Progress | None = None,
 ) -> tuple[RelabellingTest, ...]:
@@ -107,7 +100,7 @@ def relabelling_tests(
 
     Parameters
     ----------
-    table, threshold, system, jobs, progress
+    utilities, jobs, progress
         As in `dominance_relation`.
     pairs : sequence of (int, int)
         Winner and loser of each test.
@@ -130,18 +123,16 @@ def relabelling_tests(
     """
     tasks = sorted({(min(pair), max(pair)) for pair in pairs})
     asked = [[pair for pair in pairs if set(pair) == set(task)] for task in tasks]
-    plan = _Plan(table, threshold, shared_system(table, system, threshold), how, side)
+    plan = _Plan(utilities, how, side)
     tests = [one for tests, _ in spread(_test_pair, plan, asked, jobs, progress) for one in tests]
     found = {(one.winner, one.loser): one for one in tests}
     return tuple(found[pair] for pair in pairs)
 
 
 def dominance_relation(
-    table: QualityTable,
+    utilities: Utilities,
     how: Relabelling = Relabelling(pairs="none"),
     *,
-    threshold: Threshold = Threshold(),
-    system: str = "pair",
     jobs: Jobs = 1,
     progress: Progress | None = None,
 ) -> tuple[DominanceRelation, dict[tuple[int, int], RelabellingTest]]:
@@ -152,14 +143,10 @@ def dominance_relation(
 
     Parameters
     ----------
-    table : QualityTable
-        k models' quality vectors.
+    utilities : Utilities
+        By which models are compared.
     how : Relabelling
         How to test, and what; nothing by default.
-    threshold : Threshold, optional
-        Slack of the strict rows; none by default.
-    system : {"pair", "all"}
-        Whether a preference system holds the vectors of the two models compared or of all.
     jobs : int or Workers
         Number of processes; the result does not depend on it.
     progress : callable, optional
@@ -178,13 +165,14 @@ def dominance_relation(
     NumericalError
         If a program cannot be solved for certain.
     """
+    table, threshold = utilities.table, utilities.threshold
     if threshold.delta:
         # A pair without room for δ is found before any test takes its time.
-        free, _ = dominance_relation(table, threshold=Threshold(on=threshold.on), system=system, jobs=jobs)
-        threshold.resolve(free.delta_max)
+        free = Utilities(table, Threshold(on=threshold.on), utilities.system)
+        threshold.resolve(dominance_relation(free, jobs=jobs)[0].delta_max)
     pairs = list(combinations(range(table.models), 2))
     Random(0).shuffle(pairs)
-    plan = _Plan(table, threshold, shared_system(table, system, threshold), how, "greater")
+    plan = _Plan(utilities, how, "greater")
     first = replace(plan, how=replace(how, resamples=min(how.resamples, FIRST)))
     tests: dict[tuple[int, int], RelabellingTest] = {}
     compared: dict[tuple[int, int], Comparison] = {}
@@ -212,7 +200,7 @@ def dominance_relation(
 
 def _foreseen(tests: Sequence[RelabellingTest], plan: _Plan) -> int:
     """Programs that all relabellings of a pair take, unless the first close it: two for each extreme one."""
-    how, samples = plan.how, plan.table.samples
+    how, samples = plan.how, plan.utilities.table.samples
     if not any(how.goes_on(one.extreme(one.p_value), one.resamples, samples) for one in tests):
         return 0
     shares = [one.extreme(max(one.p_value, *one.contamination, 0)) / one.resamples for one in tests]
@@ -236,7 +224,7 @@ def _compare_and_test(
     plan: _Plan, pair: tuple[int, int]
 ) -> tuple[tuple[Comparison, tuple[RelabellingTest, ...]], int]:
     """A pair compared, and the tests its dominance asks for."""
-    compared = compare((plan.table, plan.threshold, plan.shared), pair)
+    compared = compare(plan.utilities, pair)
     tested = {"none": inf, "dominant": 0.0, "all": -inf}[plan.how.pairs]
     asked = [one for one, value in zip((pair, pair[::-1]), compared[0], strict=True) if value >= tested]
     tests, programs = _test_pair(plan, asked) if asked else ((), 0)
@@ -245,10 +233,10 @@ def _compare_and_test(
 
 def _test_pair(plan: _Plan, directions: Sequence[tuple[int, int]]) -> tuple[tuple[RelabellingTest, ...], int]:
     """All tests asked for between two models, on one polytope and one pool of utilities."""
-    models = min(directions[0]), max(directions[0])
-    polytope, _, _ = pair_polytope(plan.table, plan.shared, models, plan.threshold)
-    masses = {model: sample_masses(plan.table, polytope.system, model) for model in models}
-    labels = relabellings(plan.table.samples, plan.how)
+    table = plan.utilities.table
+    polytope, _, _ = plan.utilities.polytope(directions[0])
+    masses = {model: sample_masses(table, polytope.system, model) for model in directions[0]}
+    labels = relabellings(table.samples, plan.how)
     # A list of all of them is in no random order.
     closes = plan.how.closing and plan.side == "greater" and not labels.exact
     closing = plan.level if closes else None
@@ -287,10 +275,10 @@ def _p_value(null: NullOptima, value: float, side: str, resamples: int) -> float
 def _contaminated(null: NullOptima, value: float, plan: _Plan, resamples: int) -> tuple[float, ...]:
     if not plan.how.contamination:
         return ()
-    toward = -1.0 if plan.side == "greater" else 1.0
+    toward, samples = -1.0 if plan.side == "greater" else 1.0, plan.utilities.table.samples
     p_values: list[float] = []
-    for arbitrary in range(plan.table.samples):
-        shift = toward * contamination_shift(arbitrary, plan.table.samples)
+    for arbitrary in range(samples):
+        shift = toward * contamination_shift(arbitrary, samples)
         p_values.append(_p_value(null, value + shift, plan.side, resamples))
         if p_values[-1] > plan.level:
             break

@@ -96,76 +96,62 @@ def relation_of(k: int, compared: Mapping[tuple[int, int], Comparison]) -> Domin
     return DominanceRelation(optimum, optimum >= 0, slack, largest, solved, generated)
 
 
-@dataclass(frozen=True)
-class SharedSystem:
-    """A preference system for all pairs, with what its first linear program found.
-
-    Attributes
-    ----------
-    system : PreferenceSystem
-    largest : float
-        The largest slack there can be.
-    rows : ndarray of int
-        Exchange rows worth starting with.
-    """
-
-    system: PreferenceSystem
-    largest: float
-    rows: Integers
-
-
-def shared_system(table: QualityTable, system: str, threshold: Threshold) -> SharedSystem | None:
-    """The preference system of all models where all pairs share it, else None."""
-    if system == "pair":
-        return None
-    everyone = preference_system(table)
-    polytope = UtilityPolytope(everyone, slack_on=threshold.rows)
-    return SharedSystem(everyone, polytope.largest_slack(), polytope.generated)
-
-
-def pair_polytope(
-    table: QualityTable, shared: SharedSystem | None, pair: Sequence[int], threshold: Threshold
-) -> tuple[UtilityPolytope, float, float]:
-    """The polytope of a pair of models with its slack in place.
+class Utilities:
+    """The utilities by which models are compared.
 
     Parameters
     ----------
     table : QualityTable
-        All models' vectors.
-    shared : SharedSystem or None
-        The system of all models, or None to build that of the pair.
-    pair : sequence of two int
-        The models; their order does not matter.
-    threshold : Threshold
-        The slack.
-
-    Returns
-    -------
-    polytope : UtilityPolytope
-    slack, largest : float
-        The slack, and the largest there can be.
+        k models' quality vectors.
+    threshold : Threshold, optional
+        Slack of the strict rows; none by default.
+    system : {"pair", "all"}
+        Whether a preference system holds the vectors of the two models compared or of all.
 
     Raises
     ------
-    InputError
-        If the threshold asks for more than that.
+    NumericalError
+        If the largest slack of all models' system cannot be found for certain.
     """
-    if shared is None:
-        polytope = UtilityPolytope(preference_system(table, sorted(pair)), slack_on=threshold.rows)
-        largest = polytope.largest_slack()
-    else:
-        polytope = UtilityPolytope(shared.system, slack_on=threshold.rows, rows=shared.rows)
-        largest = shared.largest
-    slack = threshold.resolve(largest)
-    polytope.fix_slack(slack)
-    return polytope, slack, largest
+
+    def __init__(self, table: QualityTable, threshold: Threshold = Threshold(), system: str = "pair") -> None:
+        self.table, self.threshold, self.system = table, threshold, system
+        # Of a system that all pairs share: the largest slack, and exchange rows worth starting with.
+        self._shared: tuple[PreferenceSystem, float, Integers] | None = None
+        if system == "all":
+            everyone = preference_system(table)
+            polytope = UtilityPolytope(everyone, slack_on=threshold.rows)
+            self._shared = everyone, polytope.largest_slack(), polytope.generated
+
+    def polytope(self, pair: Sequence[int]) -> tuple[UtilityPolytope, float, float]:
+        """The polytope of a pair of models, in any order, with its slack in place.
+
+        Returns
+        -------
+        polytope : UtilityPolytope
+        slack, largest : float
+            The slack, and the largest there can be.
+
+        Raises
+        ------
+        InputError
+            If the threshold asks for more than that.
+        """
+        if self._shared is None:
+            found = UtilityPolytope(preference_system(self.table, pair), slack_on=self.threshold.rows)
+            largest = found.largest_slack()
+        else:
+            system, largest, rows = self._shared
+            found = UtilityPolytope(system, slack_on=self.threshold.rows, rows=rows)
+        slack = self.threshold.resolve(largest)
+        found.fix_slack(slack)
+        return found, slack, largest
 
 
-def compare(shared: tuple[QualityTable, Threshold, SharedSystem | None], pair: tuple[int, int]) -> Comparison:
+def compare(utilities: Utilities, pair: tuple[int, int]) -> Comparison:
     """Compare two models both ways."""
-    table, threshold, everyone = shared
-    polytope, slack, largest = pair_polytope(table, everyone, pair, threshold)
-    first, second = (sample_masses(table, polytope.system, model).mean(axis=0) for model in pair)
+    polytope, slack, largest = utilities.polytope(pair)
+    first, second = (sample_masses(utilities.table, polytope.system, model).mean(axis=0) for model in pair)
     difference = first - second
     optima = polytope.minimise(difference).value, polytope.minimise(-difference).value
     return optima, slack, largest, polytope.lps_solved, polytope.rows_generated

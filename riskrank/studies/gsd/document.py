@@ -13,6 +13,7 @@ from riskrank.engine.gsd.null_optima import Relabelling, null_optima
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.rank_tests import CriteriaTests
+from riskrank.engine.gsd.relation import Utilities
 from riskrank.engine.types import Floats
 from riskrank.studies.document import Document, entries, of, rows_from
 from riskrank.studies.metric_means import MetricMeans
@@ -98,8 +99,8 @@ class GsdDocument(Document[GsdRow], schema="gsd"):
 
     def null_optima(self, analysis: GsdAnalysis, winner: int, loser: int) -> Floats:
         """Optima of all relabelled samples of one test; the test itself needed only some of them."""
-        how, at = self.relabelling, analysis.threshold
-        return null_optima(self.quality, winner, loser, how, threshold=at, system=self.system)
+        utilities = Utilities(self.quality, analysis.threshold, self.system)
+        return null_optima(utilities, winner, loser, self.relabelling)
 
     def meta(self) -> Mapping[str, Any]:
         """Diagram, front, contamination, witnesses, baselines, and the work done."""

@@ -10,6 +10,7 @@ from riskrank.engine.gsd.null_optima import Relabelling, possible_labellings
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.rank_tests import criteria_tests
+from riskrank.engine.gsd.relation import Utilities
 from riskrank.engine.sampling.freedom import kish
 from riskrank.errors import index_of, option
 from riskrank.scores.table.metrics import original_units
@@ -104,16 +105,16 @@ def gsd(table: ScoreTable, settings: GsdSettings, runtime: Runtime = HERE) -> Gs
     pairs = [resolve_pair(pair, table.models, parameter="witness") for pair in settings.witness]
     how = relabelling(settings, scales.quality)
     quality, at = scales.quality, thresholds(settings)
-    shared: dict[str, Any] = {"system": settings.system, "jobs": runtime.jobs}
-    analyses, fronts = [], []
+    utilities, analyses, fronts = [], [], []
     for threshold in at:
         with runtime.progress(f"comparing at {threshold}") as progress:
-            asked = {"threshold": threshold, "epsilon": settings.epsilon, **shared}
-            analyses.append(analyse(quality, how, progress=progress, **asked))
-    for threshold, model in product(at, front_models):
+            one = Utilities(quality, threshold, settings.system)
+            utilities.append(one)
+            analyses.append(analyse(one, how, settings.epsilon, jobs=runtime.jobs, progress=progress))
+    for one, model in product(utilities, front_models):
         with runtime.progress(f"front test of {table.models[model]}") as progress:
-            fronts.append(front_test(quality, model, how, threshold=threshold, progress=progress, **shared))
-    found = [witness(quality, *of, threshold=one, system=settings.system) for one, of in product(at, pairs)]
+            fronts.append(front_test(one, model, how, jobs=runtime.jobs, progress=progress))
+    found = [witness(one, *pair) for one, pair in product(utilities, pairs)]
     explanations = tuple(Explanation(one, original_units(one.values, scales.specs)) for one in found)
     names = tuple(spec.name for spec in scales.specs)
     alike = quality.alike and not (settings.digits or settings.tolerance)

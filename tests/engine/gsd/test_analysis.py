@@ -12,6 +12,7 @@ from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.rank_tests import criteria_tests
 from riskrank.engine.gsd.relabelling import dominance_relation
+from riskrank.engine.gsd.relation import Utilities
 from riskrank.errors import InputError
 
 
@@ -27,7 +28,7 @@ def chain(n=12):
 def test_survival_is_told_of_significant_pairs_and_no_others(pairs):
     # 19 relabellings: the smallest p-value is 1/20, the level itself.
     found = analyse(
-        chain(),
+        Utilities(chain()),
         Relabelling(pairs=pairs, resamples=19, family=Family(correction="none"), contamination=True),
     )
     p = {pair: test.p_value for pair, test in found.tests.items()}
@@ -39,7 +40,8 @@ def test_survival_is_told_of_significant_pairs_and_no_others(pairs):
 
 
 def test_survival_is_found_only_if_asked():
-    assert analyse(chain(), Relabelling(resamples=19, family=Family(correction="none"))).survives == {}
+    how = Relabelling(resamples=19, family=Family(correction="none"))
+    assert analyse(Utilities(chain()), how).survives == {}
 
 
 def test_what_is_asked_reaches_relation_tests_and_front():
@@ -49,12 +51,12 @@ def test_what_is_asked_reaches_relation_tests_and_front():
     scores[3, :, 1] = 1
     table, how = quality_table(scores, ordinal=[True, True]), Relabelling(pairs="dominant", resamples=4)
     for system, largest in (("pair", 1.0), ("all", 1 / 6)):
-        asked = {"threshold": Threshold(0.1), "system": system}
-        relation, tests = dominance_relation(table, how, **asked)
-        found = analyse(table, how, **asked, epsilon=2.0)
+        utilities = Utilities(table, Threshold(0.1), system)
+        relation, tests = dominance_relation(utilities, how)
+        found = analyse(utilities, how, epsilon=2.0)
         assert found.relation.largest_slack[0, 1] == pytest.approx(largest)
         np.testing.assert_array_equal(found.relation.optimum, relation.optimum)
-        assert (found.threshold, found.tests, found.family) == (asked["threshold"], tests, how.family)
+        assert (found.threshold, found.tests, found.family) == (Threshold(0.1), tests, how.family)
         assert empirical_front(relation.optimum).any()
         assert not found.front.any()
 

@@ -11,7 +11,7 @@ from riskrank.engine.gsd.polytope import UtilityPolytope
 from riskrank.engine.gsd.preference_system import RESOLUTION, Threshold, preference_system
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import contamination_shift, dominance_relation, relabelling_tests
-from riskrank.engine.gsd.relation import sample_masses
+from riskrank.engine.gsd.relation import Utilities, sample_masses
 
 ORDINAL = [False, True]
 
@@ -43,8 +43,8 @@ def every_optimum(table, pair, threshold, signs, pooled=False):
 def test_shortcut_against_solving_every_program(resampling, pair, delta):
     table = quality_table(correlated_scores(0, 12, gap=0.2), ordinal=ORDINAL)
     how = Relabelling(resampling=resampling, resamples=30, seed=3)
-    (found,) = relabelling_tests(table, [pair], how, threshold=Threshold(delta))
-    (less,) = relabelling_tests(table, [pair], how, threshold=Threshold(delta), side="less")
+    (found,) = relabelling_tests(Utilities(table, Threshold(delta)), [pair], how)
+    (less,) = relabelling_tests(Utilities(table, Threshold(delta)), [pair], how, side="less")
     signs = relabellings(12, how).signs
     null = every_optimum(table, pair, delta, signs, pooled=resampling == "pooled")
     assert found.p_value == (1 + np.sum(null >= found.optimum - RESOLUTION)) / 31
@@ -55,13 +55,13 @@ def test_shortcut_against_solving_every_program(resampling, pair, delta):
 def test_shortcut_meets_both_outcomes():
     # What the test above rests on: resamples on either side, and fewer programs than resamples.
     table = quality_table(correlated_scores(0, 12, gap=0.2), ordinal=ORDINAL)
-    (found,) = relabelling_tests(table, [(0, 1)], Relabelling(resamples=200), threshold=Threshold(1e-3))
+    (found,) = relabelling_tests(Utilities(table, Threshold(1e-3)), [(0, 1)], Relabelling(resamples=200))
     assert 0 < found.share_smaller < 1
     assert 1 / 201 < found.p_value < 1
     assert found.lps_solved < 100
     calls = []
     how = Relabelling(resamples=50, pairs="all")
-    relation, tests = dominance_relation(table, how, progress=lambda *counts: calls.append(counts))
+    relation, tests = dominance_relation(Utilities(table), how, progress=lambda *counts: calls.append(counts))
     assert calls[-1] == (1, 1, f"{relation.lps_solved + sum(one.lps_solved for one in tests.values())} LPs")
 
 
@@ -69,7 +69,7 @@ def test_shortcut_meets_both_outcomes():
 def test_exact_p_value_against_all_labellings(resampling, samples, total):
     table = quality_table(correlated_scores(1, samples, gap=1.0), ordinal=ORDINAL)
     (found,) = relabelling_tests(
-        table, [(0, 1)], Relabelling(resampling=resampling, resamples=total), threshold=Threshold(1e-3)
+        Utilities(table, Threshold(1e-3)), [(0, 1)], Relabelling(resampling=resampling, resamples=total)
     )
     if resampling == "swap":
         signs = np.array(list(itertools.product((1, -1), repeat=samples)))
@@ -82,7 +82,9 @@ def test_exact_p_value_against_all_labellings(resampling, samples, total):
     assert found.resamples == total - 1
     assert found.p_value == np.mean(null >= found.optimum - RESOLUTION)
     assert found.share_smaller == np.mean(null < found.optimum - RESOLUTION)
-    (drawn,) = relabelling_tests(table, [(0, 1)], Relabelling(resampling=resampling, resamples=total - 1))
+    (drawn,) = relabelling_tests(
+        Utilities(table), [(0, 1)], Relabelling(resampling=resampling, resamples=total - 1)
+    )
     assert not drawn.exact
 
 
@@ -110,7 +112,7 @@ def test_exact_relabellings_leave_out_the_observed_one():
 def test_a_result_is_the_less_sure_the_more_samples_are_arbitrary(pair, side):
     table = quality_table(correlated_scores(2, 14, gap=3.0), ordinal=ORDINAL)
     how = Relabelling(resamples=40, seed=5, contamination=True, family=Family(alpha=0.3))
-    (found,) = relabelling_tests(table, [pair], how, side=side)
+    (found,) = relabelling_tests(Utilities(table), [pair], how, side=side)
     assert found.contamination[0] == found.p_value
     assert list(found.contamination) == sorted(found.contamination)
     assert found.contamination[-1] > 0.3
@@ -122,7 +124,7 @@ def test_contaminated_p_values_against_solving_every_program():
     how = Relabelling(resamples=80, seed=5, contamination=True, family=Family(alpha=0.3))
     signs = relabellings(14, how).signs
     for pair, side, toward in (((0, 1), "greater", 1), ((1, 0), "less", -1)):
-        (found,) = relabelling_tests(table, [pair], how, side=side)
+        (found,) = relabelling_tests(Utilities(table), [pair], how, side=side)
         null = every_optimum(table, pair, 0.0, signs)
         expected = []
         for m in range(14):
@@ -149,10 +151,10 @@ def test_jobs_do_not_change_the_tests():
     scores = (rng.normal(size=(3, 12, 2)) + np.arange(3)[:, None, None]).round(2)
     table = quality_table(scores, ordinal=ORDINAL)
     pairs = [(2, 0), (0, 1), (2, 1), (1, 0)]
-    options = {"how": Relabelling(resamples=50, contamination=True), "threshold": Threshold(1e-4)}
+    utilities, how = Utilities(table, Threshold(1e-4)), Relabelling(resamples=50, contamination=True)
     calls = []
-    one = relabelling_tests(table, pairs, progress=lambda *counts: calls.append(counts), **options)
-    assert one == relabelling_tests(table, pairs, jobs=2, **options)
+    one = relabelling_tests(utilities, pairs, how, progress=lambda *counts: calls.append(counts))
+    assert one == relabelling_tests(utilities, pairs, how, jobs=2)
     assert [(test.winner, test.loser) for test in one] == pairs
     assert calls[-1] == (3, 3, f"{sum(test.lps_solved for test in one)} LPs")
 
@@ -160,10 +162,8 @@ def test_jobs_do_not_change_the_tests():
 def test_other_models_do_not_change_a_test():
     rng = np.random.default_rng(7)
     scores = rng.normal(size=(3, 15, 2)).round(2)
-    (three,) = relabelling_tests(quality_table(scores, ordinal=ORDINAL), [(0, 1)], Relabelling(resamples=50))
-    (two,) = relabelling_tests(
-        quality_table(scores[:2], ordinal=ORDINAL), [(0, 1)], Relabelling(resamples=50)
-    )
+    both = (Utilities(quality_table(part, ordinal=ORDINAL)) for part in (scores, scores[:2]))
+    three, two = (relabelling_tests(one, [(0, 1)], Relabelling(resamples=50)) for one in both)
     assert three == two
 
 
@@ -172,8 +172,8 @@ def test_draws_of_a_sample_are_swapped_together():
     scores = correlated_scores(8, 9)
     doubled = np.repeat(scores[:, :, None, :], 3, axis=2)
     doubled[:, :, 2] = np.nan
-    (once,) = relabelling_tests(quality_table(scores, ordinal=ORDINAL), [(0, 1)], Relabelling(resamples=40))
-    (twice,) = relabelling_tests(quality_table(doubled, ordinal=ORDINAL), [(0, 1)], Relabelling(resamples=40))
+    both = (Utilities(quality_table(draws, ordinal=ORDINAL)) for draws in (scores, doubled))
+    once, twice = (relabelling_tests(one, [(0, 1)], Relabelling(resamples=40)) for one in both)
     assert once == twice
 
 
@@ -186,10 +186,10 @@ def test_tests_in_two_rounds_are_those_of_one(monkeypatch):
     table = quality_table(scores, ordinal=ORDINAL)
     how = Relabelling(pairs="all", resamples=60, closing=True)
     seen = []
-    _, found = dominance_relation(table, how, progress=lambda *told: seen.append(told))
+    _, found = dominance_relation(Utilities(table), how, progress=lambda *told: seen.append(told))
     pairs = list(itertools.permutations(range(3), 2))
     assert list(found) == pairs
-    alone = relabelling_tests(table, pairs, how)
+    alone = relabelling_tests(Utilities(table), pairs, how)
     assert [(one.p_value, one.resamples) for one in found.values()] == [
         (one.p_value, one.resamples) for one in alone
     ]
@@ -203,7 +203,7 @@ def test_system_of_all_models_tests_too():
     scores = (rng.normal(size=(3, 8, 2)) + np.arange(3)[:, None, None]).round(2)
     table = quality_table(scores, ordinal=ORDINAL)
     (found,) = relabelling_tests(
-        table, [(2, 0)], Relabelling(resamples=256), system="all", threshold=Threshold(1e-4)
+        Utilities(table, Threshold(1e-4), "all"), [(2, 0)], Relabelling(resamples=256)
     )
     system = preference_system(table)
     first, second = (sample_masses(table, system, model) for model in (2, 0))
@@ -220,13 +220,13 @@ def test_a_pair_far_from_significant_is_left_alone_early():
     """Equal models are closed after 200; what is shown is looked at as often as without closing."""
     table = quality_table(correlated_scores(0, 40, gap=0.0), ordinal=ORDINAL)
     plain, closing = Relabelling(resamples=600), Relabelling(resamples=600, closing=True)
-    (early,) = relabelling_tests(table, [(0, 1)], closing)
-    (whole,) = relabelling_tests(table, [(0, 1)], plain)
+    (early,) = relabelling_tests(Utilities(table), [(0, 1)], closing)
+    (whole,) = relabelling_tests(Utilities(table), [(0, 1)], plain)
     assert early.resamples == 200
     assert whole.resamples == 600
     assert early.p_value == pytest.approx(whole.p_value, abs=0.12)
     apart = quality_table(correlated_scores(0, 40, gap=1.5), ordinal=ORDINAL)
-    tests = [relabelling_tests(apart, [(0, 1)], how)[0] for how in (closing, plain)]
+    tests = [relabelling_tests(Utilities(apart), [(0, 1)], how)[0] for how in (closing, plain)]
     assert tests[0].p_value == tests[1].p_value < 0.05
     assert tests[0].resamples == 600
 
@@ -234,6 +234,6 @@ def test_a_pair_far_from_significant_is_left_alone_early():
 @pytest.mark.slow
 def test_all_labellings_are_never_left_early():
     table = quality_table(correlated_scores(0, 10, gap=0.0), ordinal=ORDINAL)
-    (found,) = relabelling_tests(table, [(0, 1)], Relabelling(resamples=3000, closing=True))
+    (found,) = relabelling_tests(Utilities(table), [(0, 1)], Relabelling(resamples=3000, closing=True))
     assert found.exact
     assert found.resamples == 2**10 - 1

@@ -11,7 +11,7 @@ from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import dominance_relation
-from riskrank.engine.gsd.relation import hasse_diagram
+from riskrank.engine.gsd.relation import Utilities, hasse_diagram
 from riskrank.errors import InputError
 
 
@@ -135,7 +135,7 @@ def test_optima_and_largest_slack_against_full_model(scale, on, data):
     # Scores in tenths: their differences tie as integers do, not as floats.
     table = quality_table(scores / 10, ordinal=ordinal)
     delta = share * largest * (1 - 1e-12)
-    found, _ = dominance_relation(table, threshold=Threshold(delta, on=on))
+    found, _ = dominance_relation(Utilities(table, Threshold(delta, on=on)))
     assert found.largest_slack[0, 1] == pytest.approx(largest, abs=1e-8)
     for i, j in ((0, 1), (1, 0)):
         weights = weights_of(scores[i].tolist(), scores[j].tolist())
@@ -150,7 +150,7 @@ def test_optimum_against_full_model_with_declared_bounds():
         vectors = sorted({tuple(v) for v in scores.reshape(-1, 2).tolist()} | set(corners))
         oracle = FullModel(vectors, [False, True])
         table = quality_table(scores / 10, ordinal=[False, True], bounds=[[0, 0.9], [0, 0.9]])
-        found, _ = dominance_relation(table)
+        found, _ = dominance_relation(Utilities(table))
         for i, j in ((0, 1), (1, 0)):
             weights = weights_of(scores[i].tolist(), scores[j].tolist())
             assert found.optimum[i, j] == pytest.approx(oracle.optimum(weights), abs=1e-8)
@@ -159,9 +159,9 @@ def test_optimum_against_full_model_with_declared_bounds():
 def test_regularization_by_share_is_delta_on_both_orders():
     scores = np.random.default_rng(2).integers(0, 9, size=(2, 6, 2)) / 10
     table = quality_table(scores, ordinal=[False, True])
-    by_share, _ = dominance_relation(table, threshold=Threshold(share=0.4))
+    by_share, _ = dominance_relation(Utilities(table, Threshold(share=0.4)))
     xi = by_share.delta_max
-    by_delta, _ = dominance_relation(table, threshold=Threshold(0.4 * xi, on="r1+r2"))
+    by_delta, _ = dominance_relation(Utilities(table, Threshold(0.4 * xi, on="r1+r2")))
     np.testing.assert_allclose(by_share.optimum, by_delta.optimum, atol=1e-9)
     np.testing.assert_allclose(by_share.slack[0, 1], 0.4 * xi)
 
@@ -184,7 +184,7 @@ def test_ordinal_optimum_against_all_up_sets(problem):
         )
         if closed and corners[1] in up_set and corners[0] not in up_set:
             least = min(least, sum(weights.get(v, 0.0) for v in up_set))
-    found, _ = dominance_relation(quality_table(scores, ordinal=ordinal))
+    found, _ = dominance_relation(Utilities(quality_table(scores, ordinal=ordinal)))
     assert found.optimum[0, 1] == pytest.approx(least, abs=1e-9)
 
 
@@ -200,7 +200,7 @@ def test_ordinal_largest_slack_against_longest_chain(problem):
         # Lexicographic order: what lies below a vector comes before it.
         if b < a and np.all(vectors[a] >= vectors[b]):
             height[a] = max(height[a], height[b] + 1)
-    found, _ = dominance_relation(quality_table(scores, ordinal=ordinal))
+    found, _ = dominance_relation(Utilities(quality_table(scores, ordinal=ordinal)))
     assert found.delta_max == pytest.approx(1 / height.max(), abs=1e-9)
 
 
@@ -210,11 +210,11 @@ def test_ordinal_largest_slack_against_longest_chain(problem):
 def test_relation_is_transitive_and_nested_in_delta(problem):
     scores, ordinal = problem
     table = quality_table(scores, ordinal=ordinal)
-    free, _ = dominance_relation(table, system="all")
+    free, _ = dominance_relation(Utilities(table, system="all"))
     largest = free.delta_max
     smaller = free
     for delta in (0.0, 0.3 * largest, 0.8 * largest):
-        larger, _ = dominance_relation(table, threshold=Threshold(delta), system="all")
+        larger, _ = dominance_relation(Utilities(table, Threshold(delta), "all"))
         assert np.all(larger.dominates >= smaller.dominates)
         assert not larger.dominates.diagonal().any()
         reflexive = larger.dominates | np.eye(4, dtype=bool)
@@ -231,7 +231,7 @@ def test_draws_weigh_within_their_sample():
             [[[2, 2], absent], [[1, 1], absent]],
         ]
     )
-    found, _ = dominance_relation(quality_table(scores, ordinal=[False, False]))
+    found, _ = dominance_relation(Utilities(quality_table(scores, ordinal=[False, False])))
     oracle = FullModel([(1, 1), (1, 5), (2, 2), (3, 2), (4, 4), (4, 5)], [False, False])
     weights = {(1, 5): 0.25, (3, 2): 0.25, (4, 4): 0.5, (2, 2): -0.5, (1, 1): -0.5}
     assert found.optimum[0, 1] == pytest.approx(oracle.optimum(weights), abs=1e-9)
@@ -239,7 +239,7 @@ def test_draws_weigh_within_their_sample():
 
 def test_two_models_that_never_differ_dominate_each_other():
     scores = np.full((2, 3, 2), 0.5)
-    found, _ = dominance_relation(quality_table(scores, ordinal=[False, True]))
+    found, _ = dominance_relation(Utilities(quality_table(scores, ordinal=[False, True])))
     apart = ~np.eye(2, dtype=bool)
     np.testing.assert_array_equal(found.dominates, apart)
     np.testing.assert_array_equal(found.optimum[apart], 0.0)
@@ -251,7 +251,7 @@ def test_two_models_that_never_differ_dominate_each_other():
 def test_jobs_do_not_change_the_relation():
     scores = np.random.default_rng(4).normal(size=(3, 10, 2)).round(3)
     table = quality_table(scores, ordinal=[False, False])
-    one, two = (dominance_relation(table, threshold=Threshold(1e-5), jobs=jobs)[0] for jobs in (1, 2))
+    one, two = (dominance_relation(Utilities(table, Threshold(1e-5)), jobs=jobs)[0] for jobs in (1, 2))
     np.testing.assert_array_equal(one.optimum, two.optimum)
     assert one.lps_solved == two.lps_solved
     assert one.rows_generated == two.rows_generated
@@ -262,7 +262,7 @@ def test_delta_above_its_maximum_names_the_maximum_before_any_test(monkeypatch):
     # The pair compared first, that of 0 and 1, has room for 1, the others for 1/5.
     table = quality_table(np.array([[0, 1, 0, 1], [0, 1, 1, 1], [2, 3, 4, 5]])[:, :, None], ordinal=[True])
     with pytest.raises(InputError, match=r"delta_max 0\.2\b"):
-        dominance_relation(table, Relabelling(pairs="all"), threshold=Threshold(0.5))
+        dominance_relation(Utilities(table, Threshold(0.5)), Relabelling(pairs="all"))
 
 
 def reachable(nodes, edges):

@@ -12,7 +12,7 @@ from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.rank_tests import criteria_tests
 from riskrank.engine.gsd.relabelling import dominance_relation, relabelling_tests
-from riskrank.engine.gsd.relation import hasse_diagram
+from riskrank.engine.gsd.relation import Utilities, hasse_diagram
 
 MODELS = ["BDS", "CART", "EN", "GBM", "GLM", "LASSO", "RF", "RIDGE"]
 METRICS = ["auc", "acc", "brier"]
@@ -43,7 +43,7 @@ def bounded(scores):
     "bounds", [None, pytest.param([[0, 1], [0, 1], [-1, 0]], marks=pytest.mark.slow)], ids=["none", "all"]
 )
 def test_seven_incomparable_pairs(scores, bounds):
-    found, _ = dominance_relation(quality_table(scores, ordinal=[False] * 3, bounds=bounds))
+    found, _ = dominance_relation(Utilities(quality_table(scores, ordinal=[False] * 3, bounds=bounds)))
     pairs = {
         (MODELS[i], MODELS[j])
         for i, j in combinations(range(8), 2)
@@ -58,7 +58,7 @@ def test_seven_incomparable_pairs(scores, bounds):
 
 def test_classical_dominance_relates_only_two_pairs(scores):
     # Appendix A.1: all criteria ordinal.
-    found, _ = dominance_relation(quality_table(scores, ordinal=[True] * 3))
+    found, _ = dominance_relation(Utilities(quality_table(scores, ordinal=[True] * 3)))
     strict = found.dominates & ~np.eye(8, dtype=bool)
     assert {(MODELS[i], MODELS[j]) for i, j in np.argwhere(strict)} == {("BDS", "CART"), ("GBM", "CART")}
 
@@ -83,7 +83,7 @@ def test_all_test_finds_three_pairs(scores):
 )
 def test_significant_pairs(bounded, resamples, names):
     pairs = [tuple(MODELS.index(name) for name in text.split(">")) for text in names.split()]
-    tests = relabelling_tests(bounded, pairs, Relabelling(resamples=resamples), threshold=Threshold(1e-5))
+    tests = relabelling_tests(Utilities(bounded, Threshold(1e-5)), pairs, Relabelling(resamples=resamples))
     for test in tests:
         significant = (MODELS[test.winner], MODELS[test.loser]) not in {("GBM", "GLM"), ("GBM", "RF")}
         assert (test.p_value < 0.05) == significant
