@@ -144,12 +144,12 @@ def head_to_head(ranked: Ranked, model: int, inference: Inference) -> DominanceT
     pairs = tuple(pair for i in others for pair in ((i, model), (model, i)))
     claim = Claim(ranked.order, DIRECT)
     question = Question(ranked.scores, (claim,), pairs)
-    estimates, replicates = ranked.study.estimates, ranked.study.replicates
+    replicates = ranked.study.replicates
     if replicates is None:
-        return asymptotic_tests(question, estimates, inference)[0]
-    test = BootstrapTest(question, estimates, claim, inference)
+        return asymptotic_tests(question, inference)[0]
+    test = BootstrapTest(question, claim, inference)
     test.settle(replicates, last=True)
     found = test.result(replicates)
     if not ranked.scores.drawn_tasks:
         return found
-    return with_task_means(question, estimates, found, inference, BESIDE)
+    return with_task_means(question, found, inference, BESIDE)

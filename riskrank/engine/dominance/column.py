@@ -10,7 +10,7 @@ from riskrank.engine.dominance.bootstrap import Bootstrap
 from riskrank.engine.dominance.inference import FIRST_ROUND, RELATIVE, Claim, Inference, Question
 from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.dominance.rank_guard import behind_pairs, least
-from riskrank.engine.dominance.ranking import ViolationEstimates, estimate
+from riskrank.engine.dominance.ranking import ViolationEstimates
 from riskrank.engine.dominance.replicates import BootstrapColumn, Replicates, enumerable, enumerated
 from riskrank.engine.dominance.resampled_tests import BootstrapTest, clt_test, paper_test
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, advice_on, compare, family_of
@@ -140,34 +140,29 @@ def study_columns(
     if inference.test:
         for question in questions:
             require_testable(question.scores)
-    estimates = [estimate(question.scores) for question in questions]
     if inference.resampled:
-        return _resampled(questions, estimates, inference, progress)
+        return _resampled(questions, inference, progress)
     studies = []
-    for question, found in zip(questions, estimates, strict=True):
+    for question in questions:
         tests: tuple[DominanceTests, ...]
         advice: tuple[str, ...] = ()
         if inference.test:
-            tests = asymptotic_tests(question, found, inference)
+            tests = asymptotic_tests(question, inference)
             advice = advice_on(question.scores, inference, tests)
         else:
-            tests = tuple(compare(found, claim) for claim in question.claims)
-        studies.append(DominanceStudy(found, None, tests, advice))
+            tests = tuple(compare(question.estimates, claim) for claim in question.claims)
+        studies.append(DominanceStudy(question.estimates, None, tests, advice))
     return studies
 
 
 def _resampled(
-    questions: Sequence[Question],
-    estimates: Sequence[ViolationEstimates],
-    inference: Inference,
-    progress: Callable[[int, int], None] | None,
+    questions: Sequence[Question], inference: Inference, progress: Callable[[int, int], None] | None
 ) -> list[DominanceStudy]:
     """Round after round, until every claim of every column is closed."""
     # Of the paper's own algorithm nothing is tested round by round.
-    rules = [() if inference.paper_exact else question.claims for question in questions]
     tests = [
-        [BootstrapTest(asked, found, claim, inference) for claim in claims]
-        for asked, found, claims in zip(questions, estimates, rules, strict=True)
+        [BootstrapTest(question, claim, inference) for claim in question.claims if not inference.paper_exact]
+        for question in questions
     ]
     rounds = [_rounds(question, inference) for question in questions]
     columns = [_column(question) for question in questions]
@@ -194,7 +189,8 @@ def _resampled(
                 for test in tests[at]:
                     test.settle(drawn, last=number == len(rounds[at]) - 1)
     studies = []
-    for at, (question, found) in enumerate(zip(questions, estimates, strict=True)):
+    for at, question in enumerate(questions):
+        found = question.estimates
         if inference.paper_exact:
             level = inference.family.level(1)
             results = tuple(
@@ -205,7 +201,7 @@ def _resampled(
             if question.scores.drawn_tasks:
                 smallest = replicates[at].smallest_share(_rounds(question, inference)[-1])
                 drawn_tasks = partial(tests_of_drawn_tasks, inference=inference, smallest=smallest)
-                results = tuple(drawn_tasks(question, found, one) for one in results)
+                results = tuple(drawn_tasks(question, one) for one in results)
         advice = advice_on(question.scores, inference, results)
         studies.append(DominanceStudy(found, replicates[at], results, advice))
     return studies
@@ -235,9 +231,7 @@ def _column(question: Question) -> BootstrapColumn:
     )
 
 
-def asymptotic_tests(
-    question: Question, estimates: ViolationEstimates, inference: Inference
-) -> tuple[DominanceTests, ...]:
+def asymptotic_tests(question: Question, inference: Inference) -> tuple[DominanceTests, ...]:
     """Test a question's claims from influence functions, without resampling (method §4, "CLT")."""
     scores = question.scores
     if scores.drawn_tasks:
@@ -250,6 +244,6 @@ def asymptotic_tests(
     influences = {order: influence_of_violation(scores, order=order) for order in orders}
     family, pairs = inference.family, question.pairs
     return tuple(
-        clt_test(estimates, influences[claim.order], claim, family=family, pairs=pairs)
+        clt_test(question.estimates, influences[claim.order], claim, family=family, pairs=pairs)
         for claim in question.claims
     )

@@ -5,11 +5,13 @@ What a test of dominance claims about a pair of models (method §4).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil
 from typing import Literal
 
 import numpy as np
 
+from riskrank.engine.dominance.ranking import ViolationEstimates, estimate
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
@@ -100,6 +102,11 @@ class Question:
     scores: ClusteredScores
     claims: tuple[Claim, ...]
     pairs: tuple[tuple[int, int], ...] | None = None
+
+    @cached_property
+    def estimates(self) -> ViolationEstimates:
+        """Ratios of the sample."""
+        return estimate(self.scores)
 
 
 # Resamples of the first round, and of a test whose number of resamples follows no family.

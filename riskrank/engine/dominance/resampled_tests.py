@@ -36,18 +36,14 @@ class BootstrapTest:
     ----------
     question : Question
         The column, and the pairs that make up the family.
-    estimates : ViolationEstimates
-        Ratios of the sample.
     claim : Claim
         What to test; the null hypothesis is that the statistic is at or above its boundary.
     inference : Inference
         Level and correction of the family.
     """
 
-    def __init__(
-        self, question: Question, estimates: ViolationEstimates, claim: Claim, inference: Inference
-    ) -> None:
-        self._estimates, self._claim = estimates, claim
+    def __init__(self, question: Question, claim: Claim, inference: Inference) -> None:
+        self._estimates, self._claim = question.estimates, claim
         scores = question.scores
         self._pairs = family_of(scores.models, question.pairs)
         winners = self._pairs[0]
@@ -61,7 +57,7 @@ class BootstrapTest:
             # Nobody else's presence in the table changes a claim about two models.
             guard = direct_guard(scores, own)[self._pairs]
         # Where the sample itself speaks for the null hypothesis, no count of resamples speaks against it.
-        against = claim.statistic(estimates.ratios[claim.order - 1])[self._pairs] >= claim.boundary
+        against = claim.statistic(self._estimates.ratios[claim.order - 1])[self._pairs] >= claim.boundary
         share = guard_share(paired=scores.drawn_together)
         guard = np.where(against, 0.5 * share, guard)
         self._family = ClaimFamily(

@@ -14,7 +14,6 @@ import numpy as np
 
 from riskrank.engine.dominance.inference import DIRECT, RELATIVE, Inference, Question
 from riskrank.engine.dominance.rank_guard import behind_pairs, least
-from riskrank.engine.dominance.ranking import ViolationEstimates
 from riskrank.engine.dominance.tests import BESIDE, INSTEAD, DominanceTests, decide, family_of
 from riskrank.engine.evidence.student import weighted_mean
 from riskrank.engine.sampling.design import ClusteredScores
@@ -26,11 +25,7 @@ _BETTER = (RELATIVE, DIRECT)
 
 
 def tests_of_drawn_tasks(
-    question: Question,
-    estimates: ViolationEstimates,
-    tests: DominanceTests,
-    inference: Inference,
-    smallest: float,
+    question: Question, tests: DominanceTests, inference: Inference, smallest: float
 ) -> DominanceTests:
     """Let tests of the tasks' means agree with a claim, or replace one that no resample could show.
 
@@ -38,7 +33,6 @@ def tests_of_drawn_tasks(
     ----------
     question : Question
         A column whose tasks are drawn, and the family of each claim.
-    estimates : ViolationEstimates
     tests : DominanceTests
     inference : Inference
         Where it names a number of resamples, no claim is replaced.
@@ -53,7 +47,7 @@ def tests_of_drawn_tasks(
         return tests
     blind = tests.claim.kind == RELATIVE and inference.resamples == "auto"
     blind = blind and is_blind(question.scores, inference, tests.family, smallest)
-    return with_task_means(question, estimates, tests, inference, INSTEAD if blind else BESIDE)
+    return with_task_means(question, tests, inference, INSTEAD if blind else BESIDE)
 
 
 def is_blind(scores: ClusteredScores, inference: Inference, family: int, smallest: float) -> bool:
@@ -63,11 +57,7 @@ def is_blind(scores: ClusteredScores, inference: Inference, family: int, smalles
 
 
 def with_task_means(
-    question: Question,
-    estimates: ViolationEstimates,
-    tests: DominanceTests,
-    inference: Inference,
-    how: str,
+    question: Question, tests: DominanceTests, inference: Inference, how: str
 ) -> DominanceTests:
     """Tests of "the macro mean of i is above that of j" beside a claim's, or in their place.
 
@@ -75,7 +65,6 @@ def with_task_means(
     ----------
     question : Question
         A column whose tasks are drawn, and the family.
-    estimates : ViolationEstimates
     tests : DominanceTests
         Of a claim that one model is better.
     inference : Inference
@@ -98,7 +87,7 @@ def with_task_means(
     p_adjusted = family.adjusted(p_value)
     error = np.zeros(len(p_value)) if tests.standard_error is None else tests.standard_error[wanted]
     found = decide(
-        estimates,
+        question.estimates,
         tests.claim,
         wanted,
         standard_error=error,

@@ -7,7 +7,6 @@ from riskrank.engine.dominance.column import study_columns
 from riskrank.engine.dominance.column_ranking import rank_column
 from riskrank.engine.dominance.inference import Question
 from riskrank.engine.dominance.influence import influence_of_violation
-from riskrank.engine.dominance.ranking import estimate
 from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
 from riskrank.engine.dominance.violation import violation_matrices
@@ -34,7 +33,10 @@ def replicate(scores, *, resamples, seed, thresholds=(0.5,), jobs=1, progress=No
 
 def bootstrap_test(scores, replicates, claim, inference, *, pairs=None, estimates=None):
     """The default test on a number of resamples that is settled already."""
-    test = BootstrapTest(Question(scores, (claim,), pairs), estimates or estimate(scores), claim, inference)
+    question = Question(scores, (claim,), pairs)
+    if estimates:
+        vars(question)["estimates"] = estimates
+    test = BootstrapTest(question, claim, inference)
     test.settle(replicates, last=True)
     return test.result(replicates)
 

@@ -8,7 +8,6 @@ from scipy.special import ndtr
 
 from riskrank.engine.dominance.column import Inference, study_dominance
 from riskrank.engine.dominance.inference import Claim, Question
-from riskrank.engine.dominance.ranking import estimate
 from riskrank.engine.dominance.tests_of_task_means import with_task_means
 from riskrank.engine.family import Family
 from riskrank.engine.power.closed_form import TaskTables
@@ -140,7 +139,7 @@ def test_of_a_family_every_table_is_adjusted_as_a_ranking_does():
         draw = plan.sampler.of([row])
         data = ClusteredScores.build(draw.samples, paired=False, tasks=draw.tasks)
         tests = study_dominance(data, [Claim(2)], Inference(resamples=10)).tests[0]
-        means = with_task_means(Question(data, (tests.claim,)), estimate(data), tests, Inference(), "instead")
+        means = with_task_means(Question(data, (tests.claim,)), tests, Inference(), "instead")
         shown.append(bool(means.dominates[0, 3]))
         assert closed.answering([[row]], 7)(0.0)[0, plan.family.index((0, 3))] == shown[-1]
     assert 0 < sum(shown) < 40
