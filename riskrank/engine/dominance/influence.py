@@ -25,7 +25,7 @@ from riskrank.engine.dominance.pair_curves import (
     second_order_influence,
 )
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.engine.types import Floats, Integers
 
 LARGEST_ERROR = 0.5
 """The largest standard deviation a ratio, being in [0, 1], can have."""
@@ -38,15 +38,13 @@ class ViolationInfluence:
     Attributes
     ----------
     ratio : ndarray, shape (k, k)
-        ε_ij of "i dominates j"; NaN on the diagonal.
+        ε_ij of "i dominates j", ½ by convention of equal distributions; NaN on the diagonal.
     ratio_error : ndarray, shape (k, k)
-        Standard error of ε_ij; NaN on the diagonal.
+        Standard error of ε_ij, 0 of equal distributions; NaN on the diagonal.
     relative : ndarray, shape (k, k)
         Δε_ij = ε_i − ε_j.
     relative_error : ndarray, shape (k, k)
         Standard error of Δε_ij; NaN on the diagonal.
-    identical : ndarray of bool, shape (k, k)
-        Pairs with equal distributions: their ratio is ½ by convention, with standard error 0.
     equal_p_value : ndarray, shape (k, k)
         P-value of "i and j have the same distribution", from the distance of their integrated quantiles.
     clusters : ndarray of int, shape (k,)
@@ -57,7 +55,6 @@ class ViolationInfluence:
     ratio_error: Floats
     relative: Floats
     relative_error: Floats
-    identical: Booleans
     equal_p_value: Floats
     clusters: Integers
 
@@ -105,7 +102,6 @@ def influence_of_violation(scores: ClusteredScores, *, order: int) -> ViolationI
     k = len(ordered)
     counts = np.array(scores.cluster_counts)
     ratio = np.full((k, k), np.nan)
-    identical = np.zeros((k, k), dtype=bool)
     # effect[i, j]: what each cluster of model i contributes to ε_ij, shape (k, k, clusters).
     effect = np.zeros((k, k, int(counts.max())))
     distance = np.zeros((k, k))
@@ -120,7 +116,6 @@ def influence_of_violation(scores: ClusteredScores, *, order: int) -> ViolationI
             distance[i, j] = distance[j, i] = integrated_distance(ordered[i], ordered[j], grid)
             pair = influence_of_pair(ordered[i], ordered[j], grid)
             ratio[i, j], ratio[j, i] = pair.ratio, 1 - pair.ratio
-            identical[i, j] = identical[j, i] = pair.influence_first is None
             if pair.influence_first is None or pair.influence_second is None:
                 continue
             for first, second, moved in ((i, j, pair.influence_first), (j, i, -pair.influence_second)):
@@ -138,7 +133,6 @@ def influence_of_violation(scores: ClusteredScores, *, order: int) -> ViolationI
         ratio_error=ratio_error,
         relative=one_versus_all[:, None] - one_versus_all[None, :],
         relative_error=relative_error,
-        identical=identical,
         equal_p_value=equal_p_values(scores, distance),
         clusters=counts,
     )

@@ -30,8 +30,6 @@ class Scale:
 
     Attributes
     ----------
-    name : str
-        The criterion's name, for messages.
     levels : ndarray or None
         The distinct values of an ordinal criterion, increasing, whose integers are 0, 1, ...; None for a
         cardinal one.
@@ -41,7 +39,6 @@ class Scale:
         The declared bounds as integers; None where the observed extremes serve.
     """
 
-    name: str
     levels: Floats | None
     digits: float
     lower: int | None
@@ -157,7 +154,7 @@ def quality_table(
         column = scores[..., j][present]
         _require_inside(name, column, limits[j], present)
         if ordered[j]:
-            integers, scale = _levels(name, column, limits[j])
+            integers, scale = _levels(column, limits[j])
         else:
             integers, scale = _multiples(name, column, limits[j], places[j])
         columns.append(integers)
@@ -219,11 +216,11 @@ def _require_inside(name: str, column: Floats, bounds: Floats, present: Booleans
     )
 
 
-def _levels(name: str, column: Floats, bounds: Floats) -> tuple[Integers, Scale]:
+def _levels(column: Floats, bounds: Floats) -> tuple[Integers, Scale]:
     """Integers of an ordinal criterion: the ranks of its distinct values."""
     levels = np.unique(np.concatenate([column, bounds[np.isfinite(bounds)]]))
     lower, upper = (int(np.searchsorted(levels, b)) if np.isfinite(b) else None for b in bounds)
-    scale = Scale(name=name, levels=levels, digits=0.0, lower=lower, upper=upper)
+    scale = Scale(levels=levels, digits=0.0, lower=lower, upper=upper)
     return np.searchsorted(levels, column), scale
 
 
@@ -246,7 +243,7 @@ def _multiples(name: str, column: Floats, bounds: Floats, digits: float | None) 
             hint=f"round more coarsely ({option('digits')}, {option('tolerance')})",
         )
     lower, upper = (int(np.rint(b * factor)) if np.isfinite(b) else None for b in bounds)
-    scale = Scale(name=name, levels=None, digits=digits, lower=lower, upper=upper)
+    scale = Scale(levels=None, digits=digits, lower=lower, upper=upper)
     return np.rint(column * factor).astype(np.int64), scale
 
 

@@ -136,17 +136,14 @@ class LeftOut:
 
     Attributes
     ----------
-    macro : ndarray, shape (T, k)
-        Macro means.
     leader : ndarray of int, shape (T,)
-        The model with the largest.
+        The model with the largest macro mean.
     ahead : ndarray, shape (T, k)
         Of one model: how far it is ahead of every other.
     p_adjusted : ndarray, shape (T, k)
         One-sided, of that lead; adjusted over all pairs.
     """
 
-    macro: Floats
     leader: Integers
     ahead: Floats
     p_adjusted: Floats
@@ -187,7 +184,7 @@ def leave_one_out(
         ahead = macro_differences(scores, found, scope, weights=weights)
         p_adjusted.append(ahead.p_pairs(family)[model])
     means = np.array(macro)
-    return LeftOut(means, means.argmax(axis=1), means[:, [model]] - means, np.array(p_adjusted))
+    return LeftOut(means.argmax(axis=1), means[:, [model]] - means, np.array(p_adjusted))
 
 
 def first_by_ratio(scores: TaskScores, order: int) -> Integers | None:
