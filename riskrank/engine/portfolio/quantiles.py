@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.sampling.steps import StepMaker, Steps, rounding_of, units_of
-from riskrank.engine.types import Floats, Integers
+from riskrank.engine.types import Floats
 from riskrank.errors import InputError
 
 
@@ -35,11 +35,8 @@ def quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike = 1.0) -> F
     InputError
         If a level lies outside (0, 1].
     """
-    if not alike(weights):
-        steps = weighted_steps(sample, weights)
-        return steps.values[steps.at(_levels(level))]
-    ordered = np.sort(np.asarray(sample, dtype=np.float64))
-    return ordered[_steps(ordered.size, _levels(level)) - 1]
+    steps = weighted_steps(sample, weights)
+    return steps.values[steps.at(_levels(level))]
 
 
 def integrated_quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike = 1.0) -> Floats:
@@ -64,13 +61,7 @@ def integrated_quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike 
     InputError
         If a level lies outside (0, 1].
     """
-    levels = _levels(level)
-    if not alike(weights):
-        return weighted_steps(sample, weights).integrated(levels)
-    ordered = np.sort(np.asarray(sample, dtype=np.float64))
-    steps = _steps(ordered.size, levels)
-    below = np.concatenate(([0.0], np.cumsum(ordered)))[steps - 1] / ordered.size
-    return below + (levels - (steps - 1) / ordered.size) * ordered[steps - 1]
+    return weighted_steps(sample, weights).integrated(_levels(level))
 
 
 def tail_value_at_risk(sample: ArrayLike, level: ArrayLike, weights: ArrayLike = 1.0) -> Floats:
@@ -119,7 +110,7 @@ def tail_value_of_sorted(ordered: Floats, level: float) -> Floats:
 @lru_cache(maxsize=64)
 def _tail_weights(n: int, level: float) -> Floats:
     """How much of each of the worst scores lies within the worst share: all, and of the last one a part."""
-    steps = int(_steps(n, _levels(level)))
+    steps = max(ceil(steps_to(level, n)), 1)
     weights = np.ones(steps)
     weights[-1] = n * level - (steps - 1)
     return weights
@@ -136,9 +127,11 @@ def alike(weights: ArrayLike) -> bool:
 
 
 def weighted_steps(sample: ArrayLike, weights: ArrayLike) -> Steps:
-    """A distribution of scores that count differently, as steps."""
+    """A distribution of scores, each of which counts as its weight says, as steps."""
     values = np.asarray(sample, dtype=np.float64)
-    shares = np.asarray(weights, dtype=np.float64)
+    shares = np.broadcast_to(np.asarray(weights, dtype=np.float64), values.shape)
+    if alike(shares):
+        values = np.sort(values)  # which takes a fifth of the time that their order takes
     maker = StepMaker.of(values, np.arange(values.size))
     return Steps(maker.values, maker.cumulated(units_of(shares / shares.sum())[None])[0])
 
@@ -152,14 +145,6 @@ def _levels(level: ArrayLike) -> Floats:
             hint="give levels such as 0.05 or 0.5",
         )
     return levels
-
-
-def _steps(n: int, levels: Floats) -> Integers:
-    """``ceil(n p)``, forgiving the last bit: 0.07 * 100 must be 7, not 8."""
-    product = n * levels
-    nearest = np.rint(product)
-    exact = np.abs(product - nearest) <= 4 * np.finfo(np.float64).eps * np.maximum(product, 1)
-    return np.clip(np.where(exact, nearest, np.ceil(product)), 1, n).astype(np.int64)
 
 
 @dataclass(frozen=True)
