@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskrank.engine.dominance.ranking import estimate
+from riskrank.engine.dominance.ranking import matrices_of
 from riskrank.engine.evidence.student import Student, norm, sum_of, weighted_mean
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
@@ -206,21 +206,13 @@ def first_by_ratio(scores: TaskScores, order: int) -> Integers | None:
     if np.count_nonzero(scores.weights) < 2 or work > _MOST_WORK:
         return None
     names = [str(task) for task in range(scores.count)]
+    tasks = TaskDesign.build(names, scores.tasks, weights=scores.weights)
+    whole = ClusteredScores.build(scores.values, scores.units, paired=scores.paired, tasks=tasks)
     found = []
     for task in range(scores.count):
-        kept = [tasks != task for tasks in scores.tasks]
-        weights = np.where(np.arange(scores.count) == task, 0.0, scores.weights)
-        rest = ClusteredScores.build(
-            [value[rows] for value, rows in zip(scores.values, kept, strict=True)],
-            [unit[rows] for unit, rows in zip(scores.units, kept, strict=True)],
-            paired=scores.paired,
-            tasks=TaskDesign.build(
-                names,
-                [tasks[rows] for tasks, rows in zip(scores.tasks, kept, strict=True)],
-                weights=weights,
-            ),
-        )
-        found.append(int(estimate(rest).ratios[order - 1].sum(axis=1).argmin()))
+        kept = np.where(np.arange(scores.count) == task, 0.0, scores.weights)
+        rest = replace(whole, strata=replace(whole.strata, weights=kept / kept.sum()))
+        found.append(int(matrices_of(rest, orders=(order,))[0].sum(axis=1).argmin()))
     return np.array(found)
 
 
