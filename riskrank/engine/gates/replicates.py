@@ -48,24 +48,11 @@ def differences(comparisons: Sequence[Comparison], *, resamples: int, seed: int)
         units = int(one.new.clusters[-1]) + 1, int(one.old.clusters[-1]) + 1
         designs.setdefault((one.paired, *units), []).append(at)
     for (paired, new, old), members in designs.items():
-        means = [
-            at for at in members if comparisons[at].level is None and not comparisons[at].new.tasks.several
-        ]
-        others = [at for at in members if at not in means]
-        # Means of many columns of one model's scores are quotients of a few products.
-        both = [[getattr(comparisons[at], side) for at in means] for side in ("new", "old")] if means else []
-        sums = [np.stack([side.sums for side in sides], axis=1) for sides in both]
-        sizes = [np.stack([side.sizes for side in sides], axis=1).astype(np.float64) for sides in both]
         start = 0
         for weights in _weights(new, old, paired, resamples, seed):
             rows = slice(start, start + len(weights[0]))
             start = rows.stop
-            if means:
-                each = zip(weights, sums, sizes, strict=True)
-                first, second = (weighted_sums(own, sum_) / weighted_sums(own, n) for own, sum_, n in each)
-                for column, at in enumerate(means):
-                    found[at][rows] = first[:, column] - second[:, column]
-            for at in others:
+            for at in members:
                 one = comparisons[at]
                 new_ones = statistics(one.new, weights[0], one.level)
                 found[at][rows] = new_ones - statistics(one.old, weights[1], one.level)
@@ -130,7 +117,9 @@ def statistics(side: SideScores | TailSide, drawn: Floats, level: float | None) 
         return side.tails(drawn, level)
     if level is not None:
         return tail_means(side, side.weigh(drawn) if side.tasks.several else drawn, level)
-    return weighted_sums(side.weigh(drawn), side.sums)
+    if side.tasks.several:
+        return weighted_sums(side.weigh(drawn), side.sums)
+    return weighted_sums(drawn, side.sums) / weighted_sums(drawn, side.sizes.astype(np.float64))
 
 
 def _weights(new: int, old: int, paired: bool, resamples: int, seed: int) -> Iterator[tuple[Floats, Floats]]:
