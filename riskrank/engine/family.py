@@ -27,8 +27,6 @@ from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.sampling.monte_carlo import resamples_to_settle
 from riskrank.engine.types import Booleans, Floats, Integers
 
-METHODS = ("bonferroni", "holm", "bh", "none")
-
 
 def adjust(p_values: ArrayLike, method: str) -> Floats:
     """Adjusted p-values: reject where they are at most the level.

@@ -8,7 +8,9 @@ from scipy import stats
 from scipy.special import ndtr, ndtri
 
 from riskrank.engine.evidence.evidence import Evidence
-from riskrank.engine.family import METHODS, Family, Side, adjust
+from riskrank.engine.family import Family, Side, adjust
+
+METHODS = ("bonferroni", "holm", "bh", "none")
 
 
 def normal_evidence(estimate, error=1.0, boundary=0.0):

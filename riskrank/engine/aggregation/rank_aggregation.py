@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike
 from riskrank.engine.ties import doubled_mid_ranks
 from riskrank.engine.types import Floats, Integers
 
-METHODS = ("kemeny", "footrule", "pearson", "borda")
-
 LISTED = 24
 """Optima are listed in full up to this many; above, they are counted."""
 

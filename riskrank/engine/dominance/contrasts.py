@@ -17,7 +17,7 @@ from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.student import Student, p_above
 from riskrank.engine.family import Answers, Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
-from riskrank.engine.sampling.cluster_means import TaskParts
+from riskrank.engine.sampling.cluster_means import TaskParts, sums_by
 from riskrank.engine.sampling.freedom import kish
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.types import Booleans, Floats
@@ -144,9 +144,7 @@ def _units(values: Floats, cluster: NDArray) -> _Units:
     """Linear parts of a mean: unit c with sum S_c of n_c scores moves it by (S_c − mean·n_c)/n."""
     mean = values.mean(axis=0)
     _, numbers = np.unique(cluster, return_inverse=True)
-    count = int(numbers.max()) + 1
-    away = np.column_stack([np.bincount(numbers, column, minlength=count) for column in (values - mean).T])
-    return _Units(away / len(values), mean, kish(numbers))
+    return _Units(sums_by(numbers, values - mean) / len(values), mean, kish(numbers))
 
 
 def _of_suite(values: Floats, cluster: NDArray, design: TaskDesign, model: int) -> _Units:

@@ -99,10 +99,7 @@ def second_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> PairInflue
     d = x[grid.step_first] - y[grid.step_second]
     if not d.any():
         return PairInfluence(0.5, None, None)
-    step = grid.width * d
-    right = np.cumsum(step)
-    left = right - step
-    squares = dot(grid.width, left * left + left * right + right * right) / 3
+    left, right, squares = _integrated(d, grid)
     area, negative = _negative_parts(left, right, grid.width)
     violation = negative.sum()
     rate = (2 * area * squares - grid.width * (left + right) * violation) / squares**2
@@ -127,10 +124,15 @@ def _negative_parts(left: Floats, right: Floats, width: Floats) -> tuple[Floats,
 
 def integrated_distance(x: Floats, y: Floats, grid: MergedGrid) -> float:
     """∫ D² of the integrated quantiles."""
-    step = grid.width * (x[grid.step_first] - y[grid.step_second])
+    return _integrated(x[grid.step_first] - y[grid.step_second], grid)[2]
+
+
+def _integrated(difference: Floats, grid: MergedGrid) -> tuple[Floats, Floats, float]:
+    """D, of quantiles that differ so, at both ends of each segment, and ∫ D²."""
+    step = grid.width * difference
     right = np.cumsum(step)
     left = right - step
-    return dot(grid.width, left * left + left * right + right * right) / 3
+    return left, right, dot(grid.width, left * left + left * right + right * right) / 3
 
 
 def _from_jumps(jump: Floats) -> Floats:

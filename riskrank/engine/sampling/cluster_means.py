@@ -57,8 +57,7 @@ def cluster_means(values: Floats, clusters: NDArray) -> ColumnMeans:
     scaled = np.ldexp(values, -exponent)
     mean = scaled.mean(axis=0)
     count = int(clusters.max()) + 1
-    away = scaled - mean
-    sums = np.column_stack([np.bincount(clusters, column, minlength=count) for column in away.T])
+    sums = sums_by(clusters, scaled - mean)
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt((sums**2).sum(axis=0) * (count / (count - 1) if count > 1 else np.nan)) / len(values)
     return ColumnMeans(np.ldexp(mean, exponent), np.ldexp(error, exponent))
@@ -105,18 +104,18 @@ class TaskParts:
         sizes = np.bincount(rows, minlength=len(design.names))
         share = design.share_of(model)[:, None]
         numbers = rows if design.random else _units(clusters, rows)
-        shares = _sums(numbers, values * share)
+        shares = sums_by(numbers, values * share)
         mean = shares.sum(axis=0)
-        of_task = _sums(rows, values / sizes[rows][:, None])
+        of_task = sums_by(rows, values / sizes[rows][:, None])
         if design.random:
             parts = design.weights[:, None] * (of_task - mean)
             number = design.weights.sum() ** 2 / (design.weights**2).sum()
             return cls(mean, parts, shares, np.zeros(len(parts), dtype=np.int64), np.array([number]))
-        parts = _sums(numbers, (values - of_task[rows]) * share)
+        parts = sums_by(numbers, (values - of_task[rows]) * share)
         tasks = np.zeros(len(parts), dtype=np.int64)
         tasks[numbers] = rows
         if design.signed:
-            parts = shares - (_sums(tasks, shares) / np.bincount(tasks)[:, None])[tasks]
+            parts = shares - (sums_by(tasks, shares) / np.bincount(tasks)[:, None])[tasks]
             return cls(mean, parts, shares, tasks, np.bincount(tasks).astype(np.float64))
         of_size = np.bincount(numbers).astype(np.float64)
         counts = np.bincount(tasks, of_size) ** 2 / np.bincount(tasks, of_size**2)
@@ -126,7 +125,7 @@ class TaskParts:
         """Variance of the sum of some parts by stratum, shape (m, S)."""
         number = np.bincount(self.tasks, minlength=len(self.counts)).astype(np.float64)
         scale = number / np.maximum(number - 1, 1)
-        return (_sums(self.tasks, parts**2, len(self.counts)) * scale[:, None]).T
+        return (sums_by(self.tasks, parts**2, len(self.counts)) * scale[:, None]).T
 
     def df(self, parts: Floats) -> Floats:
         """Degrees of freedom of a sum of some parts, shape (m,)."""
@@ -150,7 +149,7 @@ def _units(clusters: NDArray, rows: Integers) -> Integers:
     return np.unique(rows * (int(own.max()) + 1) + own, return_inverse=True)[1].astype(np.int64)
 
 
-def _sums(numbers: NDArray, values: Floats, count: int = 0) -> Floats:
+def sums_by(numbers: NDArray, values: Floats, count: int = 0) -> Floats:
     """Sums of the rows of each number, shape (C, m)."""
     sums = [np.bincount(numbers, column, minlength=count) for column in values.T]
     return np.column_stack(sums).astype(np.float64)

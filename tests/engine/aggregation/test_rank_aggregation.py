@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskrank.engine.aggregation import kemeny
-from riskrank.engine.aggregation.rank_aggregation import METHODS, _integer_weights, aggregate_rankings
+from riskrank.engine.aggregation.rank_aggregation import _integer_weights, aggregate_rankings
+
+METHODS = ("kemeny", "footrule", "pearson", "borda")
 
 
 def ranks_of(*words):
