@@ -3,8 +3,7 @@
 import numpy as np
 
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, Claim
-from riskrank.studies.dominance.columns import DominanceCase, DominanceColumn
-from riskrank.studies.dominance.findings import ahead_of_all, behind, winner
+from riskrank.studies.dominance.findings import DominanceCase, DominanceColumn, ahead_of_all, behind, winner
 from riskrank.studies.findings import Finding, Sentences
 from riskrank.studies.suites import words
 from riskrank.studies.wording import all_metrics, all_others, names, percent

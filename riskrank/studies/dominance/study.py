@@ -16,8 +16,7 @@ from riskrank.engine.sampling.freedom import Freedom
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import rows_of
-from riskrank.studies.dominance.columns import DominanceCase, DominanceColumn
-from riskrank.studies.dominance.findings import dominance_findings
+from riskrank.studies.dominance.findings import DominanceCase, DominanceColumn, dominance_findings
 from riskrank.studies.dominance.options import DominanceSettings
 from riskrank.studies.dominance.sentences import SENTENCES
 from riskrank.studies.groups.study import Standing, study_by_group

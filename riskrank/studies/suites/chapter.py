@@ -38,7 +38,7 @@ class SuiteOutline:
     names : tuple of str
         Of the tasks.
     samples : tuple of int
-        Of each task; of the model with the fewest.
+        Of each task, clusters as one; of the model with the fewest.
     weights : tuple of float
         Together 1.
     scale : {"none", "mixed", "rank", "bounds"}
@@ -105,8 +105,9 @@ def suite_outline(table: ScoreTable) -> SuiteOutline | None:
     suite = table.suite
     if not suite:
         return None
-    units = [suite.of_sample[np.unique(samples)] for samples in table.row_samples]
-    counts = np.min([np.bincount(own, minlength=len(suite.names)) for own in units], axis=0)
+    numbered = (np.unique(own, return_index=True)[1] for own in table.clusters)
+    tasks = [suite.of_sample[own[at]] for own, at in zip(table.row_samples, numbered, strict=True)]
+    counts = np.min([np.bincount(own, minlength=len(suite.names)) for own in tasks], axis=0)
     return SuiteOutline(suite.names, tuple(counts.tolist()), tuple(suite.weights.tolist()), suite.scale)
 
 
@@ -129,22 +130,18 @@ def suite_chapter(
     inference : Inference
     scope : {"fixed", "random"}
     """
-    suite = table.suite
-    if not suite or not leaders:
+    outline = suite_outline(table)
+    if outline is None or not leaders:
         return None
     from riskrank.studies.suites.column import suite_column  # most tables are no suite
 
     found = {
-        name: suite_column(name, tables.rows(name), table, suite, first, inference, scope)
+        name: suite_column(name, tables.rows(name), table, table.suite, first, inference, scope)
         for name, first in leaders.items()
     }
-    first = next(iter(found.values()))
     return SuiteChapter(
-        names=suite.names,
-        samples=tuple(first.scores.samples.tolist()),
-        weights=tuple(suite.weights.tolist()),
-        scale=suite.scale,
-        metrics=suite.metrics,
+        **vars(outline),
+        metrics=table.suite.metrics,
         scope=scope,
         models=table.models,
         columns=found,

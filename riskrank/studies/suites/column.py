@@ -6,25 +6,12 @@ from functools import cached_property
 
 import numpy as np
 
+from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.engine.dominance.column import First
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.sampling.strata import FEWEST_TASKS
-from riskrank.engine.suites.macro_means import (
-    FIXED,
-    RANDOM,
-    LeftOut,
-    Profile,
-    WorstTasks,
-    first_by_ratio,
-    leave_one_out,
-    macro_differences,
-    macro_means,
-    profile,
-    task_number,
-    thresholds,
-    worst_tasks,
-)
+from riskrank.engine.suites import macro_means as macro
 from riskrank.engine.suites.task_differences import TaskDifferences, TaskScores, task_differences
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.scores.table.score_table import ScoreTable
@@ -93,9 +80,9 @@ class SuiteColumn:
     leader: int
     pair: tuple[int, int]
     ahead: Booleans | None
-    left_out: LeftOut | None
+    left_out: macro.LeftOut | None
     first_without: Integers | None
-    worst: tuple[WorstTasks, ...]
+    worst: tuple[macro.WorstTasks, ...]
     file_means: Floats | None = None
 
     @cached_property
@@ -125,9 +112,9 @@ class SuiteColumn:
         found = Student(self.found.difference[model, other], self.found.error[model, other], df)
         return found.value, *found.interval(level)
 
-    def profile(self, level: float) -> Profile:
+    def profile(self, level: float) -> macro.Profile:
         """Shares of scores above every τ."""
-        return profile(self.scores, thresholds(self.scores), level)
+        return macro.profile(self.scores, macro.thresholds(self.scores), level)
 
     def deciding(self) -> list[tuple[int, int]]:
         """Tasks without which another model comes first by the method that ranks, with that model."""
@@ -192,13 +179,13 @@ def suite_column(
     scores = TaskScores.build(values, tasks, units=table.clusters, weights=suite.weights, paired=table.paired)
     found = task_differences(scores, inference.family)
     marks = found.marks if inference.test else np.zeros_like(found.marks)
-    answered = (FIXED, RANDOM) if task_number(scores.weights) >= FEWEST_TASKS - 1e-9 else (FIXED,)
+    answered = (FIXED, RANDOM) if macro.task_number(scores.weights) >= FEWEST_TASKS - 1e-9 else (FIXED,)
     units, names = units_of(name, table.metrics), [spec.name for spec in table.metrics]
     signs = [spec.sign for spec in suite.specs] or [units.sign] * scores.count
     scopes = {}
     for one in answered:
-        differences = macro_differences(scores, found, one)
-        scopes[one] = Scope(macro_means(scores, one), differences, differences.p_pairs(inference.family))
+        means, apart = macro.macro_means(scores, one), macro.macro_differences(scores, found, one)
+        scopes[one] = Scope(means, apart, apart.p_pairs(inference.family))
     return SuiteColumn(
         name=name,
         units=units,
@@ -210,8 +197,8 @@ def suite_column(
         leader=first.model,
         pair=first.pair,
         ahead=first.ahead,
-        left_out=leave_one_out(scores, found, first.model, scope=scope, family=inference.family),
-        first_without=None if first.order is None else first_by_ratio(scores, first.order),
-        worst=tuple(worst_tasks(mean, scores.weights) for mean in scores.mean),
+        left_out=macro.leave_one_out(scores, found, first.model, scope=scope, family=inference.family),
+        first_without=None if first.order is None else macro.first_by_ratio(scores, first.order),
+        worst=tuple(macro.worst_tasks(mean, scores.weights) for mean in scores.mean),
         file_means=None if suite.means is None or name not in names else suite.means[names.index(name)],
     )

@@ -14,7 +14,7 @@ from riskrank.shown import numbers
 from riskrank.shown.means import in_words, inference_line
 from riskrank.shown.text_pictures import interval_bars
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
-from riskrank.studies.dominance.columns import DominanceColumn
+from riskrank.studies.dominance.findings import DominanceColumn
 from riskrank.studies.dominance.study import DominanceDocument
 from riskrank.studies.wording import decimals_apart, rounded
 

@@ -11,7 +11,7 @@ from riskrank.shown import numbers
 from riskrank.shown.means import CORRECTIONS, combined, head, seen, side_by_side, told_apart_line, worst
 from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, also, more_metrics, offered, unshown
 from riskrank.shown.view import Column, Line, OfModel, Section, by_row
-from riskrank.studies.dominance.columns import DominanceColumn
+from riskrank.studies.dominance.findings import DominanceColumn
 from riskrank.studies.dominance.screen.detail import details
 from riskrank.studies.dominance.study import DominanceDocument
 from riskrank.studies.suites.screen import details as task_details
