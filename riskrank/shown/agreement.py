@@ -1,6 +1,6 @@
 """How far rankings agree, how steady they are with fewer samples, and how several were made one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.dominance.method_rankings import MethodStudy, Stability
@@ -8,7 +8,6 @@ from riskrank.shown.view import Column, Line, Table, headed
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.wording import typeset
 
-Aggregations = Sequence[tuple[str, Aggregation]]
 _DISTANCES = {
     "kemeny": "Kemeny's distance",
     "footrule": "Spearman's footrule",
@@ -67,10 +66,10 @@ def agreement_with(name: str, ranking: RankDocument, others: RankDocument, what:
     return Table(f"Agreement with the ranking, {what} by {what}", columns, tuple(rows))
 
 
-def aggregation_lines(aggregations: Aggregations) -> list[Line]:
+def aggregation_lines(aggregations: Mapping[str, Aggregation]) -> list[Line]:
     """One line an aggregation."""
     lines = []
-    for name, found in aggregations:
+    for name, found in aggregations.items():
         by = f"{_DISTANCES[found.method]} (mean {found.mean_distance:.4g})"
         lines.append(Line(f"joins several orders by {by}: {found.choice}.", f"{name}:"))
     return lines

@@ -26,8 +26,8 @@ _ACROSS, _ABOVE = 4, 24.0
 def pictures(document: MeanRiskDocument) -> Iterator[Picture]:
     """A scatter a risk and one picture of all risks, a column of scores each."""
     models = document.provenance.models
-    for column, study in document.by_column:
-        of = f"@{column}" if len(document.by_column) > 1 else ""
+    for column, study in document.studies.items():
+        of = f"@{column}" if len(document.studies) > 1 else ""
         columns = study.models.columns
         # Those consistent with second-order dominance before the others.
         for number in sorted(range(len(columns)), key=lambda at: not columns[at].risk.ssd_consistent):

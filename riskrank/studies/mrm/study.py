@@ -26,7 +26,7 @@ from riskrank.studies.mrm.findings import SENTENCES, MeanRiskCase, mrm_findings
 from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.sample_findings import sample_findings
-from riskrank.studies.settings import described_aggregation, family_of, level_of, provenance
+from riskrank.studies.settings import described_aggregation, family_of, provenance
 from riskrank.studies.suites.chapter import SuiteOutline, suite_outline
 from riskrank.studies.targets import Target, check_portfolio, check_range, portfolio_weights, targets
 from riskrank.studies.task_scale import on_task_scale
@@ -75,7 +75,7 @@ class MeanRiskDocument(GroupedDocument[MeanRiskRow], schema="mrm"):
 
     Attributes
     ----------
-    by_column : tuple of (str, MeanRiskStudy)
+    studies : dict of str to MeanRiskStudy
         Every column of scores, by the name it is reported under.
     tails : dict of str to TailMeans
         Of the same columns, where a mean of the worst share was asked for.
@@ -83,7 +83,7 @@ class MeanRiskDocument(GroupedDocument[MeanRiskRow], schema="mrm"):
         Raw means of every metric.
     scores : ClusteredScores
         Of one column: they all have the same samples.
-    aggregations : tuple of (str, Aggregation)
+    aggregations : dict of str to Aggregation
         Rankings under the consistent risks made one, by their method's name.
     judged : JudgedChapter or None
         Of a judge and people, what they are worth together.
@@ -93,25 +93,25 @@ class MeanRiskDocument(GroupedDocument[MeanRiskRow], schema="mrm"):
 
     entries: ClassVar[Mapping[str, type]] = {"judge": JudgedEntry}
 
-    by_column: tuple[tuple[str, MeanRiskStudy], ...]
+    studies: Mapping[str, MeanRiskStudy]
     tails: Mapping[str, TailMeans]
     means: tuple[MetricMeans, ...]
     scores: ClusteredScores
-    aggregations: tuple[tuple[str, Aggregation], ...]
+    aggregations: Mapping[str, Aggregation]
     judged: JudgedChapter | None = None
     suite: SuiteOutline | None = None
 
     def meta(self) -> Mapping[str, Any]:
         """Aggregations with their distances, the judge and the groups."""
         models = self.provenance.models
-        found = [described_aggregation(name, found, models) for name, found in self.aggregations]
+        found = [described_aggregation(name, found, models) for name, found in self.aggregations.items()]
         return {"aggregations": found, **judged_meta(self.judged), **super().meta()}
 
 
 def standings(document: MeanRiskDocument) -> dict[str, Standing]:
     """How all risks together, and each risk and level, rank the models; nothing is tested."""
-    found = {name: Standing(-one.ranks) for name, one in document.aggregations}
-    for metric, study in document.by_column:
+    found = {name: Standing(-one.ranks) for name, one in document.aggregations.items()}
+    for metric, study in document.studies.items():
         for at, column in enumerate(study.models.columns):
             level = "" if column.level is None else f"({column.level:g})"
             found[f"{column.risk.name}{level}@{metric}"] = Standing(-study.models.rank[:, at])
@@ -144,30 +144,29 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = HERE) 
     chosen = targets(table, settings, per_metric=settings.per_metric)
     if settings.with_portfolio and len(table.metrics) > 1:
         chosen = targets(table, settings) + chosen
-    by_column = [(target.name, _studied(target, table.models, settings, runtime)) for target in chosen]
-    aggregations = tuple(_aggregations(table, settings, by_column))
+    studies = {target.name: _studied(target, table.models, settings, runtime) for target in chosen}
     case = MeanRiskCase(
         table=table,
         columns={target.name: target.scores for target in chosen},
-        studies=dict(by_column),
-        aggregations=dict(aggregations),
+        studies=studies,
+        aggregations=dict(_aggregations(table, settings, studies)),
         tested=False,
         confidence=family_of(settings).confidence,
     )
     limits = sample_findings([target.scores for target in chosen], tested=not settings.no_test)
     return MeanRiskDocument(
         provenance=_provenance(table, settings, chosen),
-        rows=[*_rows(by_column, table.models)],
+        rows=[*_rows(studies, table.models)],
         **SENTENCES.told(mrm_findings(case), case, table.models, case.assuming, limits=limits),
         means=case.means,
         scores=chosen[0].scores,
         tails={
             name: TailMeans(name, worst, table.metrics)
-            for name, study in by_column
+            for name, study in studies.items()
             if (worst := _worst(study)) is not None
         },
-        by_column=tuple(by_column),
-        aggregations=aggregations,
+        studies=studies,
+        aggregations=case.aggregations,
         judged=case.judged,
         suite=suite_outline(table),
     )
@@ -207,13 +206,13 @@ def _studied(
 
 
 def _aggregations(
-    table: ScoreTable, settings: MeanRiskSettings, by_column: Sequence[tuple[str, MeanRiskStudy]]
+    table: ScoreTable, settings: MeanRiskSettings, studies: Mapping[str, MeanRiskStudy]
 ) -> Iterator[tuple[str, Aggregation]]:
-    for name, study in by_column:
+    for name, study in studies.items():
         if study.aggregation is not None:
             yield f"RA(MRM@{name})", study.aggregation
     if settings.per_metric and len(table.metrics) > 1:
-        single = [study for _, study in by_column[-len(table.metrics) :]]
+        single = [*studies.values()][-len(table.metrics) :]
         together = aggregate_over_metrics(
             single, portfolio_weights(table), names=table.models, aggregator=settings.aggregate
         )
@@ -229,8 +228,7 @@ def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[
         "risks": list(dict.fromkeys(column.risk.name for column in columns)),
         "levels": sorted({column.level for column in columns if column.level is not None}),
         "aggregate": settings.aggregate,
-        **level_of(settings),
-        **entries(settings, "no_test", "per_metric", "with_portfolio"),
+        **entries(settings, "alpha", "no_test", "per_metric", "with_portfolio"),
     }
     return provenance(
         "mrm",
@@ -244,10 +242,10 @@ def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[
     )
 
 
-def _rows(by_column: Sequence[tuple[str, MeanRiskStudy]], models: Sequence[str]) -> Iterator[MeanRiskRow]:
+def _rows(studies: Mapping[str, MeanRiskStudy], models: Sequence[str]) -> Iterator[MeanRiskRow]:
     """One row a metric, risk and model, models by rank."""
     names = np.array(models, dtype=object)
-    for metric, study in by_column:
+    for metric, study in studies.items():
         found, ends = study.models, {"value_low": study.value_low, "value_high": study.value_high}
         for at, column in enumerate(found.columns):
             of_risk = {"risk_value": found.risk, "value": found.value, "rank": found.rank} | ends

@@ -54,9 +54,8 @@ def recommendations(
             "unbeaten": [models[i] for i in found.unbeaten],
             "deciding_metrics": [means[m].name for m in found.deciding],
             "first_by_metrics": None if found.first_by_metrics is None else models[found.first_by_metrics],
-            "first_without": None
-            if found.first_without is None
-            else {models[out]: models[first] for out, first in found.first_without.items()},
+            "first_without": found.first_without
+            and {models[out]: models[first] for out, first in found.first_without.items()},
         }
 
 

@@ -155,7 +155,7 @@ def _of_tasks(one: Leading, case: RankCase, suite: SuiteChapter) -> Iterator[Fin
     if held and not metric:
         yield from _gain(one, case)
     if column.scores.macro.max() > column.scores.macro[one.first]:
-        yield Finding("best-macro-mean", (column.first_by_mean, one.first), on=one.column)
+        yield Finding("best-macro-mean", (column.by_mean[0], one.first), on=one.column)
 
 
 def _gain(one: Leading, case: RankCase) -> Iterator[Finding]:

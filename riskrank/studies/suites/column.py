@@ -13,7 +13,7 @@ from riskrank.engine.evidence.student import Student
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.engine.suites import macro_means as macro
 from riskrank.engine.suites.task_differences import TaskDifferences, TaskScores, task_differences
-from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.engine.types import Floats, Integers
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import Suite
 from riskrank.studies.targets import Units, units_of
@@ -53,13 +53,9 @@ class SuiteColumn:
         1 where the first of a pair is better, −1 where it is worse, 0 where that is open.
     scopes : mapping of str to Scope
         ``fixed`` always, ``random`` where there are tasks enough.
-    leader : int
-        The model that comes first as ranked.
-    pair : (int, int)
-        The model of the verdict, which may say to look at another than the first, and the one words and
-        pictures hold it against.
-    ahead : ndarray of bool, shape (k, k), or None
-        Who is better than whom by the tests that rank.
+    first : First
+        The model that comes first as ranked; its pair is the model of the verdict, which may say to look at
+        another than the first, and the one words and pictures hold it against.
     left_out : LeftOut or None
         None where one task weighs everything.
     first_without : ndarray of int, shape (T,), or None
@@ -77,33 +73,26 @@ class SuiteColumn:
     found: TaskDifferences
     marks: Integers
     scopes: dict[str, Scope]
-    leader: int
-    pair: tuple[int, int]
-    ahead: Booleans | None
+    first: First
     left_out: macro.LeftOut | None
     first_without: Integers | None
     worst: tuple[macro.WorstTasks, ...]
     file_means: Floats | None = None
 
     @cached_property
-    def compared(self) -> Floats:
-        """Means by model and task on the scale they are compared on, shape (k, T)."""
-        return self.signs * self.scores.mean + 0.0
-
-    @property
     def mean(self) -> Floats:
         """Means by model and task as the file has them, shape (k, T)."""
-        return self.compared if self.file_means is None else self.file_means
+        return self.signs * self.scores.mean + 0.0 if self.file_means is None else self.file_means
 
     @property
     def against(self) -> int:
         """The model all others are shown against."""
-        return self.pair[0]
+        return self.first.pair[0]
 
     @property
-    def first_by_mean(self) -> int:
-        """The model with the best macro mean."""
-        return int(self.scores.macro.argmax())
+    def by_mean(self) -> list[int]:
+        """Models by their macro means, the best first."""
+        return np.argsort(-self.scores.macro, kind="stable").tolist()
 
     def lead(self, model: int, other: int, level: float) -> tuple[Floats, Floats, Floats]:
         """One model's lead over another on every task, with both ends of an interval for each by itself."""
@@ -119,12 +108,12 @@ class SuiteColumn:
     def deciding(self) -> list[tuple[int, int]]:
         """Tasks without which another model comes first by the method that ranks, with that model."""
         found = self.first_without
-        return [] if found is None else [(t, int(i)) for t, i in enumerate(found) if i != self.leader]
+        return [] if found is None else [(t, int(i)) for t, i in enumerate(found) if i != self.first.model]
 
     def turned_by_a_task(self) -> tuple[int, ...]:
         """Models that are better than the first on some tasks and worse on others, and first without one."""
         rivals = {model for _, model in self.deciding()}
-        own = self.marks[self.leader]
+        own = self.marks[self.first.model]
         return tuple(i for i in sorted(rivals) if (own[i] > 0).any() and (own[i] < 0).any())
 
     def between_tasks(self, pair: tuple[int, int]) -> float:
@@ -194,9 +183,7 @@ def suite_column(
         found=found,
         marks=marks,
         scopes=scopes,
-        leader=first.model,
-        pair=first.pair,
-        ahead=first.ahead,
+        first=first,
         left_out=macro.leave_one_out(scores, found, first.model, scope=scope, family=inference.family),
         first_without=None if first.order is None else macro.first_by_ratio(scores, first.order),
         worst=tuple(macro.worst_tasks(mean, scores.weights) for mean in scores.mean),

@@ -167,14 +167,13 @@ def _task_means(chapter: SuiteChapter) -> Iterator[tuple[Any, ...]]:
 
 def _pairs(chapter: SuiteChapter) -> Iterator[tuple[Any, ...]]:
     for one in chapter.columns.values():
-        order = np.argsort(-one.scores.macro, kind="stable").tolist()
-        yield from ((chapter, one, *pair) for pair in combinations(order, 2))
+        yield from ((chapter, one, *pair) for pair in combinations(one.by_mean, 2))
 
 
 def _left_out(chapter: SuiteChapter) -> Iterator[tuple[Any, ...]]:
     """The suite without each task, with the model that then comes closest to the leader."""
     for one in chapter.columns.values():
         if one.left_out is not None:
-            others = [i for i in range(len(chapter.models)) if i != one.leader]
+            others = [i for i in range(len(chapter.models)) if i != one.first.model]
             for t in range(len(chapter.names)):
                 yield chapter, one, t, others[int(one.left_out.ahead[t, others].argmin())]

@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.shown.means import in_words
 from riskrank.shown.numbers import p_value
@@ -55,7 +53,7 @@ def screen(
     if per_task:
         yield from (by_task(chapter, one, models) for one, models in told)
     for one, models in told:
-        answers = other_scope(chapter, one, *one.pair) if len(models) > 1 else ()
+        answers = other_scope(chapter, one, *one.first.pair) if len(models) > 1 else ()
         on = "" if len(shown) == 1 else f"{one.name}:"
         yield from (Line(answer, on) for _, answer in answers if len(shown) > 1 or answer in more)
 
@@ -65,7 +63,7 @@ def details(chapter: SuiteChapter, *, per_task: bool) -> list[Section]:
     sections: list[Section] = []
     for one in chapter.columns.values():
         if not per_task:
-            sections.append(by_task(chapter, one, np.argsort(-one.scores.macro, kind="stable").tolist()))
+            sections.append(by_task(chapter, one, one.by_mean))
         sections.append(macro(chapter, one))
         sections += left_out(chapter, one)
     return asked_for([*sections, _reading(chapter)])
@@ -156,8 +154,7 @@ def macro(chapter: SuiteChapter, one: SuiteColumn) -> Table:
         (Column("worst tasks", "left"), lambda i: names([chapter.names[t] for t in one.worst[i].tasks])),
         (Column("their\nmean"), lambda i: rounded(float(one.units.sign * one.worst[i].mean), digits)),
     ]
-    order = sorted(range(len(chapter.models)), key=lambda i: -float(one.scores.macro[i]))
-    return by_row(f"Macro means of {in_words(one.name)}", columns, order)
+    return by_row(f"Macro means of {in_words(one.name)}", columns, one.by_mean)
 
 
 def left_out(chapter: SuiteChapter, one: SuiteColumn) -> list[Section]:
@@ -165,17 +162,17 @@ def left_out(chapter: SuiteChapter, one: SuiteColumn) -> list[Section]:
     if (left := one.left_out) is None:
         return []
     ranked, leaders = dict(one.deciding()), left.leader
-    other = next(i for i in one.pair if i != one.leader)
+    other = next(i for i in one.first.pair if i != one.first.model)
     ahead, digits = one.units.of(left.ahead), decimals_of(one.scopes[FIXED].means.error)
     columns: list[OfModel | None] = [
         (Column("without", "left"), lambda t: chapter.names[t]),
         (Column("samples"), lambda t: f"{chapter.samples[t]:,}"),
-        (Column("first", "left"), lambda t: chapter.models[ranked.get(t, one.leader)]),
+        (Column("first", "left"), lambda t: chapter.models[ranked.get(t, one.first.model)]),
         (Column("best macro mean", "left"), lambda t: chapter.models[int(leaders[t])]),
         (Column("lead"), lambda t: rounded(float(ahead[t, other]), digits)),
         (Column("p"), lambda t: p_value(float(left.p_adjusted[t, other]))) if chapter.tested else None,
     ]
-    lead = f"lead: of {chapter.models[one.leader]} over {chapter.models[other]}"
+    lead = f"lead: of {chapter.models[one.first.model]} over {chapter.models[other]}"
     title = f"Without each task, by macro means of {in_words(one.name)}; {lead}"
     return [by_row(title, columns, range(len(chapter.names)))]
 

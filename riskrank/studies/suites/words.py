@@ -55,11 +55,11 @@ def without_a_task(chapter: SuiteChapter, one: SuiteColumn, first: int, other: i
 
     Where nobody else does: whether the lead over another is still shown.
     """
-    by_method = one.deciding() if first == one.leader else []
+    by_method = one.deciding() if first == one.first.model else []
     if by_method:
         task, model = by_method[0]
         return _without(chapter, task, model, "comes first", len(by_method) - 1)
-    if one.left_out is None or one.first_by_mean != first:
+    if one.left_out is None or one.by_mean[0] != first:
         return ""
     changes = one.left_out.changes(first)
     if not changes:
@@ -70,11 +70,9 @@ def without_a_task(chapter: SuiteChapter, one: SuiteColumn, first: int, other: i
 
 def _still_shown(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> str:
     """Whether a lead that is shown is so without each task, too."""
-    ranked = one.ahead is None or bool(one.ahead[first, other])
     p = one.scopes[chapter.scope].p_adjusted[first, other] if chapter.scope in one.scopes else 1.0
-    if one.left_out is None or first != one.leader or not chapter.tested or not ranked:
-        return ""
-    if not chapter.family.significant(p):
+    shown = chapter.family.significant(p) and (one.first.ahead is None or one.first.ahead[first, other])
+    if one.left_out is None or first != one.first.model or not chapter.tested or not shown:
         return ""
     left = one.left_out.p_adjusted[:, other]
     lost = np.flatnonzero(~chapter.family.significant(left))
@@ -102,10 +100,11 @@ def other_scope(
     asked = RANDOM if chapter.scope == FIXED else FIXED
     if not chapter.tested or asked not in one.scopes:
         return
-    if one.ahead is not None and one.ahead[other, first]:
+    ahead = one.first.ahead
+    if ahead is not None and ahead[other, first]:
         first, other = other, first
     p = float(one.scopes[asked].p_adjusted[first, other])
-    shown, ranked = bool(chapter.family.significant(p)), one.ahead is None or bool(one.ahead[first, other])
+    shown, ranked = bool(chapter.family.significant(p)), ahead is None or bool(ahead[first, other])
     score = "the combined score of " if one.units.label == COMBINED else ""
     whom = f"{chapter.models[first]} is better than {chapter.models[other]} on {score}"
     every = len(chapter.models) > 2 and chapter.family.correction != "none"
@@ -114,6 +113,6 @@ def other_scope(
     if asked == RANDOM:
         answer = f"shown{size}" if shown and ranked else "not shown" if shown else f"not shown{size}"
         yield p, f"Whether {whom}tasks like these: {answer}."
-    elif shown or not ranked or one.ahead is None:
+    elif shown or not ranked or ahead is None:
         answer = "shown" if shown else "not shown"
         yield p, f"Whether {whom}these {len(chapter.names)} tasks themselves: {answer}{size}."

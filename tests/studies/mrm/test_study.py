@@ -47,24 +47,24 @@ def test_rows_are_grouped_by_risk_and_sorted_by_rank(table):
 def test_columns_that_are_studied(table):
     read = table()
     portfolio = mrm(read, MeanRiskSettings(no_test=True))
-    assert [name for name, _ in portfolio.by_column] == ["P(IC)"]
-    assert [name for name, _ in portfolio.aggregations] == ["RA(MRM@P(IC))"]
+    assert [*portfolio.studies] == ["P(IC)"]
+    assert [*portfolio.aggregations] == ["RA(MRM@P(IC))"]
     single = mrm(read, MeanRiskSettings(no_test=True, per_metric=True))
-    assert [name for name, _ in single.by_column] == ["acc", "f1"]
-    assert [name for name, _ in single.aggregations] == ["RA(MRM@acc)", "RA(MRM@f1)", "RA(MRM@M)"]
+    assert [*single.studies] == ["acc", "f1"]
+    assert [*single.aggregations] == ["RA(MRM@acc)", "RA(MRM@f1)", "RA(MRM@M)"]
     both = mrm(read, MeanRiskSettings(no_test=True, per_metric=True, with_portfolio=True))
-    assert [name for name, _ in both.by_column] == ["P(IC)", "acc", "f1"]
-    assert both.aggregations[-1][1].order.tolist() == single.aggregations[-1][1].order.tolist()
+    assert [*both.studies] == ["P(IC)", "acc", "f1"]
+    assert both.aggregations["RA(MRM@M)"].order.tolist() == single.aggregations["RA(MRM@M)"].order.tolist()
     alone = mrm(read, MeanRiskSettings(no_test=True, risk=["negative-var", "standard-deviation"]))
-    assert alone.aggregations == ()
+    assert alone.aggregations == {}
     assert alone.meta() == {"aggregations": []}
 
 
 def test_one_metric_has_no_portfolio(table, scores):
     read = table(scores(metrics=("acc",)))
     document = mrm(read, MeanRiskSettings(no_test=True, per_metric=True, with_portfolio=True))
-    assert [name for name, _ in document.by_column] == ["acc"]
-    assert [name for name, _ in document.aggregations] == ["RA(MRM@acc)"]
+    assert [*document.studies] == ["acc"]
+    assert [*document.aggregations] == ["RA(MRM@acc)"]
     assert "copula" not in document.provenance.method
 
 
@@ -95,7 +95,7 @@ def test_what_is_asked_for_reaches_the_study(table):
     """Level, seed and distance of aggregation, against the engine asked directly; none is a default."""
     settings = MeanRiskSettings(alpha=0.3, seed=5, aggregate="footrule", level=0.2, resamples=40)
     document = mrm(table(), settings)
-    ((_, found),) = document.by_column
+    (found,) = document.studies.values()
     score_column = targets(table(), settings)[0].scores
     options = {"level": 0.3, "seed": 5, "aggregator": "footrule", "resamples": 40}
     own = study_mean_risk(score_column, columns_of(settings), names="ABC", **options)
@@ -114,7 +114,7 @@ def test_what_is_asked_for_reaches_the_study(table):
             assert row.rank == own.models.rank[i, at]
             assert row.ssd_consistent == column.risk.ssd_consistent
     single = mrm(table(), MeanRiskSettings(per_metric=True, no_test=True, aggregate="borda"))
-    assert {one.method for _, one in single.aggregations} == {"borda"}
+    assert {one.method for one in single.aggregations.values()} == {"borda"}
 
 
 def test_settings_take_one_or_several_in_any_form():
@@ -134,7 +134,7 @@ def test_portfolio_options_without_effect_are_refused(table):
     kept = MeanRiskSettings(per_metric=True, with_portfolio=True, no_test=True)
     weighted = mrm(table(weight={"acc": 1.0, "f1": 0.0}), kept)
     assert weighted.provenance.method["weights"] == {"acc": 1.0, "f1": 0.0}
-    acc, both = weighted.aggregations[1][1], weighted.aggregations[-1][1]
+    acc, both = weighted.aggregations["RA(MRM@acc)"], weighted.aggregations["RA(MRM@M)"]
     assert both.order.tolist() == acc.order.tolist()
 
 

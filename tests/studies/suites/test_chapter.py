@@ -205,7 +205,7 @@ def test_strips_are_against_the_model_that_the_verdict_says_to_look_at():
     assert firsts({name: instead}, "ratio")[name] == First(0, 2, (1, 0))
     table, inference, first = suite_table(CLEAR), document.inference, First(0, 2, (1, 0))
     column = suite_column(name, table.column(0), table, table.suite, first, inference, chapter.scope)
-    assert (column.leader, column.against) == (0, 1)
+    assert (column.first.model, column.against) == (0, 1)
     strip = strips(chapter, column, [0, 1])
     assert "+ better than m2 on" in [column.head for column in strip.columns]
     assert [text_of(row[0]) for row in strip.rows] == ["m1"]
@@ -290,7 +290,8 @@ def test_the_other_question_is_answered_without_contradiction(scope, ahead, p, s
     chapter = ranked(CLEAR, tasks=scope, resamples=50).suite
     column = chapter.columns["x0"]
     answers = {name: replace(one, p_adjusted=np.full((2, 2), p)) for name, one in column.scopes.items()}
-    column = replace(column, scopes=answers, ahead=np.array([[False, ahead], [False, False]]))
+    first = replace(column.first, ahead=np.array([[False, ahead], [False, False]]))
+    column = replace(column, scopes=answers, first=first)
     whom = "Whether m1 is better than m2"
     assert [*other_scope(chapter, column, 0, 1)] == [(p, f"{whom} {one}") for one in said]
 

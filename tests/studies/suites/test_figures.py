@@ -51,7 +51,7 @@ def test_a_map_is_of_means_and_marks(ranked):
     one = chapter.columns["x"]
     found = task_map(chapter, one)
     order = found.order.tolist()
-    assert order[0] == one.leader
+    assert order[0] == one.first.model
     assert order == standing(one)
     frame = scores(1 if one.units.sign > 0 else -1)
     for row, model in enumerate(order):
@@ -69,15 +69,15 @@ def test_a_forest_sorts_tasks_and_ends_with_all_of_them(ranked):
     chapter = ranked.document.suite
     one = chapter.columns["x"]
     found = task_forest(chapter, one)
-    assert found.others[0] == one.pair[1]
-    assert [one.leader, *found.others] == standing(one)
+    assert found.others[0] == one.first.pair[1]
+    assert [one.first.model, *found.others] == standing(one)
     tasks = len(chapter.names)
     assert found.names[tasks:] == ("all, these tasks", "all, tasks like these")
     assert (np.diff(found.estimate[0, :tasks]) <= 0).all()
     assert found.names[tasks - 1] == "gsm8k"
     for column, other in enumerate(found.others):
         gap = {
-            task: one.scores.values[one.leader][one.scores.tasks[0] == t]
+            task: one.scores.values[one.first.model][one.scores.tasks[0] == t]
             - one.scores.values[other][one.scores.tasks[0] == t]
             for t, task in enumerate(chapter.names)
         }
@@ -95,7 +95,7 @@ def test_a_task_has_the_colour_of_who_is_better_there(ranked):
     panels = [axes for axes in ranked.plot("taskforest").axes if axes.get_xlabel()]
     assert len(panels) == 2
     shown = {line.get_color() for axes in panels for line in axes.lines if line.get_marker() in "^v"}
-    assert (one.marks[one.leader] != 0).any()
+    assert (one.marks[one.first.model] != 0).any()
     assert shown
     assert shown <= shades
 

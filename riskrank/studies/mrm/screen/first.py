@@ -24,15 +24,15 @@ _MOST_PAIRS = 5
 def details(document: MeanRiskDocument) -> Iterator[Section]:
     """Ranks under every risk, values under every risk, and what the rankings agree on."""
     models, aggregations = document.provenance.models, document.aggregations
-    for metric, study in document.by_column:
+    for metric, study in document.studies.items():
         yield _rank_table(metric, study, models)
         yield _value_table(metric, study, models)
         yield from _contradiction_line(study, models)
     yield from aggregation_lines(aggregations)
-    if (overall := dict(aggregations).get("RA(MRM@M)")) is not None:
+    if (overall := aggregations.get("RA(MRM@M)")) is not None:
         order_over_all = " > ".join(models[i] for i in overall.order)
         yield Line(f"{order_over_all}.", "Over all metrics:")
-    yield _reading(document.by_column[0][1])
+    yield _reading(next(iter(document.studies.values())))
 
 
 def _heads(study: MeanRiskStudy) -> Iterator[Column]:
@@ -96,20 +96,21 @@ def _reading(study: MeanRiskStudy) -> Line:
 
 def view(document: MeanRiskDocument) -> list[Section]:
     """One table, a line on the samples, and what to ask next; then everything for who asks."""
-    several = len(document.by_column) > 1
+    several = len(document.studies) > 1
     asked = [option("per_metric", True)] if not several and len(document.means) > 1 else []
-    name, study = document.by_column[0][0], document.by_column[0][1].models
+    name, first = next(iter(document.studies.items()))
+    study = first.models
     count, placing = len(study.columns), int(study.ssd_consistent.sum())
     which = (
         f"places by {placing} of {counted(count, 'measure')}"
         if 0 < placing < count
         else counted(count, "measure")
     )
-    resampled = any(study.value_low is not None for _, study in document.by_column)
+    resampled = any(study.value_low is not None for study in document.studies.values())
     intervals = [Line("Bootstrap intervals are in the JSON and CSV.")] * resampled
     tests = f"{seen(document.scores)}; {which} of risk, differences not tested."
     return [
-        *(_side_by_side(document) if several else _alone(document, *document.by_column[0])),
+        *(_side_by_side(document) if several else _alone(document, name, first)),
         *unshown(len(document.provenance.models) - MOST_ROWS, "model"),
         *([] if several else combined(name, document)),
         Line(tests),
@@ -143,8 +144,7 @@ def _alone(document: MeanRiskDocument, name: str, study: MeanRiskStudy) -> list[
 
 def _side_by_side(document: MeanRiskDocument) -> list[Section]:
     """Several columns: every model's mean on each with its place."""
-    models, columns = document.provenance.models, document.by_column
-    places = [_places(study) for _, study in columns]
+    models, columns = document.provenance.models, document.studies
+    places = [_places(study) for study in columns.values()]
     order = sorted(range(len(models)), key=lambda i: sum(int(place[i]) for place in places))[:MOST_ROWS]
-    names = [name for name, _ in columns]
-    return side_by_side(models, document.means, names, order, lambda at, i: places[at][i], "place")
+    return side_by_side(models, document.means, [*columns], order, lambda at, i: places[at][i], "place")

@@ -55,7 +55,7 @@ def methods_beside(document: RankDocument) -> Iterator[Section]:
         rankings = {name: study.rankings[name] for name in study.aggregations}
         leading = rankings.get("RA(R-SSD@M)", next(iter(rankings.values())))
         yield side_by_side("Ranks by aggregation", rankings, leading, document)
-        yield from aggregation_lines(list(study.aggregations.items()))
+        yield from aggregation_lines(study.aggregations)
     if len(study.studies) + len(study.aggregations) > 1 and len(study.rankings) > 1:
         yield agreement_table(study)
 

@@ -70,24 +70,23 @@ def _tasks(ranking: RankDocument, _: ReportDocument) -> list[Section]:
     return [replace(section, more=False) for section in task_details(ranking.suite, per_task=False)]
 
 
-def _depends(what: str, about: str) -> Words:
-    """A word on what a table of agreement is."""
+def _agreement(name: str, what: str, about: str, study: Callable[[ReportDocument], Any]) -> Entry:
+    """How far other methods or metrics agree with the ranking, and a word on what the table of it is."""
     text = (
         f"How far the ranking depends on the {what}: ranks by {about}, from the same samples, without tests. "
         "τ is 1 for the same order and −1 for the opposite one."
     )
     alone = "there is one, so that no method combines several; measures of risk are in part Mean and risk."
-    return lambda _, document: [Line(text), *[Line(alone, "Metrics:")] * (document.metrics is None)]
 
-
-def _agreement(what: str) -> Words:
-    """How far other methods or metrics agree with the ranking."""
+    def lead(_: RankDocument, document: ReportDocument) -> list[Line]:
+        return [Line(text), *[Line(alone, "Metrics:")] * (document.metrics is None)]
 
     def words(others: RankDocument, document: ReportDocument) -> list[Table]:
         one = document.ranking.lead
         return [agreement_with(f"{one.method}@{one.column}", document.ranking, others, what)]
 
-    return words
+    title = CHAPTERS[name]
+    return Entry(AUDIT, name, title, study, ("bump",), lead=lead, words=words, finding=summaries.firsts)
 
 
 def _ranking_where(held: Callable[[RankDocument], Any]) -> Callable[[ReportDocument], Any]:
@@ -202,19 +201,8 @@ REPORT = (
         words=lambda study, _: group_sections(study.groups),
     ),
     # Of one metric, which nothing combines, the methods of the ranking.
-    Entry(
-        *(AUDIT, "methods", CHAPTERS["methods"], lambda document: document.methods or document.ranking),
-        ("bump",),
-        lead=_depends("method", "methods"),
-        words=_agreement("method"),
-        finding=summaries.firsts,
-    ),
-    Entry(
-        *(AUDIT, "metrics", CHAPTERS["metrics"], attrgetter("metrics"), ("bump",)),
-        lead=_depends("metric", "each metric on its own"),
-        words=_agreement("metric"),
-        finding=summaries.firsts,
-    ),
+    _agreement("methods", "method", "methods", lambda document: document.methods or document.ranking),
+    _agreement("metrics", "metric", "each metric on its own", attrgetter("metrics")),
     Entry(
         *(AUDIT, "gsd", CHAPTERS["relation"], attrgetter("relation"), ("hasse",)),
         lead=summaries.in_short,

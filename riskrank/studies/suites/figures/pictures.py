@@ -85,8 +85,7 @@ def _of_column(chapter: SuiteChapter, one: SuiteColumn) -> list[Picture]:
 
 def standing(one: SuiteColumn) -> list[int]:
     """The model all are shown against, then the others by their macro means."""
-    order = np.argsort(-one.scores.macro, kind="stable").tolist()
-    return [one.against, *(i for i in order if i != one.against)]
+    return [one.against, *(i for i in one.by_mean if i != one.against)]
 
 
 def task_map(chapter: SuiteChapter, one: SuiteColumn) -> TaskMap:
@@ -108,7 +107,7 @@ def _map(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
 def task_forest(chapter: SuiteChapter, one: SuiteColumn) -> TaskForest:
     """The lead of the verdict's model over the one it is held against, and over those that stand next."""
     first, level = one.against, chapter.family.level(1)
-    others = list(dict.fromkeys([one.pair[1], *standing(one)[1:]]))[:_OTHERS]
+    others = list(dict.fromkeys([one.first.pair[1], *standing(one)[1:]]))[:_OTHERS]
     leads = np.array([one.lead(first, other, level) for other in others])
     order = np.argsort(-leads[0, 0], kind="stable")
     asked = {FIXED: "all, these tasks", RANDOM: "all, tasks like these"}
