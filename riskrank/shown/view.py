@@ -114,6 +114,11 @@ OfModel = tuple[Column, Callable[[int], Cell | str]]
 OfRow = tuple[Column, Callable[[Any], Cell | str]]
 
 
+def each(head: str, values: Any, say: Callable[[Any], str] = str, name: str = "") -> OfModel | None:
+    """A column of an array or a list by model; none where there is nothing."""
+    return None if values is None else (Column(head, name=name), lambda i: say(values[i]))
+
+
 def by_row(
     title: str, columns: Iterable[OfRow | OfModel | None], rows: Iterable[Any], *, stub: int = 1
 ) -> Table:

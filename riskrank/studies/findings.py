@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, Generic, TypeVar
 
 from riskrank.engine.dominance.ranking import alike
-from riskrank.engine.family import Side
+from riskrank.engine.family import Family, Side
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import one_line
 from riskrank.scores.table.score_table import ScoreTable
@@ -151,12 +151,14 @@ class Case:
     suite : SuiteChapter or None
     tested : bool
         Whether anything was tested.
+    family : Family
     """
 
     table: ScoreTable
     columns: Mapping[str, ClusteredScores]
     suite: SuiteChapter | None = None
     tested: bool = True
+    family: Family = Family()
 
     @property
     def models(self) -> Sequence[str]:

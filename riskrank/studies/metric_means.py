@@ -191,26 +191,19 @@ def bad_cases(level: float) -> bool:
     return level <= _BAD_CASES
 
 
-@dataclass(frozen=True)
-class Worst:
-    """Means of the worst share of k models' scores, larger is better, with standard errors where known."""
+# The worst share of k models' scores: how large, its means, larger is better, and their errors where known.
+Worst = tuple[float, Floats, Sequence[float] | Floats]
 
-    level: float
-    mean: Floats
-    error: Sequence[float] | Floats = ()
 
-    @classmethod
-    def of(cls, level: float, mean: Floats, resampled: Floats) -> Worst:
-        """With half of what two thirds of the resamples span: a standard error that no outlier sways."""
-        return cls(level, mean, np.ptp(np.quantile(resampled, [0.16, 0.84], axis=0), axis=0) / 2)
+def spread_of(resampled: Floats) -> Floats:
+    """Half of what two thirds of the resamples span: a standard error that no outlier sways."""
+    return np.ptp(np.quantile(resampled, [0.16, 0.84], axis=0), axis=0) / 2
 
 
 def worst_of(study: DominanceStudy) -> Worst:
     """What a study of dominance measured on the way."""
     found, replicates = study.estimates, study.replicates
-    if replicates is None:
-        return Worst(found.tail_level, found.tails)
-    return Worst.of(found.tail_level, found.tails, replicates.tails)
+    return found.tail_level, found.tails, () if replicates is None else spread_of(replicates.tails)
 
 
 class TailMeans:
@@ -226,9 +219,9 @@ class TailMeans:
 
     def __init__(self, column: str, worst: Worst, metrics: Sequence[MetricSpec]) -> None:
         self._metric = any(spec.name == column for spec in metrics)
-        self.level = worst.level
-        self.values = units_of(column, metrics).of(worst.mean)
-        self.decimals = decimals_of(worst.error)
+        self.level, mean, error = worst
+        self.values = units_of(column, metrics).of(mean)
+        self.decimals = decimals_of(error)
 
     @property
     def says_something(self) -> bool:

@@ -11,7 +11,7 @@ from riskrank.engine.dominance.effect_sizes import Differences
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, Inference
 from riskrank.engine.dominance.pair_curves import PairCurves, pair_curves, quantile_difference
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.engine.family import Family, Side
+from riskrank.engine.family import Side
 from riskrank.studies.findings import Case, Finding, better_means, other_scope
 from riskrank.studies.metric_means import MetricMeans, TailMeans, means_of_two, worst_everywhere
 from riskrank.studies.suites import words
@@ -74,7 +74,6 @@ class DominanceCase(Case):
     """What sentences are made from: the tests of every column of scores."""
 
     tests: dict[str, DominanceColumn]
-    family: Family
 
     def answered(self, side: Side) -> Side | None:
         """An answer, where anything was tested."""

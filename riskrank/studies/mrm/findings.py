@@ -21,13 +21,10 @@ class MeanRiskCase(Case):
     studies : dict of str to MeanRiskStudy
         By column of scores.
     aggregations : dict of str to Aggregation
-    confidence : float
-        Of the intervals.
     """
 
     studies: Mapping[str, MeanRiskStudy]
     aggregations: Mapping[str, Aggregation]
-    confidence: float
 
 
 def mrm_findings(case: MeanRiskCase) -> list[Finding]:
@@ -44,7 +41,7 @@ def mrm_findings(case: MeanRiskCase) -> list[Finding]:
     """
     first, *others = case.columns
     answer = case.same or (_together(case) if others else _first(case, first))
-    level = {"confidence": case.confidence}
+    level = {"confidence": case.family.confidence}
     gains = [
         Finding("gain", tuple(order_of(study)[:2]), on=name, figures=_lead(study) | level)
         for name, study in case.studies.items()
@@ -147,7 +144,7 @@ def _gain(finding: Finding, case: MeanRiskCase) -> str:
     ends = ""
     if "value_low" in finding.figures:
         span = interval(finding.figures["value_low"], finding.figures["value_high"])
-        ends = f" ({percent(case.confidence)} interval {span})"
+        ends = f" ({percent(case.family.confidence)} interval {span})"
     beside = f"{number(abs(lead))} {'more' if lead >= 0 else 'less'} than" if lead else "the same as that of"
     column = study.models.columns[at]
     risk = column.risk.name if column.level is None else f"{column.risk.name} at {column.level:g}"

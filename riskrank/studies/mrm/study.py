@@ -151,7 +151,7 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = HERE) 
         studies=studies,
         aggregations=dict(_aggregations(table, settings, studies)),
         tested=False,
-        confidence=family_of(settings).confidence,
+        family=family_of(settings),
     )
     limits = sample_findings([target.scores for target in chosen], tested=not settings.no_test)
     return MeanRiskDocument(
@@ -182,7 +182,7 @@ def _worst(study: MeanRiskStudy) -> Worst | None:
     error: Sequence[float] | Floats = ()
     if study.value_low is not None and study.value_high is not None:
         error = (study.value_high[:, at] - study.value_low[:, at]) / 4
-    return Worst(level, -study.models.risk[:, at], error)
+    return level, -study.models.risk[:, at], error
 
 
 def _studied(

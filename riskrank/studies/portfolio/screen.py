@@ -4,12 +4,11 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.engine.types import Floats
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.screens import MOST_ROWS, all_rows, offered, unshown
 from riskrank.shown.text_pictures import sparklines
-from riskrank.shown.view import Column, Line, OfModel, OfRow, Section, by_row
+from riskrank.shown.view import Column, Line, OfModel, OfRow, Section, by_row, each
 from riskrank.studies.portfolio.study import (
     PortfolioDocument,
     PortfolioRow,
@@ -67,15 +66,15 @@ def _summary(document: PortfolioSummaryDocument) -> list[Section]:
 def _quantiles(document: PortfolioSummaryDocument) -> list[Section]:
     """Models by mean, best first, with quantiles and tails."""
     summary, models = document.found, document.provenance.models
-    columns: list[OfModel] = [
+    columns: list[OfModel | None] = [
         (Column("model", "left"), lambda i: models[i]),
         (Column("n"), lambda i: str(summary.size[i])),
         (Column("mean"), lambda i: numbers.score(summary.mean[i])),
         (Column("sd"), lambda i: numbers.score(summary.sd[i])),
     ]
     for name, values in (("Q", summary.quantiles), ("TVaR", summary.tail_values)):
-        heads = [Column(f"{name}\n{level:g}") for level in summary.levels]
-        columns += [(head, partial(_score, of)) for head, of in zip(heads, values.T, strict=True)]
+        heads = (f"{name}\n{level:g}" for level in summary.levels)
+        columns += (each(head, of, numbers.score) for head, of in zip(heads, values.T, strict=True))
     text = (
         "Q p is the score a share p of the samples does not exceed; TVaR p is the mean of the worst share p. "
         "Larger is better everywhere."
@@ -84,7 +83,3 @@ def _quantiles(document: PortfolioSummaryDocument) -> list[Section]:
         by_row("Portfolio by model, best mean first", columns, summary.best_mean_first),
         Line(text, "Reading:"),
     ]
-
-
-def _score(values: Floats, i: int) -> str:
-    return numbers.score(values[i])

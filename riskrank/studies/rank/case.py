@@ -7,12 +7,19 @@ import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
-from riskrank.engine.family import Family, Side
+from riskrank.engine.family import Side
 from riskrank.engine.types import Booleans
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.findings import Case
-from riskrank.studies.metric_means import MetricMeans, TailMeans, Worst, bad_cases, worst_everywhere, worst_of
+from riskrank.studies.metric_means import (
+    MetricMeans,
+    TailMeans,
+    bad_cases,
+    spread_of,
+    worst_everywhere,
+    worst_of,
+)
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.targets import units_of
 from riskrank.studies.wording import all_metrics, names, ordinal
@@ -80,7 +87,7 @@ def _surest(
     i, m = min(pairs, key=lambda pair: found.p_milder[pair])
     labels = [units_of(spec.name, metrics).label for spec in metrics]
     also = tuple(labels[at] for at in np.flatnonzero(shown[i]).tolist() if at != m)
-    worst = Worst.of(found.level, found.tails[:, m], found.resampled[:, :, m])
+    worst = found.level, found.tails[:, m], spread_of(found.resampled[:, :, m])
     tail = TailMeans(metrics[m].name, worst, metrics)
     return WorseCases(found.against, i, labels[m], also, tail, one.sizes(found.against, i))
 
@@ -176,13 +183,11 @@ class RankCase(Case):
     Attributes
     ----------
     leading : dict of str to Leading
-    family : Family
     unique : bool
         Whether an aggregated order is the only one that fits.
     """
 
     leading: Mapping[str, Leading]
-    family: Family
     unique: bool = True
 
     @property

@@ -1,6 +1,6 @@
 """Runs compared on the samples they share: differences with their answers, look by look."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -263,11 +263,3 @@ def _answers(
         answer = MOVED if across[at] else _WORDS[Side(answers.side[at])]
         told[key] = Against(difference, known(low), known(high), answer, pair.shared)
     return told
-
-
-def line_rows(rows: Sequence[TrendRow]) -> Iterator[tuple[Key, list[TrendRow]]]:
-    """Rows of each metric and model, in the order of the runs."""
-    found: dict[Key, list[TrendRow]] = {}
-    for row in rows:
-        found.setdefault((row.metric, row.model), []).append(row)
-    yield from found.items()

@@ -115,9 +115,8 @@ def trend_findings(document: TrendDocument) -> list[Finding]:
 
 
 def _of_line(finding: Finding, document: TrendDocument) -> str:
-    sentence, model = line_sentence, document.provenance.models[finding.models[0]]
-    if finding.kind != _MORE_FAILED:
-        sentence = answer_sentence
+    sentence = line_sentence if finding.kind == _MORE_FAILED else answer_sentence
+    model = document.provenance.models[finding.models[0]]
     line = next(line for line in document.lines if (line.metric, line.model) == (finding.on, model))
     return f"{sentence(line)}."
 

@@ -17,7 +17,7 @@ from riskrank.studies.gate.verdicts import FAIL, ends_with, overall
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.sample_findings import sample_findings, warned
 from riskrank.studies.settings import family_of, provenance
-from riskrank.studies.trend.compared import Key, RunColumn, columns_of, compared, drawn, line_rows
+from riskrank.studies.trend.compared import Key, RunColumn, columns_of, compared, drawn
 from riskrank.studies.trend.document import TrendCase, TrendDocument, TrendLine, TrendRow
 from riskrank.studies.trend.findings import SENTENCES, line_sentence, trend_findings
 from riskrank.studies.trend.options import TrendSettings
@@ -53,11 +53,11 @@ def trend(runs: Runs, settings: TrendSettings, _runtime: Runtime | None = None) 
     for metric in runs.anchors:
         index_of(metric, [*metrics], kind="metric", parameter="anchor")
     rows, moved = compared(runs, family)
-    columns = columns_of(runs.tables)
-    most = settings.most_failed
-    found = [
-        with_cases(_line(key, own, runs.baseline, most), columns, family) for key, own in line_rows(rows)
-    ]
+    columns, by_line = columns_of(runs.tables), dict[Key, list[TrendRow]]()
+    for row in rows:
+        by_line.setdefault((row.metric, row.model), []).append(row)
+    made = (_line(key, own, runs.baseline, settings.most_failed) for key, own in by_line.items())
+    found = [with_cases(line, columns, family) for line in made]
     lines = [line for line, _ in found]
     anchors = (one for fixed in runs.anchors.values() for one in chain(*fixed.values()))
     outcome, limits = overall(lines), _limits(runs, columns, lines)

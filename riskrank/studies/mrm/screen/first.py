@@ -13,7 +13,7 @@ from riskrank.shown import numbers
 from riskrank.shown.agreement import aggregation_lines
 from riskrank.shown.means import combined, head, in_words, seen, side_by_side, with_bars, worst
 from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, also, more_metrics, offered, unshown
-from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
+from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row, each
 from riskrank.studies.mrm.findings import order_of
 from riskrank.studies.mrm.study import MeanRiskDocument
 from riskrank.studies.wording import counted, decimals_apart, rounded
@@ -35,11 +35,11 @@ def details(document: MeanRiskDocument) -> Iterator[Section]:
     yield _reading(next(iter(document.studies.values())))
 
 
-def _heads(study: MeanRiskStudy) -> Iterator[Column]:
+def _heads(study: MeanRiskStudy) -> Iterator[str]:
     for column in study.models.columns:
         mark = "" if column.risk.ssd_consistent else "*"
         level = "" if column.level is None else f"\n{column.level:g}"
-        yield Column(f"μ−{column.risk.symbol}{mark}".replace("−-", "+") + level)
+        yield f"μ−{column.risk.symbol}{mark}".replace("−-", "+") + level
 
 
 def _rank_table(metric: str, study: MeanRiskStudy, models: Sequence[str]) -> Table:
@@ -47,19 +47,15 @@ def _rank_table(metric: str, study: MeanRiskStudy, models: Sequence[str]) -> Tab
         (Column("model", "left"), lambda i: models[i]),
         (Column("RA"), lambda i: Cell(str(found.ranks[i]), "bold")) if (found := study.aggregation) else None,
     ]
-    columns += [
-        (head, partial(lambda of, i: str(of[i]), ranks))
-        for head, ranks in zip(_heads(study), study.models.rank.T, strict=True)
-    ]
+    columns += map(each, _heads(study), study.models.rank.T)
     return by_row(f"Ranks by mean minus risk on {in_words(metric)}", columns, order_of(study))
 
 
 def _value_table(metric: str, study: MeanRiskStudy, models: Sequence[str]) -> Table:
     values = np.column_stack([study.models.mean, study.models.value])
-    told = zip([Column("mean"), *_heads(study)], values.T, _decimals(study, values), strict=True)
-    columns: list[OfModel] = [(Column("model", "left"), lambda i: models[i])]
-    for title, of, digits in told:
-        columns.append((title, partial(lambda of, digits, i: rounded(float(of[i]), digits), of, digits)))
+    columns: list[OfModel | None] = [(Column("model", "left"), lambda i: models[i])]
+    for title, of, digits in zip(["mean", *_heads(study)], values.T, _decimals(study, values), strict=True):
+        columns.append(each(title, of, partial(rounded, decimals=digits)))
     return by_row(f"Mean minus risk on {in_words(metric)}", columns, order_of(study))
 
 

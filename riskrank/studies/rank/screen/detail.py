@@ -1,8 +1,7 @@
 """Rankings in detail: every figure of a method, all methods side by side, risks, and how to read them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from string import ascii_lowercase
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from riskrank.shown import numbers
 from riskrank.shown.agreement import aggregation_lines, agreement_table
 from riskrank.shown.means import inference_line, score_of
 from riskrank.shown.text_pictures import beaten_letters, interval_bars
-from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
+from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row, each
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.visible import shown_by_metric
@@ -72,28 +71,21 @@ def detail_table(document: RankDocument, one: Leading) -> Table:
         ends = zip(low, high, strict=True)
         span = ["–" if at == to == 0 else numbers.ends(at, to, decimals) for at, to in ends]
     columns = [
-        _each("rank", ranking.rank),
+        each("rank", ranking.rank),
         (Column("model", "left"), lambda i: Cell(models[i], "bold" if i in one.named else "")),
-        _each("rank\nset", sets),
-        _each("beats", ranking.wins),
-        _each("beaten\nby", ranking.losses),
-        _each("tier", ranking.tier),
-        _each("ε" if ranking.wins is not None else "win\nrate", ranking.score, numbers.ratio),
-        _each("mean", units.of(effects.mean), lambda mean: rounded(float(mean), decimals)),
+        each("rank\nset", sets),
+        each("beats", ranking.wins),
+        each("beaten\nby", ranking.losses),
+        each("tier", ranking.tier),
+        each("ε" if ranking.wins is not None else "win\nrate", ranking.score, numbers.ratio),
+        each("mean", units.of(effects.mean), lambda mean: rounded(float(mean), decimals)),
         (Column(f"worst\n{percent(effects.level)}"), document.tails[metric].of),
-        _each("to the\nfirst", gap, lambda gap: "–" if gap == 0 else rounded(float(gap), decimals)),
-        _each("interval", span),
+        each("to the\nfirst", gap, lambda gap: "–" if gap == 0 else rounded(float(gap), decimals)),
+        each("interval", span),
         *_pictures(document, one),
     ]
     order = ranking.order[: document.top].tolist()
     return by_row(f"Ranking of {score_of(metric)}, {one.method}@{metric}", columns, order, stub=2)
-
-
-def _each(
-    head: str, values: Sequence[Any] | np.ndarray | None, say: Callable[[Any], str] = str, name: str = ""
-) -> OfModel | None:
-    """A column of what there is of every model; none where there is nothing."""
-    return None if values is None else (Column(head, name=name), lambda i: say(values[i]))
 
 
 def _pictures(document: RankDocument, one: Leading) -> Iterator[OfModel]:
@@ -152,9 +144,9 @@ def side_by_side(
     title: str, rankings: Mapping[str, Ranking], leading: Ranking, document: RankDocument
 ) -> Table:
     """Ranks of every model by several methods, models in the order of the leading one."""
-    models, each = document.provenance.models, rankings.items()
+    models = document.provenance.models
     columns: list[OfModel | None] = [(Column("model", "left"), lambda i: models[i])]
-    columns += [_each(_short(name), ranking.rank, name=name) for name, ranking in each]
+    columns += [each(_short(name), ranking.rank, name=name) for name, ranking in rankings.items()]
     return by_row(title, columns, leading.order[: document.top].tolist())
 
 
